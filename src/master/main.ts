@@ -1,0 +1,1 @@
+console.error('sluice: under construction');
