@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** True while a process (not a zombie) has this id. */
+export function isAlive(pid: number): boolean {
+  const stat = processStat(pid);
+  return stat !== undefined && stat.state !== 'Z';
+}
+
+/** The ids of the living children of a process, ascending. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((candidate) => {
+      const stat = candidate > 0 ? processStat(candidate) : undefined;
+      return stat !== undefined && stat.parent === pid && stat.state !== 'Z';
+    })
+    .sort((a, b) => a - b);
+}
+
+/** The title or command line of a process, as ps shows it; empty when it is gone. */
+export function titleOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function processStat(pid: number): { state: string; parent: number } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { state: state!, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}

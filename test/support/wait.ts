@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Limits of a wait. */
+export interface WaitOptions {
+  /** Milliseconds until the wait fails; 5000 unless told. */
+  readonly timeout?: number;
+  /** What was waited for: text, or a function that describes the state at the time of the failure. */
+  readonly what?: string | (() => string);
+}
+
+/**
+ * Waits until `condition` gives something truthy, and returns that. It asks every few milliseconds, so that a test waits
+ * for the event it needs and never for a time. Throws an Error that names `what` when the time is up.
+ */
+export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
+  const until = Date.now() + (options.timeout ?? 5000);
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > until) {
+      const what = typeof options.what === 'function' ? options.what() : (options.what ?? condition.toString());
+      throw new Error(`waited in vain for: ${what}`);
+    }
+    await sleep(5);
+  }
+}
