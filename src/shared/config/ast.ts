@@ -5,6 +5,9 @@ export interface Pos {
   readonly column: number;
 }
 
+/** The `file` of a Pos in the text of `-g`: messages then end in "in command line". No file is called so, since file names are full paths. */
+export const commandLine = 'command line';
+
 /**
  * One directive as it stands in the text. A directive's name is its first word after quotes and escapes are taken off;
  * inside a free-form block (`map`, `types`, `geo`) it is the first word of the entry.
@@ -18,8 +21,16 @@ export interface DirectiveNode {
   readonly pos: Pos;
   /** The line on which the directive ended (`;` or `{`), which is the line nginx's messages show. */
   readonly endLine: number;
+  /** The line of the block's `}`, which is the line nginx shows for what is checked once a block is complete. */
+  readonly closeLine?: number;
   /** Columns and lines where each argument starts, for carets: [line, column] per argument. */
   readonly argPos: readonly (readonly [number, number])[];
+}
+
+/** Another place that helps to understand an error, such as the `{` that was never closed. */
+export interface RelatedPlace {
+  readonly pos: Pos;
+  readonly text: string;
 }
 
 /**
@@ -28,7 +39,10 @@ export interface DirectiveNode {
  */
 export interface SyntaxErrorNode {
   readonly syntaxError: string;
+  /** The line nginx names, and the column of the offending character. */
   readonly pos: Pos;
+  readonly hint?: string;
+  readonly related?: readonly RelatedPlace[];
 }
 
 export type Node = DirectiveNode | SyntaxErrorNode;
