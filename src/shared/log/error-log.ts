@@ -1,0 +1,90 @@
+import { CRIT, DEBUG, EMERG, type Level } from './level.js';
+import type { LogFile } from './log-file.js';
+import type { LogSubject } from './log-line.js';
+import { type Carrier, winstonCarrier } from './winston.js';
+
+export type { LogContext, LogSubject } from './log-line.js';
+
+/** Where error lines go. A call whose level is above `level` costs one comparison of integers. */
+export interface Logger {
+  /** The highest level that is written. A caller whose message is costly to build checks it first: `if (log.level >= DEBUG)`. */
+  readonly level: Level;
+  /** Writes one line if the level admits it; `subject` adds the connection's number and the context. */
+  log(level: Level, message: string, subject?: LogSubject): void;
+}
+
+/** One place that lines are written to: an `error_log` directive. */
+export interface LogTarget {
+  readonly level: Level;
+  /** True for one JSON object a line. */
+  readonly json: boolean;
+  /** Takes one complete line. */
+  write(level: Level, line: string): void;
+}
+
+/** A target that appends to a file; crit and graver lines are in the file when the call returns. */
+export function fileTarget(file: LogFile, level: Level, json: boolean): LogTarget {
+  return {
+    level,
+    json,
+    write(lineLevel, line) {
+      file.write(line);
+      if (lineLevel <= CRIT) {
+        file.flush();
+      }
+    },
+  };
+}
+
+/** The error logs of one configuration level: every line goes to each target whose own level admits it. */
+export class ErrorLog implements Logger {
+  readonly level: Level;
+  readonly targets: readonly LogTarget[];
+  #carrier: Carrier | undefined;
+  #debug: ErrorLog | undefined;
+
+  constructor(targets: readonly LogTarget[]) {
+    this.targets = targets;
+    this.level = Math.max(EMERG, ...targets.map((target) => target.level)) as Level;
+  }
+
+  log(level: Level, message: string, subject?: LogSubject): void {
+    if (level > this.level) {
+      return;
+    }
+    this.#carrier ??= winstonCarrier(this.targets);
+    this.#carrier(level, message, subject);
+  }
+
+  /** The same targets, all at level debug: the log of a client that `debug_connection` names. nginx: NGX_LOG_DEBUG_CONNECTION. */
+  get debug(): ErrorLog {
+    this.#debug ??= new ErrorLog(
+      this.targets.map((target) => ({ level: DEBUG, json: target.json, write: (level, line) => target.write(level, line) })),
+    );
+    return this.#debug;
+  }
+}
+
+/**
+ * The log of one connection: adds the connection's context to every line and passes on to the log of the server or location that the
+ * request is in, which is exchanged as the request moves. One per connection, none per request. nginx: ngx_set_connection_log.
+ */
+export class SubjectLog implements Logger {
+  target: Logger;
+  readonly #subject: LogSubject;
+
+  constructor(target: Logger, subject: LogSubject) {
+    this.target = target;
+    this.#subject = subject;
+  }
+
+  get level(): Level {
+    return this.target.level;
+  }
+
+  log(level: Level, message: string, subject?: LogSubject): void {
+    if (level <= this.target.level) {
+      this.target.log(level, message, subject ?? this.#subject);
+    }
+  }
+}

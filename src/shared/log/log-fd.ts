@@ -1,0 +1,132 @@
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { errnoCode } from '../lib/errno.js';
+import { fsPath } from '../lib/fs-path.js';
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
+
+/** What one write to a pipe may hold and still arrive in one piece between those of other processes (PIPE_BUF on Linux). */
+const PIPE_BUF = 4096;
+
+/** An open log: a descriptor that appends, and what kind of thing it leads to. */
+export interface LogFd {
+  readonly fd: number;
+  readonly kind: 'file' | 'pipe' | 'other';
+  /** False for an inherited descriptor (1 or 2), which others use too and which is never closed. */
+  readonly owned: boolean;
+}
+
+function describe(fd: number, owned: boolean): LogFd {
+  const stat = fstatSync(fd);
+  return { fd, owned, kind: stat.isFile() ? 'file' : stat.isFIFO() ? 'pipe' : 'other' };
+}
+
+/** 1 or 2 when the path is one of the names of this process's standard output or standard error, else undefined. */
+function standardDescriptor(path: string): 1 | 2 | undefined {
+  switch (path) {
+    case '/dev/stdout':
+    case '/dev/fd/1':
+    case '/proc/self/fd/1':
+      return 1;
+    case '/dev/stderr':
+    case '/dev/fd/2':
+    case '/proc/self/fd/2':
+      return 2;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Opens a log for appending, and creates it (mode 0644) when it is missing; throws node:fs's error. The descriptor does not block, so a
+ * pipe whose reader stalls cannot stop the process; regular files are not affected by that.
+ */
+export function openLogFd(path: string): LogFd {
+  try {
+    return describe(openSync(fsPath(path), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644), true);
+  } catch (error) {
+    const code = errnoCode(error);
+    // A FIFO that nobody reads yet. nginx would wait for the reader; opened for both directions it holds the first lines until one comes.
+    if (code === 'ENXIO' && statSync(fsPath(path)).isFIFO()) {
+      return describe(openSync(fsPath(path), O_RDWR | O_APPEND | O_NONBLOCK), true);
+    }
+    // A socket (the journal's) has no file to open again, and a pipe of another user refuses: the inherited descriptor still leads there.
+    const standard = standardDescriptor(path);
+    if (standard !== undefined && (code === 'ENXIO' || code === 'EACCES')) {
+      return inheritedLogFd(standard);
+    }
+    throw error;
+  }
+}
+
+/** The descriptor for `error_log stderr`. */
+export function stderrLogFd(): LogFd {
+  if (fstatSync(2).isFIFO()) {
+    try {
+      // Opened anew it can be non-blocking without changing the descriptor that other processes share.
+      return describe(openSync('/proc/self/fd/2', O_WRONLY | O_APPEND | O_NONBLOCK), true);
+    } catch {
+      // No /proc, no permission, or no reader: the descriptor itself has to do.
+    }
+  }
+  return inheritedLogFd(2);
+}
+
+function inheritedLogFd(fd: 1 | 2): LogFd {
+  const log = describe(fd, false);
+  if (log.kind !== 'file') {
+    // Node makes a standard pipe or socket non-blocking when it is first touched.
+    void (fd === 1 ? process.stdout : process.stderr).writable;
+  }
+  return log;
+}
+
+/** Closes a log's descriptor unless it is an inherited one. */
+export function closeLogFd(log: LogFd): void {
+  if (log.owned) {
+    closeSync(log.fd);
+  }
+}
+
+/**
+ * Writes all of `data` (latin1) to a regular file or throws node:fs's error. A disk that fills up in the middle leaves no torn line: what
+ * was written of the last line is taken off again, all of `data` when it is not made of lines.
+ */
+export function appendWhole(log: LogFd, data: string, lines: boolean): void {
+  let written = 0;
+  try {
+    while (written < data.length) {
+      written += writeSync(log.fd, written === 0 ? data : data.slice(written), null, 'latin1');
+    }
+  } catch (error) {
+    const torn = written - (lines ? data.lastIndexOf('\n', written - 1) + 1 : 0);
+    if (written > 0 && torn > 0 && log.kind === 'file') {
+      ftruncateSync(log.fd, fstatSync(log.fd).size - torn);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Writes as much of `data` (latin1) as a pipe takes now and returns the rest; throws on any other failure. Whole lines go in pieces that
+ * the kernel does not mix with another process's.
+ */
+export function feedPipe(log: LogFd, data: string): string {
+  let rest = data;
+  while (rest !== '') {
+    let piece = rest;
+    if (log.kind === 'pipe' && rest.length > PIPE_BUF) {
+      const end = rest.lastIndexOf('\n', PIPE_BUF - 1) + 1;
+      // A line longer than that cannot be whole in any case.
+      piece = rest.slice(0, end > 0 ? end : rest.indexOf('\n') + 1 || rest.length);
+    }
+    try {
+      rest = rest.slice(writeSync(log.fd, piece, null, 'latin1'));
+    } catch (error) {
+      if (errnoCode(error) === 'EAGAIN') {
+        return rest;
+      }
+      throw error;
+    }
+  }
+  return rest;
+}

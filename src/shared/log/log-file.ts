@@ -1,0 +1,206 @@
+import { chmodSync, chownSync, fstatSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { errnoCode, errnoText } from '../lib/errno.js';
+import { fsPath } from '../lib/fs-path.js';
+import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
+
+/** How an access log is buffered. */
+export interface LogBuffering {
+  /** Bytes that are held before they are written. */
+  readonly size: number;
+  /** Milliseconds after which they are written in any case; 0 for never. */
+  readonly flush: number;
+  /** Level from 1 to 9 at which each write is compressed, as a gzip member of its own; 0 for not at all. */
+  readonly gzip: number;
+}
+
+/** Lines of one turn of the event loop leave together, up to this many bytes. */
+const TURN_LIMIT = 64 * 1024;
+/** What a pipe does not take is held up to this many bytes; later lines are lost. */
+const BACKLOG_LIMIT = 256 * 1024;
+/** Milliseconds between two tries to feed a pipe that is full. */
+const PIPE_RETRY = 50;
+/** Seconds between two reports about one file. */
+const REPORT_INTERVAL = 60;
+
+/**
+ * One open log. Lines are collected and leave in one write at the end of the event loop's turn, or as its buffering says; every write holds
+ * whole lines, so that several processes can append to one file. No write ever blocks or throws: what cannot be written is dropped and
+ * reported, at most once a minute.
+ */
+export class LogFile {
+  /** The full path, or the empty string for standard error. */
+  readonly path: string;
+  readonly #report: (message: string) => void;
+  #log: LogFd | undefined;
+  #pending = '';
+  #backlog = '';
+  #buffering: LogBuffering | undefined;
+  #limit = TURN_LIMIT;
+  #turn: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #fullSecond = 0;
+  #reportSecond = 0;
+
+  /** `report` receives what goes wrong, in nginx's words, for a line of level alert. */
+  constructor(path: string, log: LogFd, report: (message: string) => void) {
+    this.path = path;
+    this.#log = log;
+    this.#report = report;
+  }
+
+  /** Present when the file is buffered. */
+  get buffering(): LogBuffering | undefined {
+    return this.#buffering;
+  }
+
+  /** Makes the file buffered from now on. */
+  buffer(buffering: LogBuffering): void {
+    this.flush();
+    this.#buffering = buffering;
+    this.#limit = buffering.size;
+  }
+
+  /** Adds one line, its line feed included; one character per byte. */
+  write(line: string): void {
+    const length = this.#pending.length;
+    if (length + line.length > this.#limit) {
+      this.flush();
+      if (line.length > this.#limit) {
+        this.#out(line);
+        return;
+      }
+    }
+    if (this.#pending === '') {
+      this.#schedule();
+    }
+    this.#pending += line;
+  }
+
+  /** Writes what is held. */
+  flush(): void {
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    if (this.#pending !== '') {
+      const data = this.#pending;
+      this.#pending = '';
+      this.#out(data);
+    } else if (this.#backlog !== '') {
+      this.#feed();
+    }
+  }
+
+  /**
+   * Swaps the descriptor for that of `next`, just opened under the same path, after what is held went to the old one. With `uid`, the file
+   * is given to that user first; a failure of that is thrown and leaves the old descriptor in use. nginx: ngx_reopen_files.
+   */
+  reopen(next: LogFd, uid: number | undefined): void {
+    this.flush();
+    if (uid !== undefined) {
+      try {
+        giveTo(this.path, next, uid);
+      } catch (error) {
+        closeLogFd(next);
+        throw error;
+      }
+    }
+    const old = this.#log;
+    this.#log = next;
+    this.#fullSecond = 0;
+    if (old !== undefined) {
+      closeLogFd(old);
+    }
+  }
+
+  /** Writes what is held and closes the file; later lines are dropped. */
+  close(): void {
+    this.flush();
+    clearImmediate(this.#turn);
+    clearTimeout(this.#retry);
+    const old = this.#log;
+    this.#log = undefined;
+    if (old !== undefined) {
+      closeLogFd(old);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#buffering === undefined) {
+      this.#turn ??= setImmediate(() => {
+        this.#turn = undefined;
+        this.flush();
+      });
+    } else if (this.#buffering.flush > 0) {
+      this.#timer = setTimeout(() => this.flush(), this.#buffering.flush).unref();
+    }
+  }
+
+  #out(data: string): void {
+    const log = this.#log;
+    if (log === undefined || this.#fullSecond === nowSecond()) {
+      return;
+    }
+    const gzip = this.#buffering?.gzip ?? 0;
+    const bytes = gzip === 0 ? data : gzipSync(Buffer.from(data, 'latin1'), { level: gzip }).toString('latin1');
+    if (log.kind !== 'file') {
+      if (this.#backlog.length + (this.#backlog === '' ? 0 : bytes.length) > BACKLOG_LIMIT) {
+        this.#failed({ code: 'EAGAIN' });
+      } else {
+        this.#backlog += bytes;
+      }
+      this.#feed();
+      return;
+    }
+    try {
+      appendWhole(log, bytes, gzip === 0);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #feed(): void {
+    try {
+      this.#backlog = this.#log === undefined ? '' : feedPipe(this.#log, this.#backlog);
+    } catch (error) {
+      this.#backlog = '';
+      this.#failed(error);
+    }
+    if (this.#backlog !== '') {
+      this.#retry ??= setTimeout(() => {
+        this.#retry = undefined;
+        this.#feed();
+      }, PIPE_RETRY).unref();
+    }
+  }
+
+  #failed(error: unknown): void {
+    const second = nowSecond();
+    if (errnoCode(error) === 'ENOSPC') {
+      // nginx: the rest of the second goes by without trying, since a write to a full disk can be slow.
+      this.#fullSecond = second;
+    }
+    if (second - this.#reportSecond >= REPORT_INTERVAL) {
+      this.#reportSecond = second;
+      this.#report(`write() to "${this.path}" failed (${errnoText(error)})`);
+    }
+  }
+}
+
+const nowSecond = (): number => Math.floor(Date.now() / 1000);
+
+function giveTo(path: string, log: LogFd, uid: number): void {
+  if (log.kind === 'other') {
+    // nginx gives away /dev/null and the terminal too, for everybody else on the machine to notice.
+    return;
+  }
+  const stat = fstatSync(log.fd);
+  if (stat.uid !== uid) {
+    chownSync(fsPath(path), uid, stat.gid);
+  }
+  if ((stat.mode & 0o600) !== 0o600) {
+    chmodSync(fsPath(path), (stat.mode & 0o7777) | 0o600);
+  }
+}
