@@ -1,4 +1,5 @@
 import { chmodSync, chownSync, fstatSync } from 'node:fs';
+import { constants } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { errnoCode, errnoText } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
@@ -147,7 +148,7 @@ export class LogFile {
     const bytes = gzip === 0 ? data : gzipSync(Buffer.from(data, 'latin1'), { level: gzip }).toString('latin1');
     if (log.kind !== 'file') {
       if (this.#backlog.length + (this.#backlog === '' ? 0 : bytes.length) > BACKLOG_LIMIT) {
-        this.#failed({ code: 'EAGAIN' });
+        this.#failed(constants.errno.EAGAIN);
       } else {
         this.#backlog += bytes;
       }
