@@ -1,0 +1,139 @@
+import type { Level } from '../log/level.js';
+
+/**
+ * The texts that a configuration consists of, exactly as the master read them, and what it looked up for them. Workers build their
+ * configuration from it and read nothing themselves.
+ */
+export interface Snapshot {
+  /** Full path of the main file. */
+  readonly entry: string;
+  /** Folder that relative paths start from; ends in `/`. */
+  readonly prefix: string;
+  /** Folder of the main file, where relative `include` paths start; ends in `/`. */
+  readonly confPrefix: string;
+  /** The directives of `-g`. */
+  readonly globals: string;
+  /** Text (latin1) by full path, in the order of reading. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Matches of each `include` pattern. */
+  readonly globs: Readonly<Record<string, readonly string[]>>;
+  /** Addresses by host name. */
+  readonly hosts: Readonly<Record<string, readonly string[]>>;
+}
+
+/** One finding about a configuration. */
+export interface Diagnostic {
+  readonly level: Level;
+  /** nginx's one line, without `[emerg] `: `unknown directive "x" in /etc/sluice/sluice.conf:3`. */
+  readonly message: string;
+  /** Lines for a person, printed below that one; empty or ending in a line feed. */
+  readonly detail: string;
+}
+
+/** Settings of the main and `events` contexts, merged with their defaults. */
+export interface ProcessConf {
+  readonly daemon: boolean;
+  readonly masterProcess: boolean;
+  /** At least 1; `auto` is resolved. */
+  readonly workerProcesses: number;
+  /** The user that workers become when the master runs as root; undefined when it does not. */
+  readonly user: string | undefined;
+  readonly group: string | undefined;
+  /** Full path. */
+  readonly pid: string;
+  /** Full path. */
+  readonly lockFile: string;
+  readonly workerConnections: number;
+  readonly rlimitNofile?: number;
+  /** Bytes. */
+  readonly rlimitCore?: number;
+  /** nice value of workers; 0 leaves it alone. */
+  readonly priority: number;
+  /** One bit mask ("0101", lowest CPU last) a worker, the last for all further ones; `auto` with the CPUs that may be used. */
+  readonly cpuAffinity?: readonly string[] | { readonly auto: string | undefined };
+  /** Milliseconds that old workers may take after a reload; 0 for any time. */
+  readonly shutdownTimeout: number;
+  readonly workingDirectory?: string;
+  /** `NAME` or `NAME=value`, in the order of the directives. */
+  readonly env: readonly string[];
+  /** Full path of the folder that holds the shared zones' files. */
+  readonly zoneDirectory: string;
+  readonly nginxCompatibility: boolean;
+}
+
+/** One address that the master binds. Two specs are the same socket when their `key` is equal. */
+export interface ListenSpec {
+  /** As nginx writes it in messages: `127.0.0.1:8080`, `0.0.0.0:80`, `[::]:80`, `unix:/path`. */
+  readonly key: string;
+  readonly family: 'ipv4' | 'ipv6' | 'unix';
+  /** Numeric address without brackets, or the full path of the socket. */
+  readonly address: string;
+  /** 0 for `unix`. */
+  readonly port: number;
+  readonly backlog: number;
+  readonly ipv6only: boolean;
+  readonly reuseport: boolean;
+  /** `listen ... udp` of a stream server. */
+  readonly udp: boolean;
+}
+
+/** An `error_log` of the main context. */
+export interface ErrorLogSpec {
+  /** Full path; the empty string for standard error. */
+  readonly path: string;
+  readonly level: Level;
+  readonly json: boolean;
+}
+
+/** The folder of a `*_cache_path`, whose index needs helper processes. */
+export interface CachePathSpec {
+  readonly path: string;
+  readonly manager: boolean;
+  readonly loader: boolean;
+}
+
+/** A valid configuration, in the parts that the master works with. Workers build the rest from `snapshot`. */
+export interface Configuration {
+  readonly snapshot: Snapshot;
+  readonly process: ProcessConf;
+  readonly listens: readonly ListenSpec[];
+  /** Those of the main context; the default one is there when no directive names one. */
+  readonly errorLogs: readonly ErrorLogSpec[];
+  /** Full paths of all further log files, those of all levels, which have to be opened at start. */
+  readonly logFiles: readonly string[];
+  /** Full paths of folders that are created, and given to the workers' user, at start. */
+  readonly tempPaths: readonly string[];
+  readonly cachePaths: readonly CachePathSpec[];
+  /** Findings that do not stop the server, in the order they were made. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Thrown when a configuration cannot be used: all that is wrong with it, gravest reason to stop first, warnings included. */
+export class ConfigErrors extends Error {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super(diagnostics[0]?.message ?? 'invalid configuration');
+    this.name = 'ConfigErrors';
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** What the command line says about the configuration. All folders end in `/`. */
+export interface LoadOptions {
+  /** Full path of the main file. */
+  readonly entry: string;
+  readonly prefix: string;
+  readonly confPrefix: string;
+  /** Path of the error log when no directive names one (`-e`), relative to the prefix; the empty string for standard error. */
+  readonly errorLog: string;
+  /** The directives of `-g`. */
+  readonly globals: string;
+  /** Default of `pid`, relative to the prefix. */
+  readonly pid: string;
+  /** True when nothing is going to be started (`-s`): only the process settings are needed, and hosts need not be looked up. */
+  readonly signalling: boolean;
+}
+
+/** Reads and validates a configuration; throws {@link ConfigErrors}. */
+export type LoadConfiguration = (options: LoadOptions) => Configuration | Promise<Configuration>;
