@@ -20,6 +20,8 @@ export interface LogTarget {
   readonly json: boolean;
   /** Takes one complete line. */
   write(level: Level, line: string): void;
+  /** Lets go of what belongs to this target alone. */
+  close?(): void;
 }
 
 /** A target that appends to a file; crit and graver lines are in the file when the call returns. */
@@ -62,6 +64,13 @@ export class ErrorLog implements Logger {
       this.targets.map((target) => ({ level: DEBUG, json: target.json, write: (level, line) => target.write(level, line) })),
     );
     return this.#debug;
+  }
+
+  /** Lets go of the targets' connections; files belong to their registry. */
+  close(): void {
+    for (const target of this.targets) {
+      target.close?.();
+    }
   }
 }
 
