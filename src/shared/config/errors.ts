@@ -1,0 +1,123 @@
+import { errnoText } from '../lib/errno.js';
+import { commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './ast.js';
+import { sourceExcerpt } from './source-excerpt.js';
+
+export { suggest } from './suggest.js';
+
+/** nginx cuts a message about the configuration to this many bytes, its place not counted. nginx: NGX_MAX_CONF_ERRSTR */
+const maxMessage = 1024;
+
+/** The severities a message about the configuration can have. */
+export type DiagnosticLevel = 'emerg' | 'alert' | 'crit' | 'error' | 'warn' | 'notice';
+
+/** What is known about an error beyond nginx's one line. */
+export interface DiagnosticDetails {
+  /** What a person may do about it. */
+  readonly hint?: string | undefined;
+  /** Where the caret points if that is not the place the message names: [line, column] in the same file. */
+  readonly caret?: readonly [number, number] | undefined;
+  readonly related?: readonly RelatedPlace[] | undefined;
+}
+
+/** A message about the configuration. Its `pos.line` is the line nginx names. */
+export interface Diagnostic extends DiagnosticDetails {
+  readonly level: DiagnosticLevel;
+  readonly message: string;
+  readonly pos?: Pos | undefined;
+}
+
+/** Ends the reading of a configuration. Carries nginx's message (latin1) and can itself be rendered as a Diagnostic. */
+export class ConfigError extends Error implements Diagnostic {
+  override readonly name = 'ConfigError';
+  readonly level: DiagnosticLevel;
+  readonly pos: Pos | undefined;
+  readonly hint: string | undefined;
+  readonly caret: readonly [number, number] | undefined;
+  readonly related: readonly RelatedPlace[] | undefined;
+
+  /** @param pos Undefined where nginx names no place. @param details Level 'emerg' unless given. */
+  constructor(message: string, pos?: Pos | undefined, details: DiagnosticDetails & { readonly level?: DiagnosticLevel } = {}) {
+    super(message);
+    this.pos = pos;
+    this.level = details.level ?? 'emerg';
+    this.hint = details.hint;
+    this.caret = details.caret;
+    this.related = details.related;
+  }
+}
+
+/** The place nginx names for a directive: the line of its `;` or `{`. */
+export function reportedPos(node: DirectiveNode): Pos {
+  return { file: node.pos.file, line: node.endLine, column: node.pos.column };
+}
+
+/** An error in a directive, with the caret at its name, or at one argument (counted from 0). */
+export function directiveError(
+  node: DirectiveNode,
+  message: string,
+  details: DiagnosticDetails & { readonly arg?: number } = {},
+): ConfigError {
+  const arg = details.arg === undefined ? undefined : node.argPos[details.arg];
+  const caret = details.caret ?? arg ?? [node.pos.line, node.pos.column];
+  return new ConfigError(message, reportedPos(node), { ...details, caret });
+}
+
+/** An error that shows once a block is complete: nginx names the line of its `}`, the caret points at the directive that opened it. */
+export function blockError(node: DirectiveNode, message: string, details: DiagnosticDetails = {}): ConfigError {
+  const pos = { file: node.pos.file, line: node.closeLine ?? node.endLine, column: 1 };
+  return new ConfigError(message, pos, { caret: [node.pos.line, node.pos.column], ...details });
+}
+
+/** The error a SyntaxErrorNode stands for. */
+export function syntaxError(node: SyntaxErrorNode): ConfigError {
+  return new ConfigError(node.syntaxError, node.pos, node);
+}
+
+/** A message with the reason why a system call failed: `open() "F" failed (2: No such file or directory)`. nginx: ngx_log_errno */
+export function withErrno(message: string, err: unknown): string {
+  const room = maxMessage - 50;
+  return `${message.length > room ? `${message.slice(0, room)}...` : message} (${errnoText(err)})`;
+}
+
+/** A message with its place as nginx writes it: `MESSAGE in FILE:LINE`, `MESSAGE in command line`. nginx: ngx_conf_log_error */
+export function placedMessage(diagnostic: Diagnostic): string {
+  const { message, pos } = diagnostic;
+  if (pos === undefined) {
+    return message;
+  }
+  return `${message.slice(0, maxMessage)} in ${placeText(pos)}`;
+}
+
+function placeText(pos: Pos): string {
+  return pos.file === commandLine ? commandLine : `${pos.file}:${pos.line}`;
+}
+
+/**
+ * What helps a person beyond nginx's one line (latin1): the line of the source with a caret under the place, the hint, and related
+ * places. Its lines are indented; it is empty or ends in a line feed. `text` gives a file's content; without it there is no excerpt.
+ */
+export function diagnosticDetail(diagnostic: Diagnostic, text: (file: string) => string | undefined): string {
+  const { pos, hint } = diagnostic;
+  const lines: string[] = [];
+  if (pos !== undefined) {
+    const [line, column] = diagnostic.caret ?? [pos.line, pos.column];
+    lines.push(...sourceExcerpt(text(pos.file), line, column));
+  }
+  if (hint !== undefined) {
+    lines.push(`    hint: ${hint}`);
+  }
+  for (const related of diagnostic.related ?? []) {
+    lines.push(`    note: ${related.text}, in ${placeText(related.pos)}`);
+    lines.push(...sourceExcerpt(text(related.pos.file), related.pos.line, related.pos.column));
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** A diagnostic for the terminal: nginx's one line, `sluice: [emerg] MESSAGE in FILE:LINE`, then the detail, each line with its line feed. */
+export function renderDiagnostic(
+  diagnostic: Diagnostic,
+  text: (file: string) => string | undefined,
+  options: { readonly program: string },
+): string {
+  return `${options.program}: [${diagnostic.level}] ${placedMessage(diagnostic)}\n${diagnosticDetail(diagnostic, text)}`;
+}

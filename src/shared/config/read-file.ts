@@ -1,0 +1,52 @@
+import { constants } from 'node:buffer';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fsPath } from '../lib/fs-path.js';
+import type { Pos } from './ast.js';
+import { ConfigError, withErrno } from './errors.js';
+
+/**
+ * Reads a configuration file as latin1 text. As nginx does, it takes the size the system states, so that a pipe or a device is empty
+ * and a directory fails to be read, not to be opened. nginx: ngx_conf_parse, ngx_conf_read_token
+ *
+ * @param from Where the file is included, for the message.
+ * @throws ConfigError
+ */
+export function readConfigFile(path: string, from: Pos | undefined): string {
+  let fd: number;
+  try {
+    fd = openSync(fsPath(path), 'r');
+  } catch (err) {
+    throw new ConfigError(withErrno(`open() "${path}" failed`, err), from);
+  }
+  try {
+    const size = fstatSync(fd).size;
+    if (size > constants.MAX_STRING_LENGTH) {
+      throw new ConfigError(`"${path}" is too large`, from);
+    }
+    const content = Buffer.allocUnsafe(size);
+    const read = readFully(fd, path, content);
+    if (read !== size) {
+      throw new ConfigError(`pread() returned only ${read} bytes instead of ${size}`, { file: path, line: 1, column: 1 });
+    }
+    return content.toString('latin1');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readFully(fd: number, path: string, into: Buffer): number {
+  let length = 0;
+  while (length < into.length) {
+    let count: number;
+    try {
+      count = readSync(fd, into, length, into.length - length, length);
+    } catch (err) {
+      throw new ConfigError(withErrno(`pread() "${path}" failed`, err), undefined, { level: 'crit' });
+    }
+    if (count === 0) {
+      break;
+    }
+    length += count;
+  }
+  return length;
+}

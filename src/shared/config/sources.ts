@@ -1,0 +1,136 @@
+import { commandLine, type Node, type Pos } from './ast.js';
+import type { Snapshot } from './configuration.js';
+import { ConfigError, withErrno } from './errors.js';
+import { globFiles, hasGlobChars } from './glob.js';
+import { IncludeGraph } from './include-graph.js';
+import { parseConfig } from './parser.js';
+import { readConfigFile } from './read-file.js';
+
+export type { Snapshot };
+
+/** Where the configuration's text comes from while it is applied. Each file is read and parsed once, however often it is included. */
+export interface Sources {
+  readonly entry: string;
+  readonly prefix: string;
+  readonly confPrefix: string;
+  /** Addresses of host names as a snapshot holds them; empty when read from disk. */
+  readonly hosts: Readonly<Record<string, readonly string[]>>;
+  /**
+   * The tree of one file by its full path; of `-g` for `commandLine`.
+   * @param from The include that asks for it: its line goes into the message.
+   * @throws ConfigError if the file cannot be read, or includes itself.
+   */
+  parse(path: string, from?: Pos): readonly Node[];
+  /** Full paths of the files an include's argument names, in order: a plain name is one file whether it exists or not. nginx: ngx_conf_include */
+  include(argument: string, from: Pos): readonly string[];
+  /** The text of a file that has been read, or of `-g`. */
+  text(path: string): string | undefined;
+  /** The files read so far, in the order of first reading. */
+  readonly order: readonly string[];
+  snapshot(hosts: Readonly<Record<string, readonly string[]>>): Snapshot;
+}
+
+type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
+
+/** Sources that read from disk, each file and pattern when it is first asked for. */
+export function diskSources(options: Origin): Sources {
+  return new CachedSources(options, {}, readConfigFile, globFiles);
+}
+
+/** Sources that hold what others have read before. */
+export function snapshotSources(snapshot: Snapshot): Sources {
+  const read = (path: string, from: Pos | undefined) => {
+    const text = snapshot.files[path];
+    if (text === undefined) {
+      throw new ConfigError(withErrno(`open() "${path}" failed`, -2), from);
+    }
+    return text;
+  };
+  return new CachedSources(snapshot, snapshot.hosts, read, (pattern) => snapshot.globs[pattern] ?? []);
+}
+
+class CachedSources implements Sources {
+  readonly entry: string;
+  readonly prefix: string;
+  readonly confPrefix: string;
+  readonly hosts: Snapshot['hosts'];
+  readonly order: string[] = [];
+  readonly #globals: string;
+  readonly #read: (path: string, from: Pos | undefined) => string;
+  readonly #glob: (pattern: string) => readonly string[];
+  readonly #texts = new Map<string, string>();
+  readonly #trees = new Map<string, readonly Node[]>();
+  readonly #globs = new Map<string, readonly string[]>();
+  readonly #includes = new IncludeGraph();
+
+  constructor(
+    origin: Origin,
+    hosts: Snapshot['hosts'],
+    read: (path: string, from: Pos | undefined) => string,
+    glob: (pattern: string) => readonly string[],
+  ) {
+    this.entry = origin.entry;
+    this.prefix = origin.prefix;
+    this.confPrefix = origin.confPrefix;
+    this.hosts = hosts;
+    this.#globals = origin.globals;
+    this.#read = read;
+    this.#glob = glob;
+  }
+
+  parse(path: string, from?: Pos): readonly Node[] {
+    const endless = this.#includes.add(path, from);
+    if (endless !== undefined) {
+      throw new ConfigError(endless.message, from, { related: endless.related });
+    }
+    let tree = this.#trees.get(path);
+    if (tree === undefined) {
+      tree = parseConfig(path === commandLine ? this.#globals : this.#readOnce(path, from), path);
+      this.#trees.set(path, tree);
+    }
+    return tree;
+  }
+
+  include(argument: string): readonly string[] {
+    const name = cString(argument);
+    const path = name.startsWith('/') ? name : this.confPrefix + name;
+    if (!hasGlobChars(path)) {
+      return [path];
+    }
+    let files = this.#globs.get(path);
+    if (files === undefined) {
+      files = this.#glob(path);
+      this.#globs.set(path, files);
+    }
+    return files;
+  }
+
+  text(path: string): string | undefined {
+    return path === commandLine ? this.#globals : this.#texts.get(path);
+  }
+
+  snapshot(hosts: Snapshot['hosts']): Snapshot {
+    return {
+      entry: this.entry,
+      prefix: this.prefix,
+      confPrefix: this.confPrefix,
+      globals: this.#globals,
+      files: Object.fromEntries(this.#texts),
+      globs: Object.fromEntries(this.#globs),
+      hosts,
+    };
+  }
+
+  #readOnce(path: string, from: Pos | undefined): string {
+    const text = this.#read(path, from);
+    this.#texts.set(path, text);
+    this.order.push(path);
+    return text;
+  }
+}
+
+/** A word as the system sees it: it ends at its first NUL byte. */
+function cString(word: string): string {
+  const end = word.indexOf('\0');
+  return end < 0 ? word : word.slice(0, end);
+}
