@@ -13,11 +13,14 @@ export interface LogFd {
   readonly kind: 'file' | 'pipe' | 'other';
   /** False for an inherited descriptor (1 or 2), which others use too and which is never closed. */
   readonly owned: boolean;
+  /** Which file it is, whatever its name is by now. */
+  readonly ino: number;
+  readonly dev: number;
 }
 
 function describe(fd: number, owned: boolean): LogFd {
   const stat = fstatSync(fd);
-  return { fd, owned, kind: stat.isFile() ? 'file' : stat.isFIFO() ? 'pipe' : 'other' };
+  return { fd, owned, ino: stat.ino, dev: stat.dev, kind: stat.isFile() ? 'file' : stat.isFIFO() ? 'pipe' : 'other' };
 }
 
 /** 1 or 2 when the path is one of the names of this process's standard output or standard error, else undefined. */
