@@ -1,0 +1,239 @@
+import { compileRegex } from '../regex/compile.js';
+import { ComplexValueError, compileComplex } from '../value/complex.js';
+import { bindRegex } from '../value/regex-value.js';
+import type { Subject, VariableTable } from '../value/value.js';
+import type { ZoneKind, ZoneRef } from '../zone/kind.js';
+import type { DirectiveNode, Node, Pos } from './ast.js';
+import { Block } from './block.js';
+import { contextNames, In } from './context.js';
+import type { Arity, ConfigContext, FailOptions, HostRef, LevelName, Scope } from './define.js';
+import { ConfigError, type Diagnostic, suggest } from './errors.js';
+import { resolvePath } from './paths.js';
+import type { Registry, Row } from './registry.js';
+import type { Sources } from './sources.js';
+import { ZoneTable } from './zone-table.js';
+
+/** nginx's limit, past which `directive` has too many words for its table. */
+const MAX_ARGS = 8;
+
+/** What `apply` fills: the tree of blocks and everything named along the way. */
+export class Draft<R extends Subject> {
+  readonly root = new Block(In.MAIN, undefined, undefined, undefined);
+  readonly errors: ConfigError[] = [];
+  readonly warnings: Diagnostic[] = [];
+  readonly zones = new ZoneTable();
+  readonly hosts: { ref: HostRef; what: string }[] = [];
+  readonly sources: Sources;
+  readonly registry: Registry<R>;
+  /** Variables of `http` and of `stream`; the root has none of its own and lends those of `http`. */
+  readonly tables: { readonly http: VariableTable<R>; readonly stream: VariableTable<R> };
+  readonly prefix: string;
+  readonly confPrefix: string;
+  compatible = false;
+
+  constructor(
+    registry: Registry<R>,
+    sources: Sources,
+    prefix: string,
+    confPrefix: string,
+    tables: { http: VariableTable<R>; stream: VariableTable<R> },
+  ) {
+    this.registry = registry;
+    this.sources = sources;
+    this.prefix = prefix;
+    this.confPrefix = confPrefix;
+    this.tables = tables;
+  }
+}
+
+/** Reads nodes into a block, in file order. Errors are collected, so that the ones that follow are shown too. */
+export function applyNodes<R extends Subject>(draft: Draft<R>, block: Block, nodes: readonly Node[]): void {
+  for (const node of nodes) {
+    if ('syntaxError' in node) {
+      draft.errors.push(new ConfigError(node.syntaxError, node.pos));
+      continue;
+    }
+    try {
+      applyDirective(draft, block, node);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      draft.errors.push(error);
+    }
+  }
+}
+
+/** Where nginx says an error is: the line on which the directive ended. */
+function place(node: DirectiveNode, arg?: number): Pos {
+  const at = arg === undefined ? undefined : node.argPos[arg];
+  return { file: node.pos.file, line: node.endLine, column: at?.[1] ?? node.pos.column };
+}
+
+function fail(node: DirectiveNode, message: string, options?: FailOptions): never {
+  const at = options?.arg === undefined ? undefined : node.argPos[options.arg];
+  throw new ConfigError(message, place(node, options?.arg), {
+    caret: at === undefined ? node.pos : { file: node.pos.file, line: at[0], column: at[1] },
+    ...(options?.hint === undefined ? {} : { hint: options.hint }),
+    ...(options?.related === undefined ? {} : { related: options.related }),
+  });
+}
+
+// nginx: ngx_conf_handler, whose order of checks decides which message a wrong line gets.
+function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: DirectiveNode): void {
+  if (node.name === 'include') return applyInclude(node, (nodes) => applyNodes(draft, block, nodes), draft.sources);
+  const rows = draft.registry.rows(node.name);
+  const row = rows?.find(({ directive }) => (directive.in & block.context) !== 0);
+  if (row === undefined) {
+    if (rows === undefined) {
+      const meant = suggest(node.name, draft.registry.names());
+      return fail(node, `unknown directive "${node.name}"`, meant === undefined ? undefined : { hint: `did you mean \`${meant}\`?` });
+    }
+    const contexts = rows.reduce((bits, r) => bits | r.directive.in, 0);
+    return fail(node, `"${node.name}" directive is not allowed here`, { hint: `\`${node.name}\` may stand in ${contextNames(contexts)}` });
+  }
+  const { directive } = row;
+  if (directive.block === undefined && node.block !== undefined) {
+    return fail(node, `directive "${node.name}" is not terminated by ";"`);
+  }
+  if (directive.block !== undefined && node.block === undefined) {
+    return fail(node, `directive "${node.name}" has no opening "{"`);
+  }
+  checkArgs(node, directive.args);
+  const numbered = draft.registry.scopes[row.scope]!;
+  directive.set(written(ownerOf(block, numbered.level), row.scope), node, makeContext(draft, block, node, row));
+  if (!block.seen.has(node.name)) block.seen.set(node.name, place(node));
+}
+
+/** Follows an `include` line. Lines of included files stand for the line itself. */
+export function applyInclude(node: DirectiveNode, use: (nodes: readonly Node[]) => void, sources: Sources): void {
+  if (node.block !== undefined) fail(node, 'directive "include" is not terminated by ";"');
+  checkArgs(node, 1);
+  for (const file of sources.include(node.args[0]!, place(node))) use(sources.parse(file, place(node)));
+}
+
+function checkArgs(node: DirectiveNode, arity: Arity): void {
+  const n = node.args.length;
+  const wrong = (): never => fail(node, `invalid number of arguments in "${node.name}" directive`, { hint: expectedArguments(arity, n) });
+  if (arity === 'any') return;
+  if (arity === 'flag') {
+    if (n !== 1) wrong();
+    const value = node.args[0]!.toLowerCase();
+    if (value !== 'on' && value !== 'off') {
+      fail(node, `invalid value "${node.args[0]}" in "${node.name}" directive, it must be "on" or "off"`, { arg: 0 });
+    }
+  } else if (typeof arity === 'number') {
+    if (n !== arity) wrong();
+  } else if ('min' in arity) {
+    if (n < arity.min || n > (arity.max ?? Number.POSITIVE_INFINITY)) wrong();
+  } else if (!arity.includes(n) || n > MAX_ARGS) wrong();
+}
+
+function expectedArguments(arity: Arity, given: number): string {
+  const word = (n: number): string => (n === 0 ? 'no argument' : n === 1 ? 'one argument' : `${n} arguments`);
+  let takes: string;
+  if (arity === 'flag') takes = '`on` or `off`';
+  else if (arity === 'any') takes = 'any number of arguments';
+  else if (typeof arity === 'number') takes = word(arity);
+  else if ('min' in arity) takes = arity.max === undefined ? `at least ${word(arity.min)}` : `${arity.min} to ${arity.max} arguments`;
+  else takes = `${arity.join(' or ')} arguments`;
+  const missing = given > 3 ? '; is a `;` missing at the end of the line before?' : '';
+  return `it takes ${takes}, ${given === 0 ? 'none is' : given === 1 ? 'one is' : `${given} are`} given${missing}`;
+}
+
+const SERVER_LEVEL: number = In.HTTP | In.SERVER | In.STREAM | In.STREAM_SERVER;
+const MAIN_LEVEL: number = In.HTTP | In.STREAM;
+
+/** The block whose settings of a level a directive in `block` writes. */
+export function ownerOf(block: Block, level: LevelName): Block {
+  let owner = block;
+  if (level === 'process') while (owner.parent !== undefined) owner = owner.parent;
+  else if (level === 'main') while ((owner.context & MAIN_LEVEL) === 0 && owner.parent !== undefined) owner = owner.parent;
+  else if (level === 'server') while ((owner.context & SERVER_LEVEL) === 0 && owner.parent !== undefined) owner = owner.parent;
+  return owner;
+}
+
+function written(block: Block, scope: number): Record<string, unknown> {
+  const known = block.written[scope];
+  if (known !== undefined) return known;
+  const fresh = {};
+  block.written[scope] = fresh;
+  return fresh;
+}
+
+/** The variable table that a block's text refers to. */
+export function tableOf<R extends Subject>(draft: Draft<R>, block: Block): VariableTable<R> {
+  return (block.context & (In.STREAM | In.STREAM_SERVER | In.STREAM_UPSTREAM)) !== 0 ? draft.tables.stream : draft.tables.http;
+}
+
+function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: DirectiveNode, row: Row<R>): ConfigContext<R> {
+  const variables = tableOf(draft, block);
+  const ctx: ConfigContext<R> = {
+    node,
+    block,
+    variables,
+    compatible: draft.compatible,
+    fail: (message, options) => fail(node, message, options),
+    reject(message, options) {
+      const earlier = message === 'is duplicate' ? block.seen.get(node.name) : undefined;
+      const related = earlier === undefined ? options : { ...options, related: [{ pos: earlier, text: 'it was set here before' }] };
+      return fail(node, `"${node.name}" directive ${message}`, related);
+    },
+    warn(message, options) {
+      draft.warnings.push({
+        level: 'warn',
+        message,
+        pos: place(node, options?.arg),
+        ...(options?.hint === undefined ? {} : { hint: options.hint }),
+      });
+    },
+    complex(text) {
+      try {
+        return compileComplex(text, variables, place(node));
+      } catch (error) {
+        if (!(error instanceof ComplexValueError)) throw error;
+        return fail(node, error.message, { arg: Math.max(node.args.indexOf(text), 0) });
+      }
+    },
+    regex(pattern, caseless) {
+      let compiled: ReturnType<typeof compileRegex>;
+      try {
+        compiled = compileRegex(pattern, { caseless });
+      } catch (error) {
+        return fail(node, (error as Error).message);
+      }
+      const bound = bindRegex(compiled, variables, pattern);
+      return typeof bound === 'string' ? fail(node, `the duplicate "${bound}" variable`) : bound;
+    },
+    zone<Z, D>(kind: ZoneKind<Z, D>, name: string, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D> {
+      const result = draft.zones.name(kind, name, place(node), define);
+      return typeof result === 'string' ? fail(node, result) : result;
+    },
+    host(host, what) {
+      const ref: HostRef = { host, pos: place(node), addresses: [] };
+      draft.hosts.push({ ref, what });
+      return ref;
+    },
+    conf<C extends object>(scope: Scope<C, R>): Partial<C> {
+      const numbered = draft.registry.numbered(scope);
+      return written(ownerOf(block, numbered.level), numbered.number) as Partial<C>;
+    },
+    openBlock(opened, context, info) {
+      const inner = new Block(context, block, opened, info);
+      applyNodes(draft, inner, opened.block ?? []);
+      return inner;
+    },
+    entries(opened, entry) {
+      const walk = (nodes: readonly Node[]): void => {
+        for (const line of nodes) {
+          if ('syntaxError' in line) throw new ConfigError(line.syntaxError, line.pos);
+          if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, draft.sources);
+          else if (line.block !== undefined) fail(line, 'unexpected "{"');
+          else entry(line);
+        }
+      };
+      walk(opened.block ?? []);
+    },
+    path: (path, base) => resolvePath(path, base === 'conf' ? draft.confPrefix : draft.prefix),
+  };
+  void row;
+  return ctx;
+}

@@ -1,0 +1,120 @@
+import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
+import type { ZoneKind, ZoneRef } from '../zone/kind.js';
+import type { DirectiveNode, Node, Pos } from './ast.js';
+import type { Block } from './block.js';
+
+/**
+ * How many arguments a directive takes: `flag` is one that must be `on` or `off`, a number is exactly that many, a list
+ * any of them, and `min`/`max` a range. Checked before `set` runs, with nginx's messages.
+ */
+export type Arity = 'flag' | 'any' | number | readonly number[] | { readonly min: number; readonly max?: number };
+
+/** One row of a directive table. `C` is the settings object of the scope that holds the row. */
+export interface Directive<C, R extends Subject> {
+  /** Bit set of {@link In}: the contexts where it may stand. */
+  readonly in: number;
+  readonly args: Arity;
+  /** `directives`: a block of directives; `entries`: a free-form body such as that of `map`; absent: ends in `;`. */
+  readonly block?: 'directives' | 'entries';
+  /** Stores the arguments in the settings of the enclosing block. May call `ctx.fail` or `ctx.reject`. */
+  readonly set: (conf: Partial<C>, node: DirectiveNode, ctx: ConfigContext<R>) => void;
+}
+
+/** The value a setting has where nothing is said, and how an inner block takes over the outer block's. */
+export interface Field<T> {
+  readonly initial: T;
+  readonly merge: (parent: T, child: T | undefined) => T;
+}
+
+/** A field whose inner value replaces the outer one; the commonest rule. */
+export const inherit = <T>(initial: T): Field<T> => ({ initial, merge: (parent, child) => (child === undefined ? parent : child) });
+
+/** A field that inner blocks do not take over. */
+export const own = <T>(initial: T): Field<T> => ({ initial, merge: (_parent, child) => (child === undefined ? initial : child) });
+
+/** What a custom merge or finish step knows about the block it works on. */
+export interface MergePlace {
+  readonly context: number;
+  /** The block is an `if` or a `limit_except`, which continues its location rather than being one of its own. */
+  readonly nameless: boolean;
+  readonly block: Block;
+}
+
+/** The settings of one module at one level. */
+export interface Scope<C extends object, R extends Subject> {
+  readonly fields: { readonly [K in keyof C]: Field<C[K]> };
+  readonly directives: { readonly [name: string]: Directive<NoInfer<C>, R> };
+  /** Runs on each merged settings object, outermost first; for values that depend on several fields. */
+  readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergePlace) => void;
+  /** Checks across settings once all is read and merged; the last place that may fail. */
+  readonly link?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergePlace) => void;
+}
+
+/** The levels at which a module can keep settings. `upstream` is one `upstream {}` block. */
+export type LevelName = 'process' | 'main' | 'server' | 'location' | 'upstream';
+
+/** What every table of directives has in common, whichever protocol it serves. */
+export interface ModuleScopes<R extends Subject> {
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each scope has its own settings type; the registry only stores it
+  readonly scopes: readonly { readonly level: LevelName; readonly scope: Scope<any, R> }[];
+}
+
+/** A host whose addresses are known once the configuration is linked: literals at once, names by DNS in the master. */
+export interface HostRef {
+  readonly host: string;
+  readonly pos: Pos | undefined;
+  /** Numeric addresses (IPv4 or IPv6 text), filled in before `link`. */
+  addresses: readonly string[];
+}
+
+/** What `set` functions can ask for. Every method that fails throws a ConfigError at the directive. */
+export interface ConfigContext<R extends Subject> {
+  readonly node: DirectiveNode;
+  readonly block: Block;
+  /** Fails with the message as it is. `arg` (0-based) moves the caret to that argument. */
+  fail(message: string, options?: FailOptions): never;
+  /** Fails with nginx's form `"NAME" directive MESSAGE`. */
+  reject(message: string, options?: FailOptions): never;
+  warn(message: string, options?: FailOptions): void;
+  /** Compiles text with variables. nginx: ngx_http_compile_complex_value. */
+  complex(text: string): ComplexValue<R>;
+  /** Compiles a regular expression; its named groups become variables. nginx: ngx_http_regex_compile. */
+  regex(pattern: string, caseless: boolean): RegexValue<R>;
+  /** The variables of the protocol block around the directive (`http` or `stream`). */
+  readonly variables: VariableTable<R>;
+  /** Names a shared zone; with `define` it also sets its size and data. */
+  zone<Z, D>(kind: ZoneKind<Z, D>, name: string, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D>;
+  /** A host name or literal, resolved before `link`. `what` names it in `host not found in WHAT "HOST"`. */
+  host(host: string, what: string): HostRef;
+  /** The unmerged settings of another scope that this directive's block writes to. */
+  conf<C extends object>(scope: Scope<C, R>): Partial<C>;
+  /** Makes a block and reads the directive's body into it. */
+  openBlock(node: DirectiveNode, context: number, info?: unknown): Block;
+  /** Reads a free-form body (`map`, `types`), following `include` lines; `entry` gets each line. */
+  entries(node: DirectiveNode, entry: (node: DirectiveNode) => void): void;
+  /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
+  path(path: string, base?: 'prefix' | 'conf'): string;
+  /** Text of a file of the configuration's own (a key, a htpasswd); part of no snapshot. */
+  readonly compatible: boolean;
+}
+
+export interface FailOptions {
+  /** Which argument (0-based) is at fault. */
+  readonly arg?: number;
+  /** What to write instead. */
+  readonly hint?: string;
+  /** Another place that belongs to the story, such as the earlier duplicate. */
+  readonly related?: readonly { readonly pos: Pos; readonly text: string }[];
+}
+
+/** What `link` functions can ask for. */
+export interface LinkContext<R extends Subject> {
+  fail(message: string, pos?: Pos): never;
+  warn(message: string, pos?: Pos): void;
+  readonly variables: VariableTable<R>;
+  /** True in the master: files may be opened and checked there; a worker trusts the master's checks. */
+  readonly checking: boolean;
+}
+
+export type { DirectiveNode, Node, Pos };

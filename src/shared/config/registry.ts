@@ -1,0 +1,61 @@
+import type { Subject } from '../value/value.js';
+import type { Directive, LevelName, ModuleScopes, Scope } from './define.js';
+
+/** One directive row with the scope it writes to. */
+export interface Row<R extends Subject> {
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: rows of all modules stand in one table
+  readonly directive: Directive<any, R>;
+  readonly scope: number;
+  readonly module: string;
+}
+
+/** One scope with its number, which indexes the settings of every block. */
+export interface NumberedScope<R extends Subject> {
+  // biome-ignore lint/suspicious/noExplicitAny: settings of all modules stand in one table
+  readonly scope: Scope<any, R>;
+  readonly level: LevelName;
+  readonly number: number;
+  readonly module: string;
+}
+
+/** All modules' tables in one: which directives there are, and which settings each block has. */
+export class Registry<R extends Subject> {
+  readonly scopes: NumberedScope<R>[] = [];
+  readonly #rows = new Map<string, Row<R>[]>();
+  // biome-ignore lint/suspicious/noExplicitAny: looked up by identity only
+  readonly #numbers = new Map<Scope<any, R>, NumberedScope<R>>();
+
+  constructor(modules: readonly ModuleScopes<R>[]) {
+    for (const module of modules) {
+      for (const { level, scope } of module.scopes) {
+        const numbered = { scope, level, number: this.scopes.length, module: module.name };
+        this.scopes.push(numbered);
+        this.#numbers.set(scope, numbered);
+        for (const [name, directive] of Object.entries(scope.directives)) {
+          const rows = this.#rows.get(name);
+          const row = { name, directive, scope: numbered.number, module: module.name };
+          if (rows === undefined) this.#rows.set(name, [row]);
+          else rows.push(row);
+        }
+      }
+    }
+  }
+
+  /** Every row of a name, in registry order: the same name may mean different things in different contexts. */
+  rows(name: string): readonly Row<R>[] | undefined {
+    return this.#rows.get(name);
+  }
+
+  /** All directive names, for suggestions. */
+  names(): IterableIterator<string> {
+    return this.#rows.keys();
+  }
+
+  /** The number of a scope. Throws when its module is not registered, which is a programming error. */
+  numbered<C extends object>(scope: Scope<C, R>): NumberedScope<R> {
+    const found = this.#numbers.get(scope);
+    if (found === undefined) throw new Error('scope of an unregistered module');
+    return found;
+  }
+}

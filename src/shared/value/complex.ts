@@ -1,0 +1,102 @@
+import type { Pos } from '../config/ast.js';
+import type { Subject } from './value.js';
+import type { VariableTable } from './variables.js';
+
+/** Text with variables in it, compiled. */
+export interface ComplexValue<R> {
+  /** The text as written. */
+  readonly text: string;
+  /** The value when no variable is in it: callers decide at configuration time. */
+  readonly constant: string | undefined;
+  eval(r: R): string;
+}
+
+type Part<R> = string | ((r: R) => string);
+
+/** Thrown for text that is not well formed; the caller adds the position. */
+export class ComplexValueError extends Error {}
+
+const isNameChar = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
+
+/** Splits text into literal parts, variable names and capture numbers. nginx: ngx_http_script_compile. */
+export function parseTemplate(text: string): (string | { readonly variable: string } | { readonly capture: number })[] {
+  const parts: (string | { variable: string } | { capture: number })[] = [];
+  let literal = '';
+  let i = 0;
+  while (i < text.length) {
+    if (text[i] !== '$') {
+      const next = text.indexOf('$', i);
+      const end = next === -1 ? text.length : next;
+      literal += text.slice(i, end);
+      i = end;
+      continue;
+    }
+    i++;
+    if (i === text.length) throw new ComplexValueError('invalid variable name');
+    const code = text.charCodeAt(i);
+    if (code >= 49 && code <= 57) {
+      if (literal !== '') parts.push(literal);
+      literal = '';
+      parts.push({ capture: code - 48 });
+      i++;
+      continue;
+    }
+    const braced = text[i] === '{';
+    if (braced) i++;
+    const start = i;
+    while (i < text.length && isNameChar(text.charCodeAt(i))) i++;
+    const name = text.slice(start, i);
+    if (braced) {
+      if (text[i] !== '}') {
+        throw new ComplexValueError(
+          i === text.length ? `the closing bracket in "${name}" variable is missing` : 'invalid variable name',
+        );
+      }
+      i++;
+    }
+    if (name === '') throw new ComplexValueError('invalid variable name');
+    if (literal !== '') parts.push(literal);
+    literal = '';
+    parts.push({ variable: name });
+  }
+  if (literal !== '') parts.push(literal);
+  return parts;
+}
+
+/** Compiles text with variables. Throws {@link ComplexValueError}. nginx: ngx_http_compile_complex_value. */
+export function compileComplex<R extends Subject>(text: string, table: VariableTable<R>, pos?: Pos): ComplexValue<R> {
+  if (!text.includes('$')) return { text, constant: text, eval: () => text };
+  const parts: Part<R>[] = parseTemplate(text).map((part) => {
+    if (typeof part === 'string') return part;
+    if ('capture' in part) {
+      const n = part.capture;
+      return (r: R) => r.captures?.[n] ?? '';
+    }
+    const slot = table.slot(part.variable, pos);
+    return (r: R) => table.fresh(r, slot) ?? '';
+  });
+  return { text, constant: undefined, eval: joinParts(parts) };
+}
+
+/** A value that is always the same text. */
+export const constantValue = <R>(text: string): ComplexValue<R> => ({ text, constant: text, eval: () => text });
+
+function joinParts<R>(parts: readonly Part<R>[]): (r: R) => string {
+  const [a, b, c] = parts;
+  if (parts.length === 1 && typeof a === 'function') return a;
+  if (parts.length === 2) {
+    if (typeof a === 'string' && typeof b === 'function') return (r) => a + b(r);
+    if (typeof a === 'function' && typeof b === 'string') return (r) => a(r) + b;
+    if (typeof a === 'function' && typeof b === 'function') return (r) => a(r) + b(r);
+  }
+  if (parts.length === 3 && typeof a === 'string' && typeof b === 'function' && typeof c === 'string') return (r) => a + b(r) + c;
+  return (r) => {
+    let text = '';
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!;
+      text += typeof part === 'string' ? part : part(r);
+    }
+    return text;
+  };
+}

@@ -1,0 +1,128 @@
+import type { Pos } from '../config/ast.js';
+import type { Subject } from './value.js';
+
+/** A variable that configurations can name. */
+export interface Variable<R> {
+  /** Name without `$`. With `prefix`, every name that starts with it, such as `http_`. */
+  readonly name: string;
+  readonly prefix?: true;
+  /** False when the value may change during a request, so that each use computes it anew. Default true. */
+  readonly cacheable?: boolean;
+  /** The value, or undefined when there is none. `suffix` is what follows a prefix, else empty. */
+  get(r: R, suffix: string): string | undefined;
+  /** Makes the variable assignable by `set`, with its own effect. */
+  set?(r: R, value: string): void;
+  /** True for variables that directives such as `set` and `map` make: they may be made again. */
+  readonly changeable?: boolean;
+  /** A later definition under the same name replaces this one (`set` over a `map`). nginx: NGX_HTTP_VAR_WEAK. */
+  readonly weak?: boolean;
+}
+
+/** nginx's limit for variables that refer to each other. */
+const MAX_DEPTH = 100;
+
+/**
+ * The variables of one protocol block (`http`). A name used anywhere gets a slot; slots are bound to definitions once
+ * the whole configuration is read, since `map` may stand below the line that uses it.
+ */
+export class VariableTable<R extends Subject> {
+  readonly #defined = new Map<string, Variable<R>>();
+  readonly #prefixes: Variable<R>[] = [];
+  readonly #slots = new Map<string, number>();
+  readonly #names: string[] = [];
+  readonly #firstUse: (Pos | undefined)[] = [];
+  readonly #bound: Variable<R>[] = [];
+  readonly #suffixes: string[] = [];
+  /** Called when an evaluation goes round in a circle. */
+  onCycle: (r: R, name: string) => void = () => {};
+
+  /** Number of slots; the length of {@link Subject.vars}. */
+  get size(): number {
+    return this.#names.length;
+  }
+
+  /** Adds a definition. Returns false when the name belongs to a variable that must not be made again. */
+  define(variable: Variable<R>): boolean {
+    if (variable.prefix) {
+      this.#prefixes.push(variable);
+      this.#prefixes.sort((a, b) => b.name.length - a.name.length);
+      return true;
+    }
+    const name = variable.name.toLowerCase();
+    const before = this.#defined.get(name);
+    if (before !== undefined && !before.changeable) return false;
+    if (before !== undefined && variable.weak && !before.weak) return true;
+    this.#defined.set(name, variable);
+    return true;
+  }
+
+  /** The definition under a name, if there is one by now. */
+  definition(name: string): Variable<R> | undefined {
+    return this.#defined.get(name.toLowerCase());
+  }
+
+  /** The slot of a name; given out on first use. nginx: ngx_http_get_variable_index. */
+  slot(name: string, pos?: Pos): number {
+    const key = name.toLowerCase();
+    const known = this.#slots.get(key);
+    if (known !== undefined) return known;
+    const slot = this.#names.length;
+    this.#slots.set(key, slot);
+    this.#names.push(key);
+    this.#firstUse.push(pos);
+    return slot;
+  }
+
+  /** Binds every slot to its definition. Reports names nobody defines. nginx: ngx_http_variables_init_vars. */
+  bind(unknown: (name: string, pos: Pos | undefined) => void): void {
+    for (let slot = this.#bound.length; slot < this.#names.length; slot++) {
+      const name = this.#names[slot]!;
+      const found = this.#defined.get(name);
+      const prefix = found === undefined ? this.#prefixes.find((p) => name.startsWith(p.name) && name.length > p.name.length) : undefined;
+      const variable = found ?? prefix;
+      if (variable === undefined) unknown(name, this.#firstUse[slot]);
+      else {
+        this.#bound[slot] = variable;
+        this.#suffixes[slot] = prefix === undefined ? '' : name.slice(prefix.name.length);
+      }
+    }
+  }
+
+  /** Every name that can be suggested for a misspelt one. */
+  names(): string[] {
+    return [...this.#defined.keys()];
+  }
+
+  /** The value in a slot, evaluated at most once for a cacheable variable. nginx: ngx_http_get_indexed_variable. */
+  get(r: R, slot: number): string | undefined {
+    const known = r.vars[slot];
+    if (known !== undefined) return known === null ? undefined : known;
+    return this.#evaluate(r, slot);
+  }
+
+  /** As {@link get}, but a value that may have changed is computed anew. nginx: ngx_http_get_flushed_variable. */
+  fresh(r: R, slot: number): string | undefined {
+    if (this.#bound[slot]!.cacheable === false) r.vars[slot] = undefined;
+    return this.get(r, slot);
+  }
+
+  /** Assigns a variable, as `set` does. */
+  assign(r: R, slot: number, value: string): void {
+    const variable = this.#bound[slot]!;
+    if (variable.set !== undefined) variable.set(r, value);
+    else r.vars[slot] = value;
+  }
+
+  #evaluate(r: R, slot: number): string | undefined {
+    const variable = this.#bound[slot]!;
+    if (r.evaluating >= MAX_DEPTH) {
+      this.onCycle(r, this.#names[slot]!);
+      return undefined;
+    }
+    r.evaluating++;
+    const value = variable.get(r, this.#suffixes[slot]!);
+    r.evaluating--;
+    if (variable.cacheable !== false) r.vars[slot] = value === undefined ? null : value;
+    return value;
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * What a worker counts about its connections and requests: plain numbers, changed in place on the hot path. Whoever
+ * publishes them to the other processes sets `changed`, which is called at most once per change of the loop's turn.
+ */
+export class ConnectionCounters {
+  accepted = 0;
+  handled = 0;
+  requests = 0;
+  active = 0;
+  reading = 0;
+  writing = 0;
+  waiting = 0;
+  /** Requests by first digit of their status; index 0 counts those that were given up. */
+  readonly statusClasses: number[] = [0, 0, 0, 0, 0, 0];
+  /** Asks for the numbers to be published soon. */
+  changed: () => void = () => {};
+}

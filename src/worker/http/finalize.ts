@@ -1,0 +1,108 @@
+import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from '../phases/codes.js';
+import { runContentPhases } from '../phases/engine.js';
+import type { Request } from './request.js';
+import { specialResponse } from './special-response.js';
+
+/**
+ * Ends a request, or what was tried for it, with a handler's code: OK when the response has gone out, a status to
+ * answer with, DECLINED to let other content handlers try. nginx: ngx_http_finalize_request.
+ */
+export function finalize(r: Request, code: number): void {
+  for (;;) {
+    if (r.finished || code === DONE) return;
+    if (code === DECLINED) {
+      runContentPhases(r);
+      return;
+    }
+    if (r !== r.main && r.onSubrequestDone !== null) {
+      const done = r.onSubrequestDone;
+      r.onSubrequestDone = null;
+      if (code < 300 && code !== 201 && code !== 204) {
+        finishSubrequest(r);
+        done(r, code);
+        return;
+      }
+      // An error page of the subrequest still has to run; its end reports the first code.
+      if (!wantsErrorPage(r, code)) {
+        finishSubrequest(r);
+        done(r, code);
+        return;
+      }
+      r.onSubrequestDone = done;
+    }
+    if (code === ERROR || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || r.connection.closed) {
+      terminate(r, code);
+      return;
+    }
+    if (code >= 300 || code === 201 || code === 204) {
+      if (r.headerSent) {
+        // The head is on its way: the answer cannot be changed any more, only broken off.
+        terminate(r, code);
+        return;
+      }
+      code = specialResponse(r, code);
+      continue;
+    }
+    if (r !== r.main) {
+      finishSubrequest(r);
+      return;
+    }
+    endRequest(r);
+    r.stream.finish(r);
+    return;
+  }
+}
+
+function wantsErrorPage(r: Request, code: number): boolean {
+  return !r.errorPage && r.location.settings.errorPages.some((page) => page.status === code);
+}
+
+function finishSubrequest(r: Request): void {
+  if (r.location.settings.logSubrequest) logRequest(r);
+  r.finished = true;
+  r.parent!.activeSubrequests--;
+  runCleanups(r);
+}
+
+/** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */
+export function terminate(r: Request, code: number): void {
+  const main = r.main;
+  if (r.background && !r.finished) {
+    r.source?.abort(r);
+    finishSubrequest(r);
+    return;
+  }
+  if (main.finished) return;
+  if (code > 0 && (main.out.status === 0 || !main.headerSent)) main.out.status = code;
+  if (r !== main && !r.finished) {
+    r.finished = true;
+    r.source?.abort(r);
+    runCleanups(r);
+  }
+  main.aborted = true;
+  const source = main.source;
+  main.source = null;
+  source?.abort(main);
+  endRequest(main);
+  main.stream.terminate(main, code === CLOSE || (code === 408 && main.location.settings.resetTimedoutConnection));
+}
+
+function endRequest(r: Request): void {
+  r.finished = true;
+  logRequest(r);
+  runCleanups(r);
+}
+
+/** Runs the log phase, once. nginx: ngx_http_log_request. */
+export function logRequest(r: Request): void {
+  if (r.logged) return;
+  r.logged = true;
+  const handlers = r.location.logPhase;
+  for (let i = 0; i < handlers.length; i++) handlers[i]!(r);
+}
+
+function runCleanups(r: Request): void {
+  for (let i = r.cleanups.length - 1; i >= 0; i--) r.cleanups[i]!();
+  r.cleanups.length = 0;
+}
+

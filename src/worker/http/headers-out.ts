@@ -1,0 +1,166 @@
+/** One response header in a list. An empty name marks a header that a filter removed. */
+export class HeaderOut {
+  name: string;
+  value: string;
+  constructor(name: string, value: string) {
+    this.name = name;
+    this.value = value;
+  }
+}
+
+const valueOf = (header: HeaderOut | undefined): string | undefined => (header === undefined || header.name === '' ? undefined : header.value);
+
+/** The response head while filters work on it. Well-known headers have fields; all others stand in `list`. nginx: ngx_http_headers_out_t. */
+export class HeadersOut {
+  status = 0;
+  /** Reason text that replaces the usual one; without the code. */
+  statusText: string | undefined = undefined;
+  /** `type/subtype`, without parameters. */
+  contentType = '';
+  /** Appended to the content type as `; charset=`. */
+  charset = '';
+  /** Bytes of the body, -1 when it is not known yet. */
+  contentLength = -1;
+  /** Bytes before a range was cut out, for Content-Range; -1 until known. */
+  contentOffset = 0;
+  /** Seconds since the epoch, -1 when there is none. */
+  lastModified = -1;
+  /** The Last-Modified text of an upstream, sent as it came. */
+  lastModifiedText: string | undefined = undefined;
+  /** The content handler says that ranges may be cut out of the body. nginx: r->allow_ranges. */
+  allowRanges = false;
+  /** All other headers, in the order they were added. Those with a field of their own are in it too, once set. */
+  readonly list: HeaderOut[] = [];
+  #etag: HeaderOut | undefined = undefined;
+  #location: HeaderOut | undefined = undefined;
+  #server: HeaderOut | undefined = undefined;
+  #date: HeaderOut | undefined = undefined;
+  #contentEncoding: HeaderOut | undefined = undefined;
+  #acceptRanges: HeaderOut | undefined = undefined;
+  #contentRange: HeaderOut | undefined = undefined;
+  #wwwAuthenticate: HeaderOut | undefined = undefined;
+  #expires: HeaderOut | undefined = undefined;
+  #refresh: HeaderOut | undefined = undefined;
+  /** Trailers, name and value by turns. */
+  readonly trailers: string[] = [];
+
+  get etag(): string | undefined {
+    return valueOf(this.#etag);
+  }
+
+  set etag(value: string | undefined) {
+    this.#etag = this.#put(this.#etag, 'ETag', value);
+  }
+
+  get location(): string | undefined {
+    return valueOf(this.#location);
+  }
+
+  set location(value: string | undefined) {
+    this.#location = this.#put(this.#location, 'Location', value);
+  }
+
+  get server(): string | undefined {
+    return valueOf(this.#server);
+  }
+
+  set server(value: string | undefined) {
+    this.#server = this.#put(this.#server, 'Server', value);
+  }
+
+  get date(): string | undefined {
+    return valueOf(this.#date);
+  }
+
+  set date(value: string | undefined) {
+    this.#date = this.#put(this.#date, 'Date', value);
+  }
+
+  get contentEncoding(): string | undefined {
+    return valueOf(this.#contentEncoding);
+  }
+
+  set contentEncoding(value: string | undefined) {
+    this.#contentEncoding = this.#put(this.#contentEncoding, 'Content-Encoding', value);
+  }
+
+  get acceptRanges(): string | undefined {
+    return valueOf(this.#acceptRanges);
+  }
+
+  set acceptRanges(value: string | undefined) {
+    this.#acceptRanges = this.#put(this.#acceptRanges, 'Accept-Ranges', value);
+  }
+
+  get contentRange(): string | undefined {
+    return valueOf(this.#contentRange);
+  }
+
+  set contentRange(value: string | undefined) {
+    this.#contentRange = this.#put(this.#contentRange, 'Content-Range', value);
+  }
+
+  get wwwAuthenticate(): string | undefined {
+    return valueOf(this.#wwwAuthenticate);
+  }
+
+  set wwwAuthenticate(value: string | undefined) {
+    this.#wwwAuthenticate = this.#put(this.#wwwAuthenticate, 'WWW-Authenticate', value);
+  }
+
+  get expires(): string | undefined {
+    return valueOf(this.#expires);
+  }
+
+  set expires(value: string | undefined) {
+    this.#expires = this.#put(this.#expires, 'Expires', value);
+  }
+
+  get refresh(): string | undefined {
+    return valueOf(this.#refresh);
+  }
+
+  set refresh(value: string | undefined) {
+    this.#refresh = this.#put(this.#refresh, 'Refresh', value);
+  }
+
+  #put(header: HeaderOut | undefined, name: string, value: string | undefined): HeaderOut | undefined {
+    if (value === undefined) {
+      if (header !== undefined) header.name = '';
+      return undefined;
+    }
+    if (header === undefined || header.name === '') return this.add(name, value);
+    header.value = value;
+    return header;
+  }
+
+  /** Adds a header to the list. */
+  add(name: string, value: string): HeaderOut {
+    const header = new HeaderOut(name, value);
+    this.list.push(header);
+    return header;
+  }
+
+  /** Takes off the length, as filters do that change it. nginx: ngx_http_clear_content_length. */
+  clearContentLength(): void {
+    this.contentLength = -1;
+  }
+
+  /** Takes off the modification time. nginx: ngx_http_clear_last_modified. */
+  clearLastModified(): void {
+    this.lastModified = -1;
+    this.lastModifiedText = undefined;
+  }
+
+  /** Says that ranges of the body cannot be asked for. nginx: ngx_http_clear_accept_ranges. */
+  clearAcceptRanges(): void {
+    this.acceptRanges = undefined;
+    this.allowRanges = false;
+  }
+
+  /** Makes a strong validator weak, for filters that change the bytes. nginx: ngx_http_weak_etag. */
+  weakenEtag(): void {
+    if (this.etag === undefined || this.etag.startsWith('W/')) return;
+    this.etag = this.etag.startsWith('"') ? 'W/' + this.etag : undefined;
+  }
+}

@@ -1,0 +1,740 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Logger } from '../../shared/log/error-log.js';
+import { INFO } from '../../shared/log/level.js';
+import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import type { Chunk } from '../body/stage.js';
+import { CLIENT_CLOSED_REQUEST } from '../phases/codes.js';
+import { startPhases } from '../phases/engine.js';
+import { type BodyFraming, makeFraming } from './body-framing.js';
+import type { BodySink, ClientConnection, ClientStream, ProxyProtocolHeader } from './client-stream.js';
+import { Deadline, type Expiring } from './deadline.js';
+import { finalize, terminate } from './finalize.js';
+import { HEAD_AGAIN, HeadReader } from './head-reader.js';
+import { makePacer, type RatePacer } from '../body/rate.js';
+import { Request } from './request.js';
+import { http1Head } from './response-head.js';
+import type { AddressRuntime, ServerRuntime } from './runtime-types.js';
+import type { Acceptor } from './acceptor.js';
+import { HTTP_10, HTTP_11 } from './request-line.js';
+import { reasonPhrase } from './response-status.js';
+
+/** Where a connection stands. */
+const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
+
+/** Bytes of a next request that are read ahead while one is being answered. */
+const READ_AHEAD = 64 * 1024;
+/** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
+const COPY_LIMIT = 32 * 1024;
+const EMPTY = Buffer.alloc(0);
+const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+
+/**
+ * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
+ * or closes it gently. nginx: ngx_http_request.c.
+ */
+export class Http1Connection implements ClientConnection, ClientStream, LogSubject, Expiring {
+  readonly id: number;
+  readonly address: AddressRuntime;
+  readonly acceptedAt: number;
+  readonly tls: TLSSocket | undefined;
+  readonly sni: string | undefined;
+  remoteAddress: string;
+  remotePort: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+  proxyProtocol: ProxyProtocolHeader | undefined = undefined;
+  readonly debugLog: Logger | undefined;
+  requests = 0;
+  closed = false;
+  action: string | undefined = 'waiting for request';
+
+  readonly #acceptor: Acceptor;
+  readonly #socket: Socket;
+  readonly #deadline = new Deadline(this);
+  readonly #reader: HeadReader;
+  #state: number = State.WAITING;
+  /** Bytes that were read and not used yet; always memory of our own. */
+  #pending: Buffer | null = null;
+  #inLoop = false;
+  #paused = false;
+  #ended = false;
+  #request: Request | null = null;
+  #head: string | null = null;
+  #flushScheduled = false;
+  #draining = false;
+  #idleSince = 0;
+
+  // request body
+  #framing: BodyFraming | null = null;
+  #sink: BodySink | null = null;
+  #sinkPaused = false;
+  #lingerUntil = 0;
+
+  // sending
+  #pacer: RatePacer | null = null;
+  #waitingDrain = false;
+  #lastQueued = false;
+  #watcher: (() => void) | null = null;
+
+  constructor(acceptor: Acceptor, socket: Socket, address: AddressRuntime, server: ServerRuntime, id: number, peer: PeerInfo) {
+    this.#acceptor = acceptor;
+    this.#socket = socket;
+    this.address = address;
+    this.id = id;
+    this.acceptedAt = performance.now();
+    this.#idleSince = this.acceptedAt;
+    this.remoteAddress = peer.remoteAddress;
+    this.remotePort = peer.remotePort;
+    this.localAddress = peer.localAddress;
+    this.localPort = peer.localPort;
+    this.tls = peer.tls;
+    this.sni = peer.sni;
+    this.proxyProtocol = peer.proxyProtocol;
+    this.debugLog = peer.debugLog;
+    this.#reader = new HeadReader(server);
+    this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
+    const counters = acceptor.counters;
+    counters.waiting++;
+  }
+
+  get connection(): ClientConnection {
+    return this;
+  }
+
+  get connectionId(): number {
+    return this.id;
+  }
+
+  logContext(): LogContext {
+    return { action: this.action, client: this.remoteAddress, server: `${this.localAddress}:${this.localPort}` };
+  }
+
+  // ---------------------------------------------------------------- reading
+
+  /** Takes bytes from the socket; memory that is `shared` is used again after the call. Returns false to stop reading. */
+  received(bytes: Buffer, shared: boolean): boolean {
+    if (this.#state === State.LINGERING) {
+      this.#lingerOn();
+      return true;
+    }
+    if (this.#state === State.CLOSED) return false;
+    if (this.#pending !== null) {
+      bytes = Buffer.concat([this.#pending, bytes]);
+      shared = false;
+      this.#pending = null;
+    }
+    this.#run(bytes, shared);
+    return !this.#paused;
+  }
+
+  #bytes: Buffer = EMPTY;
+  #at = 0;
+  #shared = false;
+
+  /** Uses bytes for as long as something wants them; keeps the rest. */
+  #run(bytes: Buffer, shared: boolean): void {
+    this.#bytes = bytes;
+    this.#at = 0;
+    this.#shared = shared;
+    this.#inLoop = true;
+    while (this.#at < this.#bytes.length && this.#step());
+    this.#inLoop = false;
+    const left = this.#bytes.length - this.#at;
+    if (left > 0 && this.#state !== State.CLOSED && this.#state !== State.LINGERING) {
+      const rest = this.#bytes.subarray(this.#at);
+      this.#pending = this.#shared ? Buffer.from(rest) : rest;
+      if (left > READ_AHEAD && this.#state !== State.HEAD) this.#pause();
+    }
+    this.#bytes = EMPTY;
+    this.#at = 0;
+    if (this.#ended && this.#state === State.WAITING && this.#pending === null) this.#close();
+  }
+
+  /** One step with the bytes at hand. Returns false when nothing wants them now. */
+  #step(): boolean {
+    switch (this.#state) {
+      case State.WAITING:
+        this.#beginHead();
+        return true;
+      case State.HEAD:
+        return this.#readHead();
+      case State.REQUEST:
+        if (this.#framing === null || this.#framing.done) return false;
+        if (this.#sink === null ? !this.#request!.discardingBody : this.#sinkPaused) return false;
+        return this.#readBodyBytes();
+      case State.DISCARDING:
+        return this.#readBodyBytes();
+      default:
+        return false;
+    }
+  }
+
+  #beginHead(): void {
+    this.#state = State.HEAD;
+    this.action = 'reading client request line';
+    const counters = this.#acceptor.counters;
+    counters.waiting--;
+    counters.reading++;
+    counters.requests++;
+    this.requests++;
+    const now = performance.now();
+    const r = new Request(this, this.address.defaultServer, null, Date.now(), now);
+    r.pipelined = this.requests > 1 && this.#pipelined;
+    this.#request = r;
+    this.#reader.start(r);
+    this.#deadline.set(now, this.address.defaultServer.settings.clientHeaderTimeout);
+  }
+
+  #pipelined = false;
+
+  #readHead(): boolean {
+    const r = this.#request as Request;
+    const reader = this.#reader;
+    const code = reader.read(this.#bytes, this.#at, this.#bytes.length);
+    if (code === HEAD_AGAIN) {
+      this.action = reader.inHeaders ? 'reading client request headers' : 'reading client request line';
+      return false;
+    }
+    this.#at = reader.next;
+    this.#deadline.clear();
+    this.#state = State.REQUEST;
+    this.action = undefined;
+    const counters = this.#acceptor.counters;
+    counters.reading--;
+    counters.writing++;
+    this.#framing = r.contentLength > 0 || r.chunkedIn ? makeFraming(r) : null;
+    r.lingeringClose = this.#framing !== null;
+    if (code !== 0) {
+      r.keepalive = code === 413 ? r.keepalive : false;
+      finalize(r, code);
+    } else startPhases(r);
+    return true;
+  }
+
+  /** Gives body bytes to the sink, or drops them. */
+  #readBodyBytes(): boolean {
+    const framing = this.#framing as BodyFraming;
+    const r = this.#request;
+    const before = this.#at;
+    const sink = this.#sink;
+    while (this.#at < this.#bytes.length && !framing.done) {
+      const status = framing.read(this.#bytes, this.#at, this.#bytes.length);
+      this.#at = framing.next;
+      if (status !== 0) {
+        this.#bodyFailed(status);
+        return false;
+      }
+      const piece = framing.piece;
+      if (piece !== null && sink !== null) {
+        if (!sink.data(this.#shared ? Buffer.from(piece) : piece)) {
+          this.#sinkPaused = true;
+          break;
+        }
+        if (this.#sink !== sink) return true;
+      }
+    }
+    if (r !== null) r.requestLength += this.#at - before;
+    if (framing.done) this.#bodyEnded();
+    else if (this.#state === State.DISCARDING) this.#lingerOn();
+    else if (r !== null && !this.#sinkPaused) this.#deadline.set(performance.now(), r.location.settings.clientBodyTimeout);
+    return this.#state !== State.CLOSED;
+  }
+
+  #bodyEnded(): void {
+    if (this.#state === State.DISCARDING) {
+      this.#afterResponse(this.#request as Request);
+      return;
+    }
+    this.#deadline.clear();
+    const sink = this.#sink;
+    this.#sink = null;
+    this.action = undefined;
+    sink?.end();
+  }
+
+  #bodyFailed(status: number): void {
+    this.#framing!.fail();
+    const sink = this.#sink;
+    this.#sink = null;
+    const r = this.#request;
+    if (r !== null) {
+      r.keepalive = false;
+      r.lingeringClose = false;
+    }
+    if (sink !== null) sink.fail(status);
+    else if (this.#state === State.DISCARDING) this.#close();
+  }
+
+  bodyDone(_r: Request): boolean {
+    return this.#framing === null || this.#framing.done;
+  }
+
+  readBody(r: Request, sink: BodySink): void {
+    this.#sink = sink;
+    this.#sinkPaused = false;
+    if (this.#framing === null || this.#framing.done) {
+      this.#sink = null;
+      sink.end();
+      return;
+    }
+    this.action = 'reading client request body';
+    const hadBytes = this.#at < this.#bytes.length || this.#pending !== null;
+    if (!hadBytes && !r.expectTested) this.sendContinue(r);
+    r.expectTested = true;
+    this.#deadline.set(performance.now(), r.location.settings.clientBodyTimeout);
+    this.#wake();
+  }
+
+  resumeBody(r: Request): void {
+    if (!this.#sinkPaused) return;
+    this.#sinkPaused = false;
+    if (this.#framing !== null && !this.#framing.done) this.#deadline.set(performance.now(), r.location.settings.clientBodyTimeout);
+    this.#wake();
+  }
+
+  /** Goes on with bytes that were kept, unless the loop is running anyway, and with reading. */
+  #wake(): void {
+    if (this.#inLoop) return;
+    const pending = this.#pending;
+    if (pending !== null) {
+      this.#pending = null;
+      this.#run(pending, false);
+    }
+    if (this.#pending === null || this.#pending.length <= READ_AHEAD) this.#unpause();
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  #unpause(): void {
+    if (!this.#paused || this.closed) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  // ---------------------------------------------------------------- sending
+
+  sendContinue(r: Request): void {
+    const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
+    if (expect === undefined || expect.toLowerCase() !== '100-continue') return;
+    this.#socket.write(CONTINUE);
+  }
+
+  sendInformational(r: Request, status: number, fields: readonly string[]): void {
+    if (r.httpVersion < HTTP_11 || this.closed) return;
+    let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
+    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+    this.#socket.write(text + '\r\n', 'latin1');
+  }
+
+  sendHead(r: Request): void {
+    if (this.#acceptor.draining) r.keepalive = false;
+    this.action = 'sending response to client';
+    this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
+    r.headerSize = this.#head.length;
+    if (r.headerOnly) {
+      this.flush(r);
+      return;
+    }
+    this.#pacer = makePacer(r);
+    if (!this.#flushScheduled) {
+      // A body that comes later must not hold the head back.
+      this.#flushScheduled = true;
+      setImmediate(flushLater, this, r);
+    }
+  }
+
+  flush(r: Request): void {
+    const head = this.#head;
+    if (head === null || head === '' || this.closed) return;
+    this.#head = null;
+    r.bytesSent += head.length;
+    this.#socket.write(head, 'latin1');
+  }
+
+  /** For the end of the turn: see {@link sendHead}. */
+  flushDue(r: Request): void {
+    this.#flushScheduled = false;
+    if (this.#request === r && this.#head !== null) this.flush(r);
+  }
+
+  send(r: Request, chunk: Chunk | null, last: boolean): void {
+    if (this.closed || r !== this.#request) return;
+    const pacer = this.#pacer;
+    if (pacer !== null && chunk !== null && chunk.length > 0) {
+      const allowed = pacer.allowed(performance.now(), r.bytesSent - r.headerSize);
+      if (allowed < chunk.length) {
+        this.#sendLater(r, pacer, chunk, last, allowed);
+        return;
+      }
+    }
+    this.#put(r, chunk, last);
+  }
+
+  /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
+  #sendLater(r: Request, pacer: RatePacer, chunk: Chunk, last: boolean, allowed: number): void {
+    let rest = chunk;
+    if (allowed > 0) {
+      rest = chunk.subarray(allowed);
+      this.#write(r, chunk.subarray(0, allowed), false);
+    }
+    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, last);
+  }
+
+  #put(r: Request, chunk: Chunk | null, last: boolean): void {
+    const flowing = this.#write(r, chunk, last);
+    if (last) {
+      this.#lastQueued = true;
+      if (this.#socket.writableLength === 0) this.#sentAll(r);
+      else this.#awaitDrain(r, flowing);
+    } else if (flowing) r.more();
+    else this.#awaitDrain(r, false);
+  }
+
+  #awaitDrain(r: Request, flowing: boolean): void {
+    this.#waitingDrain = true;
+    this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
+    // Node tells when its buffer has drained only if a write returned false.
+    if (flowing) this.#socket.write(EMPTY, this.#onFlushed);
+  }
+
+  readonly #onFlushed = (): void => this.drained();
+
+  /** The socket has room again. */
+  drained(): void {
+    const r = this.#request;
+    if (!this.#waitingDrain || r === null) return;
+    this.#waitingDrain = false;
+    this.#deadline.clear();
+    if (this.#lastQueued) this.#sentAll(r);
+    else r.more();
+  }
+
+  #sentAll(r: Request): void {
+    this.#lastQueued = false;
+    finalize(r, 0);
+  }
+
+  /** Puts head, framing and a piece on the socket. Returns false when the socket's buffer is full. */
+  #write(r: Request, chunk: Chunk | null, last: boolean): boolean {
+    const head = this.#head ?? '';
+    this.#head = null;
+    const size = chunk === null ? 0 : chunk.length;
+    let before = head;
+    let after = '';
+    if (r.chunkedOut) {
+      if (size > 0) {
+        before += `${size.toString(16)}\r\n`;
+        after = '\r\n';
+      }
+      if (last) after += lastChunk(r);
+    }
+    const total = before.length + size + after.length;
+    if (total === 0) return true;
+    r.bytesSent += total;
+    const socket = this.#socket;
+    if (size === 0) return socket.write(before + after, 'latin1');
+    if (before === '' && after === '') return socket.write(chunk as Buffer);
+    if (total <= COPY_LIMIT) {
+      const whole = Buffer.allocUnsafe(total);
+      whole.latin1Write(before, 0, before.length);
+      (chunk as Buffer).copy(whole, before.length);
+      if (after !== '') whole.latin1Write(after, before.length + size, after.length);
+      return socket.write(whole);
+    }
+    socket.cork();
+    if (before !== '') socket.write(before, 'latin1');
+    let flowing = socket.write(chunk as Buffer);
+    if (after !== '') flowing = socket.write(after, 'latin1');
+    socket.uncork();
+    return flowing;
+  }
+
+  // ---------------------------------------------------------------- the end of a request
+
+  finish(r: Request): void {
+    if (r !== this.#request) return;
+    if (this.#head !== null) this.flush(r);
+    this.#waitingDrain = false;
+    this.#lastQueued = false;
+    this.#pacer = null;
+    this.#watcher = null;
+    this.#sink = null;
+    this.#deadline.clear();
+    this.action = undefined;
+    const framing = this.#framing;
+    if (framing !== null && !framing.done && !this.#ended) {
+      const settings = r.location.settings;
+      if (!r.discardingBody) {
+        r.keepalive = false;
+        r.lingeringClose = true;
+      }
+      if (r.keepalive) {
+        this.#state = State.DISCARDING;
+        this.#lingerUntil = performance.now() + settings.lingeringTime;
+        this.#lingerOn();
+        this.#wake();
+        return;
+      }
+    }
+    this.#afterResponse(r);
+  }
+
+  /** Keeps the connection for the next request or closes it. nginx: ngx_http_finalize_connection. */
+  #afterResponse(r: Request): void {
+    const settings = r.location.settings;
+    const counters = this.#acceptor.counters;
+    this.#framing = null;
+    if (this.#ended && this.#pending === null && this.#at >= this.#bytes.length) {
+      this.#close();
+      return;
+    }
+    const draining = this.#acceptor.draining;
+    if (r.keepalive && (settings.keepaliveTimeout > 0 || settings.keepaliveMinTimeout > 0) && !draining) {
+      counters.writing--;
+      counters.waiting++;
+      this.#request = null;
+      this.#state = State.WAITING;
+      this.action = 'keepalive';
+      const now = performance.now();
+      this.#idleSince = now;
+      this.#pipelined = this.#at < this.#bytes.length || this.#pending !== null;
+      this.#keepaliveMin = settings.keepaliveMinTimeout;
+      this.#deadline.set(now, Math.max(settings.keepaliveTimeout, settings.keepaliveMinTimeout));
+      this.#acceptor.countStatus(r);
+      if (this.#pipelined && !this.#inLoop) setImmediate(wakeLater, this);
+      return;
+    }
+    const lingering =
+      settings.lingeringClose === 'always' ||
+      (settings.lingeringClose === 'on' && (r.lingeringClose || this.#pending !== null || this.#at < this.#bytes.length));
+    if (lingering) this.#linger(r);
+    else this.#close();
+  }
+
+  #keepaliveMin = 0;
+
+  /** For a pipelined request after the response before it. */
+  wake(): void {
+    if (this.#state === State.WAITING) this.#wake();
+  }
+
+  /** Half-closes and reads on for a while, so that the client can read the answer. nginx: ngx_http_set_lingering_close. */
+  #linger(r: Request): void {
+    this.#state = State.LINGERING;
+    this.#pending = null;
+    this.#lingerUntil = performance.now() + r.location.settings.lingeringTime;
+    this.#lingeringTimeout = r.location.settings.lingeringTimeout;
+    this.#socket.end();
+    if (this.#ended) {
+      this.#close();
+      return;
+    }
+    this.#lingerOn();
+    this.#unpause();
+  }
+
+  #lingeringTimeout = 5000;
+
+  #lingerOn(): void {
+    const now = performance.now();
+    const timeout = this.#request?.location.settings.lingeringTimeout ?? this.#lingeringTimeout;
+    const left = Math.min(this.#lingerUntil - now, timeout);
+    if (left <= 0) this.#close();
+    else this.#deadline.set(now, left);
+  }
+
+  terminate(r: Request, reset: boolean): void {
+    if (r !== this.#request) return;
+    if (reset) this.#socket.resetAndDestroy();
+    this.#close();
+  }
+
+  watchClient(_r: Request, callback: (() => void) | null): void {
+    this.#watcher = callback;
+    if (callback !== null && this.#ended) process.nextTick(callback);
+  }
+
+  upgrade(r: Request): Socket {
+    this.flush(r);
+    this.#state = State.TUNNEL;
+    this.#deadline.clear();
+    this.#unpause();
+    return this.#socket;
+  }
+
+  /** Bytes the client sent ahead of the tunnel. */
+  takePending(): Buffer | null {
+    const pending = this.#pending;
+    this.#pending = null;
+    return pending;
+  }
+
+  // ---------------------------------------------------------------- the end of the connection
+
+  /** The client has sent all it will send. */
+  clientEnded(): void {
+    this.#ended = true;
+    switch (this.#state) {
+      case State.WAITING:
+      case State.LINGERING:
+      case State.DISCARDING:
+        this.#close();
+        break;
+      case State.HEAD: {
+        const r = this.#request as Request;
+        r.log(INFO, 'client prematurely closed connection');
+        this.closed = true;
+        r.out.status = 400;
+        terminate(r, 400);
+        break;
+      }
+      case State.REQUEST:
+        this.#clientLeft();
+        break;
+      default:
+        break;
+    }
+  }
+
+  #clientLeft(): void {
+    const r = this.#request as Request;
+    if (this.#sink !== null && this.#framing !== null && !this.#framing.done) {
+      r.log(INFO, 'client prematurely closed connection');
+      this.closed = true;
+      const sink = this.#sink;
+      this.#sink = null;
+      sink.fail(400);
+    } else if (this.#watcher !== null) {
+      const watcher = this.#watcher;
+      this.#watcher = null;
+      watcher();
+    } else if (!r.headerSent) {
+      r.log(INFO, 'client prematurely closed connection');
+      terminate(r, CLIENT_CLOSED_REQUEST);
+    }
+  }
+
+  /** The socket is gone: reset by the client, or closed by us. */
+  socketClosed(): void {
+    if (this.#state === State.CLOSED) return;
+    this.closed = true;
+    const r = this.#request;
+    if (r !== null && !r.finished && (this.#state === State.REQUEST || this.#state === State.HEAD)) {
+      if (this.#state === State.REQUEST && this.#watcher !== null) {
+        const watcher = this.#watcher;
+        this.#watcher = null;
+        watcher();
+      }
+      if (!r.finished) terminate(r, r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    }
+    this.#close();
+  }
+
+  expired(): void {
+    const r = this.#request;
+    switch (this.#state) {
+      case State.HEAD:
+        r!.log(INFO, 'client timed out');
+        terminate(r!, 408);
+        break;
+      case State.REQUEST: {
+        const sink = this.#sink;
+        if (sink !== null) {
+          this.#sink = null;
+          sink.fail(408);
+        } else {
+          r!.log(INFO, 'client timed out');
+          terminate(r!, 408);
+        }
+        break;
+      }
+      default:
+        this.#close();
+        break;
+    }
+  }
+
+  /**
+   * The worker is about to leave: an idle connection is closed once it has been idle for `keepalive_min_timeout`, so
+   * that a request already on its way is still answered.
+   */
+  drain(now: number): void {
+    if (this.#state === State.LINGERING || this.#draining) return;
+    this.#draining = true;
+    if (this.#state !== State.WAITING) return;
+    const left = this.requests === 0 ? 0 : this.#idleSince + this.#keepaliveMin - now;
+    if (left <= 0) this.#close();
+    else {
+      this.#deadline.clear();
+      this.#deadline.set(now, left);
+    }
+  }
+
+  /** Closes an idle connection to make room for a new one. Returns false when it is busy. */
+  closeIdle(): boolean {
+    if (this.#state !== State.WAITING || this.requests === 0) return false;
+    this.#close();
+    return true;
+  }
+
+  #close(): void {
+    if (this.#state === State.CLOSED) return;
+    const counters = this.#acceptor.counters;
+    if (this.#state === State.WAITING) counters.waiting--;
+    else if (this.#state === State.HEAD) counters.reading--;
+    else counters.writing--;
+    this.#state = State.CLOSED;
+    this.closed = true;
+    this.#deadline.close();
+    this.#pending = null;
+    if (this.#request !== null) this.#acceptor.countStatus(this.#request);
+    this.#request = null;
+    if (!this.#socket.destroyed) {
+      if (this.#socket.writableLength === 0 && !this.#socket.writableEnded) this.#socket.destroy();
+      else this.#socket.destroySoon();
+    }
+    this.#acceptor.connectionClosed(this);
+  }
+
+  /** Sends the rest of a piece that the rate held back. */
+  sendHeldBack(r: Request, rest: Chunk, last: boolean): void {
+    if (this.#request === r && !this.closed) this.send(r, rest, last);
+  }
+}
+
+function flushLater(connection: Http1Connection, r: Request): void {
+  connection.flushDue(r);
+}
+
+function wakeLater(connection: Http1Connection): void {
+  connection.wake();
+}
+
+function sendRest(connection: Http1Connection, r: Request, rest: Chunk, last: boolean): void {
+  connection.sendHeldBack(r, rest, last);
+}
+
+/** The end of a chunked body with its trailers. */
+function lastChunk(r: Request): string {
+  const trailers = r.out.trailers;
+  let text = '0\r\n';
+  for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
+  return text + '\r\n';
+}
+
+/** What is known about a connection before its first byte. */
+export interface PeerInfo {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly tls: TLSSocket | undefined;
+  readonly sni: string | undefined;
+  readonly proxyProtocol: ProxyProtocolHeader | undefined;
+  readonly debugLog: Logger | undefined;
+}

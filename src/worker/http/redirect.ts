@@ -1,0 +1,7 @@
+import type { Request } from './request.js';
+
+/** Answers with a redirect: sets Location and returns the status. The location may be a path of this server. */
+export function sendRedirect(r: Request, status: number, location: string): number {
+  r.out.location = location;
+  return status;
+}

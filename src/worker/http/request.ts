@@ -1,0 +1,237 @@
+import type { Level } from '../../shared/log/level.js';
+import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import type { Subject } from '../../shared/value/value.js';
+import type { BodyStage, Source } from '../body/stage.js';
+import { resumePhases } from '../phases/engine.js';
+import type { PhaseHandler } from '../phases/phase.js';
+import type { ClientConnection, ClientStream } from './client-stream.js';
+import { HeadersOut } from './headers-out.js';
+import type { RequestBody } from './request-body.js';
+import type { HttpRuntime, LocationRuntime, ServerRuntime } from './runtime-types.js';
+
+/** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
+export const MAX_URI_CHANGES = 10;
+/** How deep subrequests may nest. nginx: NGX_HTTP_MAX_SUBREQUESTS. */
+export const MAX_SUBREQUESTS = 50;
+
+/**
+ * One request, or a subrequest of it. All fields are set in the constructor, so that every request has one shape.
+ * nginx: ngx_http_request_t.
+ */
+export class Request implements Subject, LogSubject {
+  // --- where it came from
+  readonly stream: ClientStream;
+  readonly connection: ClientConnection;
+  /** The client's own request; itself unless this is a subrequest. */
+  readonly main: Request;
+  readonly parent: Request | null;
+  readonly http: HttpRuntime;
+  server: ServerRuntime;
+  location: LocationRuntime;
+
+  // --- the head
+  method = '';
+  methodBit = 0;
+  /** Major * 1000 + minor; see HTTP_11. */
+  httpVersion = 1001;
+  /** The request line as sent. */
+  line = '';
+  /** Decoded, normalised path. */
+  uri = '';
+  /** What follows `?`, as sent. */
+  args = '';
+  /** The target as sent. nginx: r->unparsed_uri. */
+  unparsedUri = '';
+  /** What follows the last dot of the last path segment. */
+  exten = '';
+  /** Name and value by turns, as sent. */
+  headers: string[] = [];
+  /** Host from the request line or the Host header, validated, lower case, without port. */
+  host: string | undefined = undefined;
+  /** Port that the Host header or the request line named. */
+  hostPort: string | undefined = undefined;
+  /** Announced body length, -1 when none was. */
+  contentLength = -1;
+  /** The body comes with Transfer-Encoding: chunked. */
+  chunkedIn = false;
+  /** Scheme of an absolute target, empty when it had none. */
+  schema = '';
+  /** The URI needs escaping when it is passed on: decoding changed it. nginx: r->quoted_uri, r->complex_uri, r->valid_unparsed_uri. */
+  validUnparsedUri = true;
+  /** Bytes of request line, headers and body read so far. */
+  requestLength = 0;
+  pipelined = false;
+
+  // --- Subject
+  vars: (string | null | undefined)[];
+  captures: readonly (string | undefined)[] | null = null;
+  evaluating = 0;
+  /** State of modules, by the number each got from {@link contextSlot}. */
+  readonly ctx: unknown[] = [];
+
+  // --- phases
+  phase = 0;
+  step = 0;
+  contentHandler: PhaseHandler | undefined = undefined;
+  /** Result of an access handler that `satisfy any` keeps until another one lets the request in. */
+  accessCode = 0;
+  uriChanges = MAX_URI_CHANGES + 1;
+  uriChanged = false;
+  subrequests = MAX_SUBREQUESTS + 1;
+  internal = false;
+  /** `error_page` led here. */
+  errorPage = false;
+  /** Status that `error_page` answers with instead of the handler's own. nginx: r->err_status. */
+  errStatus = 0;
+  /** URI was set by `rewrite` in this location, so that proxy_pass must not map it again. nginx: r->valid_location. */
+  validLocation = true;
+  addUriToAlias = false;
+
+  // --- the body that came in
+  body: RequestBody | null = null;
+  /** Nobody wants the body; it is read and dropped. */
+  discardingBody = false;
+  expectTested = false;
+  requestBodyInFileOnly = false;
+  requestBodyNoBuffering = false;
+
+  // --- the response
+  readonly out = new HeadersOut();
+  headerSent = false;
+  headerOnly = false;
+  /** The body goes out in chunks. */
+  chunkedOut = false;
+  source: Source | null = null;
+  /** First stage of the body chain. */
+  first: BodyStage | null = null;
+  pumping = false;
+  wantMore = false;
+  finished = false;
+  keepalive = false;
+  lingeringClose = false;
+  /** Filters see the whole body in memory. nginx: r->filter_need_in_memory is implied. */
+  expectTrailers = false;
+  disableNotModified = false;
+  singleRange = false;
+  headerSize = 0;
+  /** Bytes put on the connection for this request. */
+  bytesSent = 0;
+  limitRate = 0;
+  limitRateAfter = 0;
+  limitRateSet = false;
+  limitRateAfterSet = false;
+  aborted = false;
+
+  // --- times
+  /** Milliseconds of the wall clock when the head's first byte was read. */
+  readonly startMs: number;
+  /** The same moment on the monotonic clock. */
+  readonly startTime: number;
+
+  /** Undone in reverse order when the request ends. */
+  readonly cleanups: (() => void)[] = [];
+
+  // --- subrequests
+  /** Called when this subrequest ends, with its result. */
+  onSubrequestDone: ((sr: Request, rc: number) => void) | null = null;
+  /** Where a subrequest's body goes; null drops it. */
+  sink: BodyStage | null = null;
+  background = false;
+  /** Subrequests that are still under way. */
+  activeSubrequests = 0;
+  logged = false;
+
+  constructor(stream: ClientStream, server: ServerRuntime, parent: Request | null, startMs: number, startTime: number) {
+    this.stream = stream;
+    this.connection = stream.connection;
+    this.parent = parent;
+    this.main = parent === null ? this : parent.main;
+    this.http = server.http;
+    this.server = server;
+    this.location = server.root;
+    this.vars = parent === null ? [] : parent.main.vars;
+    this.startMs = startMs;
+    this.startTime = startTime;
+  }
+
+  get connectionId(): number {
+    return this.connection.id;
+  }
+
+  get status(): number {
+    return this.out.status;
+  }
+
+  /** A request header by lower-case name; the first one when there are several. */
+  header(name: string): string | undefined {
+    const headers = this.headers;
+    for (let i = 0; i < headers.length; i += 2) {
+      const candidate = headers[i]!;
+      if (candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name)) return headers[i + 1];
+    }
+    return undefined;
+  }
+
+  /** Writes a line to the error log of the request's location. */
+  log(level: Level, message: string): void {
+    const log = this.connection.debugLog ?? this.location.log;
+    if (level <= log.level) log.log(level, message, this);
+  }
+
+  /** What an error log line says about the request. nginx: ngx_http_log_error. */
+  logContext(): LogContext {
+    const main = this.main;
+    return {
+      action: main.stream.action,
+      client: this.connection.remoteAddress,
+      server: this.server.settings.serverName,
+      request: main.line === '' ? undefined : main.line,
+      subrequest: this === main ? undefined : this.uri,
+      upstream: this.upstreamLog?.(this),
+      host: main.header('host'),
+      referrer: main.header('referer'),
+    };
+  }
+
+  /** Names the upstream in log lines while one is at work. */
+  upstreamLog: ((r: Request) => string | undefined) | undefined = undefined;
+
+  /** Goes on after a handler returned AGAIN, with the code it would have returned. */
+  resume(code: number): void {
+    resumePhases(this, code);
+  }
+
+  /** Runs a callback when the request ends, however it ends. The latest added runs first. */
+  onFinish(callback: () => void): void {
+    this.cleanups.push(callback);
+  }
+
+  /**
+   * Tells the source that the body chain can take another piece. Stages call it when they pass nothing on; the end of
+   * the chain calls it when the connection has room.
+   */
+  more(): void {
+    if (this.pumping) {
+      this.wantMore = true;
+      return;
+    }
+    this.pumping = true;
+    do {
+      this.wantMore = false;
+      this.source?.pull(this);
+    } while (this.wantMore);
+    this.pumping = false;
+  }
+}
+
+let slots = 0;
+/** A number under which a module keeps its state on a request, in {@link Request.ctx}. Called once for each module, at load. */
+export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
+  const slot = slots++;
+  return {
+    get: (r) => r.ctx[slot] as T | undefined,
+    set: (r, value) => {
+      r.ctx[slot] = value;
+    },
+  };
+}

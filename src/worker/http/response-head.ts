@@ -1,0 +1,74 @@
+import { httpDate, currentHttpDate } from '../../shared/lib/http-date.js';
+import type { Request } from './request.js';
+import { HTTP_11 } from './request-line.js';
+import { reasonPhrase } from './response-status.js';
+
+/**
+ * The response head as text, in nginx's order: status line, Server, Date, type, length, modification, redirect,
+ * framing, then the list. Also decides the body's framing and whether the connection is kept. nginx: ngx_http_header_filter.
+ */
+export function http1Head(r: Request): string {
+  const out = r.out;
+  const settings = r.location.settings;
+  const status = out.status;
+  if (status !== 101) decideFraming(r);
+  let text = `HTTP/1.1 ${status}`;
+  const reason = out.statusText ?? reasonPhrase(status);
+  text += reason === '' ? '\r\n' : ` ${reason}\r\n`;
+  if (out.server === undefined) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
+  if (out.date === undefined) text += `Date: ${currentHttpDate()}\r\n`;
+  if (out.contentType !== '') {
+    text += out.charset === '' ? `Content-Type: ${out.contentType}\r\n` : `Content-Type: ${out.contentType}; charset=${out.charset}\r\n`;
+  }
+  if (out.contentLength >= 0) text += `Content-Length: ${out.contentLength}\r\n`;
+  if (out.lastModifiedText !== undefined) text += `Last-Modified: ${out.lastModifiedText}\r\n`;
+  else if (out.lastModified !== -1) text += `Last-Modified: ${httpDate(out.lastModified * 1000)}\r\n`;
+
+  const location = out.location;
+  const ownRedirect = location?.charCodeAt(0) === 47 && settings.absoluteRedirect;
+  if (ownRedirect) text += `Location: ${absoluteLocation(r, location as string)}\r\n`;
+
+  if (status === 101) {
+    text += 'Connection: upgrade\r\n';
+  } else {
+    if (r.chunkedOut) text += 'Transfer-Encoding: chunked\r\n';
+    if (r.keepalive) {
+      text += 'Connection: keep-alive\r\n';
+      if (settings.keepaliveHeader > 0) text += `Keep-Alive: timeout=${settings.keepaliveHeader}\r\n`;
+    } else text += 'Connection: close\r\n';
+  }
+  const list = out.list;
+  for (let i = 0; i < list.length; i++) {
+    const header = list[i]!;
+    if (header.name === '' || (ownRedirect && header.name === 'Location')) continue;
+    text += `${header.name}: ${header.value}\r\n`;
+  }
+  return text + '\r\n';
+}
+
+/** Chooses chunked framing, or the end of the connection, for a body of unknown length. nginx: ngx_http_chunked_header_filter. */
+function decideFraming(r: Request): void {
+  const out = r.out;
+  const status = out.status;
+  if (status === 304 || status === 204 || status < 200 || r.methodBit === 4) return;
+  if (out.contentLength !== -1 && !r.expectTrailers) return;
+  if (r.httpVersion >= HTTP_11 && r.location.settings.chunkedTransferEncoding) {
+    out.contentLength = -1;
+    r.chunkedOut = true;
+  } else if (out.contentLength === -1) r.keepalive = false;
+}
+
+/** Completes a path with scheme, host and port as `absolute_redirect` and its kin say. */
+function absoluteLocation(r: Request, path: string): string {
+  const settings = r.location.settings;
+  const tls = r.connection.tls !== undefined;
+  let host: string;
+  if (settings.serverNameInRedirect) host = r.server.settings.serverName;
+  else host = r.host ?? r.connection.localAddress;
+  let port = '';
+  if (settings.portInRedirect) {
+    const local = r.connection.localPort;
+    if (local !== 0 && local !== (tls ? 443 : 80)) port = `:${local}`;
+  }
+  return `${tls ? 'https' : 'http'}://${host}${port}${path}`;
+}

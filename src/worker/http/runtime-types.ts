@@ -1,0 +1,160 @@
+import type { Logger } from '../../shared/log/error-log.js';
+import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
+import type { BodyFilter, HeaderFilter } from '../body/stage.js';
+import type { WorkerEnv } from '../module.js';
+import type { PhaseHandler } from '../phases/phase.js';
+import type { ErrorPage } from './error-page.js';
+import type { LocationInfo } from './location-info.js';
+import type { LocationTree } from './location-tree.js';
+import type { Request } from './request.js';
+
+/** What a bound address serves: which server answers for which name. nginx: ngx_http_addr_conf_t. */
+export interface AddressRuntime {
+  /** Local address as text, or undefined for "any". */
+  readonly address: string | undefined;
+  readonly port: number;
+  readonly ssl: boolean;
+  readonly http2: boolean;
+  readonly proxyProtocol: boolean;
+  readonly defaultServer: ServerRuntime;
+  /** The server for a host name (lower case, without port). Named groups of a regular expression are kept on `r`. */
+  find(host: string, r: Request): ServerRuntime | undefined;
+}
+
+/** One listening socket. */
+export interface ListenerRuntime {
+  readonly key: string;
+  readonly unix: boolean;
+  readonly soKeepalive: boolean | undefined;
+  readonly deferred: boolean;
+  /** Addresses served on the socket; more than one when a wildcard socket stands in for specific addresses. */
+  readonly addresses: readonly AddressRuntime[];
+}
+
+/** The settings of a `server {}` that the engine itself reads; filled by the `server` and `client` modules. */
+export interface ServerSettings {
+  clientHeaderBufferSize: number;
+  largeClientHeaderBuffers: { number: number; size: number };
+  /** Milliseconds. */
+  clientHeaderTimeout: number;
+  ignoreInvalidHeaders: boolean;
+  underscoresInHeaders: boolean;
+  mergeSlashes: boolean;
+  maxHeaders: number;
+  serverName: string;
+}
+
+/** A `server {}` as it runs. */
+export class ServerRuntime {
+  settings!: ServerSettings;
+  /** Settings and handlers in force outside all locations. */
+  root!: LocationRuntime;
+  locations!: LocationTree;
+  readonly named = new Map<string, LocationRuntime>();
+  /** Set by the ssl module: what a TLS listener needs of this server. */
+  tls: unknown;
+  readonly http: HttpRuntime;
+  constructor(http: HttpRuntime) {
+    this.http = http;
+  }
+}
+
+/** The settings of a location that the engine itself reads. Each field is filled by the module that declares its directive. */
+export interface LocationSettings {
+  clientMaxBodySize: number;
+  clientBodyBufferSize: number;
+  clientBodyTimeout: number;
+  clientBodyTempPath: TempPath;
+  clientBodyInFileOnly: 'off' | 'on' | 'clean';
+  clientBodyInSingleBuffer: boolean;
+  sendTimeout: number;
+  keepaliveTimeout: number;
+  /** Seconds in the `Keep-Alive` header; 0 for none. */
+  keepaliveHeader: number;
+  keepaliveRequests: number;
+  keepaliveTime: number;
+  keepaliveMinTimeout: number;
+  /** Bit 1: MSIE 6, bit 2: Safari. */
+  keepaliveDisable: number;
+  lingeringClose: 'off' | 'on' | 'always';
+  lingeringTime: number;
+  lingeringTimeout: number;
+  resetTimedoutConnection: boolean;
+  chunkedTransferEncoding: boolean;
+  msiePadding: boolean;
+  tcpNodelay: boolean;
+  root: ComplexValue<Request>;
+  /** `root` holds an `alias`: it replaces the location's name instead of standing before the URI. */
+  alias: boolean;
+  types: ReadonlyMap<string, string>;
+  defaultType: string;
+  etag: boolean;
+  ifModifiedSince: 'off' | 'exact' | 'before';
+  internal: boolean;
+  satisfy: 'all' | 'any';
+  errorPages: readonly ErrorPage[];
+  recursiveErrorPages: boolean;
+  serverTokens: ComplexValue<Request>;
+  serverNameInRedirect: boolean;
+  portInRedirect: boolean;
+  absoluteRedirect: boolean;
+  logNotFound: boolean;
+  logSubrequest: boolean;
+  limitRate: ComplexValue<Request> | undefined;
+  limitRateAfter: ComplexValue<Request> | undefined;
+}
+
+/** A folder for temporary files with nginx's hashed sub-folders. */
+export interface TempPath {
+  readonly path: string;
+  readonly levels: readonly number[];
+}
+
+/** What a merged location compiles to. Features that are not configured there are absent. */
+export class LocationRuntime {
+  readonly info: LocationInfo;
+  readonly server: ServerRuntime;
+  readonly parent: LocationRuntime | undefined;
+  /** Nested locations, for prefix locations that hold regular expressions or deeper prefixes. */
+  children: LocationTree | undefined;
+  /** The `limit_except` or `if` blocks inside, in order; directives find theirs by block. */
+  readonly nameless: LocationRuntime[] = [];
+  log!: Logger;
+  readonly settings = {} as LocationSettings;
+  postRead: readonly PhaseHandler[] = [];
+  serverRewrite: readonly PhaseHandler[] = [];
+  rewrite: readonly PhaseHandler[] = [];
+  preaccess: readonly PhaseHandler[] = [];
+  access: readonly PhaseHandler[] = [];
+  precontent: readonly PhaseHandler[] = [];
+  content: readonly PhaseHandler[] = [];
+  logPhase: readonly PhaseHandler[] = [];
+  /** The only content handler, when a directive claimed the location. */
+  handler: PhaseHandler | undefined;
+  headerFilters: readonly HeaderFilter[] = [];
+  bodyFilters: readonly BodyFilter[] = [];
+  /** Which methods leave this location for the `limit_except` block; set by its module. */
+  limitExcept: { readonly allowed: number; readonly inside: LocationRuntime } | undefined;
+
+  constructor(info: LocationInfo, server: ServerRuntime, parent: LocationRuntime | undefined) {
+    this.info = info;
+    this.server = server;
+    this.parent = parent;
+  }
+}
+
+/** The whole `http {}` block as it runs. */
+export class HttpRuntime {
+  readonly variables: VariableTable<Request>;
+  readonly env: WorkerEnv;
+  readonly servers: ServerRuntime[] = [];
+  readonly listeners: ListenerRuntime[] = [];
+  postRead: readonly PhaseHandler[] = [];
+  /** Merged settings by module name, for a module's own request-time parts: see `installMain`. */
+  constructor(variables: VariableTable<Request>, env: WorkerEnv) {
+    this.variables = variables;
+    this.env = env;
+  }
+}
+
+export type { RegexValue };

@@ -1,0 +1,66 @@
+import { ERR } from '../../shared/log/level.js';
+import type { BodyStage } from '../body/stage.js';
+import { startPhases } from '../phases/engine.js';
+import { extension } from './internal-redirect.js';
+import { METHOD } from './method.js';
+import { Request } from './request.js';
+
+/** What a subrequest is for. */
+export interface SubrequestOptions {
+  readonly uri: string;
+  readonly args?: string;
+  /** Keeps the parent's method instead of GET. */
+  readonly keepMethod?: boolean;
+  /** Nobody waits for it; it may outlive the parent's response. nginx: NGX_HTTP_SUBREQUEST_BACKGROUND. */
+  readonly background?: boolean;
+  /** The body is not wanted: the subrequest sends only its head. */
+  readonly headerOnly?: boolean;
+  /** Where the body goes; without it the body is dropped. The sink must call `r.more()` on the subrequest for the next piece. */
+  readonly sink?: BodyStage;
+  /** Called once with the subrequest's result: OK or a status. Its `out` still holds the response head. */
+  readonly done?: (sr: Request, code: number) => void;
+}
+
+/**
+ * Runs another request of this server inside a request. It begins in the next turn of the event loop's current phase,
+ * so that the caller can return AGAIN first. Returns undefined when subrequests nest too deep. nginx: ngx_http_subrequest.
+ */
+export function startSubrequest(r: Request, options: SubrequestOptions): Request | undefined {
+  if (r.subrequests === 0) {
+    r.log(ERR, `subrequests cycle while processing "${options.uri}"`);
+    return undefined;
+  }
+  const sr = new Request(r.stream, r.server, r, Date.now(), performance.now());
+  sr.headers = r.headers;
+  sr.host = r.host;
+  sr.hostPort = r.hostPort;
+  sr.body = r.body;
+  sr.contentLength = r.contentLength;
+  sr.chunkedIn = r.chunkedIn;
+  sr.method = options.keepMethod ? r.method : 'GET';
+  sr.methodBit = options.keepMethod ? r.methodBit : METHOD.GET;
+  sr.httpVersion = r.httpVersion;
+  sr.line = r.line;
+  sr.uri = options.uri;
+  sr.args = options.args ?? '';
+  sr.unparsedUri = r.unparsedUri;
+  sr.validUnparsedUri = false;
+  sr.exten = extension(options.uri);
+  sr.schema = r.schema;
+  sr.internal = true;
+  sr.discardingBody = r.discardingBody;
+  sr.expectTested = true;
+  sr.subrequests = r.subrequests - 1;
+  sr.headerOnly = options.headerOnly ?? false;
+  sr.background = options.background ?? false;
+  sr.sink = options.sink ?? null;
+  sr.onSubrequestDone = options.done ?? null;
+  r.activeSubrequests++;
+  process.nextTick(begin, sr);
+  return sr;
+}
+
+function begin(sr: Request): void {
+  if (sr.main.finished && !sr.background) return;
+  startPhases(sr);
+}

@@ -1,0 +1,93 @@
+import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/config/define.js';
+import type { Logger } from '../shared/log/error-log.js';
+import type { LogFiles } from '../shared/log/log-files.js';
+import type { Variable as SharedVariable } from '../shared/value/value.js';
+import type { ZoneStore } from '../shared/zone/store.js';
+import type { BodyFilter, HeaderFilter } from './body/stage.js';
+import type { LocationInfo } from './http/location-info.js';
+import type { Request } from './http/request.js';
+import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/runtime-types.js';
+import type { PhaseHandler } from './phases/phase.js';
+
+export type { ComplexValue, RegexValue } from '../shared/value/value.js';
+export type Variable = SharedVariable<Request>;
+export type Context = ConfigContext<Request>;
+
+/** What a worker offers to the parts that are built in it. */
+export interface WorkerEnv {
+  /** The worker's number, from 0; stays the same when a dead worker is replaced. */
+  readonly slot: number;
+  /** How many workers the configuration asks for. */
+  readonly workers: number;
+  readonly zones: ZoneStore;
+  /** The log of the main context. */
+  readonly log: Logger;
+  readonly logFiles: LogFiles;
+  /** `nginx_compatibility on`. */
+  readonly compatible: boolean;
+  /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */
+  onClose(callback: () => void): void;
+}
+
+/** The phases a module can put a handler in. nginx: ngx_http_phases. */
+export type Phase = 'postRead' | 'serverRewrite' | 'rewrite' | 'preaccess' | 'access' | 'precontent' | 'content' | 'log';
+
+/** Makes what runs at request time from merged settings. undefined: the feature is off here and costs nothing. */
+export type Build<L, T> = (conf: Readonly<NoInfer<L>>, env: WorkerEnv, location: LocationRuntime) => T | undefined;
+
+/**
+ * The unit of extension: one folder's directives with defaults, its variables, and what runs at request time.
+ * `P`, `M`, `S`, `L`, `U` are the settings at the levels process, main (`http`), server, location and `upstream {}`.
+ */
+export interface Module<P extends object = object, M extends object = object, S extends object = object, L extends object = object, U extends object = object> {
+  readonly name: string;
+  readonly process?: Scope<P, Request>;
+  readonly main?: Scope<M, Request>;
+  readonly server?: Scope<S, Request>;
+  readonly location?: Scope<L, Request>;
+  readonly upstream?: Scope<U, Request>;
+  readonly variables?: readonly Variable[];
+  readonly phases?: { readonly [X in Phase]?: Build<L, PhaseHandler> };
+  /**
+   * The location's only content handler, for modules whose directive claimed the location (see {@link claimContent}).
+   * nginx: clcf->handler.
+   */
+  readonly handler?: Build<L, PhaseHandler>;
+  readonly headerFilter?: Build<L, HeaderFilter>;
+  readonly bodyFilter?: Build<L, BodyFilter>;
+  /** Copies settings that the engine itself reads. */
+  readonly installMain?: (conf: Readonly<NoInfer<M>>, http: HttpRuntime, env: WorkerEnv) => void;
+  readonly installServer?: (conf: Readonly<NoInfer<S>>, server: ServerRuntime, env: WorkerEnv) => void;
+  readonly installLocation?: (conf: Readonly<NoInfer<L>>, location: LocationRuntime, env: WorkerEnv) => void;
+  /** Runs for each `upstream {}` block when a worker starts. */
+  readonly installUpstream?: (conf: Readonly<NoInfer<U>>, http: HttpRuntime, env: WorkerEnv) => void;
+}
+
+/** Declares a module; infers the settings types from its scopes. */
+export const defineModule = <P extends object = object, M extends object = object, S extends object = object, L extends object = object, U extends object = object>(
+  module: Module<P, M, S, L, U>,
+): Module<P, M, S, L, U> => module;
+
+/** Declares the settings of one level; a constant of its own lets other directives of the module refer to it. */
+export const defineScope = <C extends object>(scope: Scope<C, Request>): Scope<C, Request> => scope;
+
+// biome-ignore lint/suspicious/noExplicitAny: the registry holds modules of all settings types
+export type AnyModule = Module<any, any, any, any, any>;
+
+/** The scopes of a module in the form the configuration pipeline reads. */
+export function scopesOf(module: AnyModule): ModuleScopes<Request> {
+  const scopes: { level: LevelName; scope: Scope<object, Request> }[] = [];
+  for (const level of ['process', 'main', 'server', 'location', 'upstream'] as const) {
+    const scope = module[level];
+    if (scope !== undefined) scopes.push({ level, scope });
+  }
+  return { name: module.name, scopes };
+}
+
+/**
+ * Makes this module the content handler of the location around the directive; the last claim wins, as the last of
+ * `proxy_pass` and `stub_status` does in nginx. Inside `if` and `limit_except` it claims that block.
+ */
+export function claimContent(ctx: Context, module: string): void {
+  (ctx.block.info as LocationInfo).handler = module;
+}
