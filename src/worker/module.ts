@@ -23,6 +23,8 @@ export interface WorkerEnv {
   /** The log of the main context. */
   readonly log: Logger;
   readonly logFiles: LogFiles;
+  /** Folder that relative paths start from, with its slash. */
+  readonly prefix: string;
   /** `nginx_compatibility on`. */
   readonly compatible: boolean;
   /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */

@@ -7,7 +7,7 @@ import type { DirectiveNode, Node, Pos } from './ast.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';
 import type { Arity, ConfigContext, FailOptions, HostRef, LevelName, Scope } from './define.js';
-import { ConfigError, type Diagnostic, suggest } from './errors.js';
+import { ConfigError, type Diagnostic, directiveError, suggest, syntaxError } from './errors.js';
 import { resolvePath } from './paths.js';
 import type { Registry, Row } from './registry.js';
 import type { Sources } from './sources.js';
@@ -50,7 +50,7 @@ export class Draft<R extends Subject> {
 export function applyNodes<R extends Subject>(draft: Draft<R>, block: Block, nodes: readonly Node[]): void {
   for (const node of nodes) {
     if ('syntaxError' in node) {
-      draft.errors.push(new ConfigError(node.syntaxError, node.pos));
+      draft.errors.push(syntaxError(node));
       continue;
     }
     try {
@@ -69,12 +69,7 @@ function place(node: DirectiveNode, arg?: number): Pos {
 }
 
 function fail(node: DirectiveNode, message: string, options?: FailOptions): never {
-  const at = options?.arg === undefined ? undefined : node.argPos[options.arg];
-  throw new ConfigError(message, place(node, options?.arg), {
-    caret: at === undefined ? node.pos : { file: node.pos.file, line: at[0], column: at[1] },
-    ...(options?.hint === undefined ? {} : { hint: options.hint }),
-    ...(options?.related === undefined ? {} : { related: options.related }),
-  });
+  throw directiveError(node, message, options);
 }
 
 // nginx: ngx_conf_handler, whose order of checks decides which message a wrong line gets.
@@ -171,6 +166,9 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: Dir
     block,
     variables,
     compatible: draft.compatible,
+    setCompatible: (on) => {
+      draft.compatible = on;
+    },
     fail: (message, options) => fail(node, message, options),
     reject(message, options) {
       const earlier = message === 'is duplicate' ? block.seen.get(node.name) : undefined;
@@ -224,7 +222,7 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: Dir
     entries(opened, entry) {
       const walk = (nodes: readonly Node[]): void => {
         for (const line of nodes) {
-          if ('syntaxError' in line) throw new ConfigError(line.syntaxError, line.pos);
+          if ('syntaxError' in line) throw syntaxError(line);
           if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, draft.sources);
           else if (line.block !== undefined) fail(line, 'unexpected "{"');
           else entry(line);

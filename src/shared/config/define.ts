@@ -2,6 +2,7 @@ import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import type { DirectiveNode, Node, Pos } from './ast.js';
 import type { Block } from './block.js';
+import type { ZoneTable } from './zone-table.js';
 
 /**
  * How many arguments a directive takes: `flag` is one that must be `on` or `off`, a number is exactly that many, a list
@@ -95,8 +96,9 @@ export interface ConfigContext<R extends Subject> {
   entries(node: DirectiveNode, entry: (node: DirectiveNode) => void): void;
   /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
   path(path: string, base?: 'prefix' | 'conf'): string;
-  /** Text of a file of the configuration's own (a key, a htpasswd); part of no snapshot. */
+  /** `nginx_compatibility on` stands above. */
   readonly compatible: boolean;
+  setCompatible(on: boolean): void;
 }
 
 export interface FailOptions {
@@ -113,6 +115,9 @@ export interface LinkContext<R extends Subject> {
   fail(message: string, pos?: Pos): never;
   warn(message: string, pos?: Pos): void;
   readonly variables: VariableTable<R>;
+  readonly zones: ZoneTable;
+  /** The merged settings of a scope at any block. */
+  settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C>;
   /** True in the master: files may be opened and checked there; a worker trusts the master's checks. */
   readonly checking: boolean;
 }

@@ -10,7 +10,8 @@ import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { BodySink, ClientConnection, ClientStream, ProxyProtocolHeader } from './client-stream.js';
 import { Deadline, type Expiring } from './deadline.js';
 import { finalize, terminate } from './finalize.js';
-import { HEAD_AGAIN, HeadReader } from './head-reader.js';
+import { HEAD_AGAIN, HEAD_DONE, HeadParser, type HeadOwner } from './head-parser.js';
+import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import { Request } from './request.js';
 import { http1Head } from './response-head.js';
@@ -33,7 +34,7 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
  * or closes it gently. nginx: ngx_http_request.c.
  */
-export class Http1Connection implements ClientConnection, ClientStream, LogSubject, Expiring {
+export class Http1Connection implements ClientConnection, ClientStream, HeadOwner, LogSubject, Expiring {
   readonly id: number;
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
@@ -52,7 +53,7 @@ export class Http1Connection implements ClientConnection, ClientStream, LogSubje
   readonly #acceptor: Acceptor;
   readonly #socket: Socket;
   readonly #deadline = new Deadline(this);
-  readonly #reader: HeadReader;
+  readonly #parser: HeadParser;
   #state: number = State.WAITING;
   /** Bytes that were read and not used yet; always memory of our own. */
   #pending: Buffer | null = null;
@@ -92,7 +93,7 @@ export class Http1Connection implements ClientConnection, ClientStream, LogSubje
     this.sni = peer.sni;
     this.proxyProtocol = peer.proxyProtocol;
     this.debugLog = peer.debugLog;
-    this.#reader = new HeadReader(server);
+    this.#parser = new HeadParser(server.settings.headLimits, this);
     this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
     const counters = acceptor.counters;
     counters.waiting++;
@@ -178,38 +179,61 @@ export class Http1Connection implements ClientConnection, ClientStream, LogSubje
     counters.reading++;
     counters.requests++;
     this.requests++;
-    const now = performance.now();
-    const r = new Request(this, this.address.defaultServer, null, Date.now(), now);
-    r.pipelined = this.requests > 1 && this.#pipelined;
+    const server = this.address.defaultServer;
+    this.#parser.reset(server.settings.headLimits);
+    const r = new Request(this, server, this.#parser.head, null);
+    r.pipelined = this.#pipelined;
     this.#request = r;
-    this.#reader.start(r);
-    this.#deadline.set(now, this.address.defaultServer.settings.clientHeaderTimeout);
+    this.#deadline.set(r.startTime, server.settings.clientHeaderTimeout);
   }
 
   #pipelined = false;
 
   #readHead(): boolean {
     const r = this.#request as Request;
-    const reader = this.#reader;
-    const code = reader.read(this.#bytes, this.#at, this.#bytes.length);
+    const parser = this.#parser;
+    const code = parser.parse(this.#bytes, this.#at, this.#bytes.length);
     if (code === HEAD_AGAIN) {
-      this.action = reader.inHeaders ? 'reading client request headers' : 'reading client request line';
+      this.#at = this.#bytes.length;
+      this.action = parser.inHeaders ? 'reading client request headers' : 'reading client request line';
       return false;
     }
-    this.#at = reader.next;
+    const head = parser.head;
+    this.#at = head.end;
     this.#deadline.clear();
     this.#state = State.REQUEST;
-    this.action = undefined;
     const counters = this.#acceptor.counters;
     counters.reading--;
     counters.writing++;
-    this.#framing = r.contentLength > 0 || r.chunkedIn ? makeFraming(r) : null;
-    r.lingeringClose = this.#framing !== null;
-    if (code !== 0) {
-      r.keepalive = code === 413 ? r.keepalive : false;
+    takeHead(r, head);
+    this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
+    r.lingeringClose = this.#framing !== null || head.lingeringClose;
+    if (code === HEAD_DONE) {
+      this.action = undefined;
+      startPhases(r);
+    } else {
+      if (head.error !== '') r.log(INFO, head.error);
+      this.action = undefined;
+      r.keepalive = false;
       finalize(r, code);
-    } else startPhases(r);
+    }
     return true;
+  }
+
+  // HeadOwner: the host is known, so the right server's settings count from here on.
+  selectServer(head: RequestHead): number {
+    const r = this.#request as Request;
+    const found = head.host === '' ? undefined : this.address.find(head.host, r);
+    if (found !== undefined && found !== r.server) {
+      r.server = found;
+      r.location = found.root;
+      this.#parser.limits = found.settings.headLimits;
+    }
+    return 0;
+  }
+
+  ignoredHeader(_head: RequestHead, line: string): void {
+    (this.#request as Request).log(INFO, `client sent invalid header line: "${line}"`);
   }
 
   /** Gives body bytes to the sink, or drops them. */
@@ -587,9 +611,10 @@ export class Http1Connection implements ClientConnection, ClientStream, LogSubje
         break;
       case State.HEAD: {
         const r = this.#request as Request;
+        this.#parser.abandon();
+        takeHead(r, this.#parser.head);
         r.log(INFO, 'client prematurely closed connection');
         this.closed = true;
-        r.out.status = 400;
         terminate(r, 400);
         break;
       }
@@ -639,6 +664,8 @@ export class Http1Connection implements ClientConnection, ClientStream, LogSubje
     const r = this.#request;
     switch (this.#state) {
       case State.HEAD:
+        this.#parser.abandon();
+        takeHead(r!, this.#parser.head);
         r!.log(INFO, 'client timed out');
         terminate(r!, 408);
         break;
@@ -705,6 +732,25 @@ export class Http1Connection implements ClientConnection, ClientStream, LogSubje
   sendHeldBack(r: Request, rest: Chunk, last: boolean): void {
     if (this.#request === r && !this.closed) this.send(r, rest, last);
   }
+}
+
+/** Takes over from the parsed head what the request may change later. */
+function takeHead(r: Request, head: RequestHead): void {
+  r.method = head.method;
+  r.methodBit = head.methodBit;
+  r.httpVersion = head.version === 0 ? HTTP_10 : head.version;
+  r.line = head.line;
+  r.uri = head.uri;
+  r.args = head.args;
+  r.exten = head.exten;
+  r.unparsedUri = head.unparsedUri;
+  r.validUnparsedUri = head.validUnparsedUri;
+  r.schema = head.schema;
+  r.contentLength = head.contentLength;
+  r.chunkedIn = head.chunked;
+  r.requestLength = head.length;
+  if (head.connection === CONNECTION_CLOSE) r.keepalive = false;
+  else r.keepalive = head.connection === CONNECTION_KEEP_ALIVE || head.version > HTTP_10;
 }
 
 function flushLater(connection: Http1Connection, r: Request): void {

@@ -7,6 +7,7 @@ import type { PhaseHandler } from '../phases/phase.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
 import type { RequestBody } from './request-body.js';
+import type { RequestHead } from './request-head.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './runtime-types.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
@@ -44,19 +45,15 @@ export class Request implements Subject, LogSubject {
   unparsedUri = '';
   /** What follows the last dot of the last path segment. */
   exten = '';
-  /** Name and value by turns, as sent. */
-  headers: string[] = [];
-  /** Host from the request line or the Host header, validated, lower case, without port. */
-  host: string | undefined = undefined;
-  /** Port that the Host header or the request line named. */
-  hostPort: string | undefined = undefined;
-  /** Announced body length, -1 when none was. */
+  /** All of the head as it was sent: header lines, host, framing. */
+  head: RequestHead;
+  /** Announced body length, -1 when none was; a chunked body that was read has its length here. */
   contentLength = -1;
   /** The body comes with Transfer-Encoding: chunked. */
   chunkedIn = false;
   /** Scheme of an absolute target, empty when it had none. */
   schema = '';
-  /** The URI needs escaping when it is passed on: decoding changed it. nginx: r->quoted_uri, r->complex_uri, r->valid_unparsed_uri. */
+  /** `unparsedUri` still says where the request goes: nothing changed the URI since. nginx: r->valid_unparsed_uri. */
   validUnparsedUri = true;
   /** Bytes of request line, headers and body read so far. */
   requestLength = 0;
@@ -141,7 +138,7 @@ export class Request implements Subject, LogSubject {
   activeSubrequests = 0;
   logged = false;
 
-  constructor(stream: ClientStream, server: ServerRuntime, parent: Request | null, startMs: number, startTime: number) {
+  constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null) {
     this.stream = stream;
     this.connection = stream.connection;
     this.parent = parent;
@@ -150,8 +147,9 @@ export class Request implements Subject, LogSubject {
     this.server = server;
     this.location = server.root;
     this.vars = parent === null ? [] : parent.main.vars;
-    this.startMs = startMs;
-    this.startTime = startTime;
+    this.head = head;
+    this.startMs = Date.now();
+    this.startTime = performance.now();
   }
 
   get connectionId(): number {
@@ -164,12 +162,7 @@ export class Request implements Subject, LogSubject {
 
   /** A request header by lower-case name; the first one when there are several. */
   header(name: string): string | undefined {
-    const headers = this.headers;
-    for (let i = 0; i < headers.length; i += 2) {
-      const candidate = headers[i]!;
-      if (candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name)) return headers[i + 1];
-    }
-    return undefined;
+    return this.head.header(name);
   }
 
   /** Writes a line to the error log of the request's location. */

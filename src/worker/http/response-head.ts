@@ -64,7 +64,7 @@ function absoluteLocation(r: Request, path: string): string {
   const tls = r.connection.tls !== undefined;
   let host: string;
   if (settings.serverNameInRedirect) host = r.server.settings.serverName;
-  else host = r.host ?? r.connection.localAddress;
+  else host = r.head.host === '' ? r.connection.localAddress : r.head.host;
   let port = '';
   if (settings.portInRedirect) {
     const local = r.connection.localPort;

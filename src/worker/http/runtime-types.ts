@@ -4,6 +4,7 @@ import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
 import type { ErrorPage } from './error-page.js';
+import type { HeadLimits } from './head-parser.js';
 import type { LocationInfo } from './location-info.js';
 import type { LocationTree } from './location-tree.js';
 import type { Request } from './request.js';
@@ -33,14 +34,9 @@ export interface ListenerRuntime {
 
 /** The settings of a `server {}` that the engine itself reads; filled by the `server` and `client` modules. */
 export interface ServerSettings {
-  clientHeaderBufferSize: number;
-  largeClientHeaderBuffers: { number: number; size: number };
+  headLimits: HeadLimits;
   /** Milliseconds. */
   clientHeaderTimeout: number;
-  ignoreInvalidHeaders: boolean;
-  underscoresInHeaders: boolean;
-  mergeSlashes: boolean;
-  maxHeaders: number;
   serverName: string;
 }
 

@@ -30,10 +30,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     r.log(ERR, `subrequests cycle while processing "${options.uri}"`);
     return undefined;
   }
-  const sr = new Request(r.stream, r.server, r, Date.now(), performance.now());
-  sr.headers = r.headers;
-  sr.host = r.host;
-  sr.hostPort = r.hostPort;
+  const sr = new Request(r.stream, r.server, r.head, r);
   sr.body = r.body;
   sr.contentLength = r.contentLength;
   sr.chunkedIn = r.chunkedIn;

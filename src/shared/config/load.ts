@@ -1,0 +1,170 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { type Subject, VariableTable } from '../value/value.js';
+import { applyNodes, Draft, tableOf } from './apply.js';
+import { commandLine } from './ast.js';
+import { type Block } from './block.js';
+import type { LinkContext, ModuleScopes, Scope } from './define.js';
+import { ConfigError, type Diagnostic, suggest } from './errors.js';
+import { mergeBlocks, visitMerged } from './merge.js';
+import { Registry } from './registry.js';
+import { diskSources, type Snapshot, type Sources, snapshotSources } from './sources.js';
+import type { ZoneTable } from './zone-table.js';
+
+/** A configuration that was read, merged and checked. */
+export interface Loaded<R extends Subject> {
+  readonly root: Block;
+  readonly registry: Registry<R>;
+  readonly tables: { readonly http: VariableTable<R>; readonly stream: VariableTable<R> };
+  readonly zones: ZoneTable;
+  readonly sources: Sources;
+  readonly hosts: Readonly<Record<string, readonly string[]>>;
+  readonly warnings: readonly Diagnostic[];
+  /** The settings in force at a block, for a scope of that level. */
+  settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C>;
+}
+
+/** Everything wrong with a configuration, in the order of the text. */
+export class LoadFailure extends Error {
+  readonly errors: readonly ConfigError[];
+  readonly warnings: readonly Diagnostic[];
+  readonly sources: Sources;
+
+  constructor(errors: readonly ConfigError[], warnings: readonly Diagnostic[], sources: Sources) {
+    super(errors[0]?.message ?? 'invalid configuration');
+    this.errors = errors;
+    this.warnings = warnings;
+    this.sources = sources;
+  }
+}
+
+/** What a protocol's modules add to the language. */
+export interface Language<R extends Subject> {
+  readonly modules: readonly ModuleScopes<R>[];
+  /** Defines the variables that exist without any directive. */
+  defineVariables(http: VariableTable<R>, stream: VariableTable<R>): void;
+}
+
+/** Where a configuration's text comes from. */
+export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
+
+/** Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. */
+export async function loadFromDisk<R extends Subject>(language: Language<R>, origin: Origin): Promise<Loaded<R>> {
+  const draft = read(language, diskSources(origin), origin);
+  const hosts: Record<string, readonly string[]> = {};
+  for (const { ref, what } of draft.hosts) {
+    if (hosts[ref.host] === undefined) {
+      const addresses = await resolveHost(ref.host);
+      if (addresses === undefined) {
+        draft.errors.push(new ConfigError(`host not found in ${what} "${ref.host}"`, ref.pos));
+        continue;
+      }
+      hosts[ref.host] = addresses;
+    }
+    ref.addresses = hosts[ref.host]!;
+  }
+  return link(draft, hosts, true);
+}
+
+/** Builds the same configuration from the master's snapshot, as a worker does. */
+export function loadFromSnapshot<R extends Subject>(language: Language<R>, snapshot: Snapshot): Loaded<R> {
+  const draft = read(language, snapshotSources(snapshot), snapshot);
+  for (const { ref } of draft.hosts) ref.addresses = snapshot.hosts[ref.host] ?? literal(ref.host) ?? [];
+  return link(draft, snapshot.hosts, false);
+}
+
+function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin): Draft<R> {
+  const http = new VariableTable<R>();
+  const stream = new VariableTable<R>();
+  language.defineVariables(http, stream);
+  const draft = new Draft(new Registry(language.modules), sources, origin.prefix, origin.confPrefix, { http, stream });
+  for (const file of [commandLine, origin.entry]) {
+    try {
+      applyNodes(draft, draft.root, sources.parse(file));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      draft.errors.push(error);
+    }
+  }
+  return draft;
+}
+
+function literal(host: string): readonly string[] | undefined {
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  return isIP(bare) === 0 ? undefined : [bare];
+}
+
+async function resolveHost(host: string): Promise<readonly string[] | undefined> {
+  const known = literal(host);
+  if (known !== undefined) return known;
+  try {
+    return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+  } catch {
+    return undefined;
+  }
+}
+
+function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string, readonly string[]>>, checking: boolean): Loaded<R> {
+  const { root, errors, registry, tables } = draft;
+  const giveUp = (): void => {
+    if (errors.length > 0) throw new LoadFailure(errors, draft.warnings, draft.sources);
+  };
+  giveUp();
+  if (!root.seen.has('events')) errors.push(new ConfigError('no "events" section in configuration'));
+  giveUp();
+  mergeBlocks(registry, root);
+  visitMerged(registry, root, ({ scope }, conf, place) => {
+    const { block } = place;
+    const at = block.node === undefined ? undefined : { ...block.node.pos, line: block.node.closeLine ?? block.node.endLine };
+    const ctx: LinkContext<R> = {
+      variables: tableOf(draft, block),
+      zones: draft.zones,
+      settings: (other, at) => at.merged[registry.numbered(other).number] as never,
+      checking,
+      fail: (message, pos) => {
+        throw new ConfigError(message, pos ?? at);
+      },
+      warn: (message, pos) => void draft.warnings.push({ level: 'warn', message, pos: pos ?? at }),
+    };
+    try {
+      scope.link?.(conf, ctx, place);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      errors.push(error);
+    }
+  });
+  for (const table of [tables.http, tables.stream]) {
+    table.bind((name, pos) => {
+      const meant = suggest(name, table.names());
+      errors.push(new ConfigError(`unknown "${name}" variable`, undefined, hintAt(pos, meant)));
+    });
+  }
+  for (const zone of draft.zones.all()) {
+    if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));
+  }
+  giveUp();
+  return {
+    root,
+    registry,
+    tables,
+    zones: draft.zones,
+    sources: draft.sources,
+    hosts,
+    warnings: draft.warnings,
+    settings: <C extends object>(scope: Scope<C, R>, block: Block) => block.merged[registry.numbered(scope).number] as Readonly<C>,
+  };
+}
+
+/** nginx names no place for these; a person gets it all the same. */
+function hintAt(pos: { file: string; line: number; column: number } | undefined, meant?: string): object {
+  return {
+    ...(meant === undefined ? {} : { hint: `did you mean \`$${meant}\`?` }),
+    ...(pos === undefined ? {} : { related: [{ pos, text: 'it is used here' }] }),
+  };
+}
+
+/** The only block of a context directly inside another, such as `http` in the file. */
+export function blockIn(parent: Block, context: number): Block | undefined {
+  return parent.children.find((child) => child.context === context);
+}
+

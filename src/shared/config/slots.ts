@@ -1,0 +1,121 @@
+import type { ComplexValue, Subject } from '../value/value.js';
+import type { ConfigContext, Directive } from './define.js';
+import { parseOffset, parseSize, parseTime } from './units.js';
+
+type Set<C, R extends Subject> = Directive<C, R>['set'];
+
+function store<R extends Subject>(conf: object, key: string, value: unknown, ctx: ConfigContext<R>): void {
+  const settings = conf as Record<string, unknown>;
+  if (settings[key] !== undefined) ctx.reject('is duplicate');
+  settings[key] = value;
+}
+
+/** `on` or `off`. Use with arity `flag`. nginx: ngx_conf_set_flag_slot. */
+export const flag = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: boolean }, R> => {
+  return (conf, node, ctx) => store(conf, key, node.args[0]!.toLowerCase() === 'on', ctx);
+};
+
+/** A whole number, perhaps bounded. nginx: ngx_conf_set_num_slot, ngx_conf_check_num_bounds. */
+export const int = <K extends string, R extends Subject>(key: K, min = 0, max = Number.MAX_SAFE_INTEGER): Set<{ [P in K]: number }, R> => {
+  return (conf, node, ctx) => {
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    store(conf, key, parseInteger(node.args[0]!, ctx, min, max), ctx);
+  };
+};
+
+/** Reads a whole number within bounds, with nginx's messages. */
+export function parseInteger<R extends Subject>(text: string, ctx: ConfigContext<R>, min = 0, max = Number.MAX_SAFE_INTEGER): number {
+  if (!/^\d+$/.test(text) || Number(text) > Number.MAX_SAFE_INTEGER) ctx.reject('invalid number', { arg: 0 });
+  const n = Number(text);
+  if (n < min || n > max) {
+    if (max === Number.MAX_SAFE_INTEGER) ctx.fail(`value must be equal to or greater than ${min}`, { arg: 0 });
+    ctx.fail(min <= 0 ? `value must be equal to or less than ${max}` : `value must be between ${min} and ${max}`, { arg: 0 });
+  }
+  return n;
+}
+
+/** A size in bytes, such as `8k`. nginx: ngx_conf_set_size_slot. */
+export const size = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => {
+  return (conf, node, ctx) => {
+    const bytes = parseSize(node.args[0]!);
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    store(conf, key, bytes ?? ctx.reject('invalid value', { arg: 0 }), ctx);
+  };
+};
+
+/** A file offset, such as `1g`. nginx: ngx_conf_set_off_slot. */
+export const offset = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => {
+  return (conf, node, ctx) => {
+    const bytes = parseOffset(node.args[0]!);
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    store(conf, key, bytes ?? ctx.reject('invalid value', { arg: 0 }), ctx);
+  };
+};
+
+/** A duration in milliseconds. nginx: ngx_conf_set_msec_slot. */
+export const msec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => time(key, 'ms');
+
+/** A duration in seconds. nginx: ngx_conf_set_sec_slot. */
+export const sec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => time(key, 's');
+
+function time<K extends string, R extends Subject>(key: K, unit: 'ms' | 's'): Set<{ [P in K]: number }, R> {
+  return (conf, node, ctx) => {
+    const value = parseTime(node.args[0]!, unit);
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    store(conf, key, value ?? ctx.reject('invalid value', { arg: 0 }), ctx);
+  };
+}
+
+/** Text as it is. nginx: ngx_conf_set_str_slot. */
+export const text = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: string }, R> => {
+  return (conf, node, ctx) => store(conf, key, node.args[0]!, ctx);
+};
+
+/** One of a few words. nginx: ngx_conf_set_enum_slot. */
+export const oneOf = <K extends string, V, R extends Subject>(key: K, words: { readonly [word: string]: V }): Set<{ [P in K]: V }, R> => {
+  return (conf, node, ctx) => {
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    const word = node.args[0]!.toLowerCase();
+    if (!Object.hasOwn(words, word)) {
+      ctx.fail(`invalid value "${node.args[0]}"`, { arg: 0, hint: `it is one of ${Object.keys(words).join(', ')}` });
+    }
+    store(conf, key, words[word], ctx);
+  };
+};
+
+/** Several of a few words, as a bit set. nginx: ngx_conf_set_bitmask_slot. */
+export const bits = <K extends string, R extends Subject>(key: K, words: { readonly [word: string]: number }): Set<{ [P in K]: number }, R> => {
+  return (conf, node, ctx) => {
+    let set = ((conf as Record<string, unknown>)[key] as number | undefined) ?? 0;
+    node.args.forEach((argument, i) => {
+      const bit = Object.hasOwn(words, argument.toLowerCase()) ? words[argument.toLowerCase()]! : undefined;
+      if (bit === undefined) ctx.fail(`invalid value "${argument}"`, { arg: i, hint: `it is one of ${Object.keys(words).join(', ')}` });
+      if ((set & bit) === bit) ctx.warn(`duplicate value "${argument}"`, { arg: i });
+      set |= bit;
+    });
+    (conf as Record<string, unknown>)[key] = set;
+  };
+};
+
+/** Text with variables. nginx: ngx_http_set_complex_value_slot. */
+export const complex = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: ComplexValue<R> | undefined }, R> => {
+  return (conf, node, ctx) => {
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    store(conf, key, ctx.complex(node.args[0]!), ctx);
+  };
+};
+
+/** Number and size of buffers, such as `8 16k`. nginx: ngx_conf_set_bufs_slot. */
+export const buffers = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: { readonly number: number; readonly size: number } }, R> => {
+  return (conf, node, ctx) => {
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    const number = /^\d+$/.test(node.args[0]!) ? Number(node.args[0]) : 0;
+    const bytes = parseSize(node.args[1]!) ?? 0;
+    if (number === 0) ctx.reject('invalid value', { arg: 0 });
+    if (bytes === 0) ctx.reject('invalid value', { arg: 1 });
+    store(conf, key, { number, size: bytes }, ctx);
+  };
+};
+
+/** For settings whose effect nginx ties to its own memory or event handling, and which Node decides itself: read and checked only. */
+export const accepted = <R extends Subject>(check?: (ctx: ConfigContext<R>) => void): Set<object, R> => (_conf, _node, ctx) => check?.(ctx);

@@ -1,0 +1,123 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { flag, oneOf, parseInteger, accepted, text } from '../../../shared/config/slots.js';
+import { constantValue } from '../../../shared/value/complex.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Request } from '../../http/request.js';
+import type { LocationSettings } from '../../http/runtime-types.js';
+import type { LocationInfo } from '../../http/location-info.js';
+import { defineModule, defineScope } from '../../module.js';
+import { SERVER_NAME, SERVER_VERSION } from '../../version.js';
+
+const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
+
+type Settings = Pick<
+  LocationSettings,
+  'root' | 'alias' | 'types' | 'defaultType' | 'etag' | 'ifModifiedSince' | 'internal' | 'satisfy' | 'logNotFound' | 'logSubrequest' | 'serverTokens'
+>;
+
+/** What is there without a `types` block. nginx: ngx_http_core_default_types. */
+const DEFAULT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['html', 'text/html'],
+  ['gif', 'image/gif'],
+  ['jpg', 'image/jpeg'],
+]);
+
+const scope = defineScope<Settings>({
+  fields: {
+    root: inherit<ComplexValue<Request>>(constantValue('')),
+    alias: { initial: false, merge: (_parent, child) => child ?? false },
+    types: inherit<ReadonlyMap<string, string>>(DEFAULT_TYPES),
+    defaultType: inherit('text/plain'),
+    etag: inherit(true),
+    ifModifiedSince: inherit<'off' | 'exact' | 'before'>('exact'),
+    internal: { initial: false, merge: (_parent, child) => child ?? false },
+    satisfy: inherit<'all' | 'any'>('all'),
+    logNotFound: inherit(true),
+    logSubrequest: inherit(false),
+    serverTokens: inherit<ComplexValue<Request>>(constantValue(`${SERVER_NAME}/${SERVER_VERSION}`)),
+  },
+  directives: {
+    root: {
+      in: HTTP_SERVER_LOCATION | In.LOCATION_IF,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.root !== undefined) ctx.reject(conf.alias ? 'is duplicate, "alias" directive was specified earlier' : 'is duplicate');
+        if (/\$\{?document_root\b/.test(node.args[0]!)) ctx.fail('the $document_root variable cannot be used in the "root" directive');
+        if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "root" directive');
+        conf.root = ctx.complex(node.args[0]!.includes('$') ? node.args[0]! : ctx.path(node.args[0]!).replace(/(.)\/$/, '$1'));
+      },
+    },
+    alias: {
+      in: In.LOCATION,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.root !== undefined) ctx.reject(conf.alias ? 'is duplicate' : 'is duplicate, "root" directive was specified earlier');
+        if ((ctx.block.info as LocationInfo).kind === 'named') ctx.fail('the "alias" directive cannot be used inside the named location');
+        if (/\$\{?document_root\b/.test(node.args[0]!)) ctx.fail('the $document_root variable cannot be used in the "alias" directive');
+        if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "alias" directive');
+        conf.alias = true;
+        conf.root = ctx.complex(node.args[0]!.includes('$') ? node.args[0]! : ctx.path(node.args[0]!));
+      },
+    },
+    types: {
+      in: HTTP_SERVER_LOCATION,
+      args: 0,
+      block: 'entries',
+      set(conf, node, ctx) {
+        const types = new Map(conf.types);
+        ctx.entries(node, (entry) => {
+          for (const extension of entry.args) {
+            const key = extension.toLowerCase();
+            const before = types.get(key);
+            if (before !== undefined) {
+              ctx.warn(`duplicate extension "${extension}", content type: "${entry.name}", previous content type: "${before}"`);
+            }
+            types.set(key, entry.name);
+          }
+        });
+        conf.types = types;
+      },
+    },
+    types_hash_max_size: { in: HTTP_SERVER_LOCATION, args: 1, set: accepted((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0)) },
+    types_hash_bucket_size: { in: HTTP_SERVER_LOCATION, args: 1, set: accepted((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0)) },
+    default_type: { in: HTTP_SERVER_LOCATION, args: 1, set: text('defaultType') },
+    etag: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('etag') },
+    if_modified_since: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set: oneOf('ifModifiedSince', { off: 'off', exact: 'exact', before: 'before' } as const),
+    },
+    internal: {
+      in: In.LOCATION,
+      args: 0,
+      set(conf) {
+        conf.internal = true;
+      },
+    },
+    satisfy: { in: HTTP_SERVER_LOCATION, args: 1, set: oneOf('satisfy', { all: 'all', any: 'any' } as const) },
+    log_not_found: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('logNotFound') },
+    log_subrequest: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('logSubrequest') },
+    server_tokens: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.serverTokens !== undefined) ctx.reject('is duplicate');
+        const word = node.args[0]!;
+        if (word === 'on' || word === 'build') conf.serverTokens = constantValue(`${SERVER_NAME}/${SERVER_VERSION}`);
+        else if (word === 'off') conf.serverTokens = constantValue(SERVER_NAME);
+        else ctx.fail(`invalid value "${word}"`, { arg: 0, hint: 'it is one of on, off, build' });
+      },
+    },
+  },
+});
+
+/** What a location's documents are: where they lie, of which types, and how they are named to clients. nginx: part of ngx_http_core_module. */
+export const documentModule = defineModule({
+  name: 'document',
+  location: scope,
+  installLocation(conf, location, env) {
+    Object.assign(location.settings, conf);
+    if (conf.root.text === '') location.settings.root = constantValue(`${env.prefix}html`);
+  },
+});

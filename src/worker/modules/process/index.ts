@@ -1,0 +1,210 @@
+import { cpus } from 'node:os';
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
+import { defineModule, defineScope } from '../../module.js';
+
+/** Settings of the `main` and `events` contexts. */
+export interface ProcessSettings {
+  daemon: boolean;
+  masterProcess: boolean;
+  workerProcesses: number;
+  user: string | undefined;
+  group: string | undefined;
+  pid: string | undefined;
+  lockFile: string;
+  workerConnections: number;
+  rlimitNofile: number | undefined;
+  rlimitCore: number | undefined;
+  priority: number;
+  cpuAffinity: readonly string[] | undefined;
+  shutdownTimeout: number;
+  workingDirectory: string | undefined;
+  env: readonly string[];
+  zoneDirectory: string | undefined;
+  compatibility: boolean;
+  debugConnections: readonly string[];
+}
+
+/** The scope itself, for whoever turns the settings into a running process. */
+export const processScope = defineScope<ProcessSettings>({
+  fields: {
+    daemon: inherit(true),
+    masterProcess: inherit(true),
+    workerProcesses: inherit(1),
+    user: inherit<string | undefined>(undefined),
+    group: inherit<string | undefined>(undefined),
+    pid: inherit<string | undefined>(undefined),
+    lockFile: inherit('logs/nginx.lock'),
+    workerConnections: inherit(512),
+    rlimitNofile: inherit<number | undefined>(undefined),
+    rlimitCore: inherit<number | undefined>(undefined),
+    priority: inherit(0),
+    cpuAffinity: inherit<readonly string[] | undefined>(undefined),
+    shutdownTimeout: inherit(0),
+    workingDirectory: inherit<string | undefined>(undefined),
+    env: inherit<readonly string[]>([]),
+    zoneDirectory: inherit<string | undefined>(undefined),
+    compatibility: inherit(false),
+    debugConnections: inherit<readonly string[]>([]),
+  },
+  directives: {
+    events: {
+      in: In.MAIN,
+      args: 0,
+      block: 'directives',
+      set(_conf, node, ctx) {
+        if (ctx.block.seen.has('events')) ctx.reject('is duplicate');
+        ctx.openBlock(node, In.EVENTS);
+      },
+    },
+    daemon: { in: In.MAIN, args: 'flag', set: flag('daemon') },
+    master_process: { in: In.MAIN, args: 'flag', set: flag('masterProcess') },
+    nginx_compatibility: {
+      in: In.MAIN,
+      args: 'flag',
+      set(conf, node, ctx) {
+        if (conf.compatibility !== undefined) ctx.reject('is duplicate');
+        conf.compatibility = node.args[0]!.toLowerCase() === 'on';
+        ctx.setCompatible(conf.compatibility);
+      },
+    },
+    zone_directory: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.zoneDirectory !== undefined) ctx.reject('is duplicate');
+        conf.zoneDirectory = ctx.path(node.args[0]!);
+      },
+    },
+    worker_processes: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.workerProcesses !== undefined) ctx.reject('is duplicate');
+        conf.workerProcesses = node.args[0] === 'auto' ? cpus().length : parseInteger(node.args[0]!, ctx, 0);
+      },
+    },
+    user: {
+      in: In.MAIN,
+      args: [1, 2],
+      set(conf, node, ctx) {
+        if (conf.user !== undefined) ctx.reject('is duplicate');
+        if (process.getuid?.() !== 0) {
+          ctx.warn('the "user" directive makes sense only if the master process runs with super-user privileges, ignored');
+        }
+        conf.user = node.args[0]!;
+        if (node.args[1] !== undefined) conf.group = node.args[1];
+      },
+    },
+    pid: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.pid !== undefined) ctx.reject('is duplicate');
+        conf.pid = ctx.path(node.args[0]!);
+      },
+    },
+    lock_file: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.lockFile !== undefined) ctx.reject('is duplicate');
+        conf.lockFile = ctx.path(node.args[0]!);
+      },
+    },
+    worker_rlimit_nofile: { in: In.MAIN, args: 1, set: int('rlimitNofile') },
+    worker_rlimit_core: { in: In.MAIN, args: 1, set: offset('rlimitCore') },
+    worker_priority: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.priority !== undefined) ctx.reject('is duplicate');
+        const [, sign, digits] = /^(-?)\+?(\d+)$/.exec(node.args[0]!) ?? ctx.reject('invalid number', { arg: 0 });
+        conf.priority = sign === '-' ? -Number(digits) : Number(digits);
+      },
+    },
+    worker_cpu_affinity: {
+      in: In.MAIN,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        if (conf.cpuAffinity !== undefined) ctx.reject('is duplicate');
+        const masks = node.args[0] === 'auto' ? node.args.slice(1) : node.args;
+        for (const [i, mask] of masks.entries()) {
+          const bad = /[^01]/.exec(mask);
+          if (bad !== null) ctx.fail(`invalid character "${bad[0]}" in "worker_cpu_affinity"`, { arg: i });
+          if (mask.length > 1024) ctx.fail('"worker_cpu_affinity" supports up to 1024 CPUs only', { arg: i });
+        }
+        if (node.args[0] === 'auto' && node.args.length > 2) ctx.fail('invalid number of arguments in "worker_cpu_affinity" directive');
+        conf.cpuAffinity = node.args;
+      },
+    },
+    worker_shutdown_timeout: { in: In.MAIN, args: 1, set: msec('shutdownTimeout') },
+    working_directory: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.workingDirectory !== undefined) ctx.reject('is duplicate');
+        conf.workingDirectory = node.args[0]!;
+      },
+    },
+    env: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node) {
+        conf.env = [...(conf.env ?? []), node.args[0]!];
+      },
+    },
+    worker_connections: {
+      in: In.EVENTS,
+      args: 1,
+      set: int('workerConnections'),
+    },
+    debug_connection: {
+      in: In.EVENTS,
+      args: 1,
+      set(conf, node) {
+        conf.debugConnections = [...(conf.debugConnections ?? []), node.args[0]!];
+      },
+    },
+    use: {
+      in: In.EVENTS,
+      args: 1,
+      set(_conf, node, ctx) {
+        const known = ['epoll', 'poll', 'select', 'kqueue', 'eventport', '/dev/poll', 'rtsig'];
+        if (!['epoll', 'poll', 'select'].includes(node.args[0]!)) {
+          ctx.fail(`invalid event type "${node.args[0]}"`, { arg: 0, hint: known.includes(node.args[0]!) ? 'this system has epoll' : 'Node chooses by itself; leave the line out' });
+        }
+      },
+    },
+    multi_accept: { in: In.EVENTS, args: 'flag', set: accepted() },
+    accept_mutex: { in: In.EVENTS, args: 'flag', set: accepted() },
+    accept_mutex_delay: { in: In.EVENTS, args: 1, set: accepted() },
+    worker_aio_requests: { in: In.EVENTS, args: 1, set: accepted((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 1)) },
+    pcre_jit: { in: In.MAIN, args: 'flag', set: accepted() },
+    timer_resolution: { in: In.MAIN, args: 1, set: accepted() },
+    debug_points: { in: In.MAIN, args: 1, set: accepted() },
+    thread_pool: { in: In.MAIN, args: [2, 3], set: accepted() },
+    ssl_engine: {
+      in: In.MAIN,
+      args: 1,
+      set(_conf, node, ctx) {
+        ctx.fail(`"ssl_engine" directive failed: engine "${node.args[0]}" is not available`);
+      },
+    },
+    load_module: {
+      in: In.MAIN,
+      args: 1,
+      set(_conf, node, ctx) {
+        const path = ctx.path(node.args[0]!);
+        if (ctx.block.seen.has('events') || ctx.block.seen.has('http')) ctx.reject('is specified too late');
+        ctx.fail(`dlopen() "${path}" failed (${path}: cannot open shared object file: No such file or directory)`, {
+          hint: 'sluice loads no nginx modules; what it has is built in: see `sluice -V`',
+        });
+      },
+    },
+  },
+});
+
+/** The settings of the processes themselves: main context and `events`. nginx: ngx_core_module, ngx_events_module. */
+export const processModule = defineModule({ name: 'process', process: processScope });

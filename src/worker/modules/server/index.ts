@@ -1,0 +1,128 @@
+import { hostname } from 'node:os';
+import { inherit, own } from '../../../shared/config/define.js';
+import { In } from '../../../shared/config/context.js';
+import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
+import { parseSize } from '../../../shared/config/units.js';
+import { defineModule, defineScope } from '../../module.js';
+import { checkListeners, serversOf } from '../../http/listeners.js';
+import type { Listen } from './listen.js';
+import { parseListen } from './listen.js';
+import { openLocation } from './location.js';
+import { parseServerName, type ServerName } from './server-name.js';
+
+/** Settings of a `server {}` that say where and for whom it answers. */
+export interface ServerNames {
+  listens: readonly Listen[];
+  names: readonly ServerName[];
+}
+
+/** The scope itself, for whoever sorts servers by address and name. */
+export const namesScope = defineScope<ServerNames>({
+  fields: { listens: own<readonly Listen[]>([]), names: own<readonly ServerName[]>([]) },
+  directives: {
+    http: {
+      in: In.MAIN,
+      args: 0,
+      block: 'directives',
+      set(_conf, node, ctx) {
+        if (ctx.block.seen.has('http')) ctx.reject('is duplicate');
+        ctx.block.seen.set('http', node.pos);
+        ctx.openBlock(node, In.HTTP, { kind: 'root', name: '' });
+      },
+    },
+    server: {
+      in: In.HTTP,
+      args: 0,
+      block: 'directives',
+      set(_conf, node, ctx) {
+        ctx.openBlock(node, In.SERVER, { kind: 'root', name: '' });
+      },
+    },
+    location: { in: In.SERVER | In.LOCATION, args: [1, 2], block: 'directives', set: (_conf, node, ctx) => openLocation(node, ctx) },
+    listen: {
+      in: In.SERVER,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        conf.listens = [...(conf.listens ?? []), parseListen(node, ctx)];
+      },
+    },
+    server_name: {
+      in: In.SERVER,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        conf.names = [...(conf.names ?? []), ...node.args.map((name, i) => parseServerName(name, i, ctx))];
+      },
+    },
+  },
+  finish(conf, _parent, { context }) {
+    // nginx: ngx_http_init_server_lists: a server without `listen` answers on port 80, or 8000 without the right to.
+    if (context !== In.SERVER) return;
+    if (conf.listens.length === 0) conf.listens = [defaultListen(process.getuid?.() === 0 ? 80 : 8000)];
+    if (conf.names.length === 0) conf.names = [{ kind: 'exact', text: '', name: '' }];
+  },
+  link(_conf, ctx, place) {
+    if (place.context === In.HTTP) checkListeners(serversOf(place.block, (block) => ctx.settings(namesScope, block)), ctx);
+  },
+});
+
+function defaultListen(port: number): Listen {
+  return {
+    pos: { file: '', line: 0, column: 0 },
+    text: String(port),
+    family: 'ipv4',
+    address: '*',
+    host: undefined,
+    ports: [port],
+    defaultServer: false,
+    ssl: false,
+    http2: false,
+    quic: false,
+    proxyProtocol: false,
+    options: { backlog: undefined, rcvbuf: undefined, sndbuf: undefined, deferred: false, ipv6only: undefined, reuseport: false, soKeepalive: undefined, bind: false, set: false },
+  };
+}
+
+const hashSize = accepted((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0));
+
+/** Settings of a whole `http {}` that nginx needs for its own tables. */
+const tables = defineScope<object>({
+  fields: {},
+  directives: {
+    server_names_hash_max_size: { in: In.HTTP, args: 1, set: hashSize },
+    server_names_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
+    variables_hash_max_size: { in: In.HTTP, args: 1, set: hashSize },
+    variables_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
+    connection_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))) },
+    request_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))) },
+  },
+});
+
+interface Redirects {
+  absoluteRedirect: boolean;
+  portInRedirect: boolean;
+  serverNameInRedirect: boolean;
+}
+
+const redirects = defineScope<Redirects>({
+  fields: { absoluteRedirect: inherit(true), portInRedirect: inherit(true), serverNameInRedirect: inherit(false) },
+  directives: {
+    absolute_redirect: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('absoluteRedirect') },
+    port_in_redirect: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('portInRedirect') },
+    server_name_in_redirect: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('serverNameInRedirect') },
+  },
+});
+
+/** `http`, `server`, `location`, `listen`, `server_name` and how redirects name this server. */
+export const serverModule = defineModule({
+  name: 'server',
+  main: tables,
+  server: namesScope,
+  location: redirects,
+  installServer(conf, server) {
+    const first = conf.names[0];
+    server.settings.serverName = first === undefined ? hostname() : first.text;
+  },
+  installLocation(conf, location) {
+    Object.assign(location.settings, conf);
+  },
+});

@@ -1,0 +1,163 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { parseSize, parseTime } from '../../../shared/config/units.js';
+import type { HostRef } from '../../../shared/config/define.js';
+import type { DirectiveNode, Pos } from '../../../shared/config/ast.js';
+import type { Context } from '../../module.js';
+
+/** Options that belong to a socket, whichever server names it. Undefined: not said. */
+export interface ListenOptions {
+  readonly backlog: number | undefined;
+  readonly rcvbuf: number | undefined;
+  readonly sndbuf: number | undefined;
+  readonly deferred: boolean;
+  readonly ipv6only: boolean | undefined;
+  readonly reuseport: boolean;
+  readonly soKeepalive: boolean | undefined;
+  readonly bind: boolean;
+  /** Some option was given that only one `listen` of the socket may give. */
+  readonly set: boolean;
+}
+
+/** One `listen` directive. */
+export interface Listen {
+  readonly pos: Pos;
+  readonly text: string;
+  readonly family: 'ipv4' | 'ipv6' | 'unix';
+  /** Numeric address, `*` for any IPv4 address, a socket's path; or a name that is resolved before linking. */
+  readonly address: string;
+  readonly host: HostRef | undefined;
+  readonly ports: readonly number[];
+  readonly defaultServer: boolean;
+  readonly ssl: boolean;
+  readonly http2: boolean;
+  readonly quic: boolean;
+  readonly proxyProtocol: boolean;
+  readonly options: ListenOptions;
+}
+
+const FLAGS_WITH_OPTIONS = /^(setfib|fastopen|backlog|rcvbuf|sndbuf|accept_filter)=|^(deferred|bind|reuseport|multipath)$|^(ipv6only|so_keepalive)=/;
+
+/** Reads a `listen` directive. nginx: ngx_http_core_listen, ngx_parse_url. */
+export function parseListen(node: DirectiveNode, ctx: Context): Listen {
+  const text = node.args[0]!;
+  const place = parseAddress(text, ctx);
+  let backlog: number | undefined;
+  let rcvbuf: number | undefined;
+  let sndbuf: number | undefined;
+  let ipv6only: boolean | undefined;
+  let soKeepalive: boolean | undefined;
+  let deferred = false;
+  let reuseport = false;
+  let bind = false;
+  let set = false;
+  let defaultServer = false;
+  let ssl = false;
+  let http2 = false;
+  let quic = false;
+  let proxyProtocol = false;
+  for (let i = 1; i < node.args.length; i++) {
+    const option = node.args[i]!;
+    const equals = option.indexOf('=');
+    const name = equals === -1 ? option : option.slice(0, equals);
+    const value = equals === -1 ? '' : option.slice(equals + 1);
+    if (FLAGS_WITH_OPTIONS.test(option)) {
+      set = true;
+      bind = true;
+    }
+    if (option === 'default_server' || option === 'default') defaultServer = true;
+    else if (option === 'ssl') ssl = true;
+    else if (option === 'http2') {
+      ctx.warn('the "listen ... http2" directive is deprecated, use the "http2" directive instead');
+      http2 = true;
+    } else if (option === 'quic') quic = true;
+    else if (option === 'proxy_protocol') proxyProtocol = true;
+    else if (option === 'bind') bind = true;
+    else if (option === 'deferred') deferred = true;
+    else if (option === 'reuseport') reuseport = true;
+    else if (option === 'multipath') continue;
+    else if (option === 'spdy') ctx.warn('invalid parameter "spdy": ngx_http_spdy_module was superseded by ngx_http_v2_module', { arg: i });
+    else if (name === 'backlog' && equals !== -1) {
+      backlog = Number(value);
+      if (!/^\d+$/.test(value) || backlog === 0) ctx.fail(`invalid backlog "${value}"`, { arg: i });
+    } else if (name === 'rcvbuf' && equals !== -1) rcvbuf = parseSize(value) || ctx.fail(`invalid rcvbuf "${value}"`, { arg: i });
+    else if (name === 'sndbuf' && equals !== -1) sndbuf = parseSize(value) || ctx.fail(`invalid sndbuf "${value}"`, { arg: i });
+    else if (name === 'fastopen' && equals !== -1) {
+      if (!/^\d+$/.test(value)) ctx.fail(`invalid fastopen "${value}"`, { arg: i });
+    } else if (name === 'setfib' && equals !== -1) ctx.fail(`invalid parameter "${option}"`, { arg: i });
+    else if (name === 'accept_filter' && equals !== -1) ctx.fail(`accept filters "${option}" are not supported on this platform, ignored`, { arg: i });
+    else if (name === 'ipv6only' && equals !== -1) {
+      if (value !== 'on' && value !== 'off') ctx.fail(`invalid ipv6only flags "${value}"`, { arg: i });
+      ipv6only = value === 'on';
+    } else if (name === 'so_keepalive' && equals !== -1) soKeepalive = parseKeepalive(value, ctx, i);
+    else ctx.fail(`invalid parameter "${option}"`, { arg: i });
+  }
+  if (quic && ssl) ctx.fail('"ssl" parameter is incompatible with "quic"');
+  if (quic && http2) ctx.fail('"http2" parameter is incompatible with "quic"');
+  if (quic && proxyProtocol) ctx.fail('"proxy_protocol" parameter is incompatible with "quic"');
+  return {
+    pos: { ...node.pos, line: node.endLine },
+    text,
+    ...place,
+    defaultServer,
+    ssl,
+    http2,
+    quic,
+    proxyProtocol,
+    options: { backlog, rcvbuf, sndbuf, deferred, ipv6only, reuseport, soKeepalive, bind, set },
+  };
+}
+
+function parseKeepalive(value: string, ctx: Context, arg: number): boolean {
+  if (value === 'on') return true;
+  if (value === 'off') return false;
+  const parts = value.split(':');
+  const bad = (): never => ctx.fail(`invalid so_keepalive value: "${value}"`, { arg });
+  if (parts.length > 3 || parts.every((part) => part === '')) bad();
+  const [idle = '', interval = '', count = ''] = parts;
+  for (const time of [idle, interval]) if (time !== '' && parseTime(time, 's') === undefined) bad();
+  if (count !== '' && !/^\d+$/.test(count)) bad();
+  return true;
+}
+
+type Place = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;
+
+/** Reads `address:port`, `port`, `address`, `[v6]:port`, `unix:path`. nginx: ngx_parse_url with listen. */
+function parseAddress(text: string, ctx: Context): Place {
+  const bad = (reason: string): never => ctx.fail(`${reason} in "${text}" of the "listen" directive`, { arg: 0 });
+  if (/^unix:/i.test(text)) {
+    const path = text.slice(5);
+    if (path === '') bad('no path in the unix domain socket');
+    if (path.length > 107) bad('too long path in the unix domain socket');
+    return { family: 'unix', address: path, host: undefined, ports: [0] };
+  }
+  if (text.startsWith('[')) {
+    const end = text.indexOf(']');
+    const address = text.slice(1, end);
+    if (end === -1) bad('invalid host');
+    if (!isIPv6(address)) bad('invalid IPv6 address');
+    const rest = text.slice(end + 1);
+    if (rest !== '' && !rest.startsWith(':')) bad('invalid port');
+    return { family: 'ipv6', address, host: undefined, ports: rest === '' ? [80] : parsePorts(rest.slice(1), bad) };
+  }
+  const colon = text.lastIndexOf(':');
+  const hasHost = colon !== -1;
+  const host = hasHost ? text.slice(0, colon) : text;
+  if (!hasHost && /^\d+(-\d+)?$/.test(text)) return { family: 'ipv4', address: '*', host: undefined, ports: parsePorts(text, bad) };
+  const ports = hasHost ? parsePorts(text.slice(colon + 1), bad) : [80];
+  if (host === '') bad('no host');
+  if (host === '*') return { family: 'ipv4', address: '*', host: undefined, ports };
+  if (isIPv4(host)) return { family: 'ipv4', address: host === '0.0.0.0' ? '*' : host, host: undefined, ports };
+  const ref = ctx.host(host, `"${text}" of the "listen" directive`);
+  return { family: 'ipv4', address: host, host: ref, ports };
+}
+
+function parsePorts(text: string, bad: (reason: string) => never): number[] {
+  const range = /^(\d+)(?:-(\d+))?$/.exec(text) ?? bad('invalid port');
+  const first = Number(range[1]);
+  const last = range[2] === undefined ? first : Number(range[2]);
+  if (first < 1 || first > 65535 || last > 65535) bad('invalid port');
+  if (last < first) bad('invalid port range');
+  const ports: number[] = [];
+  for (let port = first; port <= last; port++) ports.push(port);
+  return ports;
+}
