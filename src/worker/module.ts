@@ -41,7 +41,13 @@ export type Build<L, T> = (conf: Readonly<NoInfer<L>>, env: WorkerEnv, location:
  * The unit of extension: one folder's directives with defaults, its variables, and what runs at request time.
  * `P`, `M`, `S`, `L`, `U` are the settings at the levels process, main (`http`), server, location and `upstream {}`.
  */
-export interface Module<P extends object = object, M extends object = object, S extends object = object, L extends object = object, U extends object = object> {
+export interface Module<
+  P extends object = object,
+  M extends object = object,
+  S extends object = object,
+  L extends object = object,
+  U extends object = object,
+> {
   readonly name: string;
   readonly process?: Scope<P, Request>;
   readonly main?: Scope<M, Request>;
@@ -66,7 +72,13 @@ export interface Module<P extends object = object, M extends object = object, S 
 }
 
 /** Declares a module; infers the settings types from its scopes. */
-export const defineModule = <P extends object = object, M extends object = object, S extends object = object, L extends object = object, U extends object = object>(
+export const defineModule = <
+  P extends object = object,
+  M extends object = object,
+  S extends object = object,
+  L extends object = object,
+  U extends object = object,
+>(
   module: Module<P, M, S, L, U>,
 ): Module<P, M, S, L, U> => module;
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { type Subject, VariableTable } from '../value/value.js';
 import { applyNodes, Draft, tableOf } from './apply.js';
 import { commandLine } from './ast.js';
-import { type Block } from './block.js';
+import type { Block } from './block.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
 import { mergeBlocks, visitMerged } from './merge.js';
@@ -167,4 +167,3 @@ function hintAt(pos: { file: string; line: number; column: number } | undefined,
 export function blockIn(parent: Block, context: number): Block | undefined {
   return parent.children.find((child) => child.context === context);
 }
-

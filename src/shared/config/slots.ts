@@ -11,12 +11,16 @@ function store<R extends Subject>(conf: object, key: string, value: unknown, ctx
 }
 
 /** `on` or `off`. Use with arity `flag`. nginx: ngx_conf_set_flag_slot. */
-export const flag = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: boolean }, R> => {
+export const flag = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: boolean | undefined }, R> => {
   return (conf, node, ctx) => store(conf, key, node.args[0]!.toLowerCase() === 'on', ctx);
 };
 
 /** A whole number, perhaps bounded. nginx: ngx_conf_set_num_slot, ngx_conf_check_num_bounds. */
-export const int = <K extends string, R extends Subject>(key: K, min = 0, max = Number.MAX_SAFE_INTEGER): Set<{ [P in K]: number }, R> => {
+export const int = <K extends string, R extends Subject>(
+  key: K,
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
     if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
     store(conf, key, parseInteger(node.args[0]!, ctx, min, max), ctx);
@@ -35,7 +39,7 @@ export function parseInteger<R extends Subject>(text: string, ctx: ConfigContext
 }
 
 /** A size in bytes, such as `8k`. nginx: ngx_conf_set_size_slot. */
-export const size = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => {
+export const size = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
     const bytes = parseSize(node.args[0]!);
     if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
@@ -44,7 +48,7 @@ export const size = <K extends string, R extends Subject>(key: K): Set<{ [P in K
 };
 
 /** A file offset, such as `1g`. nginx: ngx_conf_set_off_slot. */
-export const offset = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => {
+export const offset = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
     const bytes = parseOffset(node.args[0]!);
     if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
@@ -53,12 +57,12 @@ export const offset = <K extends string, R extends Subject>(key: K): Set<{ [P in
 };
 
 /** A duration in milliseconds. nginx: ngx_conf_set_msec_slot. */
-export const msec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => time(key, 'ms');
+export const msec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => time(key, 'ms');
 
 /** A duration in seconds. nginx: ngx_conf_set_sec_slot. */
-export const sec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number }, R> => time(key, 's');
+export const sec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => time(key, 's');
 
-function time<K extends string, R extends Subject>(key: K, unit: 'ms' | 's'): Set<{ [P in K]: number }, R> {
+function time<K extends string, R extends Subject>(key: K, unit: 'ms' | 's'): Set<{ [P in K]: number | undefined }, R> {
   return (conf, node, ctx) => {
     const value = parseTime(node.args[0]!, unit);
     if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
@@ -67,12 +71,15 @@ function time<K extends string, R extends Subject>(key: K, unit: 'ms' | 's'): Se
 }
 
 /** Text as it is. nginx: ngx_conf_set_str_slot. */
-export const text = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: string }, R> => {
+export const text = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: string | undefined }, R> => {
   return (conf, node, ctx) => store(conf, key, node.args[0]!, ctx);
 };
 
 /** One of a few words. nginx: ngx_conf_set_enum_slot. */
-export const oneOf = <K extends string, V, R extends Subject>(key: K, words: { readonly [word: string]: V }): Set<{ [P in K]: V }, R> => {
+export const oneOf = <K extends string, V, R extends Subject>(
+  key: K,
+  words: { readonly [word: string]: V },
+): Set<{ [P in K]: V | undefined }, R> => {
   return (conf, node, ctx) => {
     if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
     const word = node.args[0]!.toLowerCase();
@@ -84,13 +91,18 @@ export const oneOf = <K extends string, V, R extends Subject>(key: K, words: { r
 };
 
 /** Several of a few words, as a bit set. nginx: ngx_conf_set_bitmask_slot. */
-export const bits = <K extends string, R extends Subject>(key: K, words: { readonly [word: string]: number }): Set<{ [P in K]: number }, R> => {
+export const bits = <K extends string, R extends Subject>(
+  key: K,
+  words: { readonly [word: string]: number },
+): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
     let set = ((conf as Record<string, unknown>)[key] as number | undefined) ?? 0;
     node.args.forEach((argument, i) => {
-      const bit = Object.hasOwn(words, argument.toLowerCase()) ? words[argument.toLowerCase()]! : undefined;
-      if (bit === undefined) ctx.fail(`invalid value "${argument}"`, { arg: i, hint: `it is one of ${Object.keys(words).join(', ')}` });
-      if ((set & bit) === bit) ctx.warn(`duplicate value "${argument}"`, { arg: i });
+      const word = argument.toLowerCase();
+      if (!Object.hasOwn(words, word))
+        ctx.fail(`invalid value "${argument}"`, { arg: i, hint: `it is one of ${Object.keys(words).join(', ')}` });
+      const bit = words[word]!;
+      if (bit !== 0 && (set & bit) === bit) ctx.warn(`duplicate value "${argument}"`, { arg: i });
       set |= bit;
     });
     (conf as Record<string, unknown>)[key] = set;
@@ -106,7 +118,9 @@ export const complex = <K extends string, R extends Subject>(key: K): Set<{ [P i
 };
 
 /** Number and size of buffers, such as `8 16k`. nginx: ngx_conf_set_bufs_slot. */
-export const buffers = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: { readonly number: number; readonly size: number } }, R> => {
+export const buffers = <K extends string, R extends Subject>(
+  key: K,
+): Set<{ [P in K]: { readonly number: number; readonly size: number } | undefined }, R> => {
   return (conf, node, ctx) => {
     if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
     const number = /^\d+$/.test(node.args[0]!) ? Number(node.args[0]) : 0;
@@ -118,4 +132,7 @@ export const buffers = <K extends string, R extends Subject>(key: K): Set<{ [P i
 };
 
 /** For settings whose effect nginx ties to its own memory or event handling, and which Node decides itself: read and checked only. */
-export const accepted = <R extends Subject>(check?: (ctx: ConfigContext<R>) => void): Set<object, R> => (_conf, _node, ctx) => check?.(ctx);
+export const accepted =
+  <R extends Subject>(check?: (ctx: ConfigContext<R>) => void): Set<object, R> =>
+  (_conf, _node, ctx) =>
+    check?.(ctx);

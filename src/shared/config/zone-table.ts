@@ -18,12 +18,7 @@ export class ZoneTable {
   readonly #zones = new Map<string, MutableZone>();
 
   /** Finds or makes a zone. Returns nginx's message when the name stands for something else already. */
-  name<Z, D>(
-    kind: ZoneKind<Z, D>,
-    name: string,
-    pos: Pos,
-    define?: { readonly bytes: number; readonly data: D },
-  ): ZoneRef<Z, D> | string {
+  name<Z, D>(kind: ZoneKind<Z, D>, name: string, pos: Pos, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D> | string {
     let zone = this.#zones.get(name);
     if (zone === undefined) {
       zone = { name, kind, bytes: 0, data: undefined, pos };

@@ -3,7 +3,11 @@ export type SqlValue = string | number | bigint | Uint8Array | null;
 
 /** The part of a database that zone operations use: prepared statements. */
 export interface Sql {
-  prepare<Row>(text: string): { get(...args: SqlValue[]): Row | undefined; all(...args: SqlValue[]): Row[]; run(...args: SqlValue[]): number };
+  prepare<Row>(text: string): {
+    get(...args: SqlValue[]): Row | undefined;
+    all(...args: SqlValue[]): Row[];
+    run(...args: SqlValue[]): number;
+  };
 }
 
 /**

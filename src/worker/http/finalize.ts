@@ -105,4 +105,3 @@ function runCleanups(r: Request): void {
   for (let i = r.cleanups.length - 1; i >= 0; i--) r.cleanups[i]!();
   r.cleanups.length = 0;
 }
-

@@ -8,7 +8,8 @@ export class HeaderOut {
   }
 }
 
-const valueOf = (header: HeaderOut | undefined): string | undefined => (header === undefined || header.name === '' ? undefined : header.value);
+const valueOf = (header: HeaderOut | undefined): string | undefined =>
+  header === undefined || header.name === '' ? undefined : header.value;
 
 /** The response head while filters work on it. Well-known headers have fields; all others stand in `list`. nginx: ngx_http_headers_out_t. */
 export class HeadersOut {

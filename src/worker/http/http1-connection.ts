@@ -3,22 +3,22 @@ import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../../shared/log/error-log.js';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
 import { CLIENT_CLOSED_REQUEST } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
+import type { Acceptor } from './acceptor.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { BodySink, ClientConnection, ClientStream, ProxyProtocolHeader } from './client-stream.js';
 import { Deadline, type Expiring } from './deadline.js';
 import { finalize, terminate } from './finalize.js';
-import { HEAD_AGAIN, HEAD_DONE, HeadParser, type HeadOwner } from './head-parser.js';
-import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
-import { makePacer, type RatePacer } from '../body/rate.js';
+import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from './head-parser.js';
 import { Request } from './request.js';
-import { http1Head } from './response-head.js';
-import type { AddressRuntime, ServerRuntime } from './runtime-types.js';
-import type { Acceptor } from './acceptor.js';
+import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
 import { HTTP_10, HTTP_11 } from './request-line.js';
+import { http1Head } from './response-head.js';
 import { reasonPhrase } from './response-status.js';
+import type { AddressRuntime } from './runtime-types.js';
 
 /** Where a connection stands. */
 const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
@@ -78,25 +78,41 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #lastQueued = false;
   #watcher: (() => void) | null = null;
 
-  constructor(acceptor: Acceptor, socket: Socket, address: AddressRuntime, server: ServerRuntime, id: number, peer: PeerInfo) {
+  constructor(
+    acceptor: Acceptor,
+    socket: Socket,
+    address: AddressRuntime,
+    id: number,
+    debugLog: ((address: string) => Logger | undefined) | undefined,
+  ) {
     this.#acceptor = acceptor;
     this.#socket = socket;
     this.address = address;
     this.id = id;
     this.acceptedAt = performance.now();
     this.#idleSince = this.acceptedAt;
-    this.remoteAddress = peer.remoteAddress;
-    this.remotePort = peer.remotePort;
-    this.localAddress = peer.localAddress;
-    this.localPort = peer.localPort;
-    this.tls = peer.tls;
-    this.sni = peer.sni;
-    this.proxyProtocol = peer.proxyProtocol;
-    this.debugLog = peer.debugLog;
+    this.remoteAddress = socket.remoteAddress ?? 'unix:';
+    this.remotePort = socket.remotePort ?? 0;
+    this.localAddress = socket.localAddress ?? (address.address === undefined ? '' : `unix:${address.address}`);
+    this.localPort = socket.localPort ?? 0;
+    this.tls = undefined;
+    this.sni = undefined;
+    this.debugLog = debugLog?.(this.remoteAddress);
+    const server = address.defaultServer;
     this.#parser = new HeadParser(server.settings.headLimits, this);
+    acceptor.counters.waiting++;
+  }
+
+  /** Begins to read. */
+  start(): void {
+    const server = this.address.defaultServer;
     this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
-    const counters = acceptor.counters;
-    counters.waiting++;
+    const socket = this.#socket;
+    socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
+    socket.on('drain', this.#onFlushed);
+    socket.on('end', () => this.clientEnded());
+    socket.on('error', () => {});
+    socket.on('close', () => this.socketClosed());
   }
 
   get connection(): ClientConnection {
@@ -465,9 +481,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (before === '' && after === '') return socket.write(chunk as Buffer);
     if (total <= COPY_LIMIT) {
       const whole = Buffer.allocUnsafe(total);
-      whole.latin1Write(before, 0, before.length);
+      whole.write(before, 0, before.length, 'latin1');
       (chunk as Buffer).copy(whole, before.length);
-      if (after !== '') whole.latin1Write(after, before.length + size, after.length);
+      if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
       return socket.write(whole);
     }
     socket.cork();
@@ -709,6 +725,13 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     return true;
   }
 
+  /** Ends the connection whatever it is doing: the worker must go. */
+  kill(): void {
+    const r = this.#request;
+    if (r !== null && !r.finished) terminate(r, r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    this.#close();
+  }
+
   #close(): void {
     if (this.#state === State.CLOSED) return;
     const counters = this.#acceptor.counters;
@@ -771,16 +794,4 @@ function lastChunk(r: Request): string {
   let text = '0\r\n';
   for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
   return text + '\r\n';
-}
-
-/** What is known about a connection before its first byte. */
-export interface PeerInfo {
-  readonly remoteAddress: string;
-  readonly remotePort: number;
-  readonly localAddress: string;
-  readonly localPort: number;
-  readonly tls: TLSSocket | undefined;
-  readonly sni: string | undefined;
-  readonly proxyProtocol: ProxyProtocolHeader | undefined;
-  readonly debugLog: Logger | undefined;
 }

@@ -1,4 +1,4 @@
-import { ERR } from '../../shared/log/level.js';
+import { ERROR as ERR } from '../../shared/log/level.js';
 import { DONE, type Result } from '../phases/codes.js';
 import { P, runPhases, startPhases } from '../phases/engine.js';
 import { enterLocation } from '../phases/find-config.js';

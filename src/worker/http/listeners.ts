@@ -1,7 +1,7 @@
 import type { Block } from '../../shared/config/block.js';
+import type { ListenSpec } from '../../shared/config/configuration.js';
 import { In } from '../../shared/config/context.js';
 import type { LinkContext } from '../../shared/config/define.js';
-import type { ListenSpec } from '../../shared/config/configuration.js';
 import { WildcardHash } from '../../shared/lib/wildcard-hash.js';
 import type { RegexValue } from '../../shared/value/value.js';
 import type { Request } from './request.js';
@@ -34,7 +34,12 @@ export interface ListenInfo {
 export interface ServerInfo {
   readonly block: Block;
   readonly listens: readonly ListenInfo[];
-  readonly names: readonly { readonly kind: 'exact' | 'wildcard' | 'regex'; readonly text: string; readonly name: string; readonly regex?: RegexValue<Request> }[];
+  readonly names: readonly {
+    readonly kind: 'exact' | 'wildcard' | 'regex';
+    readonly text: string;
+    readonly name: string;
+    readonly regex?: RegexValue<Request>;
+  }[];
 }
 
 /** One address with the servers on it. nginx: ngx_http_conf_addr_t. */
@@ -131,10 +136,14 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
 export function collectSockets(addresses: readonly ListenAddress[]): ListenSocket[] {
   const sockets: ListenSocket[] = [];
   for (const address of addresses) {
-    const wildcard = addresses.find((other) => other.any && other !== address && other.family === address.family && other.port === address.port);
+    const wildcard = addresses.find(
+      (other) => other.any && other !== address && other.family === address.family && other.port === address.port,
+    );
     if (wildcard !== undefined && !address.options.bind && address.family !== 'unix') continue;
     const covered = address.any
-      ? addresses.filter((other) => other !== address && other.family === address.family && other.port === address.port && !other.options.bind)
+      ? addresses.filter(
+          (other) => other !== address && other.family === address.family && other.port === address.port && !other.options.bind,
+        )
       : [];
     const { options } = address;
     sockets.push({

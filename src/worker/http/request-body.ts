@@ -1,11 +1,11 @@
 import { closeSync, unlinkSync, writeSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { CRIT, ERR, INFO, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/lib/errno.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { CRIT, ERROR as ERR, INFO, WARN } from '../../shared/log/level.js';
 import type { Chunk } from '../body/stage.js';
 import type { BodySink } from './client-stream.js';
-import { finalize } from "./finalize.js";
-import type { Request } from "./request.js";
+import { finalize } from './finalize.js';
+import type { Request } from './request.js';
 import { openTempFile, type TempFile } from './temp-file.js';
 
 /** A request body that was read: in memory, or past `client_body_buffer_size` in a temporary file. */

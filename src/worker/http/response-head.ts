@@ -1,4 +1,4 @@
-import { httpDate, currentHttpDate } from '../../shared/lib/http-date.js';
+import { currentHttpDate, httpDate } from '../../shared/lib/http-date.js';
 import type { Request } from './request.js';
 import { HTTP_11 } from './request-line.js';
 import { reasonPhrase } from './response-status.js';

@@ -1,3 +1,4 @@
+import type { Block } from '../../shared/config/block.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
@@ -27,7 +28,6 @@ export interface ListenerRuntime {
   readonly key: string;
   readonly unix: boolean;
   readonly soKeepalive: boolean | undefined;
-  readonly deferred: boolean;
   /** Addresses served on the socket; more than one when a wildcard socket stands in for specific addresses. */
   readonly addresses: readonly AddressRuntime[];
 }
@@ -80,8 +80,11 @@ export interface LocationSettings {
   msiePadding: boolean;
   tcpNodelay: boolean;
   root: ComplexValue<Request>;
-  /** `root` holds an `alias`: it replaces the location's name instead of standing before the URI. */
-  alias: boolean;
+  /**
+   * Not 0: `root` holds an `alias`, which replaces that many characters at the start of the URI instead of standing
+   * before it; -1 in a regular expression's location: it replaces the whole URI.
+   */
+  alias: number;
   types: ReadonlyMap<string, string>;
   defaultType: string;
   etag: boolean;
@@ -145,8 +148,8 @@ export class HttpRuntime {
   readonly env: WorkerEnv;
   readonly servers: ServerRuntime[] = [];
   readonly listeners: ListenerRuntime[] = [];
-  postRead: readonly PhaseHandler[] = [];
-  /** Merged settings by module name, for a module's own request-time parts: see `installMain`. */
+  /** The compiled form of each server and location block, for directives that refer to blocks inside them. */
+  readonly locationOf = new Map<Block, LocationRuntime>();
   constructor(variables: VariableTable<Request>, env: WorkerEnv) {
     this.variables = variables;
     this.env = env;

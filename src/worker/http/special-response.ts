@@ -2,8 +2,8 @@ import { ERROR, OK, type Result } from '../phases/codes.js';
 import type { ErrorPage } from './error-page.js';
 import { internalRedirect, namedLocation, splitArgs } from './internal-redirect.js';
 import { METHOD } from './method.js';
-import { discardBody } from './request-body.js';
 import type { Request } from './request.js';
+import { discardBody } from './request-body.js';
 import { respondBuffer } from './respond.js';
 import { errorPageBody } from './response-status.js';
 

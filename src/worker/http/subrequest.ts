@@ -1,4 +1,4 @@
-import { ERR } from '../../shared/log/level.js';
+import { ERROR as ERR } from '../../shared/log/level.js';
 import type { BodyStage } from '../body/stage.js';
 import { startPhases } from '../phases/engine.js';
 import { extension } from './internal-redirect.js';

@@ -1,19 +1,30 @@
+import { ERROR as ERR } from '../../shared/log/level.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
-import { ERR } from '../../shared/log/level.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
 import { findConfig } from './find-config.js';
 import type { PhaseHandler } from './phase.js';
 
 /** The phases in the order they run; find-config, post-rewrite and post-access stand between them in {@link runPhases}. */
-export const P = { POST_READ: 0, SERVER_REWRITE: 1, FIND_CONFIG: 2, REWRITE: 3, POST_REWRITE: 4, PREACCESS: 5, ACCESS: 6, POST_ACCESS: 7, PRECONTENT: 8, CONTENT: 9 } as const;
+export const P = {
+  POST_READ: 0,
+  SERVER_REWRITE: 1,
+  FIND_CONFIG: 2,
+  REWRITE: 3,
+  POST_REWRITE: 4,
+  PREACCESS: 5,
+  ACCESS: 6,
+  POST_ACCESS: 7,
+  PRECONTENT: 8,
+  CONTENT: 9,
+} as const;
 
 const NONE: readonly PhaseHandler[] = [];
 
 function handlersOf(r: Request): readonly PhaseHandler[] {
   switch (r.phase) {
     case P.POST_READ:
-      return r.http.postRead;
+      return r.server.root.postRead;
     case P.SERVER_REWRITE:
       return r.server.root.serverRewrite;
     case P.REWRITE:
@@ -184,4 +195,3 @@ function noHandler(r: Request): void {
   r.log(ERR, 'no handler found');
   finalize(r, 404);
 }
-

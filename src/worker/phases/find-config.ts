@@ -1,9 +1,9 @@
-import { ERR } from '../../shared/log/level.js';
+import { ERROR as ERR } from '../../shared/log/level.js';
 import { finalize } from '../http/finalize.js';
 import type { LocationTree } from '../http/location-tree.js';
 import { sendRedirect } from '../http/redirect.js';
-import { discardBody } from '../http/request-body.js';
 import type { Request } from '../http/request.js';
+import { discardBody } from '../http/request-body.js';
 import type { LocationRuntime } from '../http/runtime-types.js';
 
 /** Enters a location: from here its settings and handlers count. nginx: ngx_http_update_location_config. */

@@ -123,14 +123,26 @@ const body = defineScope<BodySettings>({
     keepalive_time: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('keepaliveTime') },
     keepalive_min_timeout: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('keepaliveMinTimeout') },
     keepalive_disable: { in: HTTP_SERVER_LOCATION, args: { min: 1 }, set: bits('keepaliveDisable', { none: 0, msie6: 1, safari: 2 }) },
-    lingering_close: { in: HTTP_SERVER_LOCATION, args: 1, set: oneOf('lingeringClose', { off: 'off', on: 'on', always: 'always' } as const) },
+    lingering_close: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set: oneOf('lingeringClose', { off: 'off', on: 'on', always: 'always' } as const),
+    },
     lingering_time: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('lingeringTime') },
     lingering_timeout: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('lingeringTimeout') },
     reset_timedout_connection: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('resetTimedoutConnection') },
     chunked_transfer_encoding: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('chunkedTransferEncoding') },
     tcp_nodelay: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('tcpNodelay') },
-    postpone_output: { in: HTTP_SERVER_LOCATION, args: 1, set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))) },
-    send_lowat: { in: HTTP_SERVER_LOCATION, args: 1, set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))) },
+    postpone_output: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
+    },
+    send_lowat: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
+    },
   },
 });
 

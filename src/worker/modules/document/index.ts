@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { flag, oneOf, parseInteger, accepted, text } from '../../../shared/config/slots.js';
+import { accepted, flag, oneOf, parseInteger, text } from '../../../shared/config/slots.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
+import type { LocationInfo } from '../../http/location-info.js';
 import type { Request } from '../../http/request.js';
 import type { LocationSettings } from '../../http/runtime-types.js';
-import type { LocationInfo } from '../../http/location-info.js';
 import { defineModule, defineScope } from '../../module.js';
 import { SERVER_NAME, SERVER_VERSION } from '../../version.js';
 
@@ -13,7 +13,17 @@ const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
 
 type Settings = Pick<
   LocationSettings,
-  'root' | 'alias' | 'types' | 'defaultType' | 'etag' | 'ifModifiedSince' | 'internal' | 'satisfy' | 'logNotFound' | 'logSubrequest' | 'serverTokens'
+  | 'root'
+  | 'alias'
+  | 'types'
+  | 'defaultType'
+  | 'etag'
+  | 'ifModifiedSince'
+  | 'internal'
+  | 'satisfy'
+  | 'logNotFound'
+  | 'logSubrequest'
+  | 'serverTokens'
 >;
 
 /** What is there without a `types` block. nginx: ngx_http_core_default_types. */
@@ -26,7 +36,7 @@ const DEFAULT_TYPES: ReadonlyMap<string, string> = new Map([
 const scope = defineScope<Settings>({
   fields: {
     root: inherit<ComplexValue<Request>>(constantValue('')),
-    alias: { initial: false, merge: (_parent, child) => child ?? false },
+    alias: inherit(0),
     types: inherit<ReadonlyMap<string, string>>(DEFAULT_TYPES),
     defaultType: inherit('text/plain'),
     etag: inherit(true),
@@ -45,6 +55,8 @@ const scope = defineScope<Settings>({
         if (conf.root !== undefined) ctx.reject(conf.alias ? 'is duplicate, "alias" directive was specified earlier' : 'is duplicate');
         if (/\$\{?document_root\b/.test(node.args[0]!)) ctx.fail('the $document_root variable cannot be used in the "root" directive');
         if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "root" directive');
+        // A location with a root of its own does not take over the alias around it.
+        conf.alias = 0;
         conf.root = ctx.complex(node.args[0]!.includes('$') ? node.args[0]! : ctx.path(node.args[0]!).replace(/(.)\/$/, '$1'));
       },
     },
@@ -56,7 +68,8 @@ const scope = defineScope<Settings>({
         if ((ctx.block.info as LocationInfo).kind === 'named') ctx.fail('the "alias" directive cannot be used inside the named location');
         if (/\$\{?document_root\b/.test(node.args[0]!)) ctx.fail('the $document_root variable cannot be used in the "alias" directive');
         if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "alias" directive');
-        conf.alias = true;
+        const info = ctx.block.info as LocationInfo;
+        conf.alias = info.kind === 'regex' ? -1 : info.name.length;
         conf.root = ctx.complex(node.args[0]!.includes('$') ? node.args[0]! : ctx.path(node.args[0]!));
       },
     },

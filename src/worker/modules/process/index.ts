@@ -173,7 +173,10 @@ export const processScope = defineScope<ProcessSettings>({
       set(_conf, node, ctx) {
         const known = ['epoll', 'poll', 'select', 'kqueue', 'eventport', '/dev/poll', 'rtsig'];
         if (!['epoll', 'poll', 'select'].includes(node.args[0]!)) {
-          ctx.fail(`invalid event type "${node.args[0]}"`, { arg: 0, hint: known.includes(node.args[0]!) ? 'this system has epoll' : 'Node chooses by itself; leave the line out' });
+          ctx.fail(`invalid event type "${node.args[0]}"`, {
+            arg: 0,
+            hint: known.includes(node.args[0]!) ? 'this system has epoll' : 'Node chooses by itself; leave the line out',
+          });
         }
       },
     },

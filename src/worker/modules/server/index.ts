@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
-import { inherit, own } from '../../../shared/config/define.js';
 import { In } from '../../../shared/config/context.js';
+import { inherit, own } from '../../../shared/config/define.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
 import { parseSize } from '../../../shared/config/units.js';
-import { defineModule, defineScope } from '../../module.js';
 import { checkListeners, serversOf } from '../../http/listeners.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
 import type { Listen } from './listen.js';
 import { parseListen } from './listen.js';
 import { openLocation } from './location.js';
@@ -61,7 +62,11 @@ export const namesScope = defineScope<ServerNames>({
     if (conf.names.length === 0) conf.names = [{ kind: 'exact', text: '', name: '' }];
   },
   link(_conf, ctx, place) {
-    if (place.context === In.HTTP) checkListeners(serversOf(place.block, (block) => ctx.settings(namesScope, block)), ctx);
+    if (place.context === In.HTTP)
+      checkListeners(
+        serversOf(place.block, (block) => ctx.settings(namesScope, block)),
+        ctx,
+      );
   },
 });
 
@@ -78,11 +83,21 @@ function defaultListen(port: number): Listen {
     http2: false,
     quic: false,
     proxyProtocol: false,
-    options: { backlog: undefined, rcvbuf: undefined, sndbuf: undefined, deferred: false, ipv6only: undefined, reuseport: false, soKeepalive: undefined, bind: false, set: false },
+    options: {
+      backlog: undefined,
+      rcvbuf: undefined,
+      sndbuf: undefined,
+      deferred: false,
+      ipv6only: undefined,
+      reuseport: false,
+      soKeepalive: undefined,
+      bind: false,
+      set: false,
+    },
   };
 }
 
-const hashSize = accepted((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0));
+const hashSize = accepted<Request>((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0));
 
 /** Settings of a whole `http {}` that nginx needs for its own tables. */
 const tables = defineScope<object>({
@@ -92,8 +107,16 @@ const tables = defineScope<object>({
     server_names_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
     variables_hash_max_size: { in: In.HTTP, args: 1, set: hashSize },
     variables_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
-    connection_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))) },
-    request_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))) },
+    connection_pool_size: {
+      in: In.HTTP | In.SERVER,
+      args: 1,
+      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
+    },
+    request_pool_size: {
+      in: In.HTTP | In.SERVER,
+      args: 1,
+      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
+    },
   },
 });
 

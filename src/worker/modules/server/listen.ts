@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
-import type { HostRef } from '../../../shared/config/define.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/ast.js';
+import type { HostRef } from '../../../shared/config/define.js';
+import { parseSize, parseTime } from '../../../shared/config/units.js';
 import type { Context } from '../../module.js';
 
 /** Options that belong to a socket, whichever server names it. Undefined: not said. */
@@ -35,7 +35,8 @@ export interface Listen {
   readonly options: ListenOptions;
 }
 
-const FLAGS_WITH_OPTIONS = /^(setfib|fastopen|backlog|rcvbuf|sndbuf|accept_filter)=|^(deferred|bind|reuseport|multipath)$|^(ipv6only|so_keepalive)=/;
+const FLAGS_WITH_OPTIONS =
+  /^(setfib|fastopen|backlog|rcvbuf|sndbuf|accept_filter)=|^(deferred|bind|reuseport|multipath)$|^(ipv6only|so_keepalive)=/;
 
 /** Reads a `listen` directive. nginx: ngx_http_core_listen, ngx_parse_url. */
 export function parseListen(node: DirectiveNode, ctx: Context): Listen {
@@ -84,7 +85,8 @@ export function parseListen(node: DirectiveNode, ctx: Context): Listen {
     else if (name === 'fastopen' && equals !== -1) {
       if (!/^\d+$/.test(value)) ctx.fail(`invalid fastopen "${value}"`, { arg: i });
     } else if (name === 'setfib' && equals !== -1) ctx.fail(`invalid parameter "${option}"`, { arg: i });
-    else if (name === 'accept_filter' && equals !== -1) ctx.fail(`accept filters "${option}" are not supported on this platform, ignored`, { arg: i });
+    else if (name === 'accept_filter' && equals !== -1)
+      ctx.fail(`accept filters "${option}" are not supported on this platform, ignored`, { arg: i });
     else if (name === 'ipv6only' && equals !== -1) {
       if (value !== 'on' && value !== 'off') ctx.fail(`invalid ipv6only flags "${value}"`, { arg: i });
       ipv6only = value === 'on';

@@ -1,5 +1,5 @@
-import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/ast.js';
+import { In } from '../../../shared/config/context.js';
 import type { LocationInfo } from '../../http/location-info.js';
 import type { Context } from '../../module.js';
 
@@ -30,7 +30,10 @@ function readName(node: DirectiveNode, ctx: Context): LocationInfo {
     if (first === '=') return { kind: 'exact', name: second };
     if (first === '^~') return { kind: 'prefix-final', name: second };
     if (first === '~' || first === '~*') return regexLocation(second, first === '~*', ctx);
-    return ctx.fail(`invalid location modifier "${first}"`, { arg: 0, hint: 'a location begins with `=`, `~`, `~*`, `^~`, `@` or nothing' });
+    return ctx.fail(`invalid location modifier "${first}"`, {
+      arg: 0,
+      hint: 'a location begins with `=`, `~`, `~*`, `^~`, `@` or nothing',
+    });
   }
   if (first.startsWith('=')) return { kind: 'exact', name: first.slice(1) };
   if (first.startsWith('^~')) return { kind: 'prefix-final', name: first.slice(2) };

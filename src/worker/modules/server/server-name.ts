@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { RegexValue } from '../../../shared/value/value.js';
-import type { Context } from '../../module.js';
 import type { Request } from '../../http/request.js';
+import type { Context } from '../../module.js';
 
 /** One argument of `server_name`. */
 export interface ServerName {

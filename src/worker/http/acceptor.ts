@@ -1,0 +1,115 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Logger } from '../../shared/log/error-log.js';
+import { ALERT, WARN } from '../../shared/log/level.js';
+import type { WorkerEnv } from '../module.js';
+import type { ConnectionCounters } from './counters.js';
+import { Http1Connection } from './http1-connection.js';
+import type { Request } from './request.js';
+import type { AddressRuntime, ListenerRuntime } from './runtime-types.js';
+
+/** How connections of one listener begin: TLS and the PROXY protocol put something before the first request. */
+export interface ConnectionOpening {
+  open(acceptor: Acceptor, socket: Socket, address: AddressRuntime): void;
+}
+
+/** Everything a worker does with its clients' connections as a whole: accept, count, drain, close. */
+export class Acceptor {
+  readonly counters: ConnectionCounters;
+  readonly env: WorkerEnv;
+  /** The worker is leaving: responses say `Connection: close`. */
+  draining = false;
+  readonly #connections = new Set<Http1Connection>();
+  readonly #maxConnections: number;
+  readonly #debugLog: ((address: string) => Logger | undefined) | undefined;
+  #serial = 0;
+  #onDrained: (() => void) | undefined = undefined;
+
+  constructor(
+    env: WorkerEnv,
+    counters: ConnectionCounters,
+    maxConnections: number,
+    debugLog: ((address: string) => Logger | undefined) | undefined,
+  ) {
+    this.env = env;
+    this.counters = counters;
+    this.#maxConnections = maxConnections;
+    this.#debugLog = debugLog;
+  }
+
+  /** Makes the server object that takes a listener's connections. */
+  server(listener: ListenerRuntime): Server {
+    const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
+    return createServer(options, (socket) => this.#accept(listener, socket));
+  }
+
+  #accept(listener: ListenerRuntime, socket: Socket): void {
+    this.counters.accepted++;
+    if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
+      this.env.log.log(ALERT, `${this.#maxConnections} worker_connections are not enough`);
+      socket.destroy();
+      return;
+    }
+    this.counters.handled++;
+    this.counters.active++;
+    const address = addressOf(listener, socket);
+    const connection = new Http1Connection(this, socket, address, this.#nextId(), this.#debugLog);
+    this.#connections.add(connection);
+    connection.start();
+  }
+
+  /** Numbers that no other worker gives out. */
+  #nextId(): number {
+    return ++this.#serial * this.env.workers + this.env.slot - this.env.workers + 1;
+  }
+
+  /** Closes the connection that has been idle longest. nginx: ngx_drain_connections. */
+  #makeRoom(): boolean {
+    for (const connection of this.#connections) {
+      if (connection.closeIdle()) {
+        this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Called by each connection as it ends. */
+  connectionClosed(connection: Http1Connection): void {
+    if (!this.#connections.delete(connection)) return;
+    this.counters.active--;
+    this.counters.changed();
+    if (this.draining && this.#connections.size === 0) this.#onDrained?.();
+  }
+
+  /** Counts a finished request under its status. */
+  countStatus(r: Request): void {
+    const digit = Math.floor(r.out.status / 100);
+    const classes = this.counters.statusClasses;
+    classes[digit >= 1 && digit <= 5 ? digit : 0]!++;
+    this.counters.changed();
+  }
+
+  /** Lets the clients go: idle ones after their `keepalive_min_timeout`, others when they are answered. Calls back when none is left. */
+  drain(done: () => void): void {
+    this.draining = true;
+    this.#onDrained = done;
+    const now = performance.now();
+    for (const connection of [...this.#connections]) connection.drain(now);
+    if (this.#connections.size === 0) done();
+  }
+
+  /** Closes every connection at once. */
+  terminate(): void {
+    for (const connection of [...this.#connections]) connection.kill();
+  }
+}
+
+/** The address among those of a socket that a connection came to. */
+function addressOf(listener: ListenerRuntime, socket: Socket): AddressRuntime {
+  const addresses = listener.addresses;
+  const last = addresses[addresses.length - 1]!;
+  if (addresses.length === 1) return last;
+  const local = socket.localAddress;
+  for (let i = 0; i < addresses.length - 1; i++) if (addresses[i]!.address === local) return addresses[i]!;
+  return last;
+}

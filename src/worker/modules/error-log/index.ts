@@ -1,0 +1,48 @@
+import type { DirectiveNode } from '../../../shared/config/ast.js';
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
+import type { SyslogSpec } from '../../../shared/log/syslog.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { SERVER_NAME } from '../../version.js';
+
+interface ErrorLogs {
+  /** Undefined: the logs of the main context. */
+  logs: readonly ErrorLogSpec[] | undefined;
+}
+
+function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): void {
+  const spec = parseErrorLog(node.args, {
+    file: node.pos.file,
+    line: node.endLine,
+    tag: SERVER_NAME,
+    fullPath: (path) => ctx.path(path),
+    fail: (message) => ctx.fail(message),
+  });
+  conf.logs = [...(conf.logs ?? []), spec];
+}
+
+/** The error logs of the main context, for whoever opens them first. */
+export const mainErrorLogs = defineScope<ErrorLogs>({
+  fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
+  directives: { error_log: { in: In.MAIN, args: { min: 1 }, set: addLog } },
+});
+
+/** The error logs of `http`, servers and locations. */
+export const locationErrorLogs = defineScope<ErrorLogs>({
+  fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
+  directives: { error_log: { in: In.HTTP | In.SERVER | In.LOCATION, args: { min: 1 }, set: addLog } },
+});
+
+/** The numeric address of a syslog server. */
+export const syslogAddress = (syslog: SyslogSpec): string => ('address' in syslog ? String(syslog.address) : '');
+
+/** Where errors are written, and from which level on. nginx: ngx_errlog_module, ngx_http_core_error_log. */
+export const errorLogModule = defineModule({
+  name: 'error_log',
+  process: mainErrorLogs,
+  location: locationErrorLogs,
+  installLocation(conf, location, env) {
+    location.log = conf.logs === undefined ? env.log : openErrorLog(conf.logs, env.logFiles, syslogAddress);
+  },
+});

@@ -1,0 +1,54 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { flag } from '../../../shared/config/slots.js';
+import type { ErrorPage } from '../../http/error-page.js';
+import { defineModule, defineScope } from '../../module.js';
+
+const scope = defineScope<{ errorPages: readonly ErrorPage[]; recursiveErrorPages: boolean }>({
+  fields: { errorPages: inherit<readonly ErrorPage[]>([]), recursiveErrorPages: inherit(false) },
+  directives: {
+    // nginx: ngx_http_core_error_page.
+    error_page: {
+      in: In.HTTP | In.SERVER | In.LOCATION | In.LOCATION_IF,
+      args: { min: 2 },
+      set(conf, node, ctx) {
+        const args = node.args;
+        const target = args[args.length - 1]!;
+        let codes = args.slice(0, -1);
+        let overwrite = -1;
+        const response = codes[codes.length - 1]!;
+        if (response.startsWith('=')) {
+          codes = codes.slice(0, -1);
+          if (response.length > 1) {
+            if (!/^\d+$/.test(response.slice(1))) ctx.fail(`invalid value "${response}"`, { arg: codes.length });
+            overwrite = Number(response.slice(1));
+          } else overwrite = 0;
+          if (codes.length === 0)
+            ctx.fail(`invalid value "${response}"`, { arg: 0, hint: 'name the statuses first: `error_page 404 =200 /empty.gif;`' });
+        }
+        const value = ctx.complex(target);
+        const pages = codes.map((code, i): ErrorPage => {
+          const status = Number(code);
+          if (!/^\d+$/.test(code)) ctx.fail(`invalid value "${code}"`, { arg: i });
+          if (status === 499) ctx.fail(`invalid value "${code}"`, { arg: i });
+          if (status < 300 || status > 599) ctx.fail(`value "${code}" must be between 300 and 599`, { arg: i });
+          // A status of nginx's own keeps saying 400 to the client.
+          const shown = overwrite === -1 && [494, 495, 496, 497].includes(status) ? 400 : overwrite;
+          return { status, overwrite: shown, target: value };
+        });
+        conf.errorPages = [...(conf.errorPages ?? []), ...pages];
+      },
+    },
+    recursive_error_pages: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('recursiveErrorPages') },
+  },
+});
+
+/** Answers errors with pages of the configuration's own. */
+export const errorPageModule = defineModule({
+  name: 'error_page',
+  location: scope,
+  installLocation(conf, location) {
+    location.settings.errorPages = conf.errorPages;
+    location.settings.recursiveErrorPages = conf.recursiveErrorPages;
+  },
+});

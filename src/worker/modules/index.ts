@@ -1,0 +1,22 @@
+import type { AnyModule } from '../module.js';
+import { clientModule } from './client/index.js';
+import { documentModule } from './document/index.js';
+import { errorLogModule } from './error-log/index.js';
+import { errorPageModule } from './error-page/index.js';
+import { limitRateModule } from './limit-rate/index.js';
+import { processModule } from './process/index.js';
+import { serverModule } from './server/index.js';
+
+/**
+ * All modules, in the order in which their handlers run within a phase and their filters work on a response. It is the
+ * reverse of the order in nginx's auto/modules, where what is registered last runs first.
+ */
+export const modules: readonly AnyModule[] = [
+  processModule,
+  errorLogModule,
+  serverModule,
+  clientModule,
+  documentModule,
+  errorPageModule,
+  limitRateModule,
+];

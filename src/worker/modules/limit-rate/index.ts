@@ -1,0 +1,56 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { parseSize } from '../../../shared/config/units.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Request } from '../../http/request.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LOCATION_IF;
+
+interface Rates {
+  limitRate: ComplexValue<Request> | undefined;
+  limitRateAfter: ComplexValue<Request> | undefined;
+}
+
+/** A size that may hold variables. nginx: ngx_http_set_complex_value_size_slot. */
+const rate = (key: keyof Rates) => (conf: Partial<Rates>, node: { readonly args: readonly string[] }, ctx: Context) => {
+  if (conf[key] !== undefined) ctx.reject('is duplicate');
+  const value = ctx.complex(node.args[0]!);
+  if (value.constant !== undefined && parseSize(value.constant) === undefined) ctx.reject('invalid value', { arg: 0 });
+  conf[key] = value;
+};
+
+const scope = defineScope<Rates>({
+  fields: {
+    limitRate: inherit<ComplexValue<Request> | undefined>(undefined),
+    limitRateAfter: inherit<ComplexValue<Request> | undefined>(undefined),
+  },
+  directives: {
+    limit_rate: { in: ANYWHERE, args: 1, set: rate('limitRate') },
+    limit_rate_after: { in: ANYWHERE, args: 1, set: rate('limitRateAfter') },
+  },
+});
+
+/** Limits how fast one response is sent. The pace itself is kept by `body/rate.ts`. */
+export const limitRateModule = defineModule({
+  name: 'limit_rate',
+  location: scope,
+  variables: [
+    {
+      name: 'limit_rate',
+      cacheable: false,
+      changeable: true,
+      get: (r) => String(r.limitRateSet ? r.limitRate : (parseSize(r.location.settings.limitRate?.eval(r) ?? '0') ?? 0)),
+      set(r, value) {
+        const bytes = parseSize(value);
+        if (bytes === undefined) return;
+        r.main.limitRate = bytes;
+        r.main.limitRateSet = true;
+      },
+    },
+  ],
+  installLocation(conf, location) {
+    location.settings.limitRate = conf.limitRate;
+    location.settings.limitRateAfter = conf.limitRateAfter;
+  },
+});

@@ -1,0 +1,160 @@
+import type { Block } from '../shared/config/block.js';
+import { In } from '../shared/config/context.js';
+import { blockIn, type Loaded } from '../shared/config/load.js';
+import type { BodyFilter, HeaderFilter } from './body/stage.js';
+import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './http/listeners.js';
+import type { LocationInfo } from './http/location-info.js';
+import { LocationTree } from './http/location-tree.js';
+import type { Request } from './http/request.js';
+import { type AddressRuntime, HttpRuntime, LocationRuntime, ServerRuntime } from './http/runtime-types.js';
+import type { AnyModule, Phase, WorkerEnv } from './module.js';
+import { namesScope } from './modules/server/index.js';
+import type { PhaseHandler } from './phases/phase.js';
+
+const LOCATION_BLOCKS: number = In.LOCATION | In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
+
+/** Reports of what the master has reported already. */
+const SILENT = {
+  fail: (message: string): never => {
+    throw new Error(message);
+  },
+  warn: () => {},
+};
+
+/** Compiles the merged configuration of an `http` block to what runs. Nothing in here may fail on a checked configuration. */
+export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv): HttpRuntime | undefined {
+  const block = blockIn(loaded.root, In.HTTP);
+  if (block === undefined) return undefined;
+  const http = new HttpRuntime(loaded.tables.http, env);
+  const builder = new Builder(loaded, modules, env, http);
+  builder.main(block);
+  const servers = serversOf(block, (server) => loaded.settings(namesScope, server));
+  const runtimes = new Map<ServerInfo, ServerRuntime>();
+  for (const server of servers) {
+    const runtime = builder.server(server.block);
+    runtimes.set(server, runtime);
+    http.servers.push(runtime);
+  }
+  for (const socket of collectSockets(collectAddresses(servers, SILENT))) {
+    http.listeners.push({
+      key: socket.spec.key,
+      unix: socket.spec.family === 'unix',
+      soKeepalive: socket.addresses[socket.addresses.length - 1]!.options.soKeepalive,
+      addresses: socket.addresses.map((address) => addressRuntime(address, (server) => runtimes.get(server)!)),
+    });
+  }
+  return http;
+}
+
+function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) => ServerRuntime): AddressRuntime {
+  const names = new NameTable(address, runtimeOf, SILENT);
+  return {
+    address: address.any ? undefined : address.address,
+    port: address.port,
+    ssl: address.ssl,
+    http2: address.http2,
+    proxyProtocol: address.proxyProtocol,
+    defaultServer: runtimeOf(address.defaultServer),
+    find: (host, r) => names.find(host, r),
+  };
+}
+
+class Builder {
+  readonly #loaded: Loaded<Request>;
+  readonly #modules: readonly AnyModule[];
+  readonly #env: WorkerEnv;
+  readonly #http: HttpRuntime;
+
+  constructor(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv, http: HttpRuntime) {
+    this.#loaded = loaded;
+    this.#modules = modules;
+    this.#env = env;
+    this.#http = http;
+  }
+
+  main(block: Block): void {
+    for (const module of this.#modules) {
+      if (module.main !== undefined) module.installMain?.(this.#loaded.settings(module.main, block), this.#http, this.#env);
+    }
+    for (const child of block.children) {
+      if (child.context !== In.UPSTREAM) continue;
+      for (const module of this.#modules) {
+        if (module.upstream !== undefined) module.installUpstream?.(this.#loaded.settings(module.upstream, child), this.#http, this.#env);
+      }
+    }
+  }
+
+  server(block: Block): ServerRuntime {
+    const server = new ServerRuntime(this.#http);
+    for (const module of this.#modules) {
+      if (module.server !== undefined) module.installServer?.(this.#loaded.settings(module.server, block), server, this.#env);
+    }
+    server.root = this.#location(block, server, undefined);
+    const locations = this.#children(block, server, server.root);
+    for (const location of locations) if (location.info.kind === 'named') server.named.set(location.info.name, location);
+    server.locations = new LocationTree(locations);
+    this.#finish(block, server.root);
+    return server;
+  }
+
+  /** Makes the locations inside a block, with all that is inside them. */
+  #children(block: Block, server: ServerRuntime, parent: LocationRuntime): LocationRuntime[] {
+    const locations: LocationRuntime[] = [];
+    for (const child of block.children) {
+      if ((child.context & LOCATION_BLOCKS) === 0) continue;
+      const location = this.#location(child, server, parent);
+      const inner = this.#children(child, server, location);
+      const tree = new LocationTree(inner);
+      if (!tree.empty) location.children = tree;
+      this.#finish(child, location);
+      if (location.info.kind === 'nameless') parent.nameless.push(location);
+      else locations.push(location);
+    }
+    return locations;
+  }
+
+  #location(block: Block, server: ServerRuntime, parent: LocationRuntime | undefined): LocationRuntime {
+    const location = new LocationRuntime(block.info as LocationInfo, server, parent);
+    this.#http.locationOf.set(block, location);
+    for (const module of this.#modules) {
+      if (module.location !== undefined) module.installLocation?.(this.#loaded.settings(module.location, block), location, this.#env);
+    }
+    return location;
+  }
+
+  /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */
+  #finish(block: Block, location: LocationRuntime): void {
+    const phase = (name: Phase): PhaseHandler[] => this.#build(block, location, (module) => module.phases?.[name]);
+    location.postRead = phase('postRead');
+    location.serverRewrite = phase('serverRewrite');
+    location.rewrite = phase('rewrite');
+    location.preaccess = phase('preaccess');
+    location.access = phase('access');
+    location.precontent = phase('precontent');
+    location.content = phase('content');
+    location.logPhase = phase('log');
+    location.headerFilters = this.#build<HeaderFilter>(block, location, (module) => module.headerFilter);
+    location.bodyFilters = this.#build<BodyFilter>(block, location, (module) => module.bodyFilter);
+    const claimed = (block.info as LocationInfo).handler;
+    const owner = claimed === undefined ? undefined : this.#modules.find(({ name }) => name === claimed);
+    location.handler = owner?.handler?.(this.#confOf(owner, block), this.#env, location);
+  }
+
+  #build<T>(
+    block: Block,
+    location: LocationRuntime,
+    // biome-ignore lint/suspicious/noExplicitAny: settings types are known to each module only
+    pick: (module: AnyModule) => ((conf: any, env: WorkerEnv, location: LocationRuntime) => T | undefined) | undefined,
+  ): T[] {
+    const built: T[] = [];
+    for (const module of this.#modules) {
+      const part = pick(module)?.(this.#confOf(module, block), this.#env, location);
+      if (part !== undefined) built.push(part);
+    }
+    return built;
+  }
+
+  #confOf(module: AnyModule, block: Block): object {
+    return module.location === undefined ? {} : this.#loaded.settings(module.location, block);
+  }
+}
