@@ -1,1 +1,18 @@
+// Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is loaded,
+// and what arrives meanwhile is kept.
+let reopen: (() => void) | undefined;
+let pending = false;
+process.on('SIGUSR1', () => {
+  pending = reopen === undefined;
+  reopen?.();
+});
+
+const { Lifecycle } = await import('./lifecycle.js');
+const { serve } = await import('./http/server.js');
+const lifecycle = new Lifecycle({ worker: serve });
+reopen = () => lifecycle.signalled('SIGUSR1');
+if (pending) {
+  reopen();
+}
+
 export {};

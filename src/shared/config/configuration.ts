@@ -1,3 +1,4 @@
+import type { ErrorLogSpec } from '../log/error-log-spec.js';
 import type { Level } from '../log/level.js';
 
 /**
@@ -21,8 +22,8 @@ export interface Snapshot {
   readonly hosts: Readonly<Record<string, readonly string[]>>;
 }
 
-/** One finding about a configuration. */
-export interface Diagnostic {
+/** One thing that is wrong with a configuration, or odd about it, ready to be shown. */
+export interface Finding {
   readonly level: Level;
   /** nginx's one line, without `[emerg] `: `unknown directive "x" in /etc/sluice/sluice.conf:3`. */
   readonly message: string;
@@ -44,16 +45,16 @@ export interface ProcessConf {
   /** Full path. */
   readonly lockFile: string;
   readonly workerConnections: number;
-  readonly rlimitNofile?: number;
+  readonly rlimitNofile: number | undefined;
   /** Bytes. */
-  readonly rlimitCore?: number;
+  readonly rlimitCore: number | undefined;
   /** nice value of workers; 0 leaves it alone. */
   readonly priority: number;
-  /** One bit mask ("0101", lowest CPU last) a worker, the last for all further ones; `auto` with the CPUs that may be used. */
-  readonly cpuAffinity?: readonly string[] | { readonly auto: string | undefined };
+  /** The arguments of `worker_cpu_affinity`: one bit mask ("0101", lowest CPU last) a worker, or `auto` and perhaps the CPUs to use. */
+  readonly cpuAffinity: readonly string[] | undefined;
   /** Milliseconds that old workers may take after a reload; 0 for any time. */
   readonly shutdownTimeout: number;
-  readonly workingDirectory?: string;
+  readonly workingDirectory: string | undefined;
   /** `NAME` or `NAME=value`, in the order of the directives. */
   readonly env: readonly string[];
   /** Full path of the folder that holds the shared zones' files. */
@@ -77,14 +78,6 @@ export interface ListenSpec {
   readonly udp: boolean;
 }
 
-/** An `error_log` of the main context. */
-export interface ErrorLogSpec {
-  /** Full path; the empty string for standard error. */
-  readonly path: string;
-  readonly level: Level;
-  readonly json: boolean;
-}
-
 /** The folder of a `*_cache_path`, whose index needs helper processes. */
 export interface CachePathSpec {
   readonly path: string;
@@ -105,17 +98,17 @@ export interface Configuration {
   readonly tempPaths: readonly string[];
   readonly cachePaths: readonly CachePathSpec[];
   /** Findings that do not stop the server, in the order they were made. */
-  readonly warnings: readonly Diagnostic[];
+  readonly warnings: readonly Finding[];
 }
 
 /** Thrown when a configuration cannot be used: all that is wrong with it, gravest reason to stop first, warnings included. */
 export class ConfigErrors extends Error {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly findings: readonly Finding[];
 
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super(diagnostics[0]?.message ?? 'invalid configuration');
+  constructor(findings: readonly Finding[]) {
+    super(findings[0]?.message ?? 'invalid configuration');
     this.name = 'ConfigErrors';
-    this.diagnostics = diagnostics;
+    this.findings = findings;
   }
 }
 

@@ -1,0 +1,65 @@
+import { release } from 'node:os';
+import { defaultPlaces } from './places.js';
+
+declare const SLUICE_VERSION: string;
+
+/** The server's name and version, as in the Server header. */
+export const product = `sluice/${SLUICE_VERSION}`;
+
+/** The modules that are built in, by the options that build them into nginx, which certbot and others look for. */
+const MODULES = [
+  'http_ssl',
+  'http_v2',
+  'http_realip',
+  'http_sub',
+  'http_gunzip',
+  'http_gzip_static',
+  'http_auth_request',
+  'http_stub_status',
+] as const;
+
+/** The first line of `-v`; tools expect the name of the family before the product. */
+export const versionLine = (): string => `nginx version: ${product}\n`;
+
+/** What `-V` adds. nginx: ngx_show_version_info. */
+export function configureText(): string {
+  const places = defaultPlaces(false);
+  const openssl = process.versions.openssl?.replace(/\+.*/, '') ?? 'none';
+  const options = [
+    `--prefix=${places.prefix.slice(0, -1)}`,
+    `--conf-path=${places.conf}`,
+    ...MODULES.map((name) => `--with-${name}_module`),
+  ];
+  return (
+    `built by Node.js ${process.version} (${process.arch})\n` +
+    `built with OpenSSL ${openssl} (Node.js)\nTLS SNI support enabled\nconfigure arguments: ${options.join(' ')}\n`
+  );
+}
+
+/** What `-h` adds. */
+export function helpText(name: string): string {
+  const places = defaultPlaces(false);
+  const indent = ' '.repeat(`Usage: ${name} `.length);
+  return `Usage: ${name} [-?hvVtTq] [-s signal] [-p prefix]
+${indent}[-e filename] [-c filename] [-g directives]
+
+Options:
+  -?,-h         : this help
+  -v            : show version and exit
+  -V            : show version and configure options then exit
+  -t            : test configuration and exit
+  -T            : test configuration, dump it and exit
+  -q            : suppress non-error messages during configuration testing
+  -s signal     : send signal to a master process: stop, quit, reopen, reload
+  -p prefix     : set prefix path (default: ${places.prefix})
+  -e filename   : set error log file (default: ${places.errorLog})
+  -c filename   : set configuration file (default: ${places.conf})
+  -g directives : set global directives out of configuration file
+
+`;
+}
+
+/** What the server says of itself and its system when it starts, for the error log. nginx: ngx_os_status. */
+export function startLines(): readonly string[] {
+  return [product, `built by Node.js ${process.version}`, `OS: Linux ${release()}`];
+}

@@ -1,0 +1,38 @@
+import type { ListenSpec, ProcessConf, Snapshot } from '../config/configuration.js';
+import type { ErrorLogSpec } from '../log/error-log-spec.js';
+
+/** What a process that the master forks is there for. */
+export type Role = 'worker' | 'cache-manager' | 'cache-loader';
+
+/** The first message to every worker: all that it is to be. */
+export interface Start {
+  readonly t: 'start';
+  readonly role: Role;
+  /** Counts the configurations since the master started, from 1. */
+  readonly generation: number;
+  /** Number of the worker in its generation, from 0; its replacement gets the same. A helper process has -1. */
+  readonly slot: number;
+  readonly snapshot: Snapshot;
+  readonly process: ProcessConf;
+  readonly errorLogs: readonly ErrorLogSpec[];
+  /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
+  readonly listens: readonly ListenSpec[];
+  /** Whether the descriptor after those is the control socket, by which a new master reaches workers that lost theirs. */
+  readonly control: boolean;
+  /** The name that messages begin with: `sluice`, or `nginx` when called so. */
+  readonly name: string;
+}
+
+/** Descriptors below are standard input, output, error and the channel to the master. */
+export const FIRST_SOCKET_FD = 4;
+
+export type ToWorker = Start | { readonly t: 'reopen' | 'quit' | 'terminate' };
+
+export type ToMaster =
+  /** Every listener accepts. */
+  | { readonly t: 'ready' }
+  /** The process cannot do its work and ends; the message is for the error log, level emerg. */
+  | { readonly t: 'failed'; readonly message: string };
+
+/** What a worker without a master sends to a new one after the last of its sockets. */
+export const HANDED_OVER = 'all';

@@ -1,0 +1,180 @@
+// The only file that knows how node:net keeps its listening sockets inside. The master binds and never listens, because a process that
+// listens also accepts; workers inherit the bound sockets as descriptors and listen. Node has no public way to do either.
+import { chmodSync, existsSync, readFileSync, readlinkSync } from 'node:fs';
+import net, { type Server } from 'node:net';
+import { dirname } from 'node:path';
+import type { ListenSpec } from '../config/configuration.js';
+import { fsPath } from '../lib/fs-path.js';
+import { nativeText } from '../lib/native-text.js';
+
+/** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
+export interface SocketHandle {
+  readonly fd: number;
+  onconnection?: ((status: number, client: SocketHandle | undefined) => void) | undefined;
+  getsockname?(into: { address?: string; family?: string; port?: number }): number;
+  listen(backlog: number): number;
+  close(): void;
+}
+
+interface NetInternals {
+  /** Returns a negated errno when it fails. Without an address it adopts the descriptor. */
+  _createServerHandle(address: string | null, port: number | null, type: number | null, fd: number, flags?: number): SocketHandle | number;
+}
+
+interface ServerInternals {
+  _handle: SocketHandle | null;
+  _listen2(address: null, port: number, type: number, backlog: number): void;
+}
+
+const internals = net as unknown as NetInternals;
+const IPV6ONLY = 1;
+const EACCES = -13;
+const ENOENT = -2;
+
+/** A socket could not be bound, or could not listen; `errno` is the system's number. */
+export class SocketError extends Error {
+  readonly errno: number;
+
+  constructor(errno: number) {
+    super(`errno ${errno}`);
+    this.errno = Math.abs(errno);
+  }
+}
+
+/** One bound address in one process. It belongs to at most one server, which accepts on it from `open` to `close`. */
+export class ListenSocket {
+  readonly spec: ListenSpec;
+  readonly #handle: SocketHandle;
+  #server: Server | undefined;
+  #next: Server | undefined;
+
+  private constructor(spec: ListenSpec, handle: SocketHandle) {
+    this.spec = spec;
+    this.#handle = handle;
+  }
+
+  /** Binds the address; throws {@link SocketError}. A Unix-domain socket is open to everyone, as nginx makes it. */
+  static bind(spec: ListenSpec): ListenSocket {
+    const handle =
+      spec.family === 'unix'
+        ? bindPath(spec.address)
+        : checked(internals._createServerHandle(spec.address, spec.port, spec.family === 'ipv6' ? 6 : 4, -1, spec.ipv6only ? IPV6ONLY : 0));
+    // libuv keeps "address already in use" back until the socket is used.
+    const deferred = handle.getsockname?.({}) ?? 0;
+    if (deferred < 0) {
+      handle.close();
+      throw new SocketError(deferred);
+    }
+    return new ListenSocket(spec, handle);
+  }
+
+  /** Takes over a descriptor that was inherited; throws {@link SocketError}. */
+  static adopt(spec: ListenSpec, fd: number): ListenSocket {
+    return new ListenSocket(spec, adoptDescriptor(fd));
+  }
+
+  /** Takes over a socket that another process handed over. */
+  static from(spec: ListenSpec, handle: SocketHandle): ListenSocket {
+    return new ListenSocket(spec, handle);
+  }
+
+  get handle(): SocketHandle {
+    return this.#handle;
+  }
+
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
+  /** Names the server that gets the connections once the socket is opened; a server that has it now keeps only the connections it accepted. */
+  attach(server: Server): void {
+    this.#next = server;
+  }
+
+  /** Starts accepting. `done` gets the error when that fails, nothing when it works. */
+  open(done: (error?: SocketError) => void): void {
+    const server = this.#next;
+    if (server === undefined) {
+      done();
+      return;
+    }
+    const before = this.#server as unknown as ServerInternals | undefined;
+    if (before !== undefined) {
+      before._handle = null;
+    }
+    this.#next = undefined;
+    this.#server = server;
+    const failed = (error: NodeJS.ErrnoException): void => {
+      server.off('listening', listening);
+      done(new SocketError(error.errno ?? 0));
+    };
+    const listening = (): void => {
+      server.off('error', failed);
+      done();
+    };
+    server.once('error', failed);
+    server.once('listening', listening);
+    const own = server as unknown as ServerInternals;
+    own._handle = this.#handle;
+    own._listen2(null, -1, -1, this.spec.backlog);
+  }
+
+  /** Lets go of the socket in this process. Bound here, a Unix-domain socket's file goes with it. */
+  close(): void {
+    if (this.#server === undefined) {
+      this.#handle.close();
+    } else {
+      this.#server.close();
+      this.#server = undefined;
+    }
+  }
+}
+
+/** Makes a handle of an inherited descriptor; throws {@link SocketError}. */
+export function adoptDescriptor(fd: number): SocketHandle {
+  return checked(internals._createServerHandle(null, null, null, fd));
+}
+
+/** The address a socket is bound to, in the form of a {@link ListenSpec}'s key; undefined when the system does not tell. */
+export function boundKey(handle: SocketHandle): string | undefined {
+  const name: { address?: string; family?: string; port?: number } = {};
+  if (handle.getsockname === undefined) {
+    return unixKey(handle.fd);
+  }
+  if (handle.getsockname(name) < 0) {
+    return undefined;
+  }
+  return name.family === 'IPv6' ? `[${name.address}]:${name.port}` : `${name.address}:${name.port}`;
+}
+
+function unixKey(fd: number): string | undefined {
+  try {
+    const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1];
+    // Num RefCount Protocol Flags Type St Inode Path
+    const line = readFileSync('/proc/net/unix', 'latin1')
+      .split('\n')
+      .find((entry) => entry.split(/ +/, 7)[6] === inode);
+    const path = line === undefined ? undefined : /^(?:\S+ +){6}\d+ (.+)$/.exec(line)?.[1];
+    return path === undefined ? undefined : `unix:${path}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function bindPath(path: string): SocketHandle {
+  const handle = internals._createServerHandle(nativeText(path), -1, -1, -1);
+  if (handle === EACCES && !existsSync(fsPath(dirname(path)))) {
+    // libuv reports a missing folder as if access was denied.
+    throw new SocketError(ENOENT);
+  }
+  const bound = checked(handle);
+  chmodSync(fsPath(path), 0o666);
+  return bound;
+}
+
+function checked(handle: SocketHandle | number): SocketHandle {
+  if (typeof handle === 'number') {
+    throw new SocketError(handle);
+  }
+  return handle;
+}

@@ -1,0 +1,225 @@
+import cluster from 'node:cluster';
+import { onMasterMessage, sendToMaster } from '../shared/ipc/channel.js';
+import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.js';
+import { errnoText } from '../shared/lib/errno.js';
+import { ErrorLog, type Logger } from '../shared/log/error-log.js';
+import { openErrorLog } from '../shared/log/error-log-spec.js';
+import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
+import { LogFiles } from '../shared/log/log-files.js';
+import { ListenSocket } from '../shared/net/listen-socket.js';
+import { awaitNewMaster } from './orphan.js';
+import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
+import type { Serve, Server } from './worker-process.js';
+
+const TITLES: Readonly<Record<Role, string>> = {
+  worker: 'worker process',
+  'cache-manager': 'cache manager process',
+  'cache-loader': 'cache loader process',
+};
+
+/** Exit code of a process that must not be replaced, since its replacement would fail alike. */
+const FATAL = 2;
+
+/** The signals a worker knows, with their numbers and what nginx says of them. */
+const SIGNALS = {
+  SIGTERM: [15, ', exiting'],
+  SIGINT: [2, ', exiting'],
+  SIGQUIT: [3, ', shutting down'],
+  SIGUSR1: [10, ', reopening logs'],
+  SIGHUP: [1, ', ignoring'],
+  SIGUSR2: [12, ', ignoring'],
+  SIGWINCH: [28, ''],
+} as const;
+
+/** What runs in a process of each role. */
+export type Roles = { readonly [role in Role]?: Serve };
+
+type WorkerSignal = keyof typeof SIGNALS;
+
+/** One forked process from its first message to its end. nginx: ngx_worker_process_cycle. */
+export class Lifecycle {
+  readonly #roles: Roles;
+  #start: Start | undefined;
+  #log: Logger = new ErrorLog([]);
+  #logFiles = new LogFiles();
+  #sockets: readonly ListenSocket[] = [];
+  #server: Server | undefined;
+  #quitting = false;
+  #exiting = false;
+
+  constructor(roles: Roles) {
+    this.#roles = roles;
+    if (cluster.worker !== undefined) {
+      // node:cluster ends a worker whose master is gone, unless it believes that the worker asked for that.
+      cluster.worker.exitedAfterDisconnect = true;
+    }
+    process.on('disconnect', () => this.#orphaned());
+    process.on('uncaughtException', (error) => this.#crashed(error));
+    for (const signal of Object.keys(SIGNALS) as WorkerSignal[]) {
+      if (signal !== 'SIGUSR1') {
+        process.on(signal, () => this.signalled(signal));
+      }
+    }
+    onMasterMessage((message) => {
+      switch (message.t) {
+        case 'start':
+          this.#begin(message);
+          break;
+        case 'reopen':
+          this.#reopen();
+          break;
+        case 'quit':
+          this.#quit();
+          break;
+        case 'terminate':
+          this.#exit();
+      }
+    });
+  }
+
+  /** Acts on a signal. nginx: ngx_signal_handler. */
+  signalled(signal: WorkerSignal): void {
+    const [number, action] = SIGNALS[signal];
+    this.#log.log(NOTICE, `signal ${number} (${signal}) received${action}`);
+    switch (signal) {
+      case 'SIGTERM':
+      case 'SIGINT':
+        this.#exit();
+        break;
+      case 'SIGQUIT':
+        this.#quit();
+        break;
+      case 'SIGUSR1':
+        this.#reopen();
+    }
+  }
+
+  #begin(start: Start): void {
+    const { process: conf, slot, role } = start;
+    this.#start = start;
+    process.title = `${start.name}: ${TITLES[role]}`;
+    try {
+      this.#openLogs(start);
+      this.#sockets = start.listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));
+      filterEnvironment(conf.env);
+      applyLimits(conf, slot, this.#log);
+      const { generation, snapshot } = start;
+      const serve = this.#roles[role];
+      if (serve === undefined) {
+        throw new Error(`no ${TITLES[role]} in this build`);
+      }
+      const server = serve({
+        slot,
+        generation,
+        snapshot,
+        process: conf,
+        sockets: this.#sockets,
+        log: this.#log,
+        logFiles: this.#logFiles,
+      });
+      dropRights(conf, this.#log);
+      applyAffinity(conf, slot, this.#log);
+      enterDirectory(conf, this.#log);
+      server.start();
+      this.#server = server;
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#accept();
+  }
+
+  #openLogs(start: Start): void {
+    const log = openErrorLog(start.errorLogs, this.#logFiles, ({ host }) => start.snapshot.hosts[host]?.[0] ?? host);
+    this.#log = log;
+    this.#logFiles.failures = log;
+  }
+
+  #accept(): void {
+    let waiting = this.#sockets.length;
+    const opened = (): void => {
+      if (waiting === 0) {
+        sendToMaster({ t: 'ready' });
+      }
+    };
+    for (const socket of this.#sockets) {
+      const { key, backlog } = socket.spec;
+      socket.open((error) => {
+        waiting--;
+        if (error === undefined) {
+          opened();
+        } else {
+          this.#fail(new Error(`listen() to ${key}, backlog ${backlog} failed (${errnoText(error)})`));
+        }
+      });
+    }
+    if (this.#sockets.length === 0) {
+      opened();
+    }
+  }
+
+  #reopen(): void {
+    this.#log.log(NOTICE, 'reopening logs');
+    this.#logFiles.reopenAll();
+  }
+
+  /** Lets every client finish. nginx: ngx_quit in ngx_worker_process_cycle. */
+  #quit(): void {
+    const [start, server] = [this.#start, this.#server];
+    if (this.#quitting || start === undefined || server === undefined) {
+      if (server === undefined) {
+        this.#exit();
+      }
+      return;
+    }
+    this.#quitting = true;
+    this.#log.log(NOTICE, 'gracefully shutting down');
+    process.title = `${start.name}: ${TITLES[start.role]} is shutting down`;
+    for (const socket of this.#sockets) {
+      socket.close();
+    }
+    const { shutdownTimeout } = start.process;
+    if (shutdownTimeout > 0) {
+      setTimeout(() => server.terminate(), shutdownTimeout).unref();
+    }
+    server.drain(() => this.#exit());
+  }
+
+  #exit(): void {
+    if (this.#exiting) {
+      return;
+    }
+    this.#exiting = true;
+    this.#log.log(NOTICE, 'exiting');
+    this.#server?.terminate();
+    this.#log.log(NOTICE, 'exit');
+    process.exit(0);
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof FatalSettings) {
+      process.exit(FATAL);
+    }
+    sendToMaster({ t: 'failed', message: error instanceof Error ? error.message : String(error) }, () => process.exit(1));
+  }
+
+  #crashed(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#log.log(ALERT, `uncaught exception: ${text.replaceAll(/\s*\n\s*/g, ' ')}`);
+    process.exit(1);
+  }
+
+  #orphaned(): void {
+    const start = this.#start;
+    if (start === undefined || this.#server === undefined) {
+      process.exit(1);
+    }
+    if (this.#quitting) {
+      return;
+    }
+    this.#log.log(WARN, 'the master process is gone, serving on until a new one takes over');
+    if (start.control) {
+      awaitNewMaster(FIRST_SOCKET_FD + start.listens.length, this.#sockets, () => this.#quit());
+    }
+  }
+}
