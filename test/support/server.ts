@@ -70,7 +70,7 @@ export function serverConf(server: string, http = ''): string {
 export async function startServer(t: Test, options: ServerOptions): Promise<Server> {
   const prefix = await makePrefix(t, options.files);
   const server = new RunningServer(prefix, options);
-  t.teardown(() => server.teardown(t));
+  t.teardown(() => server.teardown());
   await server.start();
   return server;
 }
@@ -232,20 +232,18 @@ class RunningServer implements Server {
     await waitFor(() => ![pid, ...workers].some(isAlive), { timeout: 10_000, what: () => `the end of the server\n${this.log()}` });
   }
 
-  async teardown(t: Test): Promise<void> {
-    try {
-      await this.stop();
-    } catch (error) {
-      t.fail(String(error));
-    } finally {
-      killGroup(this.#child?.pid);
-      killGroup(this.#pidInFile());
-    }
-    if (this.#child?.exitCode) t.fail(`the server ended with code ${this.#child.exitCode}\n${this.#output}`);
+  /** Stops the server and rejects when it crashed, stopped badly or reported what the test does not expect. */
+  async teardown(): Promise<void> {
+    const problems: string[] = [];
+    await this.stop().catch((error) => problems.push(String(error)));
+    killGroup(this.#child?.pid);
+    killGroup(this.#pidInFile());
+    if (this.#child?.exitCode) problems.push(`the server ended with code ${this.#child.exitCode}\n${this.#output}`);
     const { expectAlerts } = this.#options;
     for (const line of `${this.log()}${this.#output}`.split('\n')) {
       const crash = /\[alert\]|uncaught|unhandled|^\s+at .+:\d+:\d+\)?$/i.test(line);
-      if (crash && !expectAlerts?.test(line)) t.fail(`the server reported: ${line}`);
+      if (crash && !expectAlerts?.test(line)) problems.push(`the server reported: ${line}`);
     }
+    if (problems.length > 0) throw new Error(problems.join('\n'));
   }
 }

@@ -1,0 +1,156 @@
+import t from 'tap';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
+
+// Request bodies that nobody asks for are still read (or refused) in a way that keeps the connection in step.
+
+t.test('bodies are skipped and the connection goes on', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('location /r { return 200 "$request_method $uri"; } location / { }'),
+    files: { 'html/file': 'content' },
+  });
+  const next = 'GET /r HTTP/1.1\r\nHost: a\r\n\r\n';
+  const chunked = (body: string) => `POST /r/1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+
+  const inStep = async (request: string, what: string, method = 'POST') => {
+    const client = await RawClient.connect(s);
+    client.send(request + next, method, 'GET');
+    const first = await client.response();
+    t.equal(first.status, 200, what);
+    t.equal((await client.response()).text, 'GET /r', what);
+    client.destroy();
+  };
+  await inStep(requestText('POST', '/r/1', {}, 'GET /r/evil HTTP/1.1\r\n\r\n'), 'a body that looks like a request');
+  await inStep(requestText('POST', '/r/1', {}, 'x'.repeat(300_000)), 'a large body');
+  await inStep(requestText('GET', '/r/1', {}, 'body'), 'a body of GET', 'GET');
+  await inStep(requestText('GET', '/file', {}, 'body'), 'a body before a file', 'GET');
+  await inStep(chunked('4\r\nGET \r\na\r\n/r/2 HTTP/\r\n0\r\n\r\n'), 'chunks');
+  await inStep(chunked('3;ext="a;b"\r\nabc\r\n0;last\r\nT: v\r\nU: w\r\n\r\n'), 'chunk extensions and trailers');
+  await inStep(chunked('00A\r\n0123456789\r\n0000\r\n\r\n'), 'zeros before a size');
+
+  const client = await RawClient.connect(s);
+  const request = chunked('5\r\nhello\r\n3\r\nabc\r\n0\r\nT: v\r\n\r\n') + next;
+  client.send('', 'POST', 'GET');
+  for (const piece of request) client.socket.write(piece);
+  t.equal((await client.response()).status, 200, 'in single bytes');
+  t.equal((await client.response()).text, 'GET /r');
+  client.destroy();
+});
+
+t.test('malformed chunks', async (t) => {
+  const s = await startServer(t, { conf: serverConf('location / { return 200 "$request_method $uri"; }') });
+  const send = async (body: string) => {
+    const client = await RawClient.connect(s);
+    const response = await client
+      .send(`POST /r HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}GET / HTTP/1.1\r\nHost: a\r\n\r\n`, 'POST')
+      .response();
+    const rest = await client.rest();
+    return [response.status, response.header('Connection'), rest];
+  };
+  for (const body of [
+    'x\r\n',
+    '-1\r\n',
+    ' 1\r\na\r\n0\r\n\r\n',
+    '1\r\nab\r\n0\r\n\r\n',
+    '1 \0\r\na\r\n',
+    '10000000000000000\r\n',
+    '0x1\r\na\r\n0\r\n\r\n',
+    ';\r\n',
+    '\r\n',
+  ]) {
+    const [status, , rest] = await send(body);
+    t.match(rest, /^$/, JSON.stringify(body));
+    t.equal(status, 400, JSON.stringify(body));
+  }
+});
+
+t.test('Expect: 100-continue', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('location /r { return 200 "ok"; } client_max_body_size 10; location / { }'),
+  });
+  const head = (path: string, length: number, more = '') =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n${more}\r\n`;
+
+  const client = await RawClient.connect(s);
+  t.equal((await client.send(head('/r', 4)).response()).interim.length, 1, 'the body is wanted');
+  client.send('body');
+  t.equal((await client.send('GET /r HTTP/1.1\r\nHost: a\r\n\r\n').response()).text, 'ok', 'and skipped');
+
+  const refused = await RawClient.connect(s);
+  const answer = await refused.send(head('/r', 11)).response();
+  t.strictSame([answer.status, answer.interim.length], [413, 0], 'no invitation for a body that is refused');
+
+  const old = await RawClient.connect(s);
+  const without = await old.send('POST /r HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nbody').response();
+  t.strictSame([without.status, without.interim.length], [200, 0], 'HTTP/1.0 has no interim answers');
+
+  const other = await RawClient.connect(s);
+  t.equal(
+    (await other.send('POST /r HTTP/1.1\r\nHost: a\r\nExpect: something\r\nContent-Length: 1\r\n\r\nx').response()).status,
+    200,
+    'other expectations do not count',
+  );
+  for (const each of [client, refused, old, other]) each.destroy();
+});
+
+t.test('client_max_body_size', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      client_max_body_size 10;
+      server { listen 127.0.0.1:%%PORT_0%%;
+        location / { return 200 ok; }
+        location /large { client_max_body_size 1k; return 200 ok; }
+        location /any { client_max_body_size 0; return 200 ok; }
+        error_page 413 /too-large;
+        location /too-large { return 200 "too large: $status"; }
+        location /plain { error_page 500 /x; return 200 ok; } }`),
+  });
+  const status = async (path: string, size: number) => (await http(s, requestText('POST', path, {}, 'x'.repeat(size)))).status;
+  t.equal(await status('/plain', 10), 200);
+  t.equal(await status('/plain', 11), 413);
+  t.equal(await status('/large', 1024), 200);
+  t.equal(await status('/large', 1025), 413);
+  t.equal(await status('/any', 100_000), 200);
+  t.equal((await http(s, requestText('POST', '/', {}, 'x'.repeat(11)))).text, 'too large: 413');
+  t.match(await s.logged('client intended'), /\[error\] .*client intended to send too large body: 11 bytes, client: /);
+
+  const declared = await http(s, 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n');
+  t.equal(declared.status, 413, 'before any of it is read');
+  t.equal(declared.header('Connection'), 'close');
+});
+
+t.test('timeouts', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      server { listen 127.0.0.1:%%PORT_0%%; client_header_timeout 100ms; location / { return 200 ok; } }
+      server { listen 127.0.0.1:%%PORT_1%%; client_body_timeout 100ms; lingering_timeout 100ms; location / { return 200 ok; } }`),
+  });
+  const silent = await RawClient.connect(s);
+  t.equal(await silent.rest(), '', 'no answer to a connection that says nothing');
+  const half = await RawClient.connect(s);
+  t.equal(await half.send('GET / HTTP/1.1\r\nHost: a\r\n').rest(), '', 'nor to half a head');
+  t.match(s.accessLog(), /"GET \/ HTTP\/1\.1" 408 0 /, 'it is logged with 408');
+  t.match(
+    await s.logged('reading client request headers'),
+    /\[info\] .*client timed out \(110: Connection timed out\) while reading client request headers/,
+  );
+
+  const body = await RawClient.connect(s.port(1));
+  const answer = await body.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nxx').response();
+  t.equal(answer.status, 200, 'an answer does not wait for a body nobody reads');
+  await body.closed();
+});
+
+t.test('a client that leaves early is logged', async (t) => {
+  const s = await startServer(t, { conf: serverConf('location / { return 200 ok; }') });
+  const client = await RawClient.connect(s);
+  client.send('GET / HTTP/1.1\r\nHost: a\r\n');
+  client.end();
+  await client.closed();
+  t.match(
+    await s.logged('prematurely'),
+    /\[info\] .*client prematurely closed connection while reading client request headers, client: 127\.0\.0\.1/,
+  );
+  t.match(s.accessLog(), /"GET \/ HTTP\/1\.1" 400 0 /);
+  t.equal((await httpGet(s, '/')).status, 200);
+});
