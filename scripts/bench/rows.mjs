@@ -1,0 +1,116 @@
+// What is measured. A row is one configuration and one kind of request, the same for every server. `server` goes into
+// the server block, `http` around it; %%BACKEND%% is the address of a small nginx that answers proxied requests.
+// `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md aims at.
+
+const KB = 1024;
+
+/** Words in a fixed, shuffled order between tags: compresses about as well as a real page. */
+function text(length) {
+  const syllables = ['ka', 'lo', 'mi', 'ne', 'ru', 'sta', 'ver', 'do', 'pe', 'qui', 'an', 'tor', 'el', 'sub', 'ri', 'gen'];
+  let seed = 12345;
+  const next = (below) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+  let out = '';
+  while (out.length < length) {
+    let word = '';
+    for (let n = 1 + next(4); n > 0; n--) word += syllables[next(syllables.length)];
+    out += next(12) === 0 ? `</p>\n<p class="${word}">` : `${word} `;
+  }
+  return out.slice(0, length);
+}
+'The quick brown fox jumps over the lazy dog, and <b>again</b>; 0123456789 lorem ipsum.\n'.repeat(length / 80 + 1).slice(0, length);
+
+/** Files under the root, by name. */
+export const files = {
+  '1k.html': text(KB),
+  '10k.html': text(10 * KB),
+  '64k.bin': text(64 * KB),
+  ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`many/${i}.html`, text(KB)])),
+};
+
+/** Written only when the row is asked for: it is large. */
+export const largeFile = { name: '100m.bin', length: 100 * KB * KB };
+
+/** The date of all files, for the conditional request. */
+export const modified = new Date('2024-05-06T07:08:09Z');
+
+export const rows = [
+  { name: 'return200', what: 'return 200', goal: 1.25, server: 'location / { return 200 ok; }', paths: ['/'] },
+  { name: 'static1k', what: 'static file of 1 KB', goal: 0.8, server: 'location / { }', paths: ['/1k.html'] },
+  {
+    name: 'static1k300',
+    what: '300 different files of 1 KB',
+    goal: 0.8,
+    server: 'location / { }',
+    paths: Array.from({ length: 300 }, (_, i) => `/many/${i}.html`),
+  },
+  { name: 'static64k', what: 'static file of 64 KB', goal: 1.3, server: 'location / { }', paths: ['/64k.bin'] },
+  {
+    name: 'static100m',
+    what: 'static file of 100 MB (CPU per MB)',
+    goal: 3,
+    server: 'location / { }',
+    paths: ['/100m.bin'],
+    connections: 8,
+    perMegabyte: true,
+  },
+  {
+    name: 'notmod304',
+    what: 'conditional request answered 304',
+    goal: 1,
+    server: 'location / { }',
+    paths: ['/1k.html'],
+    headers: { 'If-Modified-Since': modified.toUTCString() },
+    expect: { status: 304 },
+  },
+  {
+    name: 'gzip10k',
+    what: '10 KB page with gzip',
+    goal: 0.7,
+    server: 'gzip on; location / { }',
+    paths: ['/10k.html'],
+    headers: { 'Accept-Encoding': 'gzip' },
+    expect: { 'content-encoding': 'gzip' },
+  },
+  {
+    name: 'proxy',
+    what: 'proxied small response, kept connections',
+    goal: 1.1,
+    http: 'upstream backend { server %%BACKEND%%; keepalive 64; }',
+    server: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+    paths: ['/'],
+  },
+  {
+    name: 'cachehit',
+    what: 'cache HIT of 600 bytes',
+    goal: 0.8,
+    http: 'proxy_cache_path %%DIR%%/cache keys_zone=bench:10m;',
+    server: 'location / { proxy_pass http://%%BACKEND%%; proxy_cache bench; proxy_cache_valid 200 1h; }',
+    paths: ['/600'],
+  },
+  {
+    name: 'limits',
+    what: 'limit_req and limit_conn on a file of 1 KB',
+    goal: 1.2,
+    http: 'limit_req_zone $binary_remote_addr zone=rate:10m rate=1000000r/s; limit_conn_zone $binary_remote_addr zone=count:10m;',
+    server: 'location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; }',
+    paths: ['/1k.html'],
+  },
+  {
+    name: 'jsonlog',
+    what: 'file of 1 KB with a JSON access log',
+    goal: 1.3,
+    http: `log_format json escape=json '{"time":"$time_iso8601","addr":"$remote_addr","request":"$request","status":$status,"bytes":$body_bytes_sent,'
+      '"referer":"$http_referer","agent":"$http_user_agent","seconds":$request_time}';`,
+    server: 'access_log %%DIR%%/access.log json; location / { }',
+    paths: ['/1k.html'],
+    headers: { 'User-Agent': 'bench "quoted"', Referer: 'http://localhost/' },
+  },
+  {
+    name: 'tls',
+    what: 'file of 1 KB over TLS',
+    goal: 1.2,
+    tls: true,
+    server: 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key; location / { }',
+    paths: ['/1k.html'],
+  },
+];

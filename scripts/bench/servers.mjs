@@ -1,0 +1,136 @@
+// Starts the servers to compare: the built sluice and a real nginx, each with one worker on the first core.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { treeOf } from './measure.mjs';
+
+const root = new URL('../../', import.meta.url).pathname;
+const running = new Map();
+
+/** The command line of each server; nginx is left out when there is none. */
+export function commands(nginx) {
+  const found = spawnSync('sh', ['-c', `command -v ${nginx}`], { encoding: 'utf8' }).stdout.trim();
+  const dist = process.env.SLUICE_DIST ?? `${root}dist`;
+  return { ...(found ? { nginx: [found] } : {}), sluice: [process.execPath, `${dist}/sluice.js`] };
+}
+
+/** Prefixes a command so that it runs on one core, where the machine has several and taskset. */
+export function pinned(core, command) {
+  return canPin ? ['taskset', '-c', String(core), ...command] : command;
+}
+
+const canPin = spawnSync('taskset', ['-c', '1', 'true']).status === 0;
+
+export async function freePort() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** The configuration of a row. */
+export function configuration({ dir, docs, port, row, backend }) {
+  return `worker_processes 1;
+worker_rlimit_nofile 20000;
+pid ${dir}/server.pid;
+error_log ${dir}/error.log warn;
+events { worker_connections 8192; }
+http {
+  types { text/html html; }
+  default_type application/octet-stream;
+  access_log off;
+  sendfile on;
+  keepalive_timeout 60s;
+  keepalive_requests 100000000;
+  ${row.http ?? ''}
+  server {
+    listen 127.0.0.1:${port}${row.tls ? ' ssl' : ''};
+    root ${docs};
+    ${row.server}
+  }
+}
+`
+    .replaceAll('%%DIR%%', dir)
+    .replaceAll('%%BACKEND%%', backend);
+}
+
+/** Writes the configuration into a prefix and asks the server what it thinks of it; undefined when it can run. */
+export function prepare(command, dir, conf) {
+  mkdirSync(`${dir}/logs`, { recursive: true });
+  writeFileSync(`${dir}/server.conf`, conf);
+  const { status, stderr } = spawnSync(command[0], [...command.slice(1), '-t', '-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log'], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? undefined : (/\[emerg\].*?(?= in )/.exec(stderr)?.[0] ?? stderr.trim().split('\n')[0]);
+}
+
+/** Starts a server on a core; resolves with the master's process id once it accepts connections. */
+export async function start(command, dir, core = 0) {
+  const [file, ...args] = pinned(core, [...command, '-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', 'daemon off;']);
+  const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+  running.set(child.pid, child);
+  for (const until = Date.now() + 10_000; ; ) {
+    if (existsSync(`${dir}/server.pid`) && readFileSync(`${dir}/server.pid`, 'latin1').trim() !== '') return child.pid;
+    if (child.exitCode !== null || Date.now() > until) throw new Error(`${command.join(' ')} did not start; see ${dir}/error.log`);
+    await sleep(10);
+  }
+}
+
+/** Ends a server and all its processes. */
+export async function stop(pid) {
+  const child = running.get(pid);
+  if (child === undefined) return;
+  running.delete(pid);
+  const tree = treeOf(pid);
+  process.kill(pid, 'SIGTERM');
+  for (const until = Date.now() + 3000; child.exitCode === null && child.signalCode === null && Date.now() < until; ) await sleep(10);
+  for (const each of tree) kill(each);
+}
+
+/** Ends whatever still runs; for the exit of the benchmark itself. */
+export function stopAll() {
+  for (const pid of running.keys()) kill(-pid);
+}
+
+function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** The backend of the proxied rows: an nginx on the core of the load generator. */
+export async function startBackend(command, dir) {
+  const port = await freePort();
+  mkdirSync(`${dir}/logs`, { recursive: true });
+  writeFileSync(
+    `${dir}/server.conf`,
+    `worker_processes 1; pid ${dir}/server.pid; error_log ${dir}/error.log warn; events { worker_connections 4096; }
+http { access_log off; keepalive_requests 100000000; server { listen 127.0.0.1:${port};
+  location / { return 200 "a small response"; } location /600 { return 200 "${'x'.repeat(600)}"; } } }
+`,
+  );
+  await start(command, dir, 1);
+  return `127.0.0.1:${port}`;
+}
+
+/** A certificate of its own for the TLS row. */
+export function makeCertificate(dir) {
+  const args = [
+    'req',
+    '-x509',
+    '-nodes',
+    '-days',
+    '2',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-subj',
+    '/CN=localhost',
+  ];
+  execFileSync('openssl', [...args, '-keyout', `${dir}/tls.key`, '-out', `${dir}/tls.crt`], { stdio: 'ignore' });
+}
