@@ -8,7 +8,7 @@ const KB = 1024;
 function text(length) {
   const syllables = ['ka', 'lo', 'mi', 'ne', 'ru', 'sta', 'ver', 'do', 'pe', 'qui', 'an', 'tor', 'el', 'sub', 'ri', 'gen'];
   let seed = 12345;
-  const next = (below) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+  const next = (below) => ((seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff) >> 16) % below;
   let out = '';
   while (out.length < length) {
     let word = '';
@@ -17,7 +17,6 @@ function text(length) {
   }
   return out.slice(0, length);
 }
-'The quick brown fox jumps over the lazy dog, and <b>again</b>; 0123456789 lorem ipsum.\n'.repeat(length / 80 + 1).slice(0, length);
 
 /** Files under the root, by name. */
 export const files = {
