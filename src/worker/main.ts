@@ -8,7 +8,7 @@ process.on('SIGUSR1', () => {
 });
 
 const { Lifecycle } = await import('./lifecycle.js');
-const { serve } = await import('./http/server.js');
+const { serve } = await import('./serve.js');
 const lifecycle = new Lifecycle({ worker: serve });
 reopen = () => lifecycle.signalled('SIGUSR1');
 if (pending) {

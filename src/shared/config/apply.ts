@@ -30,6 +30,9 @@ export class Draft<R extends Subject> {
   readonly prefix: string;
   readonly confPrefix: string;
   compatible = false;
+  /** Log files and folders that the configuration needs, by full path. */
+  readonly logFiles = new Set<string>();
+  readonly folders = new Set<string>();
 
   constructor(
     registry: Registry<R>,
@@ -230,6 +233,8 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: Dir
       };
       walk(opened.block ?? []);
     },
+    logFile: (path) => void draft.logFiles.add(path),
+    folder: (path) => void draft.folders.add(path),
     path: (path, base) => resolvePath(path, base === 'conf' ? draft.confPrefix : draft.prefix),
   };
   void row;

@@ -39,6 +39,8 @@ export interface MergePlace {
   /** The block is an `if` or a `limit_except`, which continues its location rather than being one of its own. */
   readonly nameless: boolean;
   readonly block: Block;
+  /** Folder that relative paths start from, with its slash. */
+  readonly prefix: string;
 }
 
 /** The settings of one module at one level. */
@@ -96,6 +98,10 @@ export interface ConfigContext<R extends Subject> {
   entries(node: DirectiveNode, entry: (node: DirectiveNode) => void): void;
   /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
   path(path: string, base?: 'prefix' | 'conf'): string;
+  /** Names a log file that the master opens at start and on reopening. */
+  logFile(path: string): void;
+  /** Names a folder that the master creates, and gives to the workers' user. */
+  folder(path: string): void;
   /** `nginx_compatibility on` stands above. */
   readonly compatible: boolean;
   setCompatible(on: boolean): void;
@@ -118,6 +124,10 @@ export interface LinkContext<R extends Subject> {
   readonly zones: ZoneTable;
   /** The merged settings of a scope at any block. */
   settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C>;
+  /** See {@link ConfigContext.logFile}. */
+  logFile(path: string): void;
+  /** See {@link ConfigContext.folder}. */
+  folder(path: string): void;
   /** True in the master: files may be opened and checked there; a worker trusts the master's checks. */
   readonly checking: boolean;
 }

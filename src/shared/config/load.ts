@@ -20,6 +20,8 @@ export interface Loaded<R extends Subject> {
   readonly sources: Sources;
   readonly hosts: Readonly<Record<string, readonly string[]>>;
   readonly warnings: readonly Diagnostic[];
+  readonly logFiles: readonly string[];
+  readonly folders: readonly string[];
   /** The settings in force at a block, for a scope of that level. */
   settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C>;
 }
@@ -112,8 +114,8 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
   giveUp();
   if (!root.seen.has('events')) errors.push(new ConfigError('no "events" section in configuration'));
   giveUp();
-  mergeBlocks(registry, root);
-  visitMerged(registry, root, ({ scope }, conf, place) => {
+  mergeBlocks(registry, root, draft.prefix);
+  visitMerged(registry, root, draft.prefix, ({ scope }, conf, place) => {
     const { block } = place;
     const at = block.node === undefined ? undefined : { ...block.node.pos, line: block.node.closeLine ?? block.node.endLine };
     const ctx: LinkContext<R> = {
@@ -121,6 +123,8 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
       zones: draft.zones,
       settings: (other, at) => at.merged[registry.numbered(other).number] as never,
       checking,
+      logFile: (path) => void draft.logFiles.add(path),
+      folder: (path) => void draft.folders.add(path),
       fail: (message, pos) => {
         throw new ConfigError(message, pos ?? at);
       },
@@ -151,6 +155,8 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     sources: draft.sources,
     hosts,
     warnings: draft.warnings,
+    logFiles: [...draft.logFiles],
+    folders: [...draft.folders],
     settings: <C extends object>(scope: Scope<C, R>, block: Block) => block.merged[registry.numbered(scope).number] as Readonly<C>,
   };
 }

@@ -17,14 +17,14 @@ function levelsOf(context: number): readonly LevelName[] {
 }
 
 /** Computes the settings in force in every block, outermost first. nginx: the merge functions, ngx_http_merge_servers. */
-export function mergeBlocks<R extends Subject>(registry: Registry<R>, block: Block): void {
-  const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block };
+export function mergeBlocks<R extends Subject>(registry: Registry<R>, block: Block, prefix: string): void {
+  const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block, prefix };
   for (const level of levelsOf(block.context)) {
     for (const numbered of registry.scopes) {
       if (numbered.level === level) mergeScope(numbered, block, place);
     }
   }
-  for (const child of block.children) mergeBlocks(registry, child);
+  for (const child of block.children) mergeBlocks(registry, child, prefix);
 }
 
 function mergeScope<R extends Subject>(numbered: NumberedScope<R>, block: Block, place: MergePlace): void {
@@ -44,12 +44,13 @@ function mergeScope<R extends Subject>(numbered: NumberedScope<R>, block: Block,
 export function visitMerged<R extends Subject>(
   registry: Registry<R>,
   block: Block,
+  prefix: string,
   visit: (numbered: NumberedScope<R>, conf: object, place: MergePlace) => void,
 ): void {
-  const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block };
+  const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block, prefix };
   for (const numbered of registry.scopes) {
     const conf = block.merged[numbered.number];
     if (conf !== undefined && levelsOf(block.context).includes(numbered.level)) visit(numbered, conf, place);
   }
-  for (const child of block.children) visitMerged(registry, child, visit);
+  for (const child of block.children) visitMerged(registry, child, prefix, visit);
 }

@@ -1,4 +1,5 @@
 import type { Block } from '../../shared/config/block.js';
+import type { Scope } from '../../shared/config/define.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
@@ -42,7 +43,7 @@ export interface ServerSettings {
 
 /** A `server {}` as it runs. */
 export class ServerRuntime {
-  settings!: ServerSettings;
+  readonly settings = {} as ServerSettings;
   /** Settings and handlers in force outside all locations. */
   root!: LocationRuntime;
   locations!: LocationTree;
@@ -99,6 +100,7 @@ export interface LocationSettings {
   absoluteRedirect: boolean;
   logNotFound: boolean;
   logSubrequest: boolean;
+  uninitializedVariableWarn: boolean;
   limitRate: ComplexValue<Request> | undefined;
   limitRateAfter: ComplexValue<Request> | undefined;
 }
@@ -148,10 +150,13 @@ export class HttpRuntime {
   readonly env: WorkerEnv;
   readonly servers: ServerRuntime[] = [];
   readonly listeners: ListenerRuntime[] = [];
+  /** The settings in force at any block, for directives that refer to blocks inside theirs. */
+  readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
   /** The compiled form of each server and location block, for directives that refer to blocks inside them. */
   readonly locationOf = new Map<Block, LocationRuntime>();
-  constructor(variables: VariableTable<Request>, env: WorkerEnv) {
+  constructor(variables: VariableTable<Request>, env: WorkerEnv, settings: HttpRuntime['settings']) {
     this.variables = variables;
+    this.settings = settings;
     this.env = env;
   }
 }

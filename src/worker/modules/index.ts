@@ -5,6 +5,7 @@ import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
 import { limitRateModule } from './limit-rate/index.js';
 import { processModule } from './process/index.js';
+import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
 
 /**
@@ -19,4 +20,5 @@ export const modules: readonly AnyModule[] = [
   documentModule,
   errorPageModule,
   limitRateModule,
+  rewriteModule,
 ];

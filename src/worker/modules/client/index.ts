@@ -74,7 +74,7 @@ const body = defineScope<BodySettings>({
     clientMaxBodySize: inherit(1024 * 1024),
     clientBodyBufferSize: inherit(16 * 1024),
     clientBodyTimeout: inherit(60_000),
-    clientBodyTempPath: inherit<TempPath>({ path: 'client_body_temp', levels: [] }),
+    clientBodyTempPath: inherit<TempPath>({ path: '', levels: [] }),
     clientBodyInFileOnly: inherit<'off' | 'on' | 'clean'>('off'),
     clientBodyInSingleBuffer: inherit(false),
     sendTimeout: inherit(60_000),
@@ -91,6 +91,11 @@ const body = defineScope<BodySettings>({
     chunkedTransferEncoding: inherit(true),
     tcpNodelay: inherit(true),
   },
+  finish(conf, parent, { prefix }) {
+    if (parent === undefined && conf.clientBodyTempPath.path === '')
+      conf.clientBodyTempPath = { path: `${prefix}client_body_temp`, levels: [] };
+  },
+  link: (conf, ctx) => ctx.folder(conf.clientBodyTempPath.path),
   directives: {
     client_max_body_size: { in: HTTP_SERVER_LOCATION, args: 1, set: offset('clientMaxBodySize') },
     client_body_buffer_size: { in: HTTP_SERVER_LOCATION, args: 1, set: size('clientBodyBufferSize') },
@@ -166,9 +171,6 @@ export const clientModule = defineModule({
   },
   installLocation(conf, location, env) {
     Object.assign(location.settings, conf);
-    if (conf.clientBodyTempPath.path === 'client_body_temp') {
-      location.settings.clientBodyTempPath = { path: `${env.prefix}client_body_temp`, levels: [] };
-    }
     // Two seconds by default, so that a reload cuts no connection as its next request arrives.
     if (conf.keepaliveMinTimeout === -1) location.settings.keepaliveMinTimeout = env.compatible ? 0 : 2000;
   },

@@ -47,6 +47,9 @@ const scope = defineScope<Settings>({
     logSubrequest: inherit(false),
     serverTokens: inherit<ComplexValue<Request>>(constantValue(`${SERVER_NAME}/${SERVER_VERSION}`)),
   },
+  finish(conf, parent, { prefix }) {
+    if (parent === undefined && conf.root.text === '') conf.root = constantValue(`${prefix}html`);
+  },
   directives: {
     root: {
       in: HTTP_SERVER_LOCATION | In.LOCATION_IF,
@@ -129,8 +132,7 @@ const scope = defineScope<Settings>({
 export const documentModule = defineModule({
   name: 'document',
   location: scope,
-  installLocation(conf, location, env) {
+  installLocation(conf, location) {
     Object.assign(location.settings, conf);
-    if (conf.root.text === '') location.settings.root = constantValue(`${env.prefix}html`);
   },
 });

@@ -19,6 +19,7 @@ function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): vo
     fullPath: (path) => ctx.path(path),
     fail: (message) => ctx.fail(message),
   });
+  if (spec.to.kind === 'file') ctx.logFile(spec.to.path);
   conf.logs = [...(conf.logs ?? []), spec];
 }
 

@@ -1,0 +1,139 @@
+import type { ByteSet } from './byte-set.js';
+
+export type RepeatMode = 'greedy' | 'lazy' | 'possessive';
+
+/**
+ * Zero-width tests of the position: the subject's start, its very end (\z), its end or before a final newline (\Z and `$`),
+ * a line's start and end (`^` and `$` under (?m)), a word boundary or none.
+ */
+export type AssertKind = 'start' | 'end' | 'endOrNewline' | 'lineStart' | 'lineEnd' | 'boundary' | 'notBoundary';
+
+/** One byte out of a set; a literal character is a set of one, or of two under caseless matching. */
+export interface SetNode {
+  readonly t: 'set';
+  readonly set: ByteSet;
+}
+
+export interface SequenceNode {
+  readonly t: 'sequence';
+  readonly items: readonly Node[];
+}
+
+export interface AlternativesNode {
+  readonly t: 'alternatives';
+  readonly items: readonly Node[];
+}
+
+export interface CaptureNode {
+  readonly t: 'capture';
+  readonly index: number;
+  readonly body: Node;
+}
+
+export interface AtomicNode {
+  readonly t: 'atomic';
+  readonly body: Node;
+}
+
+/** A lookaround; in a lookbehind every alternative of the body has a fixed length. */
+export interface LookNode {
+  readonly t: 'look';
+  readonly behind: boolean;
+  readonly negative: boolean;
+  readonly body: Node;
+}
+
+export interface RepeatNode {
+  readonly t: 'repeat';
+  readonly body: Node;
+  readonly min: number;
+  /** Infinity when there is no upper bound. */
+  readonly max: number;
+  readonly mode: RepeatMode;
+}
+
+export interface AssertNode {
+  readonly t: 'assert';
+  readonly kind: AssertKind;
+}
+
+/** A back reference; several groups may bear one name, and the first that is set counts. */
+export interface BackReferenceNode {
+  readonly t: 'backReference';
+  readonly groups: readonly number[];
+  readonly caseless: boolean;
+}
+
+/** `(?(test)yes|no)`: the test is a lookaround, or whether any of some groups is set. */
+export interface ConditionNode {
+  readonly t: 'condition';
+  readonly test: LookNode | readonly number[];
+  readonly yes: Node;
+  readonly no: Node;
+}
+
+/** \K: what is matched so far is not part of the match. */
+export interface KeepNode {
+  readonly t: 'keep';
+}
+
+/** A parsed regular expression, after options such as caseless were worked into its sets. */
+export type Node =
+  | SetNode
+  | SequenceNode
+  | AlternativesNode
+  | CaptureNode
+  | AtomicNode
+  | LookNode
+  | RepeatNode
+  | AssertNode
+  | BackReferenceNode
+  | ConditionNode
+  | KeepNode;
+
+export const emptyNode: SequenceNode = { t: 'sequence', items: [] };
+
+/** A named group. */
+export interface GroupName {
+  readonly name: string;
+  readonly index: number;
+}
+
+/** Returns the length in bytes that a node always matches, or undefined when it varies. */
+export function fixedLength(node: Node): number | undefined {
+  switch (node.t) {
+    case 'set':
+      return 1;
+    case 'sequence': {
+      let total = 0;
+      for (const item of node.items) {
+        const length = fixedLength(item);
+        if (length === undefined) {
+          return undefined;
+        }
+        total += length;
+      }
+      return total;
+    }
+    case 'alternatives':
+      return commonLength(node.items);
+    case 'capture':
+    case 'atomic':
+      return fixedLength(node.body);
+    case 'repeat': {
+      const length = fixedLength(node.body);
+      return node.min === node.max && length !== undefined ? length * node.min : undefined;
+    }
+    case 'condition':
+      return commonLength([node.yes, node.no]);
+    case 'backReference':
+      return undefined;
+    default:
+      return 0;
+  }
+}
+
+function commonLength(items: readonly Node[]): number | undefined {
+  const first = fixedLength(items[0]!);
+  return items.every((item) => fixedLength(item) === first) ? first : undefined;
+}

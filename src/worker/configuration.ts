@@ -1,0 +1,92 @@
+import {
+  ConfigErrors,
+  type Configuration,
+  type Finding,
+  type LoadConfiguration,
+  type LoadOptions,
+  type ProcessConf,
+} from '../shared/config/configuration.js';
+import { In } from '../shared/config/context.js';
+import { type Diagnostic, diagnosticDetail, placedMessage } from '../shared/config/errors.js';
+import { blockIn, type Loaded, LoadFailure, loadFromDisk } from '../shared/config/load.js';
+import { resolvePath } from '../shared/config/paths.js';
+import type { Sources } from '../shared/config/sources.js';
+import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
+import { levelByName } from '../shared/log/level.js';
+import { collectAddresses, collectSockets, serversOf } from './http/listeners.js';
+import type { Request } from './http/request.js';
+import { language } from './language.js';
+import { mainErrorLogs } from './modules/error-log/index.js';
+import { processScope } from './modules/process/index.js';
+import { namesScope } from './modules/server/index.js';
+
+/** Reads and checks a configuration, and takes out of it what the master works with. */
+export const loadConfiguration: LoadConfiguration = async (options) => {
+  let loaded: Loaded<Request>;
+  try {
+    loaded = await loadFromDisk<Request>(language, options);
+  } catch (error) {
+    if (!(error instanceof LoadFailure)) throw error;
+    throw new ConfigErrors([...error.errors, ...error.warnings].map((finding) => finished(finding, error.sources)));
+  }
+  const { root } = loaded;
+  const settings = loaded.settings(processScope, root);
+  const isRoot = process.getuid?.() === 0;
+  const conf: ProcessConf = {
+    daemon: settings.daemon,
+    masterProcess: settings.masterProcess,
+    workerProcesses: Math.max(settings.workerProcesses, 1),
+    user: isRoot ? (settings.user ?? 'nobody') : undefined,
+    group: isRoot ? (settings.group ?? (settings.user === undefined ? 'nogroup' : undefined)) : undefined,
+    pid: settings.pid ?? resolvePath(options.pid, options.prefix),
+    lockFile: resolvePath(settings.lockFile, options.prefix),
+    workerConnections: settings.workerConnections,
+    rlimitNofile: settings.rlimitNofile,
+    rlimitCore: settings.rlimitCore,
+    priority: settings.priority,
+    cpuAffinity: settings.cpuAffinity,
+    shutdownTimeout: settings.shutdownTimeout,
+    workingDirectory: settings.workingDirectory,
+    env: settings.env,
+    zoneDirectory: settings.zoneDirectory ?? '',
+    nginxCompatibility: settings.compatibility,
+  };
+  return {
+    snapshot: loaded.sources.snapshot(loaded.hosts),
+    process: conf,
+    listens: listensOf(loaded),
+    errorLogs: errorLogs(loaded, options),
+    logFiles: loaded.logFiles,
+    tempPaths: loaded.folders,
+    cachePaths: [],
+    warnings: loaded.warnings.map((finding) => finished(finding, loaded.sources)),
+  } satisfies Configuration;
+};
+
+function errorLogs(loaded: Loaded<Request>, options: LoadOptions): Configuration['errorLogs'] {
+  const given = loaded.settings(mainErrorLogs, loaded.root).logs ?? [];
+  if (options.errorLog !== '') return withDefaultErrorLog(given, resolvePath(options.errorLog, options.prefix));
+  return given.length > 0 ? given : [{ to: { kind: 'stderr' }, level: 4, json: false }];
+}
+
+function listensOf(loaded: Loaded<Request>): Configuration['listens'] {
+  const http = blockIn(loaded.root, In.HTTP);
+  if (http === undefined) return [];
+  const servers = serversOf(http, (server) => loaded.settings(namesScope, server));
+  const silent = {
+    fail: (message: string): never => {
+      throw new Error(message);
+    },
+    warn: () => {},
+  };
+  return collectSockets(collectAddresses(servers, silent)).map(({ spec }) => spec);
+}
+
+/** Puts a finding in its final words. */
+function finished(finding: Diagnostic, sources: Sources): Finding {
+  return {
+    level: levelByName(finding.level) ?? 1,
+    message: placedMessage(finding),
+    detail: diagnosticDetail(finding, (file) => sources.text(file)),
+  };
+}

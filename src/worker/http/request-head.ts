@@ -1,0 +1,84 @@
+import { H, KNOWN_SLOTS } from './header-names.js';
+import { METHOD } from './method.js';
+
+/** `RequestHead.connection`: no Connection header said anything. */
+export const CONNECTION_UNSET = 0;
+export const CONNECTION_CLOSE = 1;
+export const CONNECTION_KEEP_ALIVE = 2;
+
+const noKnownHeaders: readonly (string | undefined)[] = new Array(KNOWN_SLOTS).fill(undefined);
+
+/** The parsed head of one request. The parser fills it in the order of the bytes; a request that was refused has what came before. */
+export class RequestHead {
+  /** The method's name as sent. */
+  method = '';
+  /** One of `METHOD`. */
+  methodBit: number = METHOD.UNKNOWN;
+  /** The whole request line; of a refused or unfinished one, what had arrived of it. */
+  line = '';
+  /** The version's text as sent ("HTTP/1.1"); empty in HTTP/0.9. */
+  protocol = '';
+  /** Major * 1000 + minor; HTTP/0.9 is 9. 0 until the request line is read. */
+  version = 0;
+  /** The scheme of an absolute request target. */
+  schema = '';
+  /** The request target without scheme and host, as sent (nginx: r->unparsed_uri). */
+  unparsedUri = '';
+  /** Whether `unparsedUri` can be passed on as it is; it cannot be when it has no path (nginx: r->valid_unparsed_uri). */
+  validUnparsedUri = false;
+  uri = '';
+  args = '';
+  exten = '';
+  complexUri = false;
+  quotedUri = false;
+  plusInUri = false;
+
+  /** The host from the request target, else from the Host header, normalised; empty if there was none (nginx: headers_in.server). */
+  host = '';
+  /** The port that came with `host`; 0 if there was none. */
+  port = 0;
+
+  /** Header names and values in turns, in the order and case they were sent. */
+  headers: string[] = [];
+  /** The names of `headers` in lower case. */
+  names: string[] = [];
+  /** The value of the first header line for each slot of `H`. */
+  readonly known: (string | undefined)[] = noKnownHeaders.slice();
+
+  /** One of CONNECTION_UNSET, CONNECTION_CLOSE and CONNECTION_KEEP_ALIVE. */
+  connection = CONNECTION_UNSET;
+  /** The value of Content-Length; -1 if there was none. */
+  contentLength = -1;
+  /** Whether the body is chunked. */
+  chunked = false;
+
+  /** The bytes of the lines read (nginx: r->request_length). */
+  length = 0;
+  /** The offset of the first byte after the head in the buffer that `HeadParser.parse` was given last. */
+  end = 0;
+
+  /** Why the request was refused, as the error log says it; empty if the owner has logged the reason itself. */
+  error = '';
+  /** Whether the connection has to be closed lingering: the client is probably still sending. */
+  lingeringClose = false;
+
+  /** The value of the first header line with this name, in lower case. */
+  header(name: string): string | undefined {
+    const i = this.names.indexOf(name);
+    return i === -1 ? undefined : this.headers[i * 2 + 1];
+  }
+
+  /** The values of all header lines with this name, in lower case, joined with `separator`. */
+  joined(name: string, separator: string): string | undefined {
+    let i = this.names.indexOf(name);
+    if (i === -1) return undefined;
+    let value = this.headers[i * 2 + 1]!;
+    while ((i = this.names.indexOf(name, i + 1)) !== -1) value += separator + this.headers[i * 2 + 1];
+    return value;
+  }
+
+  /** The value of the Host header as sent. */
+  get hostHeader(): string | undefined {
+    return this.known[H.host];
+  }
+}

@@ -1,0 +1,96 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import type { DirectiveNode } from '../../../shared/config/ast.js';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { CRIT, NOTICE } from '../../../shared/log/level.js';
+import type { Request } from '../../http/request.js';
+import type { Context } from '../../module.js';
+
+/** Decides whether an `if` block is entered. `notices`: `rewrite_log` is on. Throws what a regular expression's limits throw. */
+export type Condition = (r: Request, notices: boolean) => boolean;
+
+/** Reads what stands between the parentheses of `if`. nginx: ngx_http_rewrite_if_condition. */
+export function parseCondition(node: DirectiveNode, ctx: Context): Condition {
+  const words = [...node.args];
+  const first = words[0]!;
+  const last = words.length - 1;
+  if (first.length < 1 || first[0] !== '(')
+    ctx.fail(`invalid condition "${first}"`, { arg: 0, hint: 'a condition stands in parentheses: `if ($x = y) { ... }`' });
+  if (first.length === 1) words.shift();
+  else words[0] = first.slice(1);
+  const end = words.length - 1;
+  const closing = words[end] ?? '';
+  if (!closing.endsWith(')')) ctx.fail(`invalid condition "${node.args[last]}"`, { arg: last, hint: 'the closing parenthesis is missing' });
+  if (closing.length === 1) words.pop();
+  else words[end] = closing.slice(0, -1);
+  const [subject = '', operator, operand] = words;
+  if (subject.startsWith('$')) return variableCondition(words, subject, operator, operand, ctx);
+  if (/^!?-[fdex]$/.test(subject)) {
+    if (words.length !== 2) ctx.fail(`invalid condition "${operand ?? operator ?? subject}"`);
+    return fileCondition(subject, operator!, ctx);
+  }
+  return ctx.fail(`invalid condition "${subject}"`);
+}
+
+function variableCondition(
+  words: readonly string[],
+  subject: string,
+  operator: string | undefined,
+  operand: string | undefined,
+  ctx: Context,
+): Condition {
+  if (!/^\$[A-Za-z0-9_]+$/.test(subject) && !/^\$\{[A-Za-z0-9_]+\}$/.test(subject)) ctx.fail(`invalid condition "${subject}"`);
+  const value = ctx.complex(subject);
+  if (operator === undefined) {
+    return (r) => {
+      const text = value.eval(r);
+      return text !== '' && text !== '0';
+    };
+  }
+  if (words.length !== 3 || operand === undefined) return ctx.fail(`invalid condition "${words[words.length - 1]}"`);
+  if (operator === '=' || operator === '!=') {
+    const other = ctx.complex(operand);
+    return operator === '=' ? (r) => value.eval(r) === other.eval(r) : (r) => value.eval(r) !== other.eval(r);
+  }
+  if (operator === '~' || operator === '~*' || operator === '!~' || operator === '!~*') {
+    const regex = ctx.regex(operand, operator.endsWith('*'));
+    const negated = operator.startsWith('!');
+    return (r, notices) => {
+      const text = value.eval(r);
+      const found = regex.exec(r, text);
+      if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${text}"`);
+      return found !== negated;
+    };
+  }
+  return ctx.fail(`unexpected "${operator}" in condition`);
+}
+
+// nginx: ngx_http_script_file_code.
+function fileCondition(test: string, operand: string, ctx: Context): Condition {
+  const path = ctx.complex(operand.includes('$') ? operand : ctx.path(operand));
+  const negated = test.startsWith('!');
+  const kind = test[test.length - 1]!;
+  return (r) => {
+    const file = path.eval(r);
+    try {
+      const stat = statSync(fsPath(file));
+      if (kind === 'f') return stat.isFile() !== negated;
+      if (kind === 'd') return stat.isDirectory() !== negated;
+      if (kind === 'e') return !negated;
+      return executable(file) !== negated;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') r.log(CRIT, `stat() "${file}" failed (${errnoText(error)})`);
+      return negated;
+    }
+  };
+}
+
+function executable(file: string): boolean {
+  try {
+    accessSync(fsPath(file), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

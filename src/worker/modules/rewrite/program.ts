@@ -1,0 +1,166 @@
+import type { Block } from '../../../shared/config/block.js';
+import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
+import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
+import { contentType } from '../../http/content-type.js';
+import { extension } from '../../http/internal-redirect.js';
+import type { Request } from '../../http/request.js';
+import { discardBody } from '../../http/request-body.js';
+import { respondBuffer } from '../../http/respond.js';
+import type { LocationRuntime } from '../../http/runtime-types.js';
+import { unescapeUri } from '../../http/uri-escape.js';
+import { DECLINED, type Result } from '../../phases/codes.js';
+import { enterLocation } from '../../phases/find-config.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import type { Condition } from './condition.js';
+import type { Target } from './target.js';
+
+/** What a directive of the module does at request time. The directives of a block run in the order of the text. */
+export type Step =
+  | { readonly kind: 'set'; readonly slot: number; readonly value: ComplexValue<Request> }
+  | { readonly kind: 'if'; readonly condition: Condition; readonly block: Block }
+  | { readonly kind: 'break' }
+  | { readonly kind: 'return'; readonly status: number; readonly text: ComplexValue<Request> | undefined }
+  | {
+      readonly kind: 'rewrite';
+      readonly regex: RegexValue<Request>;
+      readonly target: Target;
+      /** Status of a redirect, 0 for a rewrite inside the server. */
+      readonly redirect: number;
+      readonly addArgs: boolean;
+      readonly last: boolean;
+      readonly breakCycle: boolean;
+    };
+
+/** Where a program goes on. */
+const NEXT = 0;
+const STOP = 1;
+
+/** One block's program: runs steps until one stops it; `result` on the run says with which code. */
+type Op = (r: Request, run: Run) => number;
+
+class Run {
+  result: Result = DECLINED;
+}
+
+/** What a program needs to know about its block. */
+export interface ProgramOptions {
+  readonly rewriteLog: boolean;
+  /** The steps written in a nested block, and the location it compiles to; none for `if` in a server, which switches nothing. */
+  stepsOf(block: Block): readonly Step[];
+  locationOf(block: Block): LocationRuntime | undefined;
+  assign(r: Request, slot: number, value: string): void;
+}
+
+/** Compiles the steps of a server or location to its rewrite handler. nginx: ngx_http_rewrite_handler. */
+export function compileProgram(steps: readonly Step[], options: ProgramOptions): PhaseHandler {
+  const ops = compile(steps, options);
+  return (r) => {
+    const run = new Run();
+    try {
+      runOps(ops, r, run);
+    } catch (error) {
+      r.log(ERR, (error as Error).message);
+      return 500;
+    }
+    return run.result;
+  };
+}
+
+function runOps(ops: readonly Op[], r: Request, run: Run): number {
+  for (let i = 0; i < ops.length; i++) if (ops[i]!(r, run) === STOP) return STOP;
+  return NEXT;
+}
+
+function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
+  return steps.map((step): Op => {
+    switch (step.kind) {
+      case 'set': {
+        const { slot, value } = step;
+        return (r) => {
+          options.assign(r, slot, value.eval(r));
+          return NEXT;
+        };
+      }
+      case 'if': {
+        const { condition, block } = step;
+        const inside = compile(options.stepsOf(block), options);
+        const location = options.locationOf(block);
+        return (r, run) => {
+          if (!condition(r, options.rewriteLog)) return NEXT;
+          if (location !== undefined) enterLocation(r, location);
+          return runOps(inside, r, run);
+        };
+      }
+      case 'break':
+        return (r) => {
+          r.uriChanged = false;
+          return STOP;
+        };
+      case 'return': {
+        const { status, text } = step;
+        if (text === undefined && status >= 400) {
+          return (_r, run) => {
+            run.result = status;
+            return STOP;
+          };
+        }
+        return (r, run) => {
+          run.result = answer(r, status, text?.eval(r) ?? '');
+          return STOP;
+        };
+      }
+      case 'rewrite':
+        return compileRewrite(step, options);
+    }
+  });
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Answers with a status and text. nginx: ngx_http_send_response. */
+function answer(r: Request, status: number, text: string): Result {
+  discardBody(r);
+  if (REDIRECTS.has(status)) {
+    r.out.location = text;
+    return status;
+  }
+  r.out.contentType = contentType(r);
+  return respondBuffer(r, status, Buffer.from(text, 'latin1'));
+}
+
+// nginx: ngx_http_script_regex_start_code, ngx_http_script_regex_end_code.
+function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: ProgramOptions): Op {
+  const { regex, target, redirect, addArgs, last, breakCycle } = step;
+  const notices = options.rewriteLog;
+  return (r, run) => {
+    const found = regex.exec(r, r.uri);
+    if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${r.uri}"`);
+    if (!found) return NEXT;
+    const { path, args } = target.eval(r);
+    if (redirect !== 0) {
+      let location = args === undefined ? unescapeUri(path, 'redirect') : `${unescapeUri(path, 'redirect')}?${args}`;
+      if (addArgs && r.args !== '') location += args === undefined ? `?${r.args}` : `&${r.args}`;
+      if (notices) r.log(NOTICE, `rewritten redirect: "${location}"`);
+      r.out.location = location;
+      run.result = redirect;
+      return STOP;
+    }
+    r.internal = true;
+    r.validUnparsedUri = false;
+    if (breakCycle) {
+      r.validLocation = false;
+      r.uriChanged = false;
+    } else r.uriChanged = true;
+    if (args !== undefined) r.args = addArgs && r.args !== '' ? (args === '' ? r.args : `${args}&${r.args}`) : args;
+    else if (!addArgs) r.args = '';
+    if (notices) r.log(NOTICE, `rewritten data: "${path}", args: "${r.args}"`);
+    if (path === '') {
+      r.log(ERR, 'the rewritten URI has a zero length');
+      run.result = 500;
+      return STOP;
+    }
+    r.uri = path;
+    r.exten = extension(path);
+    return last ? STOP : NEXT;
+  };
+}

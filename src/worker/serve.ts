@@ -1,0 +1,58 @@
+import { loadFromSnapshot } from '../shared/config/load.js';
+import { parseCidr } from '../shared/lib/cidr.js';
+import type { ErrorLog, Logger } from '../shared/log/error-log.js';
+import { Acceptor } from './http/acceptor.js';
+import { ConnectionCounters } from './http/counters.js';
+import type { Request } from './http/request.js';
+import { language } from './language.js';
+import type { WorkerEnv } from './module.js';
+import { modules } from './modules/index.js';
+import { processScope } from './modules/process/index.js';
+import { buildRuntime } from './runtime.js';
+import type { Server, WorkerProcess } from './worker-process.js';
+
+/** Builds the server of a worker process from the configuration's snapshot. */
+export function serve(worker: WorkerProcess): Server {
+  const loaded = loadFromSnapshot<Request>(language, worker.snapshot);
+  const settings = loaded.settings(processScope, loaded.root);
+  const closers: (() => void)[] = [];
+  const env: WorkerEnv = {
+    slot: worker.slot,
+    workers: worker.process.workerProcesses,
+    log: worker.log,
+    logFiles: worker.logFiles,
+    prefix: worker.snapshot.prefix,
+    compatible: settings.compatibility,
+    onClose: (callback) => void closers.push(callback),
+  };
+  const http = buildRuntime(loaded, modules, env);
+  const acceptor = new Acceptor(env, new ConnectionCounters(), settings.workerConnections, debugLog(settings.debugConnections, worker.log));
+  for (const listener of http?.listeners ?? []) {
+    worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
+  }
+  const close = (): void => {
+    for (const closer of closers.splice(0).reverse()) closer();
+  };
+  return {
+    start() {},
+    drain(done) {
+      acceptor.drain(() => {
+        close();
+        done();
+      });
+    },
+    terminate() {
+      acceptor.terminate();
+      close();
+    },
+  };
+}
+
+/** Finds the debug log for clients that `debug_connection` names. */
+function debugLog(rules: readonly string[], log: Logger): ((address: string) => Logger | undefined) | undefined {
+  if (rules.length === 0) return undefined;
+  const debug = (log as ErrorLog).debug;
+  const ranges = rules.flatMap((rule) => parseCidr(rule) ?? []);
+  return (address) =>
+    ranges.some((range) => range.contains(address)) || (address === 'unix:' && rules.includes('unix:')) ? debug : undefined;
+}
