@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Subject, VariableTable } from '../value/value.js';
 import { applyNodes, Draft, tableOf } from './apply.js';
-import { commandLine } from './ast.js';
+import { commandLine, type Pos } from './ast.js';
 import type { Block } from './block.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
@@ -138,10 +138,11 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     }
   });
   for (const table of [tables.http, tables.stream]) {
+    const warn = (message: string, pos: Pos | undefined): void => void draft.warnings.push({ level: 'warn', message, pos });
     table.bind((name, pos) => {
       const meant = suggest(name, table.names());
       errors.push(new ConfigError(`unknown "${name}" variable`, undefined, hintAt(pos, meant)));
-    });
+    }, warn);
   }
   for (const zone of draft.zones.all()) {
     if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));

@@ -14,6 +14,8 @@ export interface Variable<R> {
   set?(r: R, value: string): void;
   /** True for variables that directives such as `set` and `map` make: they may be made again. */
   readonly changeable?: boolean;
+  /** What `-t` says when a configuration uses the variable. */
+  readonly warning?: string;
   /** A later definition under the same name replaces this one (`set` over a `map`). nginx: NGX_HTTP_VAR_WEAK. */
   readonly weak?: boolean;
 }
@@ -74,7 +76,7 @@ export class VariableTable<R extends Subject> {
   }
 
   /** Binds every slot to its definition. Reports names nobody defines. nginx: ngx_http_variables_init_vars. */
-  bind(unknown: (name: string, pos: Pos | undefined) => void): void {
+  bind(unknown: (name: string, pos: Pos | undefined) => void, warn: (text: string, pos: Pos | undefined) => void): void {
     for (let slot = this.#bound.length; slot < this.#names.length; slot++) {
       const name = this.#names[slot]!;
       const found = this.#defined.get(name);
@@ -82,6 +84,7 @@ export class VariableTable<R extends Subject> {
       const variable = found ?? prefix;
       if (variable === undefined) unknown(name, this.#firstUse[slot]);
       else {
+        if (variable.warning !== undefined) warn(variable.warning, this.#firstUse[slot]);
         this.#bound[slot] = variable;
         this.#suffixes[slot] = prefix === undefined ? '' : name.slice(prefix.name.length);
       }

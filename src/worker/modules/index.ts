@@ -7,6 +7,9 @@ import { limitRateModule } from './limit-rate/index.js';
 import { processModule } from './process/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
+import { varsConnectionModule } from './vars-connection/index.js';
+import { varsRequestModule } from './vars-request/index.js';
+import { varsResponseModule } from './vars-response/index.js';
 
 /**
  * All modules, in the order in which their handlers run within a phase and their filters work on a response. It is the
@@ -16,6 +19,9 @@ export const modules: readonly AnyModule[] = [
   processModule,
   errorLogModule,
   serverModule,
+  varsConnectionModule,
+  varsRequestModule,
+  varsResponseModule,
   clientModule,
   documentModule,
   errorPageModule,

@@ -1,0 +1,90 @@
+import { randomFillSync } from 'node:crypto';
+import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
+import { basicCredentials } from '../../http/basic-credentials.js';
+import type { Request } from '../../http/request.js';
+import { argValue } from '../../http/uri-args.js';
+import { defineModule, type Variable } from '../../module.js';
+import { cookieValue } from './cookie.js';
+
+/** A variable that is the same for the whole request. */
+const fixed = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, get });
+/** A variable whose value may change while the request runs. */
+const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });
+
+/** The name a header variable stands for: `x_forwarded_for` is `x-forwarded-for`. */
+const headerName = (suffix: string): string => suffix.replaceAll('_', '-');
+
+// Random bytes are fetched in bulk, which is much cheaper than one small request at a time.
+const pool = Buffer.allocUnsafe(4096);
+let used = pool.length;
+
+/** Hexadecimal digits of `bytes` random bytes. */
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString('hex', used - bytes, used);
+}
+
+function contentLength(r: Request): string | undefined {
+  const sent = r.header('content-length');
+  if (sent !== undefined) return sent;
+  const body = r.main.body;
+  if (r.chunkedIn && body !== null) return String(body.length);
+  return undefined;
+}
+
+function requestTime(r: Request): string {
+  const ms = Math.max(0, Math.round(performance.now() - r.startTime));
+  return `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`;
+}
+
+function msec(): string {
+  const now = Date.now();
+  return `${Math.floor(now / 1000)}.${String(now % 1000).padStart(3, '0')}`;
+}
+
+function setArgs(r: Request, value: string): void {
+  r.args = value;
+  r.validUnparsedUri = false;
+}
+
+const variables: readonly Variable[] = [
+  fixed('request', (r) => r.main.line),
+  fixed('request_method', (r) => r.main.method),
+  fixed('request_uri', (r) => r.unparsedUri),
+  live('uri', (r) => r.uri),
+  live('document_uri', (r) => r.uri),
+  { name: 'args', cacheable: false, changeable: true, get: (r) => (r.args === '' ? undefined : r.args), set: setArgs },
+  live('query_string', (r) => (r.args === '' ? undefined : r.args)),
+  live('is_args', (r) => (r.args === '' ? '' : '?')),
+  fixed('server_protocol', (r) => r.head.protocol),
+  fixed('host', (r) => (r.head.host !== '' ? r.head.host : r.server.settings.serverName)),
+  fixed('request_port', (r) => (r.head.port > 0 && r.head.port < 65536 ? String(r.head.port) : '')),
+  fixed('is_request_port', (r) => (r.head.port === 0 ? '' : ':')),
+  fixed('content_length', contentLength),
+  fixed('content_type', (r) => r.header('content-type')),
+  fixed('remote_user', (r) => basicCredentials(r)?.user),
+  { name: 'http_', prefix: true, get: (r, suffix) => r.head.joined(headerName(suffix), suffix === 'cookie' ? '; ' : ', ') },
+  { name: 'arg_', prefix: true, cacheable: false, get: (r, suffix) => argValue(r.args, suffix) },
+  { name: 'cookie_', prefix: true, get: (r, suffix) => cookieValue(r, suffix) },
+  live('request_body', (r) => {
+    const body = r.body ?? r.main.body;
+    return body === null || body.length === 0 ? undefined : body.inMemory()?.toString('latin1');
+  }),
+  live('request_body_file', (r) => (r.body ?? r.main.body)?.file?.path),
+  live('request_length', (r) => String(r.main.requestLength)),
+  live('request_time', requestTime),
+  live('request_completion', (r) => (r.main.finished && !r.main.aborted ? 'OK' : '')),
+  fixed('request_id', (r) => randomHex(r.http.env.compatible ? 16 : 8)),
+  fixed('server_name', (r) => r.server.settings.serverName),
+  live('pipe', (r) => (r.pipelined ? 'p' : '.')),
+  live('msec', msec),
+  live('time_local', timeLocal),
+  live('time_iso8601', timeIso8601),
+];
+
+/** Variables about the request and its head. nginx: ngx_http_core_variables. */
+export const varsRequestModule = defineModule({ name: 'vars_request', variables });

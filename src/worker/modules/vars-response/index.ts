@@ -1,0 +1,63 @@
+import { httpDate } from '../../../shared/lib/http-date.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, type Variable } from '../../module.js';
+
+const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });
+
+function status(r: Request): string {
+  const code = r.errStatus !== 0 ? r.errStatus : r.out.status !== 0 ? r.out.status : r.httpVersion === 9 ? 9 : 0;
+  return String(code).padStart(3, '0');
+}
+
+function contentType(r: Request): string | undefined {
+  const { contentType: type, charset } = r.out;
+  if (type === '') return undefined;
+  return charset === '' ? type : `${type}; charset=${charset}`;
+}
+
+/** All values of a response header, joined. nginx: ngx_http_variable_unknown_header, ngx_http_variable_headers. */
+function sentHeader(r: Request, name: string): string | undefined {
+  let value: string | undefined;
+  for (const header of r.out.list) {
+    if (header.name.length !== name.length || header.name.toLowerCase() !== name) continue;
+    value = value === undefined ? header.value : `${value}, ${header.value}`;
+  }
+  return value;
+}
+
+function sentConnection(r: Request): string {
+  if (r.out.status === 101) return 'upgrade';
+  return r.keepalive ? 'keep-alive' : 'close';
+}
+
+function lastModified(r: Request): string | undefined {
+  const { lastModified: seconds, lastModifiedText } = r.out;
+  return lastModifiedText ?? (seconds === -1 ? undefined : httpDate(seconds * 1000));
+}
+
+function sentTrailer(r: Request, suffix: string): string | undefined {
+  const name = suffix.replaceAll('_', '-');
+  const { trailers } = r.out;
+  for (let i = 0; i < trailers.length; i += 2) if (trailers[i]!.toLowerCase() === name) return trailers[i + 1];
+  return undefined;
+}
+
+const variables: readonly Variable[] = [
+  live('status', status),
+  live('bytes_sent', (r) => String(r.main.bytesSent)),
+  live('body_bytes_sent', (r) => String(Math.max(0, r.main.bytesSent - r.main.headerSize))),
+  live('sent_http_content_type', contentType),
+  live('sent_http_content_length', (r) => (r.out.contentLength >= 0 ? String(r.out.contentLength) : undefined)),
+  live('sent_http_last_modified', lastModified),
+  live('sent_http_connection', sentConnection),
+  live('sent_http_keep_alive', (r) => {
+    const seconds = r.location.settings.keepaliveHeader;
+    return r.keepalive && seconds > 0 ? `timeout=${seconds}` : undefined;
+  }),
+  live('sent_http_transfer_encoding', (r) => (r.chunkedOut ? 'chunked' : undefined)),
+  { name: 'sent_http_', prefix: true, cacheable: false, get: (r, suffix) => sentHeader(r, suffix.replaceAll('_', '-')) },
+  { name: 'sent_trailer_', prefix: true, cacheable: false, get: sentTrailer },
+];
+
+/** Variables about the response. nginx: ngx_http_core_variables. */
+export const varsResponseModule = defineModule({ name: 'vars_response', variables });
