@@ -1,0 +1,148 @@
+import { statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { compileFormat } from '../../../shared/log/format.js';
+import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
+import { openSyslog } from '../../../shared/log/syslog-peer.js';
+import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
+import type { Request } from '../../http/request.js';
+import type { HttpRuntime } from '../../http/runtime-types.js';
+import type { ComplexValue, WorkerEnv } from '../../module.js';
+import { OK } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import type { AccessLog, LogFormat, LogSettings } from './settings.js';
+
+/** Variables whose values are made by the server and hold nothing to escape. nginx: ngx_http_log_vars. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'pipe',
+  'time_local',
+  'time_iso8601',
+  'msec',
+  'request_time',
+  'status',
+  'bytes_sent',
+  'body_bytes_sent',
+  'request_length',
+]);
+
+type Write = (r: Request) => void;
+
+/** What the access logs of one `http` block share. */
+export class LogWriters {
+  readonly #env: WorkerEnv;
+  readonly #http: HttpRuntime;
+  readonly #formats = new Map<LogFormat, (r: Request) => string>();
+  readonly #writers = new Map<AccessLog, Write>();
+  readonly #variableFiles = new Map<OpenLogFileCache | undefined, VariableLogFiles>();
+
+  constructor(env: WorkerEnv, http: HttpRuntime) {
+    this.#env = env;
+    this.#http = http;
+  }
+
+  /** The log phase handler of a location, or undefined when nothing is logged there. nginx: ngx_http_log_handler. */
+  handler({ access, cache }: LogSettings): PhaseHandler | undefined {
+    if (access === undefined || access.off) {
+      return undefined;
+    }
+    const writes = access.logs.map((log) => filtered(log.filter, this.#writer(log, cache === 'off' ? undefined : cache)));
+    const [only] = writes;
+    if (only !== undefined && writes.length === 1) {
+      return (r) => {
+        only(r);
+        return OK;
+      };
+    }
+    return (r) => {
+      for (let i = 0; i < writes.length; i++) {
+        (writes[i] as Write)(r);
+      }
+      return OK;
+    };
+  }
+
+  #writer(log: AccessLog, cache: OpenLogFileCache | undefined): Write {
+    const line = this.#format(log.format);
+    const { to } = log;
+    switch (to.kind) {
+      case 'file': {
+        const file = this.#env.logFiles.open(to.path);
+        return (r) => file.write(`${line(r)}\n`);
+      }
+      case 'variable': {
+        const files = this.#files(cache);
+        return (r) => writeVariable(r, to.path, files, line);
+      }
+      case 'syslog': {
+        const known = this.#writers.get(log);
+        if (known !== undefined) {
+          return known;
+        }
+        const peer = openSyslog(to.syslog, to.host?.addresses[0] ?? '', this.#report);
+        this.#env.onClose(() => peer.close());
+        const write: Write = (r) => peer.send(to.syslog.severity, line(r));
+        this.#writers.set(log, write);
+        return write;
+      }
+    }
+  }
+
+  #format(format: LogFormat): (r: Request) => string {
+    let compiled = this.#formats.get(format);
+    if (compiled === undefined) {
+      const { variables } = this.#http;
+      compiled = compileFormat<Request>(format.parts, format.escaping, (name) => {
+        const slot = variables.slot(name);
+        return { get: (r) => variables.fresh(r, slot), plain: PLAIN.has(name) };
+      });
+      this.#formats.set(format, compiled);
+    }
+    return compiled;
+  }
+
+  #files(cache: OpenLogFileCache | undefined): VariableLogFiles {
+    let files = this.#variableFiles.get(cache);
+    if (files === undefined) {
+      files = new VariableLogFiles(cache, this.#report);
+      this.#variableFiles.set(cache, files);
+      this.#env.onClose(() => files?.close());
+    }
+    return files;
+  }
+
+  readonly #report = (message: string): void => this.#env.log.log(ALERT, message);
+}
+
+function filtered(filter: ComplexValue<Request> | undefined, write: Write): Write {
+  if (filter === undefined) {
+    return write;
+  }
+  return (r) => {
+    const value = filter.eval(r);
+    if (value !== '' && value !== '0') {
+      write(r);
+    }
+  };
+}
+
+/** nginx: ngx_http_log_script_write. */
+function writeVariable(r: Request, path: ComplexValue<Request>, files: VariableLogFiles, line: (r: Request) => string): void {
+  const root = r.location.settings.root.eval(r);
+  try {
+    // A name that comes from the request is only trusted below a root that exists.
+    if (!statSync(fsPath(root)).isDirectory()) {
+      r.log(ERROR, `testing "${root}" existence failed (${errnoText(constants.errno.ENOTDIR)})`);
+      return;
+    }
+  } catch (error) {
+    r.log(ERROR, `testing "${root}" existence failed (${errnoText(error)})`);
+    return;
+  }
+  const name = path.eval(r);
+  try {
+    files.write(name, `${line(r)}\n`);
+  } catch (error) {
+    r.log(CRIT, `open() "${name}" failed (${errnoText(error)})`);
+  }
+}
