@@ -73,27 +73,3 @@ export class ErrorLog implements Logger {
     }
   }
 }
-
-/**
- * The log of one connection: adds the connection's context to every line and passes on to the log of the server or location that the
- * request is in, which is exchanged as the request moves. One per connection, none per request. nginx: ngx_set_connection_log.
- */
-export class SubjectLog implements Logger {
-  target: Logger;
-  readonly #subject: LogSubject;
-
-  constructor(target: Logger, subject: LogSubject) {
-    this.target = target;
-    this.#subject = subject;
-  }
-
-  get level(): Level {
-    return this.target.level;
-  }
-
-  log(level: Level, message: string, subject?: LogSubject): void {
-    if (level <= this.target.level) {
-      this.target.log(level, message, subject ?? this.#subject);
-    }
-  }
-}

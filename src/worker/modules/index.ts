@@ -1,4 +1,5 @@
 import type { AnyModule } from '../module.js';
+import { accessLogModule } from './access-log/index.js';
 import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
 import { errorLogModule } from './error-log/index.js';
@@ -18,6 +19,7 @@ import { varsResponseModule } from './vars-response/index.js';
 export const modules: readonly AnyModule[] = [
   processModule,
   errorLogModule,
+  accessLogModule,
   serverModule,
   varsConnectionModule,
   varsRequestModule,

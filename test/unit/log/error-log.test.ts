@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { ErrorLog, fileTarget, type LogContext, type LogTarget, SubjectLog } from '../../../src/shared/log/error-log.js';
+import { ErrorLog, fileTarget, type LogContext, type LogTarget } from '../../../src/shared/log/error-log.js';
 import { ALERT, DEBUG, EMERG, ERROR, INFO, type Level, levelByName, NOTICE, WARN } from '../../../src/shared/log/level.js';
 import { LogFiles } from '../../../src/shared/log/log-files.js';
 
@@ -120,19 +120,6 @@ t.test('debug_connection: every line goes to every target', async (t) => {
   log.log(DEBUG, 'not this', subject(2));
   t.equal(errors.lines.length, 1);
   t.match(errors.lines[0], '[debug]');
-});
-
-t.test('a connection’s log follows its location and knows its subject', async (t) => {
-  const main = collect(ERROR);
-  const location = collect(INFO);
-  const log = new SubjectLog(new ErrorLog([main]), subject(9, { client: '10.0.0.1' }));
-  log.log(INFO, 'not written');
-  t.equal(log.level, ERROR);
-  log.target = new ErrorLog([location]);
-  t.equal(log.level, INFO);
-  log.log(INFO, 'written');
-  t.equal(main.lines.length, 0);
-  t.match(location.lines[0], '*9 written, client: 10.0.0.1\n');
 });
 
 t.test('lines reach the file in order, grave ones at once', async (t) => {

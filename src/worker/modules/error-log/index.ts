@@ -1,15 +1,20 @@
 import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
-import { inherit } from '../../../shared/config/define.js';
+import { type HostRef, inherit } from '../../../shared/config/define.js';
+import type { ErrorLog } from '../../../shared/log/error-log.js';
 import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { type Context, defineModule, defineScope, type WorkerEnv } from '../../module.js';
 import { SERVER_NAME } from '../../version.js';
 
 interface ErrorLogs {
   /** Undefined: the logs of the main context. */
   logs: readonly ErrorLogSpec[] | undefined;
 }
+
+/** What the syslog servers of the directives are resolved to. */
+const hosts = new WeakMap<SyslogSpec, HostRef>();
+const opened = new WeakMap<readonly ErrorLogSpec[], ErrorLog>();
 
 function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): void {
   const spec = parseErrorLog(node.args, {
@@ -20,6 +25,9 @@ function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): vo
     fail: (message) => ctx.fail(message),
   });
   if (spec.to.kind === 'file') ctx.logFile(spec.to.path);
+  if (spec.to.kind === 'syslog' && spec.to.syslog.path === undefined) {
+    hosts.set(spec.to.syslog, ctx.host(spec.to.syslog.host, 'syslog server'));
+  }
   conf.logs = [...(conf.logs ?? []), spec];
 }
 
@@ -35,8 +43,17 @@ export const locationErrorLogs = defineScope<ErrorLogs>({
   directives: { error_log: { in: In.HTTP | In.SERVER | In.LOCATION, args: { min: 1 }, set: addLog } },
 });
 
-/** The numeric address of a syslog server. */
-export const syslogAddress = (syslog: SyslogSpec): string => ('address' in syslog ? String(syslog.address) : '');
+/** The log of one list of directives, which all locations that inherit it share. */
+function openOnce(specs: readonly ErrorLogSpec[], env: WorkerEnv): ErrorLog {
+  let log = opened.get(specs);
+  if (log === undefined) {
+    const made = openErrorLog(specs, env.logFiles, (syslog) => hosts.get(syslog)?.addresses[0] ?? syslog.host);
+    env.onClose(() => made.close());
+    opened.set(specs, made);
+    log = made;
+  }
+  return log;
+}
 
 /** Where errors are written, and from which level on. nginx: ngx_errlog_module, ngx_http_core_error_log. */
 export const errorLogModule = defineModule({
@@ -44,6 +61,6 @@ export const errorLogModule = defineModule({
   process: mainErrorLogs,
   location: locationErrorLogs,
   installLocation(conf, location, env) {
-    location.log = conf.logs === undefined ? env.log : openErrorLog(conf.logs, env.logFiles, syslogAddress);
+    location.log = conf.logs === undefined ? env.log : openOnce(conf.logs, env);
   },
 });
