@@ -1,16 +1,39 @@
 import type { Worker } from 'node:cluster';
 import type { ToMaster, ToWorker } from './messages.js';
 
-/** Sends a message to a worker; one that is gone by now does not get it. */
-export function sendToWorker(worker: Worker, message: ToWorker): void {
-  if (worker.isConnected()) {
-    worker.send(message, undefined, ignore);
-  }
-}
+/** The master's end of the channel to one worker. */
+export class WorkerChannel {
+  readonly #worker: Worker;
+  #waiting: ToWorker[] | undefined = [];
 
-/** Calls back for each message of a worker. */
-export function onWorkerMessage(worker: Worker, callback: (message: ToMaster) => void): void {
-  worker.on('message', (message: ToMaster) => callback(message));
+  /** `receive` gets each message of the worker. */
+  constructor(worker: Worker, receive: (message: ToMaster) => void) {
+    this.#worker = worker;
+    worker.on('message', (message: ToMaster) => {
+      if (message.t === 'hello') {
+        this.#flush();
+      } else {
+        receive(message);
+      }
+    });
+  }
+
+  /** Sends a message as soon as the worker listens; one that is gone by then does not get it. */
+  send(message: ToWorker): void {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(message);
+    } else if (this.#worker.isConnected()) {
+      this.#worker.send(message, undefined, ignore);
+    }
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const message of waiting) {
+      this.send(message);
+    }
+  }
 }
 
 /** Sends a message to the master, `then` when it is on its way (or the master is gone). */
@@ -22,9 +45,10 @@ export function sendToMaster(message: ToMaster, then: () => void = ignore): void
   }
 }
 
-/** Calls back for each message of the master. */
+/** Calls back for each message of the master, beginning now. */
 export function onMasterMessage(callback: (message: ToWorker) => void): void {
   process.on('message', (message) => callback(message as ToWorker));
+  sendToMaster({ t: 'hello' });
 }
 
 function ignore(): void {

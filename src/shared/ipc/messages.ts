@@ -29,6 +29,8 @@ export const FIRST_SOCKET_FD = 4;
 export type ToWorker = Start | { readonly t: 'reopen' | 'quit' | 'terminate' };
 
 export type ToMaster =
+  /** The process listens to messages now; what node:cluster gets before that is lost. */
+  | { readonly t: 'hello' }
   /** Every listener accepts. */
   | { readonly t: 'ready' }
   /** The process cannot do its work and ends; the message is for the error log, level emerg. */

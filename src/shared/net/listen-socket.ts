@@ -43,21 +43,21 @@ export class SocketError extends Error {
 
 /** One bound address in one process. It belongs to at most one server, which accepts on it from `open` to `close`. */
 export class ListenSocket {
-  readonly spec: ListenSpec;
+  #spec: ListenSpec;
   readonly #handle: SocketHandle;
   #server: Server | undefined;
   #next: Server | undefined;
 
   private constructor(spec: ListenSpec, handle: SocketHandle) {
-    this.spec = spec;
+    this.#spec = spec;
     this.#handle = handle;
   }
 
-  /** Binds the address; throws {@link SocketError}. A Unix-domain socket is open to everyone, as nginx makes it. */
-  static bind(spec: ListenSpec): ListenSocket {
+  /** Binds the address; throws {@link SocketError}. `mode` is that of a Unix-domain socket's file: open to everyone unless told, as in nginx. */
+  static bind(spec: ListenSpec, mode = 0o666): ListenSocket {
     const handle =
       spec.family === 'unix'
-        ? bindPath(spec.address)
+        ? bindPath(spec.address, mode)
         : checked(internals._createServerHandle(spec.address, spec.port, spec.family === 'ipv6' ? 6 : 4, -1, spec.ipv6only ? IPV6ONLY : 0));
     // libuv keeps "address already in use" back until the socket is used.
     const deferred = handle.getsockname?.({}) ?? 0;
@@ -76,6 +76,16 @@ export class ListenSocket {
   /** Takes over a socket that another process handed over. */
   static from(spec: ListenSpec, handle: SocketHandle): ListenSocket {
     return new ListenSocket(spec, handle);
+  }
+
+  get spec(): ListenSpec {
+    return this.#spec;
+  }
+
+  /** The same socket under what a newer configuration says of it. */
+  as(spec: ListenSpec): this {
+    this.#spec = spec;
+    return this;
   }
 
   get handle(): SocketHandle {
@@ -116,10 +126,10 @@ export class ListenSocket {
     server.once('listening', listening);
     const own = server as unknown as ServerInternals;
     own._handle = this.#handle;
-    own._listen2(null, -1, -1, this.spec.backlog);
+    own._listen2(null, -1, -1, this.#spec.backlog);
   }
 
-  /** Lets go of the socket in this process. Bound here, a Unix-domain socket's file goes with it. */
+  /** Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. */
   close(): void {
     if (this.#server === undefined) {
       this.#handle.close();
@@ -161,14 +171,14 @@ function unixKey(fd: number): string | undefined {
   }
 }
 
-function bindPath(path: string): SocketHandle {
+function bindPath(path: string, mode: number): SocketHandle {
   const handle = internals._createServerHandle(nativeText(path), -1, -1, -1);
   if (handle === EACCES && !existsSync(fsPath(dirname(path)))) {
     // libuv reports a missing folder as if access was denied.
     throw new SocketError(ENOENT);
   }
   const bound = checked(handle);
-  chmodSync(fsPath(path), 0o666);
+  chmodSync(fsPath(path), mode);
   return bound;
 }
 

@@ -1,0 +1,43 @@
+import { ConfigErrors, type Configuration, type LoadConfiguration, type LoadOptions } from '../shared/config/configuration.js';
+import type { CommandLine } from './cli.js';
+import type { EarlySignals } from './early-signals.js';
+import type { MasterLog } from './master-log.js';
+
+/** What the parts of the program that the master stays away from do for it: they belong to modules. */
+export interface Hooks {
+  /** Prepares what workers of a new configuration share, before any of them starts. Throws an Error whose message is logged, level emerg. */
+  prepare(configuration: Configuration, previous: Configuration | undefined): void;
+  /** Frees what a process held that ended without giving it back. */
+  onWorkerDeath(pid: number, configuration: Configuration): void;
+}
+
+/** What every part of the master needs to know. */
+export interface Context {
+  /** `sluice`, or `nginx` when called so. */
+  readonly name: string;
+  readonly commandLine: CommandLine;
+  readonly options: LoadOptions;
+  readonly log: MasterLog;
+  readonly load: LoadConfiguration;
+  readonly hooks: Hooks;
+  readonly early: EarlySignals;
+}
+
+/** Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. */
+export async function loadReported({ load, options, log }: Context): Promise<Configuration | undefined> {
+  try {
+    const configuration = await load(options);
+    for (const finding of configuration.warnings) {
+      log.report(finding);
+    }
+    return configuration;
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) {
+      throw error;
+    }
+    for (const finding of error.findings) {
+      log.report(finding);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import type { ProcessConf, Snapshot } from '../config/configuration.js';
+import type { Logger } from '../log/error-log.js';
+import type { LogFiles } from '../log/log-files.js';
+import type { ListenSocket } from '../net/listen-socket.js';
+
+/** What the process gives to the server that runs in it. */
+export interface WorkerProcess {
+  /** Number of the worker among those of its configuration, from 0; its replacement gets the same. */
+  readonly slot: number;
+  readonly generation: number;
+  readonly snapshot: Snapshot;
+  readonly process: ProcessConf;
+  readonly sockets: readonly ListenSocket[];
+  /** The log of the main context. */
+  readonly log: Logger;
+  readonly logFiles: LogFiles;
+}
+
+/**
+ * What the process asks of the server that runs in it. The process itself opens and closes the sockets, reopens the log files and drops
+ * root's rights.
+ */
+export interface Server {
+  /** Called with the rights that the process keeps, right before the sockets are opened. */
+  start(): void;
+  /**
+   * The sockets are closed: finishes what is under way, closes idle connections, and calls back once none is left, which may be at once.
+   */
+  drain(done: () => void): void;
+  /** Closes every connection now; a drain that was asked for calls back. */
+  terminate(): void;
+}
+
+/**
+ * Builds the server. It runs with all rights the master has, so everything that needs them (keys, log files) is opened here; each socket is
+ * given to a node:net server by `attach`. Throws an Error whose message goes into the log, level emerg, when it cannot be built.
+ */
+export type Serve = (worker: WorkerProcess) => Server;
