@@ -108,6 +108,14 @@ export class Request implements Subject, LogSubject {
   lingeringClose = false;
   /** Filters see the whole body in memory. nginx: r->filter_need_in_memory is implied. */
   expectTrailers = false;
+  /** Names the exact bytes of the body (a file with its time and size), for filters that remember what they made of it. */
+  bodyIdentity: string | undefined = undefined;
+  /** Length of the body as its source gives it, -1 when unknown; filters may clear `out.contentLength`. */
+  bodyLength = -1;
+  /** What is sent must leave at once: filters must not hold it back. */
+  flushBody = false;
+  /** The response depends on Accept-Encoding; `gzip_vary` says so to caches. */
+  gzipVary = false;
   disableNotModified = false;
   singleRange = false;
   headerSize = 0;

@@ -19,6 +19,7 @@ export function sendHeader(r: Request): Result {
     out.status = r.errStatus;
     out.statusText = undefined;
   }
+  r.bodyLength = out.contentLength;
   const filters = r.location.headerFilters;
   for (let i = 0; i < filters.length; i++) {
     const code = filters[i]!(r);

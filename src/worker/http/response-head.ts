@@ -37,6 +37,7 @@ export function http1Head(r: Request): string {
       if (settings.keepaliveHeader > 0) text += `Keep-Alive: timeout=${settings.keepaliveHeader}\r\n`;
     } else text += 'Connection: close\r\n';
   }
+  if (r.gzipVary && settings.gzip.vary) text += 'Vary: Accept-Encoding\r\n';
   const list = out.list;
   for (let i = 0; i < list.length; i++) {
     const header = list[i]!;

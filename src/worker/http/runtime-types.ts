@@ -5,6 +5,7 @@ import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
+import type { GzipRules } from './accept-gzip.js';
 import type { ErrorPage } from './error-page.js';
 import type { HeadLimits } from './head-parser.js';
 import type { LocationInfo } from './location-info.js';
@@ -101,6 +102,7 @@ export interface LocationSettings {
   logNotFound: boolean;
   logSubrequest: boolean;
   uninitializedVariableWarn: boolean;
+  gzip: GzipRules;
   limitRate: ComplexValue<Request> | undefined;
   limitRateAfter: ComplexValue<Request> | undefined;
 }

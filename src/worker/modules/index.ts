@@ -4,6 +4,8 @@ import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
+import { gunzipModule } from './gunzip/index.js';
+import { gzipModule } from './gzip/index.js';
 import { limitRateModule } from './limit-rate/index.js';
 import { processModule } from './process/index.js';
 import { rewriteModule } from './rewrite/index.js';
@@ -29,4 +31,6 @@ export const modules: readonly AnyModule[] = [
   errorPageModule,
   limitRateModule,
   rewriteModule,
+  gunzipModule,
+  gzipModule,
 ];

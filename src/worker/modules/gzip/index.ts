@@ -1,0 +1,200 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { accepted, bits, buffers, flag, int, oneOf } from '../../../shared/config/slots.js';
+import { parseSize } from '../../../shared/config/units.js';
+import { Lru } from '../../../shared/lib/lru.js';
+import type { RegexValue } from '../../../shared/value/value.js';
+import { gzip } from '../../body/compressor.js';
+import { ReplacedStage } from '../../body/replaced-stage.js';
+import type { BodyStage } from '../../body/stage.js';
+import { TransformStage } from '../../body/transform-stage.js';
+import { GzipProxied, mayCompress } from '../../http/accept-gzip.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
+import { contextSlot, type Request } from '../../http/request.js';
+import { HTTP_10, HTTP_11 } from '../../http/request-line.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { OK } from '../../phases/codes.js';
+
+interface Settings {
+  enable: boolean;
+  types: ContentTypes;
+  level: number;
+  windowBits: number;
+  memLevel: number;
+  minLength: number;
+  vary: boolean;
+  httpVersion: number;
+  proxied: number;
+  disable: readonly RegexValue<Request>[];
+  disableMsie6: boolean;
+}
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const DEFAULT_TYPES = ['text/html'] as const;
+/** Memory for results that are kept, and the largest one that is. */
+const MEMO_BYTES = 16 * 1024 * 1024;
+const MEMO_LARGEST = 256 * 1024;
+
+/** A power of two between bounds, as bits. nginx: ngx_http_gzip_window, ngx_http_gzip_hash. */
+function sizeBits(ctx: Context, smallest: number, largest: number): number {
+  const bytes = parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 });
+  for (let n = largest; n >= smallest; n--) if (bytes === 1 << n) return n;
+  return ctx.reject(`must be ${Array.from({ length: largest - smallest + 1 }, (_, i) => sizeName(1 << (smallest + i))).join(', ')}`);
+}
+
+const sizeName = (bytes: number): string => (bytes >= 1024 ? `${bytes / 1024}k` : String(bytes));
+
+const scope = defineScope<Settings>({
+  fields: {
+    enable: inherit(false),
+    types: inherit<ContentTypes>(new Set(DEFAULT_TYPES)),
+    level: inherit(1),
+    windowBits: inherit(15),
+    memLevel: inherit(8),
+    minLength: inherit(20),
+    vary: inherit(false),
+    httpVersion: inherit<number>(HTTP_11),
+    proxied: inherit<number>(GzipProxied.OFF),
+    disable: inherit<readonly RegexValue<Request>[]>([]),
+    disableMsie6: inherit(false),
+  },
+  directives: {
+    gzip: { in: ANYWHERE | In.LOCATION_IF, args: 'flag', set: flag('enable') },
+    gzip_types: {
+      in: ANYWHERE,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
+      },
+    },
+    gzip_comp_level: { in: ANYWHERE, args: 1, set: int('level', 1, 9) },
+    gzip_min_length: { in: ANYWHERE, args: 1, set: int('minLength') },
+    gzip_window: {
+      in: ANYWHERE,
+      args: 1,
+      set(conf, _node, ctx) {
+        if (conf.windowBits !== undefined) ctx.reject('is duplicate');
+        conf.windowBits = sizeBits(ctx, 9, 15);
+      },
+    },
+    gzip_hash: {
+      in: ANYWHERE,
+      args: 1,
+      set(conf, _node, ctx) {
+        if (conf.memLevel !== undefined) ctx.reject('is duplicate');
+        conf.memLevel = sizeBits(ctx, 9, 17) - 8;
+      },
+    },
+    gzip_buffers: { in: ANYWHERE, args: 2, set: (_conf, node, ctx) => buffers('ignored')({}, node, ctx) },
+    postpone_gzipping: {
+      in: ANYWHERE,
+      args: 1,
+      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
+    },
+    gzip_no_buffer: { in: ANYWHERE, args: 'flag', set: accepted() },
+    gzip_vary: { in: ANYWHERE, args: 'flag', set: flag('vary') },
+    gzip_http_version: {
+      in: ANYWHERE,
+      args: 1,
+      set: oneOf<'httpVersion', number, Request>('httpVersion', { '1.0': HTTP_10, '1.1': HTTP_11 }),
+    },
+    gzip_proxied: {
+      in: ANYWHERE,
+      args: { min: 1 },
+      set: bits('proxied', {
+        off: GzipProxied.OFF,
+        expired: GzipProxied.EXPIRED,
+        'no-cache': GzipProxied.NO_CACHE,
+        'no-store': GzipProxied.NO_STORE,
+        private: GzipProxied.PRIVATE,
+        no_last_modified: GzipProxied.NO_LAST_MODIFIED,
+        no_etag: GzipProxied.NO_ETAG,
+        auth: GzipProxied.AUTH,
+        any: GzipProxied.ANY,
+      }),
+    },
+    gzip_disable: {
+      in: ANYWHERE,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        for (const pattern of node.args) {
+          if (pattern === 'msie6') conf.disableMsie6 = true;
+          else if (pattern !== 'degradation') conf.disable = [...(conf.disable ?? []), ctx.regex(pattern, true)];
+        }
+      },
+    },
+  },
+});
+
+/** What the header filter decided: compress, or send what was compressed before. */
+type Decision = { readonly memo: Buffer | undefined; readonly key: string | undefined };
+const decision = contextSlot<Decision>();
+const running = contextSlot<TransformStage>();
+
+const memo = new Lru<Buffer>(MEMO_BYTES);
+
+// nginx: ngx_http_gzip_header_filter.
+function headerFilter(conf: Readonly<Settings>, r: Request): number {
+  const out = r.out;
+  if (
+    (out.status !== 200 && out.status !== 403 && out.status !== 404) ||
+    out.contentEncoding !== undefined ||
+    (out.contentLength !== -1 && out.contentLength < conf.minLength) ||
+    r.headerOnly ||
+    !hasContentType(r, conf.types)
+  ) {
+    return OK;
+  }
+  r.gzipVary = true;
+  const { gzip: rules } = r.location.settings;
+  if (!mayCompress(r, rules, 'gzip')) return OK;
+  const key = r.bodyIdentity === undefined ? undefined : `${conf.level} ${conf.windowBits} ${r.bodyIdentity}`;
+  decision.set(r, { memo: key === undefined ? undefined : memo.get(key), key });
+  out.contentEncoding = 'gzip';
+  out.clearContentLength();
+  out.clearAcceptRanges();
+  out.weakenEtag();
+  return OK;
+}
+
+function bodyFilter(conf: Readonly<Settings>, r: Request, next: BodyStage): BodyStage {
+  const decided = decision.get(r);
+  if (decided === undefined) return next;
+  if (decided.memo !== undefined) return new ReplacedStage(decided.memo, next);
+  // A small body needs only a small window. nginx: ngx_http_gzip_filter_memory.
+  let { windowBits, memLevel } = conf;
+  const length = r.bodyLength;
+  while (length > 0 && windowBits > 9 && length < (1 << (windowBits - 1)) - 262) {
+    windowBits--;
+    memLevel--;
+  }
+  const { key } = decided;
+  const keep = key === undefined ? undefined : (body: Buffer) => void memo.set(key, body, body.length);
+  const stage = new TransformStage(r, gzip(conf.level, windowBits, Math.max(memLevel, 1)), next, MEMO_LARGEST, keep);
+  running.set(r, stage);
+  return stage;
+}
+
+/** Compresses responses with gzip. What a file compressed to is kept while the file does not change. nginx: ngx_http_gzip_filter_module. */
+export const gzipModule = defineModule({
+  name: 'gzip',
+  location: scope,
+  variables: [
+    {
+      name: 'gzip_ratio',
+      cacheable: false,
+      get(r) {
+        const stage = running.get(r);
+        if (stage === undefined || stage.bytesOut === 0) return undefined;
+        const hundredths = Math.round((stage.bytesIn * 100) / stage.bytesOut);
+        return `${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`;
+      },
+    },
+  ],
+  headerFilter: (conf) => (conf.enable ? (r) => headerFilter(conf, r) : undefined),
+  bodyFilter: (conf) => (conf.enable ? (r, next) => bodyFilter(conf, r, next) : undefined),
+  installLocation(conf, location) {
+    const { vary, httpVersion, proxied, disable, disableMsie6 } = conf;
+    location.settings.gzip = { vary, httpVersion, proxied, disable, disableMsie6 };
+  },
+});
