@@ -13,7 +13,11 @@ const scope = defineScope<{ enable: boolean }>({
   fields: { enable: inherit(false) },
   directives: {
     gunzip: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('enable') },
-    gunzip_buffers: { in: In.HTTP | In.SERVER | In.LOCATION, args: 2, set: (_conf, node, ctx) => buffers('ignored')({}, node, ctx) },
+    gunzip_buffers: {
+      in: In.HTTP | In.SERVER | In.LOCATION,
+      args: 2,
+      set: (_conf, node, ctx) => buffers<'ignored', Request>('ignored')({}, node, ctx),
+    },
   },
 });
 

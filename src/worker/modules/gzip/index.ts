@@ -85,7 +85,7 @@ const scope = defineScope<Settings>({
         conf.memLevel = sizeBits(ctx, 9, 17) - 8;
       },
     },
-    gzip_buffers: { in: ANYWHERE, args: 2, set: (_conf, node, ctx) => buffers('ignored')({}, node, ctx) },
+    gzip_buffers: { in: ANYWHERE, args: 2, set: (_conf, node, ctx) => buffers<'ignored', Request>('ignored')({}, node, ctx) },
     postpone_gzipping: {
       in: ANYWHERE,
       args: 1,
