@@ -66,6 +66,8 @@ export interface Module<
   readonly installMain?: (conf: Readonly<NoInfer<M>>, http: HttpRuntime, env: WorkerEnv) => void;
   readonly installServer?: (conf: Readonly<NoInfer<S>>, server: ServerRuntime, env: WorkerEnv) => void;
   readonly installLocation?: (conf: Readonly<NoInfer<L>>, location: LocationRuntime, env: WorkerEnv) => void;
+  /** Runs once the blocks inside the location are made, for settings that point at them. */
+  readonly finishLocation?: (conf: Readonly<NoInfer<L>>, location: LocationRuntime, env: WorkerEnv) => void;
   /** Runs for each `upstream {}` block when a worker starts. */
   readonly installUpstream?: (conf: Readonly<NoInfer<U>>, http: HttpRuntime, env: WorkerEnv) => void;
 }

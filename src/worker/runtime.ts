@@ -59,6 +59,18 @@ function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) 
   };
 }
 
+/**
+ * The module whose content handler a block uses. `if` and `limit_except` go on with that of their location, with their
+ * own settings.
+ */
+function claimedBy(block: Block): string | undefined {
+  for (let at: Block | undefined = block; at !== undefined; at = at.parent) {
+    const info = at.info as LocationInfo;
+    if (info.handler !== undefined || info.kind !== 'nameless') return info.handler;
+  }
+  return undefined;
+}
+
 class Builder {
   readonly #loaded: Loaded<Request>;
   readonly #modules: readonly AnyModule[];
@@ -124,6 +136,7 @@ class Builder {
 
   /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */
   #finish(block: Block, location: LocationRuntime): void {
+    for (const module of this.#modules) module.finishLocation?.(this.#confOf(module, block), location, this.#env);
     const phase = (name: Phase): PhaseHandler[] => this.#build(block, location, (module) => module.phases?.[name]);
     location.postRead = phase('postRead');
     location.serverRewrite = phase('serverRewrite');
@@ -135,7 +148,7 @@ class Builder {
     location.logPhase = phase('log');
     location.headerFilters = this.#build<HeaderFilter>(block, location, (module) => module.headerFilter);
     location.bodyFilters = this.#build<BodyFilter>(block, location, (module) => module.bodyFilter);
-    const claimed = (block.info as LocationInfo).handler;
+    const claimed = claimedBy(block);
     const owner = claimed === undefined ? undefined : this.#modules.find(({ name }) => name === claimed);
     location.handler = owner?.handler?.(this.#confOf(owner, block), this.#env, location);
   }

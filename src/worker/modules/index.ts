@@ -1,12 +1,15 @@
 import type { AnyModule } from '../module.js';
 import { accessLogModule } from './access-log/index.js';
+import { authRequestModule } from './auth-request/index.js';
 import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
+import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
+import { mirrorModule } from './mirror/index.js';
 import { processModule } from './process/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
@@ -30,7 +33,10 @@ export const modules: readonly AnyModule[] = [
   documentModule,
   errorPageModule,
   limitRateModule,
+  limitExceptModule,
   rewriteModule,
+  mirrorModule,
+  authRequestModule,
   gunzipModule,
   gzipModule,
 ];
