@@ -183,7 +183,7 @@ export class Request implements Subject, LogSubject {
   logContext(): LogContext {
     const main = this.main;
     return {
-      action: main.stream.action,
+      action: main.logged ? 'logging request' : main.stream.action,
       client: this.connection.remoteAddress,
       server: this.server.settings.serverName,
       request: main.line === '' ? undefined : main.line,
