@@ -1,26 +1,82 @@
-/** A value SQLite stores. */
+/** A value SQLite stores. Text is latin1: one character stands for one byte. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
-/** The part of a database that zone operations use: prepared statements. */
-export interface Sql {
-  prepare<Row>(text: string): {
-    get(...args: SqlValue[]): Row | undefined;
-    all(...args: SqlValue[]): Row[];
-    run(...args: SqlValue[]): number;
-  };
+/** A prepared statement of one zone. Rows are arrays in the order of the columns; a statement of one column gives the bare value. */
+export interface Statement<Row> {
+  /** The first row, or undefined when there is none. */
+  get(...args: SqlValue[]): Row | undefined;
+  all(...args: SqlValue[]): Row[];
+  /** Runs a statement that returns no rows; the result is the number of rows it changed. */
+  run(...args: SqlValue[]): number;
 }
 
 /**
- * One kind of shared state: its table and the operations on it. A module owns its kind; every operation is one
- * statement, so that it is atomic across workers.
+ * A piece of work on zones. The jobs that one turn of the event loop submits share one transaction, which starts when
+ * the turn ends and is over before anything else runs, so the lock is held for the statements alone.
  */
+export interface ZoneJob {
+  /**
+   * Runs inside the transaction. It may run again after a rollback, so it changes nothing but the database and what the
+   * next run sets anew.
+   */
+  work(): void;
+  /** Runs once, after the commit. */
+  after(): void;
+}
+
+/** Takes jobs for one transaction over one zone or several. */
+export interface ZoneScope {
+  /** Adds a job to the transaction at the end of this turn. */
+  submit(job: ZoneJob): void;
+}
+
+/** What a table object does around each transaction of its zone. */
+export interface TransactionHooks {
+  /** Runs after BEGIN, before the first job; also before each repetition. */
+  begin?(): void;
+  /** Runs after the last job, before COMMIT. */
+  end?(): void;
+  /** Runs after COMMIT, before the first `after`. */
+  committed?(): void;
+}
+
+/** A zone's database as its kind sees it. Statements run only inside `work`, the hooks, `now` and `read`. */
+export interface Sql extends ZoneScope {
+  /** Grows each time this process finds itself with new, empty tables: after damage, or while the file cannot be used. */
+  readonly epoch: number;
+  prepare<Row>(text: string): Statement<Row>;
+  /** Adds hooks to all transactions of the zone. */
+  hook(hooks: TransactionHooks): void;
+  /** Runs a transaction at once. False when another process holds the zone now: nothing was done. */
+  now(work: () => void): boolean;
+  /** Reads without a lock. undefined when the zone cannot be read now. */
+  read<T>(work: () => T): T | undefined;
+}
+
+/** What a status page tells of a zone. */
+export interface ZoneStats {
+  readonly entries: number;
+  /** Bytes of the zone in use, by nginx's measure. */
+  readonly used: number;
+  /** Entries forgotten because the zone was full. */
+  readonly evictions: number;
+  /** Requests refused. */
+  readonly rejections: number;
+}
+
+/** One kind of shared state: its tables and the operations on them. A module owns its kind. */
 export interface ZoneKind<Z, D> {
-  /** Unique name, also part of the database file's name. */
+  /** Unique name. */
   readonly id: string;
+  /** Makes the tables; each statement has IF NOT EXISTS. */
   readonly ddl: string;
+  /** A reload gives the zone new, empty tables even when size and kind agree. nginx: shm_zone->noreuse. */
+  readonly noreuse?: true;
+  /** `worker` is the number of this process, which no other living process of the service has. */
   open(sql: Sql, zone: ZoneRef<Z, D>, worker: number): Z;
-  /** Gives back what a dead worker held. */
+  /** Gives back what a dead worker held. Runs inside a transaction. */
   release?(sql: Sql, worker: number): void;
+  stats?(zone: Z): ZoneStats;
   /** nginx's words when a reload changes what the zone is keyed by; undefined when old and new agree. */
   conflict?(name: string, before: D, after: D): string | undefined;
 }
@@ -32,3 +88,6 @@ export interface ZoneRef<Z, D> {
   readonly bytes: number;
   readonly data: D;
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: zones of all kinds stand in one list
+export type AnyZoneRef = ZoneRef<any, any>;

@@ -1,0 +1,139 @@
+import Database from 'better-sqlite3';
+import type { SqlValue } from './kind.js';
+
+/** Why an operation failed. `locked`: another process holds the lock; `damaged`: the file is no sound database; `unusable`: no room, no right, no disk. */
+export type FaultKind = 'locked' | 'damaged' | 'unusable';
+
+/** How often BEGIN is tried at once. One failed try costs some 3 µs, about half as long as a transaction holds the lock. */
+const BEGIN_TRIES = 4;
+
+/** Pages (of 4 kB) in the write-ahead log that start a checkpoint: at most some hundreds of microseconds of copying. */
+const CHECKPOINT_PAGES = 400;
+
+/** A statement compiled on one connection. */
+export interface NativeStatement {
+  get(...args: SqlValue[]): unknown;
+  all(...args: SqlValue[]): unknown[];
+  run(...args: SqlValue[]): { readonly changes: number };
+}
+
+/** One connection to a database file, or to a database in this process's memory. */
+export class Connection {
+  readonly #db: Database.Database;
+  readonly #begin: Database.Statement;
+  readonly #commit: Database.Statement;
+
+  /**
+   * Opens or creates the file; `undefined` gives a database in memory. Throws what {@link faultOf} names. `patient` waits up to
+   * some 200 ms for a lock, which only a process that serves nobody yet may do.
+   */
+  constructor(path: string | undefined, ddl: string, patient: boolean) {
+    const tries = patient ? 100 : 0;
+    this.#db = new Database(path ?? ':memory:', { timeout: 0 });
+    try {
+      if (path !== undefined) {
+        // A zone does not outlive a crash of the machine, so nothing is ever synced. No page of the database file is
+        // mapped: a file that someone truncates must end in an error, not in SIGBUS.
+        retryLocked(tries, () => this.#db.pragma('journal_mode = WAL'));
+        this.#db.pragma('synchronous = OFF');
+        this.#db.pragma('mmap_size = 0');
+        this.#db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+        this.#db.pragma(`journal_size_limit = ${4 * CHECKPOINT_PAGES * 4096}`);
+      }
+      this.#db.pragma('temp_store = MEMORY');
+      this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
+      this.#commit = this.#db.prepare('COMMIT');
+      retryLocked(tries, () => this.#db.exec(ddl));
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  /** Compiles a statement whose rows come as arrays, or bare when they have one column. */
+  prepare(text: string): NativeStatement {
+    const statement = this.#db.prepare(text);
+    if (statement.reader) return statement.columns().length === 1 ? statement.pluck() : statement.raw();
+    return statement;
+  }
+
+  /** Starts a writing transaction. False when another process holds the lock. */
+  begin(): boolean {
+    // The stack of an error that is caught at once would cost more than the attempt.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    try {
+      for (let i = 0; i < BEGIN_TRIES; i++) {
+        try {
+          this.#begin.run();
+          return true;
+        } catch (error) {
+          if (faultOf(error) !== 'locked') throw error;
+        }
+      }
+      return false;
+    } finally {
+      Error.stackTraceLimit = limit;
+    }
+  }
+
+  commit(): void {
+    this.#commit.run();
+  }
+
+  /** Changes the file without changing its tables; tells by an error whether it takes writes. */
+  touch(): void {
+    this.#db.exec('PRAGMA user_version = 1');
+  }
+
+  /** Undoes the transaction, if there still is one. */
+  rollback(): void {
+    if (this.#db.inTransaction) {
+      try {
+        this.#db.exec('ROLLBACK');
+      } catch (error) {
+        // A damaged database may refuse even this; it is closed next.
+        if (faultOf(error) === undefined) throw error;
+      }
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+/** Sorts an error: undefined when it is not the file's fault, which makes it a bug of ours. */
+export function faultOf(error: unknown): FaultKind | undefined {
+  if (!(error instanceof Database.SqliteError)) {
+    // A failed system call, or what better-sqlite3 says of a missing folder.
+    const { syscall } = error as NodeJS.ErrnoException;
+    return syscall !== undefined || (error instanceof TypeError && error.message.includes('directory does not exist'))
+      ? 'unusable'
+      : undefined;
+  }
+  const code = error.code;
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') || code === 'SQLITE_PROTOCOL') return 'locked';
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' || code === 'SQLITE_FORMAT' || code === 'SQLITE_SCHEMA')
+    return 'damaged';
+  if (code === 'SQLITE_IOERR_SHORT_READ' || code === 'SQLITE_IOERR_READ' || code === 'SQLITE_IOERR_CORRUPTFS') return 'damaged';
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY')) return 'unusable';
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_PERM' || code === 'SQLITE_NOLFS' || code === 'SQLITE_NOMEM') return 'unusable';
+  // A table that has gone is damage; any other SQLITE_ERROR is a wrong statement.
+  return code === 'SQLITE_ERROR' && error.message.startsWith('no such table') ? 'damaged' : undefined;
+}
+
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+// Several workers open one zone at the same moment, and the switch to WAL takes an exclusive lock.
+function retryLocked(limit: number, operation: () => void): void {
+  for (let tries = 0; ; tries++) {
+    try {
+      operation();
+      return;
+    } catch (error) {
+      if (faultOf(error) !== 'locked' || tries >= limit) throw error;
+      Atomics.wait(pause, 0, 0, 1 + Math.random() * 2);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import type { Logger } from '../log/error-log.js';
+import type { Counters } from './counters.js';
+import { counterZone } from './counters.js';
+import type { AnyZoneRef, Sql, Statement, TransactionHooks, ZoneJob, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
+import type { ZonePlan } from './plan.js';
+import { faultOf } from './sqlite.js';
+import { Turn, TurnScope } from './turn.js';
+import { ZoneFile } from './zone-file.js';
+
+/** A process's access to the shared zones. */
+export interface ZoneStore {
+  /** The numbers of the status page. */
+  readonly counters: Counters;
+  /** The operations of a zone; always the same object for one zone. */
+  open<Z, D>(ref: ZoneRef<Z, D>): Z;
+  /** A scope for jobs that change several zones at once: their locks are taken together. */
+  together(refs: readonly AnyZoneRef[]): ZoneScope;
+  /** The configuration's zones with what they tell of themselves, for status pages. */
+  stats(): { readonly ref: AnyZoneRef; readonly stats: ZoneStats }[];
+  /** Gives back what a dead worker held. */
+  releaseWorker(worker: number): void;
+  /** Does the jobs that wait and closes the files. */
+  close(): void;
+}
+
+class ZoneSql implements Sql {
+  readonly file: ZoneFile;
+  readonly scope: TurnScope;
+
+  constructor(file: ZoneFile, scope: TurnScope) {
+    this.file = file;
+    this.scope = scope;
+  }
+
+  get epoch(): number {
+    return this.file.epoch;
+  }
+
+  prepare<Row>(text: string): Statement<Row> {
+    return this.file.prepare(text);
+  }
+
+  hook(hooks: TransactionHooks): void {
+    this.file.hooks.push(hooks);
+  }
+
+  submit(job: ZoneJob): void {
+    this.scope.submit(job);
+  }
+
+  now(work: () => void): boolean {
+    return this.scope.run([{ work, after: () => {} }]);
+  }
+
+  read<T>(work: () => T): T | undefined {
+    for (let tries = 0; tries < 2; tries++) {
+      try {
+        return work();
+      } catch (error) {
+        if (faultOf(error) === 'locked') return undefined;
+        this.file.recover(error);
+      }
+    }
+    return undefined;
+  }
+}
+
+interface OpenZone {
+  readonly ref: AnyZoneRef;
+  readonly sql: ZoneSql;
+  readonly zone: unknown;
+}
+
+/** Zones in SQLite files, one for each zone. */
+export class SqliteZoneStore implements ZoneStore {
+  readonly #plan: ZonePlan;
+  readonly #refs: readonly AnyZoneRef[];
+  readonly #worker: number;
+  readonly #log: Logger;
+  readonly #turn = new Turn();
+  readonly #zones = new Map<string, OpenZone>();
+
+  /** `refs` are the configuration's zones; `worker` is a number that no other living process of the service has: the process id. */
+  constructor(plan: ZonePlan, refs: readonly AnyZoneRef[], worker: number, log: Logger) {
+    this.#plan = plan;
+    this.#refs = refs;
+    this.#worker = worker;
+    this.#log = log;
+  }
+
+  get counters(): Counters {
+    return this.open(counterZone);
+  }
+
+  open<Z, D>(ref: ZoneRef<Z, D>): Z {
+    return this.#open(ref).zone as Z;
+  }
+
+  together(refs: readonly AnyZoneRef[]): ZoneScope {
+    const files = refs.map((ref) => this.#open(ref).sql.file);
+    files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return files.length === 1 ? this.#open(refs[0]!).sql.scope : new TurnScope(this.#turn, files);
+  }
+
+  stats(): { readonly ref: AnyZoneRef; readonly stats: ZoneStats }[] {
+    const all: { ref: AnyZoneRef; stats: ZoneStats }[] = [];
+    for (const ref of this.#refs) {
+      const { sql, zone } = this.#open(ref);
+      const stats = sql.read(() => ref.kind.stats?.(zone));
+      if (stats !== undefined) all.push({ ref, stats });
+    }
+    return all;
+  }
+
+  releaseWorker(worker: number): void {
+    for (const ref of [counterZone, ...this.#refs]) {
+      if (ref.kind.release === undefined) continue;
+      const { sql } = this.#open(ref);
+      const deadline = Date.now() + RELEASE_MS;
+      while (!sql.now(() => ref.kind.release!(sql, worker)) && Date.now() < deadline);
+    }
+  }
+
+  close(): void {
+    this.#turn.close();
+    for (const { sql } of this.#zones.values()) sql.file.close();
+    this.#zones.clear();
+  }
+
+  #open(ref: AnyZoneRef): OpenZone {
+    const known = this.#zones.get(ref.name);
+    if (known !== undefined) return known;
+    const { directory, files } = this.#plan;
+    const base = directory === undefined ? undefined : join(directory, files[ref.name]!);
+    const file = new ZoneFile(ref.name, base, ref.kind.ddl, this.#log);
+    const sql = new ZoneSql(file, new TurnScope(this.#turn, [file]));
+    const opened = { ref, sql, zone: ref.kind.open(sql, ref, this.#worker) };
+    this.#zones.set(ref.name, opened);
+    return opened;
+  }
+}
+
+/** How long (milliseconds) the master tries to get at a zone to give back a dead worker's share; beyond the time after which a lock counts as stuck. */
+const RELEASE_MS = 600;

@@ -1,0 +1,143 @@
+import type { ZoneJob, ZoneScope } from './kind.js';
+import type { ZoneFile } from './zone-file.js';
+
+/** How often a locked zone is tried again on the very next turn, before a timer of a millisecond lets the lock's holder have the processor. */
+const EAGER_TRIES = 3;
+
+/** Runs the jobs of each turn of the event loop, one transaction for each scope. One for each process. */
+export class Turn {
+  #due: TurnScope[] = [];
+  #spare: TurnScope[] = [];
+  #immediate = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Puts a scope into the queue for the end of this turn. */
+  add(scope: TurnScope): void {
+    this.#due.push(scope);
+    this.#schedule();
+  }
+
+  /** Runs what is due and takes no more. */
+  close(): void {
+    this.#run();
+    clearTimeout(this.#timer);
+    this.#due.length = 0;
+  }
+
+  readonly #run = (): void => {
+    this.#immediate = false;
+    const scopes = this.#due;
+    this.#due = this.#spare;
+    let locked = false;
+    let eager = true;
+    // Every lock is given back before the first request goes on.
+    for (let i = 0; i < scopes.length; i++) {
+      const scope = scopes[i]!;
+      if (scope.transact()) continue;
+      this.#due.push(scope);
+      locked = true;
+      if (scope.tries > EAGER_TRIES) eager = false;
+    }
+    for (let i = 0; i < scopes.length; i++) scopes[i]!.deliver();
+    scopes.length = 0;
+    this.#spare = scopes;
+    if (!locked) return;
+    if (eager) this.#schedule();
+    else this.#timer ??= setTimeout(this.#expire, 1);
+  };
+
+  readonly #expire = (): void => {
+    this.#timer = undefined;
+    this.#run();
+  };
+
+  #schedule(): void {
+    if (this.#immediate) return;
+    this.#immediate = true;
+    setImmediate(this.#run);
+  }
+}
+
+/** A queue of jobs that are done in one transaction over one file or several. */
+export class TurnScope implements ZoneScope {
+  tries = 0;
+  readonly #turn: Turn;
+  readonly #files: readonly ZoneFile[];
+  #jobs: ZoneJob[] = [];
+  #done: ZoneJob[] = [];
+  #queued = false;
+
+  /** All scopes name their files in one order, so that two workers cannot each hold what the other waits for. */
+  constructor(turn: Turn, files: readonly ZoneFile[]) {
+    this.#turn = turn;
+    this.#files = files;
+  }
+
+  submit(job: ZoneJob): void {
+    this.#jobs.push(job);
+    if (!this.#queued) {
+      this.#queued = true;
+      this.#turn.add(this);
+    }
+  }
+
+  /** Does the queued jobs. False when a file is locked: they stay queued. */
+  transact(): boolean {
+    if (!this.run(this.#jobs)) {
+      this.tries++;
+      return false;
+    }
+    this.tries = 0;
+    this.#queued = false;
+    const jobs = this.#jobs;
+    this.#jobs = this.#done;
+    this.#done = jobs;
+    return true;
+  }
+
+  /** Tells the jobs of the last transaction that they are done. */
+  deliver(): void {
+    const jobs = this.#done;
+    for (let i = 0; i < jobs.length; i++) {
+      try {
+        jobs[i]!.after();
+      } catch (error) {
+        // One request's error must not keep the others of its turn from going on.
+        setImmediate(rethrow, error);
+      }
+    }
+    jobs.length = 0;
+  }
+
+  /** One transaction with these jobs, repeated after a repair. False when a file is locked. */
+  run(jobs: readonly ZoneJob[]): boolean {
+    const files = this.#files;
+    for (;;) {
+      let open = 0;
+      try {
+        for (; open < files.length; open++) {
+          if (!files[open]!.begin()) {
+            while (open-- > 0) files[open]!.rollback();
+            return false;
+          }
+        }
+        for (let i = 0; i < files.length; i++) for (const hooks of files[i]!.hooks) hooks.begin?.();
+        for (let i = 0; i < jobs.length; i++) jobs[i]!.work();
+        for (let i = 0; i < files.length; i++) for (const hooks of files[i]!.hooks) hooks.end?.();
+        for (let i = 0; i < files.length; i++) files[i]!.commit();
+        for (let i = 0; i < files.length; i++) for (const hooks of files[i]!.hooks) hooks.committed?.();
+        return true;
+      } catch (error) {
+        for (let i = 0; i < files.length; i++) files[i]!.rollback();
+        const failed = files.find((file) => file.failure === error);
+        if (failed === undefined) throw error;
+        failed.failure = undefined;
+        failed.recover(error);
+      }
+    }
+  }
+}
+
+function rethrow(error: unknown): void {
+  throw error;
+}

@@ -1,0 +1,302 @@
+import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Logger } from '../log/error-log.js';
+import { ALERT, NOTICE, WARN } from '../log/level.js';
+import type { SqlValue, Statement, TransactionHooks } from './kind.js';
+import { monotonicMs } from './monotonic.js';
+import { Connection, type FaultKind, faultOf, type NativeStatement } from './sqlite.js';
+
+/** A lock that another process holds for so long (milliseconds) belongs to a stuck process; transactions last microseconds. */
+export const STUCK_MS = 500;
+/** How often (milliseconds) the file is looked at, and how long a worker counts for itself before it tries the file again. */
+const LOOK_MS = 1000;
+/** More repairs than this between two looks mean that the disk, not the file, is at fault. */
+const MAX_REPAIRS = 3;
+
+// Notes on its file which error came from it, since a transaction may span several files.
+class ZoneStatement<Row> implements Statement<Row> {
+  readonly text: string;
+  readonly file: ZoneFile;
+  native!: NativeStatement;
+
+  constructor(text: string, file: ZoneFile) {
+    this.text = text;
+    this.file = file;
+  }
+
+  get(...args: SqlValue[]): Row | undefined {
+    try {
+      return this.native.get(...args) as Row | undefined;
+    } catch (error) {
+      this.file.failure = error;
+      throw error;
+    }
+  }
+
+  all(...args: SqlValue[]): Row[] {
+    try {
+      return this.native.all(...args) as Row[];
+    } catch (error) {
+      this.file.failure = error;
+      throw error;
+    }
+  }
+
+  run(...args: SqlValue[]): number {
+    try {
+      return this.native.run(...args).changes;
+    } catch (error) {
+      this.file.failure = error;
+      throw error;
+    }
+  }
+}
+
+/**
+ * One zone's database with all that can go wrong with it. The files are `BASE.N` with SQLite's `-wal` and `-shm` beside
+ * it. Whoever finds number N damaged, replaced or gone removes it and goes on with N+1, and the others follow when they
+ * look; a number is never used twice, so no two processes can pull a file from under each other. While no file can be
+ * used (disk full or read-only, lock held by a stuck process), the worker counts for itself in its own memory.
+ */
+export class ZoneFile {
+  readonly name: string;
+  /** Grows each time the tables are new to this process. */
+  epoch = 0;
+  readonly hooks: TransactionHooks[] = [];
+  /** The last error of a statement. */
+  failure: unknown;
+  readonly #base: string | undefined;
+  readonly #ddl: string;
+  readonly #log: Logger;
+  readonly #statements: ZoneStatement<unknown>[] = [];
+  #number = 0;
+  /** The shared database; undefined while none can be opened. */
+  #shared: Connection | undefined;
+  #private: Connection | undefined;
+  /** The one of the two that counts. */
+  #db!: Connection;
+  /** Inodes of the three files as this process opened them. */
+  #inodes = '';
+  #nextLook = 0;
+  #lockedSince = 0;
+  #lastLocked = 0;
+  #repairs = 0;
+
+  /** Opens or makes the file, which may wait for a lock for some 200 ms. Without `base` there is no file to share. */
+  constructor(name: string, base: string | undefined, ddl: string, log: Logger) {
+    this.name = name;
+    this.#base = base;
+    this.#ddl = ddl;
+    this.#log = log;
+    if (base === undefined) {
+      this.#private = new Connection(undefined, ddl, false);
+      this.#nextLook = Number.POSITIVE_INFINITY;
+      this.#use(this.#private);
+      return;
+    }
+    this.#number = this.#newest();
+    this.#openShared(true);
+  }
+
+  /** True while the zone is this process's own and not shared. */
+  get isolated(): boolean {
+    return this.#db !== this.#shared;
+  }
+
+  prepare<Row>(text: string): Statement<Row> {
+    const statement = new ZoneStatement<Row>(text, this);
+    try {
+      statement.native = this.#db.prepare(text);
+    } catch (error) {
+      this.recover(error);
+      statement.native = this.#db.prepare(text);
+    }
+    this.#statements.push(statement);
+    return statement;
+  }
+
+  /** Starts a transaction. False while another process holds the lock. */
+  begin(): boolean {
+    const now = monotonicMs();
+    if (now >= this.#nextLook) this.#look(now);
+    for (;;) {
+      try {
+        if (this.#db.begin()) {
+          this.#lastLocked = 0;
+          return true;
+        }
+      } catch (error) {
+        this.recover(error);
+        continue;
+      }
+      // A lock met again after a pause in between is another one.
+      if (now - this.#lastLocked > STUCK_MS / 2) this.#lockedSince = now;
+      this.#lastLocked = now;
+      if (now - this.#lockedSince < STUCK_MS) return false;
+      this.#isolate('is locked by another process');
+    }
+  }
+
+  commit(): void {
+    try {
+      this.#db.commit();
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+    if (this.#inodes === '' && !this.isolated) this.#inodes = this.#readInodes();
+  }
+
+  rollback(): void {
+    this.#db.rollback();
+  }
+
+  /** Deals with a failed statement outside or inside a rolled back transaction; the operation can then be repeated. Throws bugs on. */
+  recover(error: unknown): void {
+    const fault = faultOf(error);
+    if (fault === undefined || this.isolated) throw error;
+    this.#fault(fault, (error as Error).message);
+  }
+
+  close(): void {
+    this.#shared?.close();
+    this.#private?.close();
+    this.#shared = this.#private = undefined;
+  }
+
+  #path(): string {
+    return `${this.#base}.${this.#number}`;
+  }
+
+  // The highest number in the folder; other processes may have moved on.
+  #newest(): number {
+    const base = this.#base!;
+    const prefix = `${basename(base)}.`;
+    let newest = this.#number;
+    try {
+      for (const file of readdirSync(dirname(base))) {
+        if (file.startsWith(prefix)) newest = Math.max(newest, Number.parseInt(file.slice(prefix.length), 10) || 0);
+      }
+    } catch {
+      // Opening reports a folder that cannot be read.
+    }
+    return newest;
+  }
+
+  #openShared(patient: boolean): void {
+    try {
+      this.#shared = this.#connect(patient);
+      this.#use(this.#shared);
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === undefined) throw error;
+      this.#fault(fault, (error as Error).message);
+    }
+  }
+
+  #connect(patient: boolean): Connection {
+    const path = this.#path();
+    // SQLite gives its other files the rights of this one.
+    closeSync(openSync(path, 'a', 0o600));
+    this.#inodes = '';
+    return new Connection(path, this.#ddl, patient);
+  }
+
+  #fault(fault: FaultKind, message: string): void {
+    if (fault === 'damaged' && ++this.#repairs <= MAX_REPAIRS) {
+      this.#log.log(ALERT, `zone "${this.name}": "${this.#path()}" is damaged (${message}), started anew`);
+      this.#replace();
+    } else {
+      this.#isolate(fault === 'locked' ? 'is locked by another process' : `cannot be used (${message})`);
+    }
+  }
+
+  // Leaves the present file for the next number, or for the one that others have moved on to.
+  #replace(): void {
+    this.#shared?.close();
+    this.#shared = undefined;
+    const newest = this.#newest();
+    if (newest > this.#number) {
+      this.#number = newest;
+    } else {
+      this.#remove();
+      this.#number++;
+    }
+    this.#openShared(false);
+  }
+
+  #remove(): void {
+    for (const suffix of ['', '-wal', '-shm']) {
+      try {
+        rmSync(this.#path() + suffix, { force: true });
+      } catch {
+        // A read-only folder keeps it; the next number then cannot be opened either, and that is reported.
+      }
+    }
+  }
+
+  #isolate(reason: string): void {
+    this.#log.log(ALERT, `zone "${this.name}": "${this.#path()}" ${reason}, this process counts for itself`);
+    this.#private ??= new Connection(undefined, this.#ddl, false);
+    this.#nextLook = monotonicMs() + LOOK_MS;
+    this.#lastLocked = 0;
+    this.#use(this.#private);
+  }
+
+  #use(db: Connection): void {
+    const natives = this.#statements.map((statement) => db.prepare(statement.text));
+    for (const [i, statement] of this.#statements.entries()) statement.native = natives[i]!;
+    this.#db = db;
+    this.epoch++;
+  }
+
+  // Once a second: is the file still the one in the folder, and can it be used again?
+  #look(now: number): void {
+    this.#nextLook = now + LOOK_MS;
+    this.#repairs = 0;
+    if (!this.isolated) {
+      if (this.#inodes === '' || this.#readInodes() === this.#inodes) return;
+      this.#log.log(WARN, `zone "${this.name}": "${this.#path()}" was removed or replaced, started anew`);
+      this.#replace();
+      return;
+    }
+    this.#tryShared();
+    if (!this.isolated) {
+      this.#log.log(NOTICE, `zone "${this.name}": "${this.#path()}" is shared again`);
+      this.#private!.close();
+      this.#private = undefined;
+    }
+  }
+
+  #tryShared(): void {
+    try {
+      if (this.#shared === undefined) {
+        this.#number = this.#newest();
+        this.#shared = this.#connect(false);
+      }
+      if (!this.#shared.begin()) return;
+      // Writing the version proves that the disk takes writes.
+      this.#shared.touch();
+      this.#shared.commit();
+      this.#use(this.#shared);
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === undefined) throw error;
+      this.#shared?.close();
+      this.#shared = undefined;
+      if (fault === 'damaged') {
+        this.#remove();
+        this.#number++;
+      }
+    }
+  }
+
+  #readInodes(): string {
+    const path = this.#path();
+    let inodes = '';
+    for (const suffix of ['', '-wal', '-shm']) {
+      inodes += ` ${statSync(path + suffix, { throwIfNoEntry: false })?.ino}`;
+    }
+    return inodes;
+  }
+}

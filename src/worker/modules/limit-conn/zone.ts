@@ -1,0 +1,198 @@
+import type { Sql, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
+import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
+
+/** What a zone of connections is keyed by, as the configuration writes it. */
+export interface ConnData {
+  readonly keyText: string;
+}
+
+/** Results of {@link ConnZone.enter}. FULL: the zone has no room for another key. */
+export const ENTERED = 0;
+export const LIMITED = 1;
+export const FULL = 2;
+
+/** Bytes that nginx stores beside each key: ngx_rbtree_node_t up to `color` and ngx_http_limit_conn_node_t up to `data`. */
+const NODE = 36;
+
+// Rows under the empty key, which no request has, hold the zone's own numbers in place of a worker's.
+const USED = -1;
+const REJECTIONS = -2;
+const DDL = 'CREATE TABLE IF NOT EXISTS held (key TEXT, worker INTEGER, n INTEGER, PRIMARY KEY (key, worker)) WITHOUT ROWID';
+
+// What this worker holds under one key.
+class Held {
+  readonly key: string;
+  /** Requests under way. */
+  count = 0;
+  /** Requests admitted by the transaction that runs. */
+  entering = 0;
+  /** What the row in the database says. */
+  stored = 0;
+  /** What the other workers hold, as read in the transaction that runs. */
+  others = -1;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+}
+
+/**
+ * Requests under way by key. The database has one row for each key and worker with what that worker holds. The worker keeps
+ * its own number in memory too, so rows that were lost are written again; and a dead worker's share is its rows.
+ */
+export class ConnZone implements ZoneJob, TransactionHooks {
+  readonly name: string;
+  readonly #sql: Sql;
+  readonly #worker: number;
+  readonly #capacity: number;
+  readonly #held = new Map<string, Held>();
+  /** Whose rows may have to change. */
+  readonly #touched = new Set<Held>();
+  readonly #readOthers: Statement<number>;
+  readonly #read: Statement<number>;
+  readonly #write: Statement<never>;
+  readonly #delete: Statement<never>;
+  readonly #countKeys: Statement<number>;
+  #epoch: number;
+  #used = 0;
+  #usedStored = 0;
+  #usedRead = false;
+  #rejections = 0;
+  #leaving = false;
+
+  constructor(sql: Sql, name: string, bytes: number, worker: number) {
+    this.name = name;
+    this.#sql = sql;
+    this.#worker = worker;
+    this.#capacity = slabCapacity(bytes);
+    this.#epoch = sql.epoch;
+    this.#readOthers = sql.prepare('SELECT CAST(total(n) AS INTEGER) FROM held WHERE key = ? AND worker <> ?');
+    this.#read = sql.prepare('SELECT n FROM held WHERE key = ? AND worker = ?');
+    this.#write = sql.prepare('INSERT INTO held VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = excluded.n');
+    this.#delete = sql.prepare('DELETE FROM held WHERE key = ? AND worker = ?');
+    this.#countKeys = sql.prepare("SELECT count(DISTINCT key) FROM held WHERE key > ''");
+    sql.hook(this);
+  }
+
+  /** Takes a place under the key if fewer than `max` are taken. For inside a transaction. nginx: ngx_http_limit_conn_handler. */
+  enter(key: string, max: number): number {
+    let held = this.#held.get(key);
+    if (held === undefined) {
+      held = new Held(key);
+      this.#held.set(key, held);
+    }
+    this.#touched.add(held);
+    const own = held.count + held.entering;
+    if (held.others < 0) held.others = this.#readOthers.get(key, this.#worker)!;
+    if (held.others + own >= max) {
+      this.#rejections++;
+      return LIMITED;
+    }
+    if (own === 0 && held.stored === 0) {
+      const used = this.#loadUsed() + slabCost(NODE + key.length);
+      if (used > this.#capacity) return FULL;
+      this.#used = used;
+    }
+    held.entering++;
+    return ENTERED;
+  }
+
+  /** Takes back what `enter` did in this transaction. nginx: ngx_http_limit_conn_cleanup_all. */
+  undo(key: string): void {
+    const held = this.#held.get(key)!;
+    held.entering--;
+    if (held.count + held.entering === 0 && held.stored === 0) this.#used -= slabCost(NODE + key.length);
+  }
+
+  /** Gives a place back at the end of this turn. nginx: ngx_http_limit_conn_cleanup. */
+  leave(key: string): void {
+    const held = this.#held.get(key)!;
+    held.count--;
+    this.#touched.add(held);
+    if (this.#leaving) return;
+    this.#leaving = true;
+    this.#sql.submit(this);
+  }
+
+  /** For a status page; runs without a transaction. */
+  stats(): ZoneStats {
+    const used = this.#read.get('', USED) ?? 0;
+    return { entries: this.#countKeys.get()!, used, evictions: 0, rejections: this.#read.get('', REJECTIONS) ?? 0 };
+  }
+
+  // The rows are written by `end`, in whichever transaction of the zone comes first.
+  work(): void {}
+
+  after(): void {
+    this.#leaving = false;
+  }
+
+  begin(): void {
+    this.#usedRead = false;
+    this.#rejections = 0;
+    if (this.#epoch !== this.#sql.epoch) {
+      this.#epoch = this.#sql.epoch;
+      for (const held of this.#held.values()) {
+        held.stored = 0;
+        this.#touched.add(held);
+        if (held.count > 0) this.#used = this.#loadUsed() + slabCost(NODE + held.key.length);
+      }
+    }
+    for (const held of this.#touched) {
+      held.entering = 0;
+      held.others = -1;
+    }
+  }
+
+  end(): void {
+    for (const held of this.#touched) {
+      const own = held.count + held.entering;
+      if (own === held.stored) continue;
+      if (own > 0) {
+        this.#write.run(held.key, this.#worker, own);
+      } else {
+        this.#delete.run(held.key, this.#worker);
+        this.#used = this.#loadUsed() - slabCost(NODE + held.key.length);
+      }
+    }
+    if (this.#usedRead && this.#used !== this.#usedStored) this.#write.run('', USED, this.#used);
+    if (this.#rejections > 0) this.#write.run('', REJECTIONS, (this.#read.get('', REJECTIONS) ?? 0) + this.#rejections);
+  }
+
+  committed(): void {
+    for (const held of this.#touched) {
+      held.count += held.entering;
+      held.entering = 0;
+      held.stored = held.count;
+      if (held.count === 0) this.#held.delete(held.key);
+    }
+    this.#touched.clear();
+  }
+
+  #loadUsed(): number {
+    if (!this.#usedRead) {
+      this.#usedRead = true;
+      this.#used = this.#usedStored = this.#read.get('', USED) ?? 0;
+    }
+    return this.#used;
+  }
+}
+
+/** The kind of zone that `limit_conn_zone` declares. */
+export const connZone: ZoneKind<ConnZone, ConnData> = {
+  id: 'limit_conn',
+  ddl: DDL,
+  open: (sql, zone, worker) => new ConnZone(sql, zone.name, zone.bytes, worker),
+  release(sql, worker) {
+    const rows = sql.prepare<[string, number]>("SELECT key, n FROM held WHERE worker = ? AND key > ''").all(worker);
+    if (rows.length === 0) return;
+    sql.prepare("DELETE FROM held WHERE worker = ? AND key > ''").run(worker);
+    const freed = rows.reduce((sum, [key]) => sum + slabCost(NODE + key.length), 0);
+    sql.prepare('UPDATE held SET n = n - ? WHERE key = ? AND worker = ?').run(freed, '', USED);
+  },
+  stats: (zone) => zone.stats(),
+  conflict: (name, before, after) =>
+    before.keyText === after.keyText
+      ? undefined
+      : `limit_conn_zone "${name}" uses the "${after.keyText}" key while previously it used the "${before.keyText}" key`,
+};
