@@ -8,7 +8,6 @@ const UNWATCHED_MS = 1000;
 /** So long (milliseconds) a reader waits for the other workers' numbers: FLUSH_MS and a turn of the event loop. */
 const SETTLE_MS = 6;
 
-/** The names of the numbers, in the order of the columns. */
 const NAMES = [
   'accepts',
   'handled',
@@ -17,29 +16,43 @@ const NAMES = [
   'reading',
   'writing',
   'waiting',
-  'informational',
-  'successful',
-  'redirected',
-  'refused',
-  'failed',
+  'abandoned',
+  'c1xx',
+  'c2xx',
+  'c3xx',
+  'c4xx',
+  'c5xx',
 ] as const;
 
 /** What a worker, or all together, have done and are doing. nginx: ngx_stat_accepted and its neighbours. */
-export interface Totals {
-  accepts: number;
-  handled: number;
-  requests: number;
-  active: number;
-  reading: number;
-  writing: number;
-  waiting: number;
-  /** Finished requests by the first digit of their status: 1xx, 2xx, 3xx, 4xx, 5xx. */
-  informational: number;
-  successful: number;
-  redirected: number;
-  refused: number;
-  failed: number;
+export type Totals = { [name in (typeof NAMES)[number]]: number };
+
+/** The plain numbers that the engine changes in place. */
+export interface CounterSource {
+  readonly accepted: number;
+  readonly handled: number;
+  readonly requests: number;
+  readonly active: number;
+  readonly reading: number;
+  readonly writing: number;
+  readonly waiting: number;
+  /** Finished requests by the first digit of their status; index 0 counts those that got none. */
+  readonly statusClasses: readonly number[];
+  /** Called whenever a number has changed. */
+  changed: () => void;
 }
+
+const NOTHING: CounterSource = {
+  accepted: 0,
+  handled: 0,
+  requests: 0,
+  active: 0,
+  reading: 0,
+  writing: 0,
+  waiting: 0,
+  statusClasses: [0, 0, 0, 0, 0, 0],
+  changed: () => {},
+};
 
 /** The numbers of one worker. */
 export interface WorkerTotals extends Totals {
@@ -48,34 +61,21 @@ export interface WorkerTotals extends Totals {
 }
 
 /**
- * Connection and request counters. The engine changes the public fields as plain numbers and calls `changed`; each worker has
- * one row, which a flush overwrites with the worker's present numbers. So nothing is counted twice, and a row that was lost comes
- * back with the next flush.
+ * Connection and request counters of all workers. Each worker has one row, which a flush overwrites with the worker's present
+ * numbers: so nothing is counted twice, and a row that was lost comes back with the next flush.
  *
  * The rule for readers: `totals` and `perWorker` first write this worker's own numbers, so a reader never misses its own request;
  * those of other workers are at most FLUSH_MS and a turn of their event loop old. `settle` waits for that time, after which
  * everything that happened before the call is in.
  */
-export class Counters implements Totals, ZoneJob {
-  accepts = 0;
-  handled = 0;
-  requests = 0;
-  active = 0;
-  reading = 0;
-  writing = 0;
-  waiting = 0;
-  informational = 0;
-  successful = 0;
-  redirected = 0;
-  refused = 0;
-  failed = 0;
+export class Counters implements ZoneJob {
   readonly #sql: Sql;
   readonly #worker: number;
   readonly #write: Statement<never>;
   readonly #rows: Statement<number[]>;
+  #source = NOTHING;
   #interval = UNWATCHED_MS;
   #armed = false;
-  #timer: NodeJS.Timeout | undefined;
   #flushed = 0;
 
   constructor(sql: Sql, worker: number) {
@@ -85,33 +85,15 @@ export class Counters implements Totals, ZoneJob {
     this.#rows = sql.prepare(`SELECT worker, ${NAMES.join(', ')} FROM counters ORDER BY worker`);
   }
 
+  /** Publishes these numbers as this worker's. */
+  attach(source: CounterSource): void {
+    this.#source = source;
+    source.changed = () => this.#changed();
+  }
+
   /** Some page or variable shows the numbers: from now on they are written often. */
   watch(): void {
     this.#interval = FLUSH_MS;
-  }
-
-  /** Tells that a number has changed. Costs one comparison while a flush is due anyway. */
-  changed(): void {
-    if (this.#armed) return;
-    this.#armed = true;
-    const wait = this.#flushed + this.#interval - monotonicMs();
-    if (wait <= 0) {
-      this.#sql.submit(this);
-    } else {
-      this.#timer = setTimeout(() => this.#sql.submit(this), wait);
-      this.#timer.unref();
-    }
-  }
-
-  /** Counts a finished request. */
-  finished(status: number): void {
-    if (status < 300) {
-      if (status >= 200) this.successful++;
-      else this.informational++;
-    } else if (status < 400) this.redirected++;
-    else if (status < 500) this.refused++;
-    else this.failed++;
-    this.changed();
   }
 
   /** Calls back when everything that happened in any worker before this call is in the totals. Returns a way to give up. */
@@ -125,9 +107,9 @@ export class Counters implements Totals, ZoneJob {
     this.flush();
     const rows = this.#sql.read(() => this.#rows.all()) ?? [];
     const all = rows.map((row) => named(row));
-    // The zone cannot be written or read now: at least this worker's own.
-    const own = all.findIndex((row) => row.worker === this.#worker);
-    const present = named([this.#worker, ...NAMES.map((name) => this[name])]);
+    // This worker's own are right even while the zone cannot be written or read.
+    const present = named(this.#present());
+    const own = all.findIndex(({ worker }) => worker === this.#worker);
     if (own >= 0) all[own] = present;
     else all.push(present);
     return all;
@@ -142,30 +124,30 @@ export class Counters implements Totals, ZoneJob {
 
   /** Writes this worker's numbers now. */
   flush(): void {
-    this.#sql.now(() => this.work());
+    if (this.#source !== NOTHING) this.#sql.now(() => this.work());
   }
 
   work(): void {
-    this.#write.run(
-      this.#worker,
-      this.accepts,
-      this.handled,
-      this.requests,
-      this.active,
-      this.reading,
-      this.writing,
-      this.waiting,
-      this.informational,
-      this.successful,
-      this.redirected,
-      this.refused,
-      this.failed,
-    );
+    this.#write.run(...this.#present());
   }
 
   after(): void {
     this.#armed = false;
     this.#flushed = monotonicMs();
+  }
+
+  // Costs one comparison while a flush is due anyway.
+  #changed(): void {
+    if (this.#armed) return;
+    this.#armed = true;
+    const wait = this.#flushed + this.#interval - monotonicMs();
+    if (wait <= 0) this.#sql.submit(this);
+    else setTimeout(() => this.#sql.submit(this), wait).unref();
+  }
+
+  #present(): number[] {
+    const { accepted, handled, requests, active, reading, writing, waiting, statusClasses } = this.#source;
+    return [this.#worker, accepted, handled, requests, active, reading, writing, waiting, ...statusClasses];
   }
 }
 

@@ -90,7 +90,7 @@ export class LruTable {
       if (row === undefined) return undefined;
       this.#load();
       const seq = row.pop()!;
-      const forgotten = this.#total - seq >= this.capacity && this.#used + this.#cost(key) > this.capacity;
+      const forgotten = this.#total - seq >= this.capacity && this.#used > this.capacity;
       entry = new LruEntry(key, row, seq, forgotten ? FORGOTTEN : KEPT);
       this.#entries.set(key, entry);
     }

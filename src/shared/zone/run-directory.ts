@@ -74,7 +74,7 @@ export function defaultBase(): string {
 function lock(folder: string): Connection | undefined {
   const path = join(folder, 'owner');
   closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600));
-  const connection = new Connection(path, '', false);
+  const connection = new Connection(path, '', 0);
   if (connection.begin()) return connection;
   connection.close();
   return undefined;

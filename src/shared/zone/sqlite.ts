@@ -24,11 +24,10 @@ export class Connection {
   readonly #commit: Database.Statement;
 
   /**
-   * Opens or creates the file; `undefined` gives a database in memory. Throws what {@link faultOf} names. `patient` waits up to
-   * some 200 ms for a lock, which only a process that serves nobody yet may do.
+   * Opens or creates the file; `undefined` gives a database in memory. Throws what {@link faultOf} names. A locked file is tried
+   * `tries` times more, a millisecond or two apart.
    */
-  constructor(path: string | undefined, ddl: string, patient: boolean) {
-    const tries = patient ? 100 : 0;
+  constructor(path: string | undefined, ddl: string, tries: number) {
     this.#db = new Database(path ?? ':memory:', { timeout: 0 });
     try {
       if (path !== undefined) {

@@ -10,9 +10,11 @@ export class Turn {
   #spare: TurnScope[] = [];
   #immediate = false;
   #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   /** Puts a scope into the queue for the end of this turn. */
   add(scope: TurnScope): void {
+    if (this.#closed) return;
     this.#due.push(scope);
     this.#schedule();
   }
@@ -20,6 +22,7 @@ export class Turn {
   /** Runs what is due and takes no more. */
   close(): void {
     this.#run();
+    this.#closed = true;
     clearTimeout(this.#timer);
     this.#due.length = 0;
   }

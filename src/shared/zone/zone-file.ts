@@ -10,8 +10,16 @@ import { Connection, type FaultKind, faultOf, type NativeStatement } from './sql
 export const STUCK_MS = 500;
 /** How often (milliseconds) the file is looked at, and how long a worker counts for itself before it tries the file again. */
 const LOOK_MS = 1000;
+/**
+ * How often opening is tried, some milliseconds apart, while another process sets the file up. A worker that serves clients must not wait
+ * long.
+ */
+const START_TRIES = 100;
+const REPAIR_TRIES = 3;
 /** More repairs than this between two looks mean that the disk, not the file, is at fault. */
 const MAX_REPAIRS = 3;
+
+const MISSING = 'missing';
 
 // Notes on its file which error came from it, since a transaction may span several files.
 class ZoneStatement<Row> implements Statement<Row> {
@@ -89,13 +97,13 @@ export class ZoneFile {
     this.#ddl = ddl;
     this.#log = log;
     if (base === undefined) {
-      this.#private = new Connection(undefined, ddl, false);
+      this.#private = new Connection(undefined, ddl, 0);
       this.#nextLook = Number.POSITIVE_INFINITY;
       this.#use(this.#private);
       return;
     }
     this.#number = this.#newest();
-    this.#openShared(true);
+    this.#openShared(START_TRIES);
   }
 
   /** True while the zone is this process's own and not shared. */
@@ -183,9 +191,9 @@ export class ZoneFile {
     return newest;
   }
 
-  #openShared(patient: boolean): void {
+  #openShared(tries: number): void {
     try {
-      this.#shared = this.#connect(patient);
+      this.#shared = this.#connect(tries);
       this.#use(this.#shared);
     } catch (error) {
       const fault = faultOf(error);
@@ -194,12 +202,12 @@ export class ZoneFile {
     }
   }
 
-  #connect(patient: boolean): Connection {
+  #connect(tries: number): Connection {
     const path = this.#path();
     // SQLite gives its other files the rights of this one.
     closeSync(openSync(path, 'a', 0o600));
     this.#inodes = '';
-    return new Connection(path, this.#ddl, patient);
+    return new Connection(path, this.#ddl, tries);
   }
 
   #fault(fault: FaultKind, message: string): void {
@@ -222,7 +230,7 @@ export class ZoneFile {
       this.#remove();
       this.#number++;
     }
-    this.#openShared(false);
+    this.#openShared(REPAIR_TRIES);
   }
 
   #remove(): void {
@@ -237,7 +245,7 @@ export class ZoneFile {
 
   #isolate(reason: string): void {
     this.#log.log(ALERT, `zone "${this.name}": "${this.#path()}" ${reason}, this process counts for itself`);
-    this.#private ??= new Connection(undefined, this.#ddl, false);
+    this.#private ??= new Connection(undefined, this.#ddl, 0);
     this.#nextLook = monotonicMs() + LOOK_MS;
     this.#lastLocked = 0;
     this.#use(this.#private);
@@ -255,7 +263,7 @@ export class ZoneFile {
     this.#nextLook = now + LOOK_MS;
     this.#repairs = 0;
     if (!this.isolated) {
-      if (this.#inodes === '' || this.#readInodes() === this.#inodes) return;
+      if (this.#inodes === '' || (this.#readInodes() === this.#inodes && !this.#inodes.includes(MISSING))) return;
       this.#log.log(WARN, `zone "${this.name}": "${this.#path()}" was removed or replaced, started anew`);
       this.#replace();
       return;
@@ -272,7 +280,7 @@ export class ZoneFile {
     try {
       if (this.#shared === undefined) {
         this.#number = this.#newest();
-        this.#shared = this.#connect(false);
+        this.#shared = this.#connect(0);
       }
       if (!this.#shared.begin()) return;
       // Writing the version proves that the disk takes writes.
@@ -295,7 +303,7 @@ export class ZoneFile {
     const path = this.#path();
     let inodes = '';
     for (const suffix of ['', '-wal', '-shm']) {
-      inodes += ` ${statSync(path + suffix, { throwIfNoEntry: false })?.ino}`;
+      inodes += ` ${statSync(path + suffix, { throwIfNoEntry: false })?.ino ?? MISSING}`;
     }
     return inodes;
   }

@@ -34,6 +34,12 @@ class Held {
   constructor(key: string) {
     this.key = key;
   }
+
+  /** Drops what belongs to one transaction. */
+  forget(): void {
+    this.entering = 0;
+    this.others = -1;
+  }
 }
 
 /**
@@ -57,6 +63,8 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   #used = 0;
   #usedStored = 0;
   #usedRead = false;
+  /** Room taken by the keys that the running transaction adds. */
+  #claimed = 0;
   #rejections = 0;
   #leaving = false;
 
@@ -89,9 +97,9 @@ export class ConnZone implements ZoneJob, TransactionHooks {
       return LIMITED;
     }
     if (own === 0 && held.stored === 0) {
-      const used = this.#loadUsed() + slabCost(NODE + key.length);
-      if (used > this.#capacity) return FULL;
-      this.#used = used;
+      const cost = slabCost(NODE + key.length);
+      if (this.#loadUsed() + this.#claimed + cost > this.#capacity) return FULL;
+      this.#claimed += cost;
     }
     held.entering++;
     return ENTERED;
@@ -101,7 +109,7 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   undo(key: string): void {
     const held = this.#held.get(key)!;
     held.entering--;
-    if (held.count + held.entering === 0 && held.stored === 0) this.#used -= slabCost(NODE + key.length);
+    if (held.count + held.entering === 0 && held.stored === 0) this.#claimed -= slabCost(NODE + key.length);
   }
 
   /** Gives a place back at the end of this turn. nginx: ngx_http_limit_conn_cleanup. */
@@ -129,31 +137,25 @@ export class ConnZone implements ZoneJob, TransactionHooks {
 
   begin(): void {
     this.#usedRead = false;
-    this.#rejections = 0;
+    this.#claimed = this.#rejections = 0;
     if (this.#epoch !== this.#sql.epoch) {
       this.#epoch = this.#sql.epoch;
       for (const held of this.#held.values()) {
-        held.stored = 0;
+        held.stored = this.#read.get(held.key, this.#worker) ?? 0;
         this.#touched.add(held);
-        if (held.count > 0) this.#used = this.#loadUsed() + slabCost(NODE + held.key.length);
       }
     }
-    for (const held of this.#touched) {
-      held.entering = 0;
-      held.others = -1;
-    }
+    for (const held of this.#touched) held.forget();
   }
 
   end(): void {
     for (const held of this.#touched) {
       const own = held.count + held.entering;
       if (own === held.stored) continue;
-      if (own > 0) {
-        this.#write.run(held.key, this.#worker, own);
-      } else {
-        this.#delete.run(held.key, this.#worker);
-        this.#used = this.#loadUsed() - slabCost(NODE + held.key.length);
-      }
+      if (own > 0) this.#write.run(held.key, this.#worker, own);
+      else this.#delete.run(held.key, this.#worker);
+      if (own === 0) this.#used = this.#loadUsed() - slabCost(NODE + held.key.length);
+      else if (held.stored === 0) this.#used = this.#loadUsed() + slabCost(NODE + held.key.length);
     }
     if (this.#usedRead && this.#used !== this.#usedStored) this.#write.run('', USED, this.#used);
     if (this.#rejections > 0) this.#write.run('', REJECTIONS, (this.#read.get('', REJECTIONS) ?? 0) + this.#rejections);
@@ -162,8 +164,8 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   committed(): void {
     for (const held of this.#touched) {
       held.count += held.entering;
-      held.entering = 0;
       held.stored = held.count;
+      held.forget();
       if (held.count === 0) this.#held.delete(held.key);
     }
     this.#touched.clear();
