@@ -18,9 +18,13 @@ export const version: string = JSON.parse(readFileSync(`${root}package.json`, 'u
 /** Matches the whole token in a Server header or a built-in page, `sluice/1.2.3`. */
 export const productToken = againstNginx ? /nginx\/[\d.]+/ : new RegExp(`sluice/${version.replaceAll('.', '\\.')}`);
 
-/** The command that starts the server under test, without its arguments. SLUICE_DIST: where the build lies. */
+/**
+ * The command that starts the server under test, without its arguments. tap passes NODE_OPTIONS on to every program of a test; its hooks
+ * slow the server's processes down and end workers with an error once they have dropped the right to write tap's notes, so `env` takes
+ * them away. SLUICE_DIST: where the build lies.
+ */
 export function serverCommand(): readonly [string, ...string[]] {
   if (againstNginx) return [other as string];
   const dist = process.env['SLUICE_DIST'] ?? `${root}dist`;
-  return [process.execPath, `${dist.replace(/\/$/, '')}/sluice.js`];
+  return ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath, `${dist.replace(/\/$/, '')}/sluice.js`];
 }

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import t from 'tap';
+import { againstNginx, product, serverCommand, version } from '../support/binary.js';
+import { makePrefix } from '../support/prefix.js';
+import { runCli, testConfig } from '../support/run-cli.js';
+import { httpConf, startServer } from '../support/server.js';
+
+t.test('-v, -V and -h speak on standard error', async (t) => {
+  const token = againstNginx ? 'nginx/\\S+' : `sluice/${version.replaceAll('.', '\\.')}`;
+  const short = await runCli(['-v']);
+  t.match(short, { code: 0, stdout: '', stderr: new RegExp(`^nginx version: ${token}\n$`) });
+  const long = await runCli(['-V']);
+  t.equal(long.code, 0);
+  t.match(long.stderr, /^nginx version: [^/]+\/[0-9.]+\n/);
+  t.match(long.stderr, /^TLS SNI support enabled$/m);
+  t.match(long.stderr, /built with OpenSSL \d[^ ]+ /);
+  t.match(long.stderr, /^configure arguments: .* --with-http_ssl_module/m);
+  for (const option of ['-h', '-?']) {
+    const help = await runCli([option]);
+    t.equal(help.code, 0);
+    t.match(help.stderr, new RegExp(`^${short.stderr}Usage: ${product} \\[-\\?hvVtTq\\] \\[-s signal\\] \\[-p prefix\\]\n`));
+    t.match(help.stderr, '  -q            : suppress non-error messages during configuration testing\n');
+    t.match(help.stderr, '  -g directives : set global directives out of configuration file\n\n');
+  }
+});
+
+t.test('a wrong option is named', async (t) => {
+  t.match(await runCli(['-z']), { code: 1, stdout: '', stderr: `${product}: invalid option: "z"\n` });
+  t.match(await runCli(['-sfoo']), { code: 1, stderr: `${product}: invalid option: "-s foo"\n` });
+  t.match(await runCli(['-c']), { code: 1, stderr: `${product}: option "-c" requires file name\n` });
+});
+
+t.test('-t says whether a configuration is good', async (t) => {
+  const good = await testConfig(t, httpConf('server { listen 127.0.0.1:%%PORT_0%%; }', 'pid %%DIR%%/x.pid;'));
+  t.match(good, {
+    code: 0,
+    stdout: '',
+    stderr: `${product}: the configuration file ${good.file} syntax is ok\n${product}: configuration file ${good.file} test is successful\n`,
+  });
+  t.equal(readFileSync(`${good.prefix.dir}/x.pid`, 'latin1'), '', 'it makes the pid file, empty');
+  const bad = await testConfig(t, 'no_such_directive 1;\nevents {}\n');
+  t.equal(bad.code, 1);
+  const [first, ...rest] = bad.stderr.split('\n');
+  t.equal(first, `${product}: [emerg] unknown directive "no_such_directive" in ${bad.file}:1`);
+  t.equal(rest.at(-2), `${product}: configuration file ${bad.file} test failed`);
+  t.match(readFileSync(`${bad.prefix.dir}/error.log`, 'latin1'), /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d \[emerg\] (\d+)#\1: unknown directive/);
+});
+
+t.test('-q leaves out what is no error', async (t) => {
+  const conf = httpConf('', 'pid %%DIR%%/x.pid;');
+  t.match(await testConfig(t, conf, {}, ['-tq']), { code: 0, stderr: '', stdout: '' });
+  const bad = await testConfig(t, 'x;', {}, ['-t', '-q']);
+  t.match(bad, { code: 1, stderr: new RegExp(`^${product}: \\[emerg\\] [^]*\n${product}: configuration file ${bad.file} test failed\n$`) });
+});
+
+t.test('-T shows every file once', async (t) => {
+  const conf = httpConf('include inner.conf;\ninclude inner.conf;', 'pid %%DIR%%/x.pid;');
+  const dump = await testConfig(t, conf, { 'inner.conf': '# inner\n' }, ['-T']);
+  const { dir } = dump.prefix;
+  const main = readFileSync(`${dir}/sluice.conf`, 'latin1');
+  t.equal(dump.stdout, `# configuration file ${dir}/sluice.conf:\n${main}\n# configuration file ${dir}/inner.conf:\n# inner\n\n`);
+  t.match(dump.stderr, /test is successful\n$/);
+});
+
+t.test('-t opens what a start opens', async (t) => {
+  const log = await testConfig(t, httpConf('access_log %%DIR%%/none/a.log;', 'pid %%DIR%%/x.pid;'));
+  t.equal(log.code, 1);
+  t.match(
+    log.stderr,
+    `syntax is ok\n${product}: [emerg] open() "${log.prefix.dir}/none/a.log" failed (2: No such file or directory)\n${product}: configuration file ${log.file} test failed\n`,
+  );
+  const pid = await testConfig(t, httpConf('', 'pid %%DIR%%/none/x.pid;'));
+  t.match(pid.stderr, `${product}: [emerg] open() "${pid.prefix.dir}/none/x.pid" failed (2: No such file or directory)\n`);
+  const address = await testConfig(t, httpConf('server { listen 192.0.2.1:80; }', 'pid %%DIR%%/x.pid;'));
+  t.match(address.stderr, `${product}: [emerg] bind() to 192.0.2.1:80 failed (99: Cannot assign requested address)\n`);
+  const folder = await testConfig(t, httpConf('server { listen unix:%%DIR%%/none/s; }', 'pid %%DIR%%/x.pid;'));
+  t.match(folder.stderr, `${product}: [emerg] bind() to unix:${folder.prefix.dir}/none/s failed (2: No such file or directory)\n`);
+  const socket = await testConfig(t, httpConf('server { listen unix:%%DIR%%/s; }', 'pid %%DIR%%/x.pid;'));
+  t.equal(socket.code, 0);
+  t.notOk(existsSync(`${socket.prefix.dir}/s`), 'no socket is left behind');
+});
+
+t.test('-t does not mind a running server', async (t) => {
+  const server = await startServer(t, { conf: httpConf('server { listen 127.0.0.1:%%PORT_0%%; }', 'pid %%DIR%%/server.pid;') });
+  const result = await runCli(['-t', '-p', `${server.dir}/`, '-c', 'sluice.conf', '-e', 'error.log']);
+  t.match(result, { code: 0, stderr: /test is successful\n$/ });
+  t.ok(server.pid);
+});
+
+t.test('a file that is missing', async (t) => {
+  const { dir } = await makePrefix(t);
+  const result = await runCli(['-t', '-p', dir, '-c', 'none.conf', '-e', 'error.log']);
+  t.match(result, {
+    code: 1,
+    stderr: `${product}: [emerg] open() "${dir}/none.conf" failed (2: No such file or directory)\n${product}: configuration file ${dir}/none.conf test failed\n`,
+  });
+});
+
+t.test('an error log that cannot be opened is told', async (t) => {
+  const { dir } = await makePrefix(t, { 'sluice.conf': `error_log ${'%%DIR%%'}/e.log; pid ${'%%DIR%%'}/x.pid; events {}` });
+  const result = await runCli(['-t', '-p', dir, '-c', 'sluice.conf', '-e', 'none/error.log']);
+  t.equal(result.code, 0);
+  t.match(
+    result.stderr,
+    `${product}: [alert] could not open error log file: open() "${dir}/none/error.log" failed (2: No such file or directory)\n`,
+  );
+});
+
+t.test('-s needs a pid file', async (t) => {
+  const { dir } = await makePrefix(t, { 'sluice.conf': 'pid server.pid; events {}' });
+  const signal = (name: string) => runCli(['-p', dir, '-c', 'sluice.conf', '-e', 'error.log', `-s${name}`]);
+  t.match(await signal('reload'), {
+    code: 1,
+    stderr: `${product}: [error] open() "${dir}/server.pid" failed (2: No such file or directory)\n`,
+  });
+  t.match(readFileSync(`${dir}/error.log`, 'latin1'), /\[notice\] \d+#\d+: signal process started\n/);
+  writeFileSync(`${dir}/server.pid`, '');
+  t.match(await signal('quit'), { code: 1, stderr: `${product}: [error] invalid PID number "" in "${dir}/server.pid"\n` });
+  writeFileSync(`${dir}/server.pid`, '12x\n');
+  t.match(await signal('stop'), { code: 1, stderr: `${product}: [error] invalid PID number "12x" in "${dir}/server.pid"\n` });
+  const gone = spawnSync('true').pid;
+  writeFileSync(`${dir}/server.pid`, `${gone}\n`);
+  t.match(await signal('reopen'), { code: 1, stderr: `${product}: [alert] kill(${gone}, 10) failed (3: No such process)\n` });
+});
+
+t.test('-s reaches the server', async (t) => {
+  const server = await startServer(t, { conf: httpConf('server { listen 127.0.0.1:%%PORT_0%%; }', 'pid %%DIR%%/server.pid;') });
+  const signal = (name: string) => runCli(['-p', server.dir, '-c', 'sluice.conf', '-e', 'error.log', '-s', name]);
+  t.match(await signal('reopen'), { code: 0, stdout: '', stderr: '' });
+  await server.logged('signal 10 (SIGUSR1) received');
+  t.match(await signal('reload'), { code: 0 });
+  await server.logged('signal 1 (SIGHUP) received');
+  const { pid } = server;
+  t.match(await signal('quit'), { code: 0 });
+  await server.logged(new RegExp(`\\[notice\\] ${pid}#${pid}: exit$`));
+  await new Promise<void>((done) => connect(server.port(0), '127.0.0.1').once('error', () => done()));
+});
+
+t.test('called nginx, it calls itself so', { skip: againstNginx }, async (t) => {
+  const { dir } = await makePrefix(t, { 'sluice.conf': 'x;' });
+  const [command, ...first] = serverCommand();
+  symlinkSync(first.pop() as string, `${dir}/nginx`);
+  const run = (...args: string[]) => spawnSync(command, [...first, `${dir}/nginx`, ...args], { encoding: 'latin1' }).stderr;
+  t.equal(run('-z'), 'nginx: invalid option: "z"\n');
+  t.match(run('-h'), '\nUsage: nginx [-?hvVtTq] [-s signal] [-p prefix]\n             [-e filename]');
+  t.match(run('-t', '-p', dir, '-c', 'sluice.conf', '-e', 'error.log'), /^nginx: \[emerg\] unknown directive "x" in /);
+});
