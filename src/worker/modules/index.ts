@@ -13,6 +13,7 @@ import { mirrorModule } from './mirror/index.js';
 import { processModule } from './process/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
+import { tempPathsModule } from './temp-paths/index.js';
 import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
@@ -35,6 +36,7 @@ export const modules: readonly AnyModule[] = [
   limitRateModule,
   limitExceptModule,
   rewriteModule,
+  tempPathsModule,
   mirrorModule,
   authRequestModule,
   gunzipModule,

@@ -3,7 +3,8 @@ import { inherit } from '../../../shared/config/define.js';
 import { accepted, bits, buffers, flag, int, msec, offset, oneOf, size } from '../../../shared/config/slots.js';
 import { parseSize, parseTime } from '../../../shared/config/units.js';
 import type { LocationSettings, TempPath } from '../../http/runtime-types.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { parseTempPath } from '../../http/temp-path.js';
+import { defineModule, defineScope } from '../../module.js';
 
 interface HeadSettings {
   clientHeaderBufferSize: number;
@@ -61,13 +62,6 @@ type BodySettings = Pick<
   | 'chunkedTransferEncoding'
   | 'tcpNodelay'
 >;
-
-/** Reads `path [level1 [level2 [level3]]]`. nginx: ngx_conf_set_path_slot. */
-export function parseTempPath(ctx: Context): TempPath {
-  const [path, ...levels] = ctx.node.args as [string, ...string[]];
-  const numbers = levels.map((level, i) => (/^[1-9]$/.test(level) ? Number(level) : ctx.reject('invalid value', { arg: i + 1 })));
-  return { path: ctx.path(path.replace(/\/+$/, '')), levels: numbers };
-}
 
 const body = defineScope<BodySettings>({
   fields: {
