@@ -65,7 +65,7 @@ export class HeadParser implements HostParts {
   /** The parts of the last good host, and what they were parsed from. */
   host = '';
   port = 0;
-  #rawHost = '';
+  #rawHost: string | undefined = undefined;
   readonly #owner: HeadOwner;
   readonly #requestLine = new RequestLine();
   readonly #headerLine = new HeaderLine(false, false);
@@ -243,14 +243,14 @@ export class HeadParser implements HostParts {
     if (line.protocolStart !== -1) head.protocol = text.slice(line.protocolStart - base, line.end - base);
 
     const target = text.slice(line.uriStart - base, line.uriEnd - base);
-    head.unparsedUri = target;
-    head.validUnparsedUri = target.charCodeAt(0) === 0x2f;
     if (line.plain) {
       splitPlainUri(target, head);
     } else if (!normalizeUri(target, this.limits.mergeSlashes, head)) {
       head.uri = head.args = head.exten = '';
       return this.#refuse(400, 'client sent invalid request');
     }
+    head.unparsedUri = target;
+    head.validUnparsedUri = target.charCodeAt(0) === 0x2f;
     if (line.schemaStart !== -1) head.schema = text.slice(line.schemaStart - base, line.schemaEnd - base);
     if (line.hostStart !== -1) {
       const status = this.#setHost(text.slice(line.hostStart - base, line.hostEnd - base), 'client sent invalid host in request line');
