@@ -78,6 +78,7 @@ export async function startServer(t: Test, options: ServerOptions): Promise<Serv
 // Process groups of servers that run now; none of them outlives the test process.
 const groups = new Set<number>();
 process.once('exit', () => groups.forEach(killGroup));
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
 function killGroup(group: number | undefined): void {
   if (!group || !groups.delete(group)) return;

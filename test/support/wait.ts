@@ -8,15 +8,17 @@ export interface WaitOptions {
   readonly what?: string | (() => string);
 }
 
+type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
+
 /**
  * Waits until `condition` gives something truthy, and returns that. It asks every few milliseconds, so that a test waits
  * for the event it needs and never for a time. Throws an Error that names `what` when the time is up.
  */
-export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
+export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<Truthy<T>> {
   const until = Date.now() + (options.timeout ?? 5000);
   for (;;) {
     const value = await condition();
-    if (value) return value;
+    if (value) return value as Truthy<T>;
     if (Date.now() > until) {
       const what = typeof options.what === 'function' ? options.what() : (options.what ?? condition.toString());
       throw new Error(`waited in vain for: ${what}`);
