@@ -51,7 +51,7 @@ function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) 
   return {
     address: address.any ? undefined : address.address,
     port: address.port,
-    ssl: address.ssl,
+    tls: undefined,
     http2: address.http2,
     proxyProtocol: address.proxyProtocol,
     defaultServer: runtimeOf(address.defaultServer),

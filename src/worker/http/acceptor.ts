@@ -4,12 +4,15 @@ import { ALERT, WARN } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../module.js';
 import type { ConnectionCounters } from './counters.js';
 import { Http1Connection } from './http1-connection.js';
+import { type Opened, Opening } from './opening.js';
 import type { Request } from './request.js';
 import type { AddressRuntime, ListenerRuntime } from './runtime-types.js';
 
-/** How connections of one listener begin: TLS and the PROXY protocol put something before the first request. */
-export interface ConnectionOpening {
-  open(acceptor: Acceptor, socket: Socket, address: AddressRuntime): void;
+/** A client connection in whatever state, as far as all of them together are concerned. */
+interface Held {
+  drain(now: number): void;
+  closeIdle(): boolean;
+  kill(): void;
 }
 
 /** Everything a worker does with its clients' connections as a whole: accept, count, drain, close. */
@@ -18,7 +21,7 @@ export class Acceptor {
   readonly env: WorkerEnv;
   /** The worker is leaving: responses say `Connection: close`. */
   draining = false;
-  readonly #connections = new Set<Http1Connection>();
+  readonly #connections = new Set<Held>();
   readonly #maxConnections: number;
   readonly #debugLog: ((address: string) => Logger | undefined) | undefined;
   #serial = 0;
@@ -52,7 +55,26 @@ export class Acceptor {
     this.counters.handled++;
     this.counters.active++;
     const address = addressOf(listener, socket);
-    const connection = new Http1Connection(this, socket, address, this.#nextId(), this.#debugLog);
+    const id = this.#nextId();
+    if (address.tls === undefined && !address.proxyProtocol) {
+      this.#serve(socket, address, id, undefined);
+      return;
+    }
+    this.counters.waiting++;
+    const opening = new Opening(socket, address, id, (opened) => {
+      this.counters.waiting--;
+      if (opened === undefined) this.connectionClosed(opening);
+      else {
+        this.#connections.delete(opening);
+        this.#serve(opened.tls ?? socket, address, id, opened);
+      }
+    });
+    this.#connections.add(opening);
+    opening.start();
+  }
+
+  #serve(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined): void {
+    const connection = new Http1Connection(this, socket, address, id, this.#debugLog, opened);
     this.#connections.add(connection);
     connection.start();
   }
@@ -74,7 +96,7 @@ export class Acceptor {
   }
 
   /** Called by each connection as it ends. */
-  connectionClosed(connection: Http1Connection): void {
+  connectionClosed(connection: Held): void {
     if (!this.#connections.delete(connection)) return;
     this.counters.active--;
     this.counters.changed();

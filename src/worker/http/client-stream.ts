@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/log/error-log.js';
+import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import type { Chunk } from '../body/stage.js';
 import type { Request } from './request.js';
 import type { AddressRuntime } from './runtime-types.js';
@@ -28,16 +29,6 @@ export interface ClientConnection {
   readonly closed: boolean;
   /** The server name the client asked for in its TLS hello. */
   readonly sni: string | undefined;
-}
-
-/** What a PROXY protocol header said. */
-export interface ProxyProtocolHeader {
-  readonly sourceAddress: string;
-  readonly sourcePort: number;
-  readonly destinationAddress: string;
-  readonly destinationPort: number;
-  /** Version 2 extensions by type number. */
-  readonly tlvs: ReadonlyMap<number, Buffer>;
 }
 
 /** Takes a request body piece by piece. Returns false to pause; {@link ClientStream.resumeBody} goes on. */

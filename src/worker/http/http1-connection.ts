@@ -3,16 +3,18 @@ import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../../shared/log/error-log.js';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
-import { CLIENT_CLOSED_REQUEST } from '../phases/codes.js';
+import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
 import type { Acceptor } from './acceptor.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
-import type { BodySink, ClientConnection, ClientStream, ProxyProtocolHeader } from './client-stream.js';
+import type { BodySink, ClientConnection, ClientStream } from './client-stream.js';
 import { Deadline, type Expiring } from './deadline.js';
 import { finalize, terminate } from './finalize.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from './head-parser.js';
+import type { Opened } from './opening.js';
 import { Request } from './request.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
 import { HTTP_10, HTTP_11 } from './request-line.js';
@@ -44,7 +46,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   remotePort: number;
   readonly localAddress: string;
   readonly localPort: number;
-  proxyProtocol: ProxyProtocolHeader | undefined = undefined;
+  readonly proxyProtocol: ProxyProtocolHeader | undefined;
   readonly debugLog: Logger | undefined;
   requests = 0;
   closed = false;
@@ -84,6 +86,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     address: AddressRuntime,
     id: number,
     debugLog: ((address: string) => Logger | undefined) | undefined,
+    opened: Opened | undefined,
   ) {
     this.#acceptor = acceptor;
     this.#socket = socket;
@@ -95,8 +98,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.remotePort = socket.remotePort ?? 0;
     this.localAddress = socket.localAddress ?? (address.address === undefined ? '' : `unix:${address.address}`);
     this.localPort = socket.localPort ?? 0;
-    this.tls = undefined;
-    this.sni = undefined;
+    this.tls = opened?.tls;
+    this.sni = (opened?.tls as { servername?: string } | undefined)?.servername || undefined;
+    this.proxyProtocol = opened?.proxyProtocol;
+    this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugLog = debugLog?.(this.remoteAddress);
     const server = address.defaultServer;
     this.#parser = new HeadParser(server.settings.headLimits, this);
@@ -204,6 +209,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   }
 
   #pipelined = false;
+  /** Plain HTTP came where TLS was expected. */
+  readonly #plainOnTls: boolean;
 
   #readHead(): boolean {
     const r = this.#request as Request;
@@ -224,7 +231,11 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     takeHead(r, head);
     this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
-    if (code === HEAD_DONE) {
+    if (code === HEAD_DONE && this.#plainOnTls) {
+      r.log(INFO, 'client sent plain HTTP request to HTTPS port');
+      r.keepalive = false;
+      finalize(r, TO_HTTPS);
+    } else if (code === HEAD_DONE) {
       this.action = undefined;
       startPhases(r);
     } else {

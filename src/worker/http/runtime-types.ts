@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Block } from '../../shared/config/block.js';
 import type { Scope } from '../../shared/config/define.js';
 import type { Logger } from '../../shared/log/error-log.js';
@@ -17,12 +19,19 @@ export interface AddressRuntime {
   /** Local address as text, or undefined for "any". */
   readonly address: string | undefined;
   readonly port: number;
-  readonly ssl: boolean;
+  /** Takes TLS off connections; undefined for plain HTTP. */
+  readonly tls: TlsTerminator | undefined;
   readonly http2: boolean;
   readonly proxyProtocol: boolean;
   readonly defaultServer: ServerRuntime;
   /** The server for a host name (lower case, without port). Named groups of a regular expression are kept on `r`. */
   find(host: string, r: Request): ServerRuntime | undefined;
+}
+
+/** Runs the TLS handshake of a connection. */
+export interface TlsTerminator {
+  /** Calls back once, with the decrypting socket or with nginx's words for what failed. */
+  accept(socket: Socket, done: (result: TLSSocket | string) => void): void;
 }
 
 /** One listening socket. */

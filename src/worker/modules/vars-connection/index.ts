@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { proxyProtocolTlv } from '../../../shared/net/proxy-protocol.js';
 import { addressBytes } from '../../http/address-bytes.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, type Variable } from '../../module.js';
@@ -36,12 +37,17 @@ const variables: readonly Variable[] = [
   fixed('proxy_protocol_port', (r) => port(r.connection.proxyProtocol?.sourcePort)),
   fixed('proxy_protocol_server_addr', (r) => r.connection.proxyProtocol?.destinationAddress),
   fixed('proxy_protocol_server_port', (r) => port(r.connection.proxyProtocol?.destinationPort)),
+  { name: 'proxy_protocol_tlv_', prefix: true, get: (r, suffix) => tlv(r, suffix) },
   fixed('hostname', () => host),
   fixed('pid', () => String(process.pid)),
   fixed('nginx_version', () => SERVER_VERSION),
   ...['tcpinfo_rtt', 'tcpinfo_rttvar', 'tcpinfo_snd_cwnd', 'tcpinfo_rcv_space'].map(tcpInfo),
 ];
 
+const tlv = (r: Request, name: string): string | undefined => {
+  const header = r.connection.proxyProtocol;
+  return header === undefined ? undefined : proxyProtocolTlv(header, name);
+};
 const port = (n: number | undefined): string | undefined => (n === undefined ? undefined : n > 0 ? String(n) : '');
 
 /** Variables about the client's connection and the process that serves it. nginx: ngx_http_core_variables. */
