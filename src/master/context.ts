@@ -2,14 +2,7 @@ import { ConfigErrors, type Configuration, type LoadConfiguration, type LoadOpti
 import type { CommandLine } from './cli.js';
 import type { EarlySignals } from './early-signals.js';
 import type { MasterLog } from './master-log.js';
-
-/** What the parts of the program that the master stays away from do for it: they belong to modules. */
-export interface Hooks {
-  /** Prepares what workers of a new configuration share, before any of them starts. Throws an Error whose message is logged, level emerg. */
-  prepare(configuration: Configuration, previous: Configuration | undefined): void;
-  /** Frees what a process held that ended without giving it back. */
-  onWorkerDeath(pid: number, configuration: Configuration): void;
-}
+import type { MasterZones } from './zones.js';
 
 /** What every part of the master needs to know. */
 export interface Context {
@@ -19,7 +12,7 @@ export interface Context {
   readonly options: LoadOptions;
   readonly log: MasterLog;
   readonly load: LoadConfiguration;
-  readonly hooks: Hooks;
+  readonly zones: MasterZones;
   readonly early: EarlySignals;
 }
 

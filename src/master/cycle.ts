@@ -5,6 +5,7 @@ import type { ErrorLog } from '../shared/log/error-log.js';
 import { openErrorLog } from '../shared/log/error-log-spec.js';
 import { EMERG } from '../shared/log/level.js';
 import { LogFiles, openFailure } from '../shared/log/log-files.js';
+import type { ZonePlan } from '../shared/zone/plan.js';
 import type { Context } from './context.js';
 import { createPaths } from './create-paths.js';
 import { type Listeners, openListeners } from './listeners.js';
@@ -15,6 +16,8 @@ export interface Cycle {
   readonly logFiles: LogFiles;
   readonly log: ErrorLog;
   readonly listeners: Listeners;
+  /** Where its shared zones are; undefined while a configuration is only tested. */
+  readonly zones: ZonePlan | undefined;
 }
 
 /** How a cycle is opened. */
@@ -29,8 +32,9 @@ export interface CycleOptions {
  * Opens what a configuration needs: folders, log files, shared state, sockets, in nginx's order. Undefined when something cannot be opened:
  * the log has the reason, and what was opened for it is closed again. nginx: the second half of ngx_init_cycle.
  */
-export async function openCycle(configuration: Configuration, { log, hooks }: Context, options: CycleOptions): Promise<Cycle | undefined> {
+export async function openCycle(configuration: Configuration, { log, zones }: Context, options: CycleOptions): Promise<Cycle | undefined> {
   const logFiles = new LogFiles();
+  let plan: ZonePlan | undefined;
   try {
     createPaths([...configuration.tempPaths, ...configuration.cachePaths.map(({ path }) => path)], workerUid(configuration));
     const errorLog = openLogs(configuration, logFiles);
@@ -38,16 +42,17 @@ export async function openCycle(configuration: Configuration, { log, hooks }: Co
       log.use(errorLog, logsToTerminal(configuration));
     }
     if (!options.testing) {
-      hooks.prepare(configuration, options.previous?.configuration);
+      plan = await zones.prepare(configuration);
     }
     const listeners = await openListeners(configuration.listens, options.held, log, options.testing);
     if (listeners !== undefined) {
-      return { configuration, logFiles, log: errorLog, listeners };
+      return { configuration, logFiles, log: errorLog, listeners, zones: plan };
     }
   } catch (error) {
     log.log(EMERG, (error as Error).message);
   }
   logFiles.closeAll();
+  zones.retire(plan);
   return undefined;
 }
 

@@ -57,6 +57,7 @@ export async function startMaster(context: Context, configuration: Configuration
   if (cycle === undefined) {
     return 1;
   }
+  context.zones.commit(cycle.zones);
   for (const handle of unused) {
     handle.close();
   }
@@ -65,7 +66,8 @@ export async function startMaster(context: Context, configuration: Configuration
     program: fileURLToPath(new URL('worker.js', import.meta.url)),
     name,
     log,
-    onWorkerDeath: (dead, current) => context.hooks.onWorkerDeath(dead, current),
+    onEnd: (ended) => context.zones.release(ended),
+    onPlanUnused: (plan) => context.zones.retire(plan),
   });
   const master: Master = {
     context,
@@ -105,6 +107,7 @@ async function bringUp({ context, pool, cycle, control, pidFile }: Master, orpha
   const starting = pool.start({
     configuration: cycle.configuration,
     listeners: cycle.listeners,
+    zones: cycle.zones,
     control: control?.fd,
     announce: startLines(),
   });

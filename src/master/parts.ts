@@ -7,6 +7,5 @@ import { serveAlone } from './single-process.js';
 /** The program's parts. Loaded only when a configuration is. */
 export const parts: Parts = {
   load: loadConfiguration,
-  hooks: { prepare() {}, onWorkerDeath() {} },
   serveAlone: (context, configuration, ready) => serveAlone(context, configuration, serve, ready),
 };

@@ -42,7 +42,7 @@ async function reloadOnce(master: Master): Promise<void> {
   if (cycle === undefined) {
     return;
   }
-  const problem = await pool.start({ configuration, listeners: cycle.listeners, control: control?.fd });
+  const problem = await pool.start({ configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.fd });
   if (problem !== undefined || master.ending !== undefined) {
     if (problem !== undefined && master.ending === undefined) {
       log.log(EMERG, problem);
@@ -52,6 +52,7 @@ async function reloadOnce(master: Master): Promise<void> {
     return;
   }
   master.cycle = cycle;
+  context.zones.commit(cycle.zones);
   master.noAccepting = false;
   log.use(cycle.log, logsToTerminal(configuration));
   await movePidFile(master, previous);
@@ -64,7 +65,12 @@ async function reloadOnce(master: Master): Promise<void> {
 async function startAgain(master: Master): Promise<void> {
   const { cycle, pool, control, context } = master;
   master.noAccepting = false;
-  const problem = await pool.start({ configuration: cycle.configuration, listeners: cycle.listeners, control: control?.fd });
+  const problem = await pool.start({
+    configuration: cycle.configuration,
+    listeners: cycle.listeners,
+    zones: cycle.zones,
+    control: control?.fd,
+  });
   if (problem !== undefined) {
     context.log.log(EMERG, problem);
   }

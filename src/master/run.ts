@@ -1,6 +1,6 @@
 import type { Configuration, LoadConfiguration } from '../shared/config/configuration.js';
 import { type CommandLine, parseCommandLine, programName, UsageError } from './cli.js';
-import { type Context, type Hooks, loadReported } from './context.js';
+import { type Context, loadReported } from './context.js';
 import { daemonize, isDaemon, releaseStarter, tellStarter } from './daemonize.js';
 import type { EarlySignals } from './early-signals.js';
 import { INHERITED } from './inherited.js';
@@ -10,11 +10,11 @@ import { loadOptions } from './places.js';
 import { sendSignal } from './send-signal.js';
 import { testConfig } from './test-config.js';
 import { configureText, helpText, versionLine } from './version.js';
+import { MasterZones } from './zones.js';
 
 /** What the program is made of beside the master itself. */
 export interface Parts {
   readonly load: LoadConfiguration;
-  readonly hooks: Hooks;
   /** Serves in this process (`master_process off`). */
   readonly serveAlone: (context: Context, configuration: Configuration, ready: () => void) => Promise<number | undefined>;
 }
@@ -40,14 +40,14 @@ export async function run(args: readonly string[], early: EarlySignals, parts: (
       return 0;
     }
   }
-  const { load, hooks, serveAlone } = await parts();
+  const { load, serveAlone } = await parts();
   const options = loadOptions(commandLine);
   const log = new MasterLog(name, write);
   log.openFile(
     options.errorLog === '' || options.errorLog.startsWith('/') ? options.errorLog : options.prefix + options.errorLog,
     commandLine.test,
   );
-  const context: Context = { name, commandLine, options, log, load, hooks, early };
+  const context: Context = { name, commandLine, options, log, load, zones: new MasterZones(log), early };
   if (commandLine.test) {
     return testConfig(context);
   }

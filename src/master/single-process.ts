@@ -26,6 +26,7 @@ export async function serveAlone(
   if (cycle === undefined) {
     return 1;
   }
+  context.zones.commit(cycle.zones);
   const pidFile = new PidFile(configuration.process.pid, log);
   const alone = new SingleProcess(context, cycle, serve, pidFile);
   try {
@@ -66,9 +67,12 @@ class SingleProcess {
 
   async #open(cycle: Cycle): Promise<Server> {
     const { configuration, log, logFiles, listeners } = cycle;
+    const zones = cycle.zones ?? { directory: undefined, files: {} };
     const { snapshot, process } = configuration;
     const sockets = [...listeners.values()];
-    const server = this.#serve({ slot: 0, generation: this.#generation++, snapshot, process, sockets, log, logFiles });
+    const generation = this.#generation++;
+    // One process stands for all its configurations, so their numbers take the place of process ids.
+    const server = this.#serve({ slot: 0, id: -generation, generation, snapshot, process, zones, sockets, log, logFiles });
     server.start();
     await Promise.all(sockets.map(openSocket));
     return server;
@@ -126,13 +130,20 @@ class SingleProcess {
       const before = this.#server;
       this.#server = server;
       this.#cycle = cycle;
+      this.#context.zones.commit(cycle.zones);
       log.use(cycle.log, logsToTerminal(configuration));
       removeListeners(removed, log);
-      before?.drain(() => previous.logFiles.closeAll());
+      const old = this.#generation - 2;
+      before?.drain(() => {
+        previous.logFiles.closeAll();
+        this.#context.zones.release(-old);
+        this.#context.zones.retire(previous.zones);
+      });
     } catch (error) {
       log.log(EMERG, (error as Error).message);
       closeListeners(added);
       cycle.logFiles.closeAll();
+      this.#context.zones.retire(cycle.zones);
     }
   }
 

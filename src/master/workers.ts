@@ -4,6 +4,7 @@ import { WorkerChannel } from '../shared/ipc/channel.js';
 import type { Role } from '../shared/ipc/messages.js';
 import type { Logger } from '../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../shared/log/level.js';
+import type { ZonePlan } from '../shared/zone/plan.js';
 import type { Listeners } from './listeners.js';
 import { numberOfSignal } from './signals.js';
 
@@ -26,6 +27,7 @@ const PATIENCE = 1_500;
 export interface GenerationSpec {
   readonly configuration: Configuration;
   readonly listeners: Listeners;
+  readonly zones: ZonePlan | undefined;
   /** Descriptor of the control socket; undefined when there is none. */
   readonly control: number | undefined;
   /** Lines for the log before those of the start. They are written when the processes are under way, since the first line loads the logger. */
@@ -58,7 +60,10 @@ export interface PoolOptions {
   readonly program: string;
   readonly name: string;
   readonly log: Logger;
-  readonly onWorkerDeath: (pid: number, configuration: Configuration) => void;
+  /** A process has ended, however it did. */
+  readonly onEnd: (pid: number) => void;
+  /** The last process with this plan of the shared zones has ended. */
+  readonly onPlanUnused: (zones: ZonePlan | undefined) => void;
 }
 
 /** The processes that the master forked. nginx: ngx_processes. */
@@ -198,6 +203,7 @@ export class WorkerPool {
       slot,
       snapshot: configuration.snapshot,
       process: configuration.process,
+      zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
       listens: sockets.map(({ spec }) => spec),
       control: withControl,
@@ -225,9 +231,7 @@ export class WorkerPool {
       const level = member.leaving && signal === 'SIGTERM' ? NOTICE : ALERT;
       log.log(level, `${NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
     }
-    if (!clean) {
-      this.#options.onWorkerDeath(pid, generation.configuration);
-    }
+    this.#options.onEnd(pid);
     if (!member.ready) {
       // While a configuration starts, whoever started it says why it cannot run; a replacement has nobody else.
       if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
@@ -236,6 +240,9 @@ export class WorkerPool {
       member.settle?.(reason ?? `${NAMES[role]} ${pid} ended before it could serve`);
     }
     this.#replace(member, code, clean);
+    if (![...this.#members].some((other) => other.generation.zones === generation.zones)) {
+      this.#options.onPlanUnused(generation.zones);
+    }
     if (this.#members.size === 0) {
       const callbacks = this.#whenEmpty;
       this.#whenEmpty = [];

@@ -48,7 +48,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     shutdownTimeout: settings.shutdownTimeout,
     workingDirectory: settings.workingDirectory,
     env: settings.env,
-    zoneDirectory: settings.zoneDirectory ?? '',
+    zoneDirectory: settings.zoneDirectory,
     nginxCompatibility: settings.compatibility,
   };
   return {
@@ -59,6 +59,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     logFiles: loaded.logFiles,
     tempPaths: loaded.folders,
     cachePaths: [],
+    zones: loaded.zones.all(),
     warnings: loaded.warnings.map((finding) => finished(finding, loaded.sources)),
   } satisfies Configuration;
 };

@@ -110,9 +110,11 @@ export class Lifecycle {
       }
       const server = serve({
         slot,
+        id: process.pid,
         generation,
         snapshot,
         process: conf,
+        zones: start.zones,
         sockets: this.#sockets,
         log: this.#log,
         logFiles: this.#logFiles,

@@ -2,6 +2,7 @@ import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/co
 import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { Variable as SharedVariable } from '../shared/value/value.js';
+import type { ZoneStore } from '../shared/zone/store.js';
 import type { BodyFilter, HeaderFilter } from './body/stage.js';
 import type { LocationInfo } from './http/location-info.js';
 import type { Request } from './http/request.js';
@@ -18,7 +19,7 @@ export interface WorkerEnv {
   readonly slot: number;
   /** How many workers the configuration asks for. */
   readonly workers: number;
-
+  readonly zones: ZoneStore;
   /** The log of the main context. */
   readonly log: Logger;
   readonly logFiles: LogFiles;

@@ -1,6 +1,7 @@
 import { loadFromSnapshot } from '../shared/config/load.js';
 import { parseCidr } from '../shared/lib/cidr.js';
 import type { ErrorLog, Logger } from '../shared/log/error-log.js';
+import { SqliteZoneStore } from '../shared/zone/store.js';
 import { Acceptor } from './http/acceptor.js';
 import { ConnectionCounters } from './http/counters.js';
 import type { Request } from './http/request.js';
@@ -15,10 +16,12 @@ import type { Server, WorkerProcess } from './worker-process.js';
 export function serve(worker: WorkerProcess): Server {
   const loaded = loadFromSnapshot<Request>(language, worker.snapshot);
   const settings = loaded.settings(processScope, loaded.root);
-  const closers: (() => void)[] = [];
+  const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
+  const closers: (() => void)[] = [() => zones.close()];
   const env: WorkerEnv = {
     slot: worker.slot,
     workers: worker.process.workerProcesses,
+    zones,
     log: worker.log,
     logFiles: worker.logFiles,
     prefix: worker.snapshot.prefix,
@@ -26,7 +29,9 @@ export function serve(worker: WorkerProcess): Server {
     onClose: (callback) => void closers.push(callback),
   };
   const http = buildRuntime(loaded, modules, env);
-  const acceptor = new Acceptor(env, new ConnectionCounters(), settings.workerConnections, debugLog(settings.debugConnections, worker.log));
+  const counters = new ConnectionCounters();
+  zones.counters.attach(counters);
+  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugLog(settings.debugConnections, worker.log));
   for (const listener of http?.listeners ?? []) {
     worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
   }

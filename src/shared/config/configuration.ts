@@ -1,5 +1,6 @@
 import type { ErrorLogSpec } from '../log/error-log-spec.js';
 import type { Level } from '../log/level.js';
+import type { AnyZoneRef } from '../zone/kind.js';
 
 /**
  * The texts that a configuration consists of, exactly as the master read them, and what it looked up for them. Workers build their
@@ -57,8 +58,8 @@ export interface ProcessConf {
   readonly workingDirectory: string | undefined;
   /** `NAME` or `NAME=value`, in the order of the directives. */
   readonly env: readonly string[];
-  /** Full path of the folder that holds the shared zones' files. */
-  readonly zoneDirectory: string;
+  /** Full path of the folder in which the shared zones' files are kept; undefined for the default. */
+  readonly zoneDirectory: string | undefined;
   readonly nginxCompatibility: boolean;
 }
 
@@ -97,6 +98,7 @@ export interface Configuration {
   /** Full paths of folders that are created, and given to the workers' user, at start. */
   readonly tempPaths: readonly string[];
   readonly cachePaths: readonly CachePathSpec[];
+  readonly zones: readonly AnyZoneRef[];
   /** Findings that do not stop the server, in the order they were made. */
   readonly warnings: readonly Finding[];
 }

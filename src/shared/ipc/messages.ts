@@ -1,5 +1,6 @@
 import type { ListenSpec, ProcessConf, Snapshot } from '../config/configuration.js';
 import type { ErrorLogSpec } from '../log/error-log-spec.js';
+import type { ZonePlan } from '../zone/plan.js';
 
 /** What a process that the master forks is there for. */
 export type Role = 'worker' | 'cache-manager' | 'cache-loader';
@@ -14,6 +15,7 @@ export interface Start {
   readonly slot: number;
   readonly snapshot: Snapshot;
   readonly process: ProcessConf;
+  readonly zones: ZonePlan;
   readonly errorLogs: readonly ErrorLogSpec[];
   /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
   readonly listens: readonly ListenSpec[];

@@ -2,14 +2,18 @@ import type { ProcessConf, Snapshot } from '../config/configuration.js';
 import type { Logger } from '../log/error-log.js';
 import type { LogFiles } from '../log/log-files.js';
 import type { ListenSocket } from '../net/listen-socket.js';
+import type { ZonePlan } from '../zone/plan.js';
 
 /** What the process gives to the server that runs in it. */
 export interface WorkerProcess {
   /** Number of the worker among those of its configuration, from 0; its replacement gets the same. */
   readonly slot: number;
+  /** Names the process in the shared zones: no other living process of the service has this number. */
+  readonly id: number;
   readonly generation: number;
   readonly snapshot: Snapshot;
   readonly process: ProcessConf;
+  readonly zones: ZonePlan;
   readonly sockets: readonly ListenSocket[];
   /** The log of the main context. */
   readonly log: Logger;

@@ -19,12 +19,6 @@ const PREFIX = 'sluice-';
 /** So young a folder (milliseconds) is left alone: its owner may be about to lock it. */
 const SETTLE_MS = 2000;
 
-/** The user that workers run as, when the master is root. */
-export interface ZoneUser {
-  readonly uid: number;
-  readonly gid: number;
-}
-
 /**
  * The folder for zone files of one running service: private to the worker's user, held by a lock as long as the master
  * lives, and removed when it ends. Folders that killed masters left behind go when the next service starts.
@@ -32,24 +26,24 @@ export interface ZoneUser {
 export class RunDirectory {
   readonly path: string;
   readonly #owner: Connection;
-  readonly #user: ZoneUser | undefined;
+  readonly #uid: number | undefined;
 
   /**
-   * Makes the folder in `base`, by default in memory (/dev/shm) where there is such a place. `user` owns it when the
-   * process runs as root. Throws the error of the system call.
+   * Makes the folder in `base`, by default in memory (/dev/shm) where there is such a place. The user `uid` owns it when
+   * the process runs as root. Throws the error of the system call.
    */
-  constructor(base: string | undefined, user: ZoneUser | undefined) {
+  constructor(base: string | undefined, uid: number | undefined) {
     const parent = base ?? defaultBase();
-    this.#user = process.geteuid?.() === 0 ? user : undefined;
-    removeLeftovers(parent, this.#user);
+    this.#uid = process.geteuid?.() === 0 ? uid : undefined;
+    removeLeftovers(parent, this.#uid);
     this.path = mkdtempSync(join(parent, PREFIX));
-    if (this.#user !== undefined) chownSync(this.path, this.#user.uid, this.#user.gid);
+    if (this.#uid !== undefined) chownSync(this.path, this.#uid, process.getegid!());
     this.#owner = this.asUser(() => lock(this.path))!;
   }
 
   /** Does file work inside the folder with the rights of the user who owns it, so that nothing planted there can lead root elsewhere. */
   asUser<T>(work: () => T): T {
-    return withRights(this.#user, work);
+    return withRights(this.#uid, work);
   }
 
   /** Removes the folder with all that is in it. */
@@ -80,14 +74,14 @@ function lock(folder: string): Connection | undefined {
   return undefined;
 }
 
-function removeLeftovers(parent: string, user: ZoneUser | undefined): void {
+function removeLeftovers(parent: string, uid: number | undefined): void {
   for (const name of readdirSync(parent)) {
     if (!name.startsWith(PREFIX)) continue;
     const folder = join(parent, name);
     try {
       const stat = lstatSync(folder);
-      if (!stat.isDirectory() || stat.uid !== (user?.uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) continue;
-      withRights(user, () => {
+      if (!stat.isDirectory() || stat.uid !== (uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) continue;
+      withRights(uid, () => {
         const connection = lock(folder);
         if (connection === undefined) return;
         connection.close();
@@ -101,15 +95,12 @@ function removeLeftovers(parent: string, user: ZoneUser | undefined): void {
   }
 }
 
-function withRights<T>(user: ZoneUser | undefined, work: () => T): T {
-  if (user === undefined) return work();
-  const gid = process.getegid!();
-  process.setegid!(user.gid);
-  process.seteuid!(user.uid);
+function withRights<T>(uid: number | undefined, work: () => T): T {
+  if (uid === undefined || uid === 0) return work();
+  process.seteuid!(uid);
   try {
     return work();
   } finally {
     process.seteuid!(0);
-    process.setegid!(gid);
   }
 }

@@ -18,7 +18,7 @@ export interface ZoneStore {
   together(refs: readonly AnyZoneRef[]): ZoneScope;
   /** The configuration's zones with what they tell of themselves, for status pages. */
   stats(): { readonly ref: AnyZoneRef; readonly stats: ZoneStats }[];
-  /** Gives back what a dead worker held. */
+  /** Gives back what a dead worker held in the zones that are open. */
   releaseWorker(worker: number): void;
   /** Does the jobs that wait and closes the files. */
   close(): void;
@@ -114,9 +114,8 @@ export class SqliteZoneStore implements ZoneStore {
   }
 
   releaseWorker(worker: number): void {
-    for (const ref of [counterZone, ...this.#refs]) {
+    for (const { ref, sql } of this.#zones.values()) {
       if (ref.kind.release === undefined) continue;
-      const { sql } = this.#open(ref);
       const deadline = Date.now() + RELEASE_MS;
       while (!sql.now(() => ref.kind.release!(sql, worker)) && Date.now() < deadline);
     }

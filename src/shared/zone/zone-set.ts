@@ -5,84 +5,82 @@ import { ALERT } from '../log/level.js';
 import { counterZone } from './counters.js';
 import type { AnyZoneRef } from './kind.js';
 import { type PlannedZone, reconcileZones, type ZonePlan } from './plan.js';
-import { RunDirectory, type ZoneUser } from './run-directory.js';
+import { RunDirectory } from './run-directory.js';
 import { SqliteZoneStore } from './store.js';
 
 /**
- * The zones of a running service over all its configurations: the master's side. Its calls in the order of a reload are
- * `prepare` (may refuse), then either `commit` once the new workers serve, or `abandon`; and `sweep` when the last old
- * worker has gone.
+ * The zones of a running service over all its configurations: the master's side. Each configuration has a plan, from `prepare`;
+ * `commit` tells that it is in force and `retire` that no process works with it any more.
  */
 export class ZoneSet {
   readonly #directory: RunDirectory | undefined;
   readonly #log: Logger;
-  #current: readonly PlannedZone[] = [];
-  #next: readonly PlannedZone[] | undefined;
+  readonly #plans = new Map<ZonePlan, readonly PlannedZone[]>();
+  #current: ZonePlan | undefined;
   #files = 0;
 
-  /** `base` is the value of `zone_directory`. Without a folder that can be written, workers count for themselves. */
-  constructor(base: string | undefined, user: ZoneUser | undefined, log: Logger) {
+  /**
+   * `base` is the value of `zone_directory`, `uid` the user of the workers when the master is root. Without a folder that can be
+   * written, each worker counts for itself.
+   */
+  constructor(base: string | undefined, uid: number | undefined, log: Logger) {
     this.#log = log;
     try {
-      this.#directory = new RunDirectory(base, user);
+      this.#directory = new RunDirectory(base, uid);
     } catch (error) {
-      this.#directory = undefined;
       log.log(ALERT, `shared zones cannot be stored (${(error as Error).message}), each worker counts for itself`);
     }
   }
 
   /** Plans the zones of a new configuration and makes their files. A string is nginx's message that refuses it. */
   prepare(refs: readonly AnyZoneRef[]): ZonePlan | string {
-    const planned = reconcileZones(this.#current, [counterZone, ...refs], (name) => this.#newFile(name));
+    const current = this.#zonesOf(this.#current);
+    const planned = reconcileZones(current, [counterZone, ...refs], (name) => this.#newFile(name));
     if (typeof planned === 'string') return planned;
-    this.#next = planned;
     const plan: ZonePlan = {
       directory: this.#directory?.path,
       files: Object.fromEntries(planned.map((zone) => [zone.ref.name, zone.file])),
     };
+    this.#plans.set(plan, planned);
     // Made here, so that workers need not race for it and a fault is reported once.
-    const created = planned.filter((zone) => !this.#current.some((old) => old.file === zone.file));
-    this.#visit(plan, created, () => {});
+    const added = planned.filter((zone) => !current.some((old) => old.file === zone.file));
+    this.#visit(plan, added, () => {});
     return plan;
   }
 
-  /** The prepared configuration is in use. */
-  commit(): void {
-    this.#current = this.#next ?? this.#current;
-    this.#next = undefined;
+  /** The plan is the one in force from now on. */
+  commit(plan: ZonePlan): void {
+    this.#current = plan;
   }
 
-  /** The prepared configuration is given up. */
-  abandon(): void {
-    this.#next = undefined;
-    this.sweep();
-  }
-
-  /** Removes the files of zones that no configuration in use names. */
-  sweep(): void {
+  /** No process works with the plan. Removes the files of zones that no other plan has. */
+  retire(plan: ZonePlan): void {
+    if (plan === this.#current || !this.#plans.delete(plan)) return;
     const directory = this.#directory;
     if (directory === undefined) return;
-    const used = [...this.#current, ...(this.#next ?? [])];
+    const kept = [...this.#plans.values()].flat();
     directory.asUser(() => {
       for (const file of readdirSync(directory.path)) {
-        if (file.startsWith('owner') || used.some((zone) => file.startsWith(`${zone.file}.`))) continue;
+        if (file.startsWith('owner') || kept.some((zone) => file.startsWith(`${zone.file}.`))) continue;
         rmSync(join(directory.path, file), { force: true });
       }
     });
   }
 
-  /** Gives back what a worker held that has died. `worker` is its process id. */
+  /** Gives back what a worker held that has ended. */
   releaseWorker(worker: number): void {
-    const plan: ZonePlan = {
-      directory: this.#directory?.path,
-      files: Object.fromEntries(this.#current.map((zone) => [zone.ref.name, zone.file])),
-    };
-    this.#visit(plan, this.#current, (store) => store.releaseWorker(worker));
+    const zones = new Map<string, [ZonePlan, PlannedZone]>();
+    for (const [plan, planned] of this.#plans) for (const zone of planned) zones.set(zone.file, [plan, zone]);
+    for (const [plan, zone] of zones.values()) this.#visit(plan, [zone], (store) => store.releaseWorker(worker));
   }
 
   /** Removes everything: the service ends. */
   close(): void {
     this.#directory?.remove();
+  }
+
+  #zonesOf(plan: ZonePlan | undefined): readonly PlannedZone[] {
+    return (plan && this.#plans.get(plan)) ?? [];
   }
 
   #visit(plan: ZonePlan, zones: readonly PlannedZone[], visit: (store: SqliteZoneStore) => void): void {

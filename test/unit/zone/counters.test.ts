@@ -34,7 +34,7 @@ class Source {
 function service(t: { teardown(f: () => void): void }, numbers: readonly number[]) {
   const set = new ZoneSet(`${folder}/zones`, undefined, log);
   const plan = set.prepare([]) as ZonePlan;
-  set.commit();
+  set.commit(plan);
   const stores: SqliteZoneStore[] = [];
   const workers = numbers.map((number) => {
     const store = new SqliteZoneStore(plan, [], number, log);
@@ -106,9 +106,9 @@ t.test('totals outlive a reload', async (t) => {
   workers[0]!.source.serve(200);
   workers[0]!.counters.flush();
   const next = set.prepare([]) as ZonePlan;
-  set.commit();
   t.same(next, plan);
-  set.sweep();
+  set.commit(next);
+  set.retire(plan);
   const store = new SqliteZoneStore(next, [], 12, log);
   t.equal(store.counters.totals().requests, 1);
   store.close();

@@ -16,7 +16,7 @@ async function service(t: { teardown(f: () => Promise<void>): void }, workers: n
   const messages: string[] = [];
   const set = new ZoneSet(`${folder}/zones`, undefined, { level: 8, log: (_level, message) => void messages.push(message) });
   const plan = set.prepare([rate, conn]) as ZonePlan;
-  set.commit();
+  set.commit(plan);
   const crew: Member[] = [];
   const join = async (): Promise<Member> => {
     const member = new Member(script);
@@ -93,7 +93,7 @@ t.test('a reload keeps a zone, replaces one of another size, and refuses another
   t.equal(await request(3, 0)(crew[0]!), 1);
   const kept = set.prepare([{ ...rate, data: { rate: 2000, keyText: '$key' } }, conn]) as ZonePlan;
   t.equal(kept.files.rate, plan.files.rate);
-  set.commit();
+  set.commit(kept);
   t.equal(
     set.prepare([{ ...rate, data: { rate: 1000, keyText: '$other' } }, conn]),
     'limit_req "rate" uses the "$other" key while previously it used the "$key" key',
@@ -106,12 +106,17 @@ t.test('a reload keeps a zone, replaces one of another size, and refuses another
   const bigger = set.prepare([{ ...rate, bytes: 2 << 20 }, conn]) as ZonePlan;
   t.not(bigger.files.rate, plan.files.rate);
   t.equal(bigger.files.conn, plan.files.conn);
-  set.commit();
+  set.commit(bigger);
+  set.retire(plan);
   const member = new Member(script);
   await member.ask({ op: 'open', plan: bigger });
   t.equal(await request(3, 0)(member), 1, 'the new zone is empty');
   await Promise.all([crew[0]!.kill(), member.kill()]);
-  set.sweep();
+  t.ok(
+    readdirSync(plan.directory!).some((file) => file.startsWith(`${plan.files.rate}.`)),
+    'a plan still has it',
+  );
+  set.retire(kept);
   const files = readdirSync(plan.directory!);
   t.notOk(files.some((file) => file.startsWith(`${plan.files.rate}.`)));
   t.ok(files.some((file) => file.startsWith(`${bigger.files.rate}.`)));
@@ -196,9 +201,9 @@ t.test('without a folder for zones each worker counts for itself', async (t) => 
   const set = new ZoneSet(`${folder}/nowhere`, undefined, { level: 8, log: (_level, message) => void messages.push(message) });
   t.teardown(() => set.close());
   const plan = set.prepare([rate, conn]) as ZonePlan;
-  set.commit();
+  set.commit(plan);
   set.releaseWorker(1);
-  set.sweep();
+  set.retire(plan);
   t.match(messages, [/^shared zones cannot be stored \(ENOENT.*\), each worker counts for itself$/]);
   const member = new Member(script);
   t.teardown(() => member.kill());
