@@ -1,12 +1,11 @@
 import type { GroupName, Node } from './ast.js';
-import { type ByteSet, complement, fullSet, includesSet, setOf } from './byte-set.js';
-import { costOf } from './cost.js';
 import { emitJs } from './emit-js.js';
 import { Matcher } from './matcher.js';
 import { type ParsedRegex, parseRegex } from './parse.js';
 import { maxProgramSize, programSize } from './program.js';
 import { RegexError } from './regex-error.js';
-import { isAnchored, nullable } from './tree.js';
+import { leadingRun, longestSafe } from './safe-length.js';
+import { some } from './tree.js';
 
 export type { GroupName } from './ast.js';
 
@@ -30,13 +29,8 @@ export interface CompiledRegex {
 /** PCRE2_ERROR_MATCHLIMIT */
 const matchLimitError = -47;
 
-/** Steps, of about 1 ns in machine code, that a RegExp may be expected to need at most. */
-const stepBudget = 4_000_000;
-
 /** nginx: NGX_MAX_CONF_ERRSTR */
 const maxErrorLength = 1024;
-
-const notNewline = complement(setOf('\n'));
 
 /**
  * Compiles a pattern (nginx: ngx_regex_compile). It throws an Error whose message is nginx's,
@@ -110,7 +104,7 @@ class Regex implements CompiledRegex {
       return this.#plain!;
     }
     const newline = this.#newlines === AT_THE_END ? subject.charCodeAt(subject.length - 1) === 10 : subject.includes('\n');
-    return newline ? this.#exact! : this.#plain!;
+    return newline ? (this.#exact ??= translate(this.#root, true)!) : this.#plain!;
   }
 
   #carefully(subject: string): RegexMatch | null {
@@ -119,7 +113,7 @@ class Regex implements CompiledRegex {
       this.#prepare();
       return this.exec(subject);
     }
-    this.#matcher ??= new Matcher(this.#root, this.captures, firstBytes(this.#root));
+    this.#matcher ??= new Matcher(this.#root, this.captures);
     const match = this.#matcher.exec(subject);
     this.error = this.#matcher.exhausted ? matchLimitError : 0;
     return match;
@@ -127,62 +121,35 @@ class Regex implements CompiledRegex {
 
   /** Translates on first use: a configuration may hold hundreds of patterns that are never tried. */
   #prepare(): void {
-    const plain = emitJs(this.#root, false);
-    if (plain === undefined) {
+    this.#plain = translate(this.#root, false);
+    if (this.#plain === undefined) {
       return;
     }
-    const exact = emitJs(this.#root, true)!;
     const leading = leadingRun(this.#root);
     if (leading === 'line') {
       this.#newlines = ANYWHERE;
-    } else if (plain !== exact) {
+    } else if (some(this.#root, (node) => node.t === 'assert' && node.kind === 'endOrNewline')) {
       this.#newlines = AT_THE_END;
-    }
-    try {
-      this.#plain = new RegExp(leading === undefined ? plain : `^${plain}`);
-      this.#exact = new RegExp(leading === undefined ? exact : leading === 'line' ? `(?<![^\\n])${exact}` : `^${exact}`);
-      // The first call compiles to bytecode, the second to machine code; either may find the pattern too large.
-      this.#plain.test('');
-      this.#plain.test('');
-      this.#exact.test('');
-      this.#exact.test('');
-    } catch {
-      // Beyond what RegExp takes, in size for one: left to the matcher.
-      return;
     }
     this.#limit = longestSafe(this.#root, leading !== undefined);
   }
 }
 
-/**
- * A pattern that begins with `.*` matches at the start of a line or nowhere, since the run takes what precedes any other
- * place; knowing it saves trying every place in turn. 'subject' where the run takes newlines as well.
- */
-function leadingRun(root: Node): 'line' | 'subject' | undefined {
-  let node = root;
-  while (node.t === 'capture' || (node.t === 'sequence' && node.items.length > 0)) {
-    node = node.t === 'capture' ? node.body : node.items[0]!;
-  }
-  if (node.t !== 'repeat' || node.max !== Number.POSITIVE_INFINITY || node.mode === 'possessive' || node.body.t !== 'set') {
+/** Returns a RegExp for subjects without or with newlines, or undefined where only the matcher is exact. */
+function translate(root: Node, newlines: boolean): RegExp | undefined {
+  const source = emitJs(root, newlines);
+  if (source === undefined) {
     return undefined;
   }
-  return includesSet(node.body.set, fullSet()) ? 'subject' : includesSet(node.body.set, notNewline) ? 'line' : undefined;
-}
-
-function firstBytes(root: Node): ByteSet | undefined {
-  return nullable(root) ? undefined : costOf(root, 1).first;
-}
-
-/** The longest subject within the step budget; without bound where the steps grow no faster than the subject. */
-function longestSafe(root: Node, anchored: boolean): number {
-  const everywhere = !anchored && !isAnchored(root);
-  const steps = (length: number) => (everywhere ? length + 1 : 1) * (costOf(root, length).steps + 1);
-  if (steps(65536) < 20 * steps(4096)) {
-    return Number.POSITIVE_INFINITY;
+  const leading = leadingRun(root);
+  const prefix = leading === undefined ? '' : leading === 'line' && newlines ? '(?<![^\\n])' : '^';
+  try {
+    const regex = new RegExp(prefix + source);
+    // The first call compiles to bytecode, the second to machine code; either may find the pattern too large.
+    regex.test('');
+    regex.test('');
+    return regex;
+  } catch {
+    return undefined;
   }
-  let length = 8192;
-  while (length > 16 && !(steps(length) <= stepBudget)) {
-    length = Math.floor(length * 0.75);
-  }
-  return length > 16 ? length : -1;
 }

@@ -1,10 +1,11 @@
 import type { Node } from './ast.js';
-import { type ByteSet, hasByte } from './byte-set.js';
+import { hasByte } from './byte-set.js';
+import { costOf } from './cost.js';
 import { assertKinds, compileProgram, Op, type Program } from './program.js';
-import { isAnchored } from './tree.js';
+import { isAnchored, nullable } from './tree.js';
 
-/** Steps after which a match is given up, as PCRE gives up at its match limit; about 20 ms. */
-export const stepLimit = 2_000_000;
+/** Steps after which a match is given up, as PCRE gives up at its match limit; some 30 ms. */
+export const stepLimit = 1_500_000;
 
 /** Bits of memory for what is known to fail; splits beyond it are not remembered and rest on the step limit. */
 const memoBits = 1 << 26;
@@ -20,13 +21,8 @@ const assertBoundary = assertKinds.indexOf('boundary');
 const FAILED = -1;
 const RESTORE = -2;
 
-/** What happens to the stack once the body of a lookaround has matched. */
-const FORGET = 0;
-const REMEMBER = 1;
-const KEEP_CAPTURES = 2;
-
 /** Working memory that all matchers share: a match runs to its end before another starts. */
-const scratch = { memo: new Int32Array(1024), stack: new Int32Array(1024) };
+const scratch: { memo: Int32Array; stack: Int32Array } = { memo: new Int32Array(1024), stack: new Int32Array(1024) };
 
 /**
  * Matches by backtracking with PCRE's priorities, and remembers at which (instruction, place) it has failed already, so
@@ -43,7 +39,10 @@ export class Matcher {
   readonly #first: Uint8Array | undefined;
   readonly #registers: Int32Array;
   #subject = '';
-  #steps = 0;
+  /** Steps left until the limit. */
+  #left = 0;
+  /** Where an instruction performed by #call has led. */
+  #place = 0;
   #top = 0;
   /** Splits with a slot below this are remembered for the current subject. */
   #memoSlots = 0;
@@ -52,12 +51,13 @@ export class Matcher {
   #spanFrom = 0;
   #spanTo = 0;
 
-  constructor(root: Node, captures: number, first: ByteSet | undefined) {
+  constructor(root: Node, captures: number) {
     this.#program = compileProgram(root, captures);
     this.#captures = captures;
     this.#anchored = isAnchored(root);
     this.#registers = new Int32Array(this.#program.registers);
-    if (first !== undefined) {
+    if (!nullable(root)) {
+      const { first } = costOf(root, 1);
       this.#first = Uint8Array.from({ length: 256 }, (_, c) => (hasByte(first, c) ? 1 : 0));
     }
   }
@@ -94,7 +94,7 @@ export class Matcher {
 
   #begin(subject: string): void {
     this.#subject = subject;
-    this.#steps = 0;
+    this.#left = stepLimit;
     this.#spanAt = -1;
     this.exhausted = false;
     const places = subject.length + 1;
@@ -126,164 +126,151 @@ export class Matcher {
     const registers = this.#registers;
     const subject = this.#subject;
     const length = subject.length;
-    const base = this.#top;
     const memo = scratch.memo;
+    const memoSlots = this.#memoSlots;
+    const base = this.#top;
+    // The fields that change with each step live in local variables; they are exchanged around calls.
+    let stack: Int32Array = scratch.stack;
+    let top = base;
+    let left = this.#left;
     let pc = from;
     let at = place;
     for (;;) {
-      if (++this.#steps > stepLimit) {
+      if (--left < 0) {
+        this.#left = 0;
         this.exhausted = true;
         return -1;
       }
-      let ok = false;
+      // One instruction pushes up to three pairs.
+      if (top + 6 > stack.length) {
+        stack = growStack();
+      }
       switch (code[pc]) {
         case Op.BYTE:
           if (at < length && subject.charCodeAt(at) === code[pc + 1]) {
             at++;
             pc += 2;
-            ok = true;
+            continue;
           }
           break;
         case Op.SET:
           if (at < length && sets[code[pc + 1]! * 256 + subject.charCodeAt(at)] === 1) {
             at++;
             pc += 2;
-            ok = true;
+            continue;
           }
           break;
         case Op.SPLIT:
-        case Op.SPLIT_LOOK: {
-          let slot = code[pc + 1]!;
-          if (slot < this.#memoSlots) {
-            for (let i = code[pc + 4]!; i > 0; i--) {
-              if (at > registers[code[pc + 4 + i]!]!) {
-                slot += 1 << (i - 1);
-              }
-            }
-            const bit = slot * (length + 1) + at;
-            const word = memo[2 * (bit >> 5)]!;
-            if ((word & (1 << (bit & 31))) !== 0) {
+        case Op.RUN: {
+          const slot = code[pc + 1]!;
+          if (slot < memoSlots) {
+            const marks = code[pc + 4]!;
+            const bit = (marks === 0 ? slot : slot + this.#turns(pc + 5, marks, at)) * (length + 1) + at;
+            const word = (bit >> 5) << 1;
+            const mask = 1 << (bit & 31);
+            if ((memo[word]! & mask) !== 0) {
               break;
             }
-            if (code[pc] === Op.SPLIT_LOOK && (memo[2 * (bit >> 5) + 1]! & (1 << (bit & 31))) !== 0) {
+            if ((memo[word + 1]! & mask) !== 0) {
+              this.#top = top;
+              this.#left = left;
               return at;
             }
-            this.#push(FAILED, bit);
+            stack[top++] = FAILED;
+            stack[top++] = bit;
           }
-          this.#push(code[pc + 3]!, at);
-          pc = code[pc + 2]!;
-          ok = true;
-          break;
+          if (code[pc] === Op.SPLIT) {
+            stack[top++] = code[pc + 3]!;
+            stack[top++] = at;
+            pc = code[pc + 2]!;
+          } else if (at < length && sets[code[pc + 2]! * 256 + subject.charCodeAt(at)] === 1) {
+            stack[top++] = code[pc + 3]!;
+            stack[top++] = at;
+            at++;
+          } else {
+            pc = code[pc + 3]!;
+          }
+          continue;
         }
         case Op.JUMP:
           pc = code[pc + 1]!;
-          ok = true;
-          break;
+          continue;
         case Op.SAVE: {
           const register = code[pc + 1]!;
-          this.#push(RESTORE - register, registers[register]!);
+          stack[top++] = RESTORE - register;
+          stack[top++] = registers[register]!;
           registers[register] = at;
           pc += 2;
-          ok = true;
-          break;
+          continue;
         }
         case Op.CLOSE: {
           const register = 2 * code[pc + 1]!;
-          this.#push(RESTORE - register, registers[register]!);
-          this.#push(RESTORE - register - 1, registers[register + 1]!);
+          stack[top++] = RESTORE - register;
+          stack[top++] = registers[register]!;
+          stack[top++] = RESTORE - register - 1;
+          stack[top++] = registers[register + 1]!;
           registers[register] = registers[code[pc + 2]!]!;
           registers[register + 1] = at;
           pc += 3;
-          ok = true;
-          break;
+          continue;
         }
         case Op.LEAVE_IF_EMPTY:
           pc = registers[code[pc + 1]!] === at ? code[pc + 2]! : pc + 3;
-          ok = true;
-          break;
+          continue;
         case Op.ASSERT:
           if (holds(code[pc + 1]!, subject, at)) {
             pc += 2;
-            ok = true;
+            continue;
           }
           break;
-        case Op.LOOK: {
-          const negative = code[pc + 1] === 1;
-          const found = this.#look(pc + 4, at, code[pc + 2] === 1 ? KEEP_CAPTURES : negative ? FORGET : REMEMBER);
-          ok = found !== negative && !this.exhausted;
-          pc = code[pc + 3]!;
-          break;
-        }
-        case Op.ATOMIC: {
-          const top = this.#top;
-          const end = this.#run(pc + 2, at);
-          if (end >= 0) {
-            this.#keepRestores(top);
-            at = end;
-            pc = code[pc + 1]!;
-            ok = true;
-          }
-          break;
-        }
-        case Op.SPAN: {
-          const end = this.#span(pc, at);
-          if (end >= 0) {
-            at = end;
-            pc += 4;
-            ok = true;
-          }
-          break;
-        }
         case Op.BACK:
           at -= code[pc + 1]!;
           pc += 2;
-          ok = at >= 0;
-          break;
-        case Op.REFERENCE: {
-          const end = this.#reference(code[pc + 1]!, code[pc + 2] === 1, at);
-          if (end >= 0) {
-            at = end;
-            pc += 3;
-            ok = true;
+          if (at >= 0) {
+            continue;
           }
           break;
-        }
         case Op.IF_GROUP:
           pc = this.#setGroup(code[pc + 1]!) >= 0 ? pc + 3 : code[pc + 2]!;
-          ok = true;
-          break;
-        case Op.IF_LOOK: {
-          const negative = code[pc + 1] === 1;
-          const found = this.#look(pc + 4, at, negative ? FORGET : KEEP_CAPTURES);
-          pc = found !== negative ? code[pc + 2]! : code[pc + 3]!;
-          ok = !this.exhausted;
-          break;
-        }
-        default:
+          continue;
+        case Op.END:
+          this.#top = top;
+          this.#left = left;
           return at;
-      }
-      if (ok) {
-        continue;
-      }
-      if (this.exhausted) {
-        return -1;
+        default: {
+          this.#top = top;
+          this.#left = left;
+          const next = this.#call(pc, at);
+          stack = scratch.stack;
+          top = this.#top;
+          left = this.#left;
+          if (next >= 0) {
+            at = this.#place;
+            pc = next;
+            continue;
+          }
+          if (this.exhausted) {
+            return -1;
+          }
+        }
       }
       // Back to the last choice left open above the base of this run.
-      const stack = scratch.stack;
       for (;;) {
-        if (this.#top === base) {
+        if (top === base) {
+          this.#top = top;
+          this.#left = left;
           return -1;
         }
-        this.#top -= 2;
-        const what = stack[this.#top]!;
-        const value = stack[this.#top + 1]!;
+        top -= 2;
+        const what = stack[top]!;
+        const value = stack[top + 1]!;
         if (what >= 0) {
           pc = what;
           at = value;
           break;
         }
         if (what === FAILED) {
-          memo[2 * (value >> 5)]! |= 1 << (value & 31);
+          memo[(value >> 5) << 1]! |= 1 << (value & 31);
         } else {
           registers[RESTORE - what] = value;
         }
@@ -291,13 +278,57 @@ export class Matcher {
     }
   }
 
+  /** Tells which of the enclosing loops have consumed something in their present turn: one bit each. */
+  #turns(marks: number, count: number, at: number): number {
+    const code = this.#program.code;
+    let bits = 0;
+    for (let i = 0; i < count; i++) {
+      if (at > this.#registers[code[marks + i]!]!) {
+        bits |= 1 << i;
+      }
+    }
+    return bits;
+  }
+
+  /** Performs an instruction that takes a run of its own or a loop; returns the next one and sets #place, or -1. */
+  #call(pc: number, at: number): number {
+    const code = this.#program.code;
+    switch (code[pc]) {
+      case Op.LOOK: {
+        const found = this.#look(pc + 4, at, code[pc + 2] === 1);
+        this.#place = at;
+        return found === (code[pc + 1] === 1) || this.exhausted ? -1 : code[pc + 3]!;
+      }
+      case Op.IF_LOOK: {
+        const found = this.#look(pc + 4, at, code[pc + 1] === 0);
+        this.#place = at;
+        return this.exhausted ? -1 : found === (code[pc + 1] === 1) ? code[pc + 3]! : code[pc + 2]!;
+      }
+      case Op.ATOMIC: {
+        const top = this.#top;
+        this.#place = this.#run(pc + 2, at);
+        if (this.#place < 0) {
+          return -1;
+        }
+        this.#keepRestores(top);
+        return code[pc + 1]!;
+      }
+      case Op.SPAN:
+        this.#place = this.#span(pc, at);
+        return this.#place < 0 ? -1 : pc + 4;
+      default:
+        this.#place = this.#reference(code[pc + 1]!, code[pc + 2] === 1, at);
+        return this.#place < 0 ? -1 : pc + 3;
+    }
+  }
+
   /** Runs the body of a lookaround and tells whether it matches, leaving nothing to backtrack into. */
-  #look(from: number, place: number, after: number): boolean {
+  #look(from: number, place: number, keepsCaptures: boolean): boolean {
     const top = this.#top;
     if (this.#run(from, place) < 0) {
       return false;
     }
-    if (after === KEEP_CAPTURES) {
+    if (keepsCaptures) {
       this.#keepRestores(top);
       return true;
     }
@@ -308,7 +339,7 @@ export class Matcher {
       const value = stack[this.#top + 1]!;
       if (what <= RESTORE) {
         this.#registers[RESTORE - what] = value;
-      } else if (what === FAILED && after === REMEMBER) {
+      } else if (what === FAILED) {
         // Not failed but on the way to success: the body matches from there.
         scratch.memo[2 * (value >> 5) + 1]! |= 1 << (value & 31);
       }
@@ -344,7 +375,7 @@ export class Matcher {
       while (end < last && sets[set + subject.charCodeAt(end)] === 1) {
         end++;
       }
-      this.#steps += (end - place) >> 3;
+      this.#left -= (end - place) >> 3;
       this.#spanAt = pc;
       this.#spanFrom = place;
       this.#spanTo = end;
@@ -374,7 +405,7 @@ export class Matcher {
     if (at + length > subject.length) {
       return -1;
     }
-    this.#steps += length >> 2;
+    this.#left -= length >> 2;
     for (let i = 0; i < length; i++) {
       const a = subject.charCodeAt(from + i);
       const b = subject.charCodeAt(at + i);
@@ -384,17 +415,13 @@ export class Matcher {
     }
     return at + length;
   }
+}
 
-  #push(what: number, value: number): void {
-    if (this.#top === scratch.stack.length) {
-      const larger = new Int32Array(2 * scratch.stack.length);
-      larger.set(scratch.stack);
-      scratch.stack = larger;
-    }
-    scratch.stack[this.#top] = what;
-    scratch.stack[this.#top + 1] = value;
-    this.#top += 2;
-  }
+function growStack(): Int32Array {
+  const larger = new Int32Array(2 * scratch.stack.length);
+  larger.set(scratch.stack);
+  scratch.stack = larger;
+  return larger;
 }
 
 function holds(kind: number, subject: string, at: number): boolean {

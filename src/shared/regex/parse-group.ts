@@ -211,26 +211,34 @@ function parseOptions(p: ParserState, options: Options): Node | undefined {
 
 function parseCondition(p: ParserState): ConditionNode {
   p.at++;
-  const test = parseTest(p);
+  const { test, at } = parseTest(p);
   const branches = p.parseBody(p);
   const items = branches.t === 'alternatives' ? branches.items : [branches];
-  if (items.length > 2) {
-    p.failLater('conditional subpattern contains more than two branches', p.at);
-  }
   if (test === 'define') {
     if (items.length > 1) {
-      p.failLater('DEFINE subpattern contains more than one branch', p.at);
+      p.failLater('DEFINE subpattern contains more than one branch', at);
     }
     return { t: 'condition', test: [], yes: branches, no: emptyNode };
+  }
+  if (items.length > 2) {
+    p.failLater('conditional subpattern contains more than two branches', at);
   }
   return { t: 'condition', test, yes: items[0]!, no: items[1] ?? emptyNode };
 }
 
-function parseTest(p: ParserState): ConditionNode['test'] | 'define' {
+interface Test {
+  readonly test: ConditionNode['test'] | 'define';
+  /** Where PCRE2 reports a fault of the whole condition. */
+  readonly at: number;
+}
+
+/** Parses the test of a condition after its opening parenthesis. */
+function parseTest(p: ParserState): Test {
   const at = p.at;
   const look = takeLook(p);
   if (look !== undefined) {
-    return closed(p, p.options, () => parseLook(p, look.behind, look.negative, at - 1)) as LookNode;
+    const test = closed(p, p.options, () => parseLook(p, look.behind, look.negative, at - 1)) as LookNode;
+    return { test, at: 0 };
   }
   if (p.peek() === '?' || p.peek() === '*') {
     p.fail('assertion expected after (?( or (?(?C)', at - 1);
@@ -240,7 +248,7 @@ function parseTest(p: ParserState): ConditionNode['test'] | 'define' {
     if (!p.take(')')) {
       p.fail('missing closing parenthesis for condition');
     }
-    return p.refer(number, at - 1);
+    return { test: p.refer(number, at - 1), at: at - 3 };
   }
   if (/^R(\d*|&\w+)\)/.test(p.pattern.slice(p.at)) || p.startsWith('VERSION')) {
     p.fail('recursion is not supported', at);
@@ -255,7 +263,7 @@ function parseTest(p: ParserState): ConditionNode['test'] | 'define' {
   if (terminator !== ')' && !p.take(')')) {
     p.fail('missing closing parenthesis for condition');
   }
-  return name === 'DEFINE' ? 'define' : p.refer(name, nameAt);
+  return { test: name === 'DEFINE' ? 'define' : p.refer(name, nameAt), at: nameAt };
 }
 
 function parseAlphaGroup(p: ParserState, at: number): Node {

@@ -12,32 +12,32 @@ export const Op = {
   SET: 2,
   /** slot, first, second, count of loop registers, registers ... */
   SPLIT: 3,
-  /** As SPLIT, in the body of a lookaround without captures: success is remembered as well. */
-  SPLIT_LOOK: 4,
+  /** As SPLIT, with a set in place of the first target: takes bytes of the set, as many as it can, then goes on at the second. */
+  RUN: 4,
   /** target */
   JUMP: 5,
   /** register */
   SAVE: 6,
   /** group, register: the group spans from the place in the register to here. */
-  CLOSE: 16,
+  CLOSE: 7,
   /** register, exit: leaves a loop whose turn consumed nothing. */
-  LEAVE_IF_EMPTY: 7,
+  LEAVE_IF_EMPTY: 8,
   /** assertion kind */
-  ASSERT: 8,
-  /** negative, keeps captures, next; the body follows. */
-  LOOK: 9,
+  ASSERT: 9,
+  /** negative, whether captures are kept, next; the body follows. */
+  LOOK: 10,
   /** next; the body follows. */
-  ATOMIC: 10,
+  ATOMIC: 11,
   /** set, min, max: a possessive run of bytes. */
-  SPAN: 11,
+  SPAN: 12,
   /** count: steps back, at the start of an alternative of a lookbehind. */
-  BACK: 12,
+  BACK: 13,
   /** list of groups, caseless */
-  REFERENCE: 13,
+  REFERENCE: 14,
   /** list of groups, otherwise */
-  IF_GROUP: 14,
+  IF_GROUP: 15,
   /** negative, then, otherwise; the body follows. */
-  IF_LOOK: 15,
+  IF_LOOK: 16,
 } as const;
 
 export const assertKinds = ['start', 'end', 'endOrNewline', 'lineStart', 'lineEnd', 'boundary', 'notBoundary'] as const;
@@ -70,7 +70,6 @@ class Compiler {
   readonly #setIndex = new Map<string, number>();
   /** Registers that mark where the turn of an enclosing loop began, for loops whose body may match nothing. */
   #marks: readonly number[] = [];
-  #inLook = false;
   slots = 0;
   registers: number;
 
@@ -101,8 +100,12 @@ class Compiler {
         this.#emit(Op.ASSERT, assertKinds.indexOf(node.kind));
         break;
       case 'atomic': {
+        if (node.body.t === 'repeat' && node.body.mode === 'greedy' && node.body.body.t === 'set') {
+          this.#repeat({ ...node.body, mode: 'possessive' });
+          break;
+        }
         const next = this.#emit(Op.ATOMIC, 0) + 1;
-        this.#nested(node.body, false, false);
+        this.#nested(node.body, false);
         this.#patch(next);
         break;
       }
@@ -155,8 +158,7 @@ class Compiler {
   }
 
   /** Emits a split whose targets are still open; returns where it stands: +2 is the first target, +3 the second. */
-  #split(): number {
-    const op = this.#inLook ? Op.SPLIT_LOOK : Op.SPLIT;
+  #split(op: number = Op.SPLIT): number {
     if (this.#marks.length > maxMarks) {
       return this.#emit(op, noSlot, 0, 0, 0);
     }
@@ -187,11 +189,9 @@ class Compiler {
   }
 
   /** A body that runs on its own, so that nothing outside backtracks into it. */
-  #nested(body: Node, inLook: boolean, behind: boolean): void {
+  #nested(body: Node, behind: boolean): void {
     const marks = this.#marks;
-    const wasInLook = this.#inLook;
     this.#marks = [];
-    this.#inLook = inLook;
     if (behind) {
       this.#alternatives(body.t === 'alternatives' ? body.items : [body], true);
     } else {
@@ -199,13 +199,12 @@ class Compiler {
     }
     this.#emit(Op.END);
     this.#marks = marks;
-    this.#inLook = wasInLook;
   }
 
   #look(node: LookNode): void {
-    const plain = !some(node.body, (inner) => inner.t === 'capture');
-    const at = this.#emit(Op.LOOK, node.negative ? 1 : 0, plain || node.negative ? 0 : 1, 0);
-    this.#nested(node.body, plain, node.behind);
+    const keeps = !node.negative && some(node.body, (inner) => inner.t === 'capture');
+    const at = this.#emit(Op.LOOK, node.negative ? 1 : 0, keeps ? 1 : 0, 0);
+    this.#nested(node.body, node.behind);
     this.#patch(at + 3);
   }
 
@@ -221,7 +220,7 @@ class Compiler {
     let otherwise: number;
     if ('t' in test) {
       const at = this.#emit(Op.IF_LOOK, test.negative ? 1 : 0, 0, 0);
-      this.#nested(test.body, false, test.behind);
+      this.#nested(test.body, test.behind);
       this.#patch(at + 2);
       otherwise = at + 3;
     } else {
@@ -270,6 +269,15 @@ class Compiler {
   }
 
   #loop(body: Node, atLeastOnce: boolean, lazy: boolean): void {
+    if (body.t === 'set' && !lazy) {
+      if (atLeastOnce) {
+        this.#set(body.set);
+      }
+      const run = this.#split(Op.RUN);
+      this.code[run + 2] = this.#setNumber(body.set);
+      this.#patch(run + 3);
+      return;
+    }
     const skip = atLeastOnce ? undefined : this.#choice(lazy);
     const start = this.code.length;
     const mark = nullable(body) ? this.registers++ : undefined;
