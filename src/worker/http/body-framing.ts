@@ -45,5 +45,5 @@ class LengthFraming implements BodyFraming {
 
 /** The framing of a request that has a body. */
 export function makeFraming(r: Request): BodyFraming {
-  return r.chunkedIn ? new ChunkedDecoder() : new LengthFraming(r.contentLength);
+  return r.chunkedIn ? new ChunkedDecoder(0) : new LengthFraming(r.contentLength);
 }

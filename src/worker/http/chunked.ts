@@ -1,51 +1,137 @@
-const HEX = (c: number): number => (c >= 48 && c <= 57 ? c - 48 : c >= 97 && c <= 102 ? c - 87 : c >= 65 && c <= 70 ? c - 55 : -1);
+import { Buffer } from 'node:buffer';
+import { latin1 } from '../../shared/lib/latin1.js';
+import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_INVALID } from './header-line.js';
+import { hexDigit } from './uri-escape.js';
 
-const S = {
-  START: 0,
-  SIZE: 1,
-  EXT: 2,
-  SIZE_LF: 3,
-  DATA: 4,
-  AFTER: 5,
-  AFTER_LF: 6,
-  TRAILER: 7,
-  TRAILER_LF: 8,
-  HEADER: 9,
-  HEADER_LF: 10,
-  DONE: 11,
-  BAD: 12,
-} as const;
+const LF = 0x0a;
+const CR = 0x0d;
 
-/** Takes chunked framing off a body, however its bytes are cut. nginx: ngx_http_parse_chunked. */
+// Where the decoder is. The numbers say nothing.
+const CHUNK_START = 0;
+const CHUNK_SIZE = 1;
+const EXTENSION = 2;
+const EXTENSION_LF = 3;
+const DATA = 4;
+const AFTER_DATA = 5;
+const AFTER_DATA_LF = 6;
+const TRAILER = 7;
+const TRAILER_LF = 8;
+const TRAILER_LINE = 9;
+const TRAILER_LINE_LF = 10;
+const KEPT_TRAILERS = 11;
+const BROKEN = 12;
+
+// A size above this would not fit into 63 bits with one more digit (nginx: NGX_MAX_OFF_T_VALUE / 16).
+const MAX_SIZE = 2 ** 59;
+
+/**
+ * Takes the chunked framing off a body, however its bytes are cut: the body comes as slices of the bytes given, without a copy (nginx:
+ * ngx_http_parse_chunked). Only CRLF ends a line.
+ */
 export class ChunkedDecoder {
+  /** The body has been read to its end. */
   done = false;
+  /** After a read: the offset of the first byte not used. */
   next = 0;
+  /** After a read: a piece of the body; null if there was none. */
   piece: Buffer | null = null;
-  #state: number = S.START;
-  #size = 0;
+  /** After a read: how many bytes of the current chunk are to come after `piece`. */
+  left = 0;
+  /** Names and values of the trailers in turns, if they are kept. */
+  readonly trailers: string[] = [];
+  /** What is wrong with the trailers: "sent ...". Empty if the chunks themselves are malformed. */
+  problem = '';
+  readonly #trailersSize: number;
+  #state = CHUNK_START;
+  #trailerBytes: Buffer | undefined = undefined;
+  #trailerStart = 0;
+  #trailerEnd = 0;
 
-  /** Reads until a piece of body was found or the bytes are used up. Returns 0, or 400 for a malformed body. */
+  /** Trailers are kept if they fit into `trailersSize` bytes; with 0 they are skipped. */
+  constructor(trailersSize: number) {
+    this.#trailersSize = trailersSize;
+  }
+
+  /** Reads on from `start` until a piece was found, the body ends or the bytes do. Returns 0, or 400 for a malformed body. */
   read(bytes: Buffer, start: number, end: number): number {
     this.piece = null;
+    let state = this.#state;
     let i = start;
-    while (i < end && this.#state !== S.DONE) {
-      if (this.#state === S.DATA) {
-        const size = Math.min(this.#size, end - i);
-        this.piece = bytes.subarray(i, i + size);
-        this.#size -= size;
-        if (this.#size === 0) this.#state = S.AFTER;
-        this.next = i + size;
-        return 0;
+    for (; i < end; i++) {
+      const c = bytes[i]!;
+      switch (state) {
+        case CHUNK_START: {
+          this.left = hexDigit(c);
+          if (this.left === -1) return this.#broken(i);
+          state = CHUNK_SIZE;
+          break;
+        }
+        case CHUNK_SIZE: {
+          const digit = hexDigit(c);
+          if (this.left >= MAX_SIZE) return this.#broken(i);
+          if (digit !== -1) this.left = this.left * 16 + digit;
+          else if (c === CR) state = EXTENSION_LF;
+          else if (c === 0x3b || c === 0x20 || c === 0x09) state = EXTENSION;
+          else return this.#broken(i);
+          break;
+        }
+        case EXTENSION:
+          if (c === CR) state = EXTENSION_LF;
+          else if (c === LF) return this.#broken(i);
+          break;
+        case EXTENSION_LF:
+          if (c !== LF) return this.#broken(i);
+          if (this.left > 0) {
+            state = DATA;
+          } else if (this.#trailersSize === 0) {
+            state = TRAILER;
+          } else {
+            this.#state = KEPT_TRAILERS;
+            return this.#readTrailers(bytes, i + 1, end);
+          }
+          break;
+        case DATA: {
+          const size = Math.min(this.left, end - i);
+          this.left -= size;
+          this.piece = bytes.subarray(i, i + size);
+          this.next = i + size;
+          this.#state = this.left === 0 ? AFTER_DATA : DATA;
+          return 0;
+        }
+        case AFTER_DATA:
+          if (c !== CR) return this.#broken(i);
+          state = AFTER_DATA_LF;
+          break;
+        case AFTER_DATA_LF:
+          if (c !== LF) return this.#broken(i);
+          state = CHUNK_START;
+          break;
+        case TRAILER:
+          if (c === LF) return this.#broken(i);
+          state = c === CR ? TRAILER_LF : TRAILER_LINE;
+          break;
+        case TRAILER_LF:
+          if (c !== LF) return this.#broken(i);
+          this.done = true;
+          this.next = i + 1;
+          return 0;
+        case TRAILER_LINE:
+          if (c === LF) return this.#broken(i);
+          if (c === CR) state = TRAILER_LINE_LF;
+          break;
+        case TRAILER_LINE_LF:
+          if (c !== LF) return this.#broken(i);
+          state = TRAILER;
+          break;
+        case KEPT_TRAILERS:
+          return this.#readTrailers(bytes, i, end);
+        default:
+          return this.#broken(i);
       }
-      if (!this.#step(bytes[i]!)) {
-        this.#state = S.BAD;
-        return 400;
-      }
-      i++;
     }
+    this.#state = state;
     this.next = i;
-    this.done = this.#state === S.DONE;
-    return this.#state === S.BAD ? 400 : 0;
+    return 0;
   }
 
   /** The body is broken: nothing more is read of it. */
@@ -53,62 +139,46 @@ export class ChunkedDecoder {
     this.done = true;
   }
 
-  #step(c: number): boolean {
-    switch (this.#state) {
-      case S.START: {
-        const digit = HEX(c);
-        if (digit < 0) return false;
-        this.#size = digit;
-        this.#state = S.SIZE;
-        return true;
+  // nginx: ngx_http_proxy_process_trailer. Unlike skipped trailers these follow the grammar of header lines.
+  #readTrailers(bytes: Buffer, start: number, end: number): number {
+    if (this.#trailerEnd === 0 && end - start >= 2 && bytes[start] === CR && bytes[start + 1] === LF) {
+      // Nearly every body ends without trailers.
+      this.next = start + 2;
+      this.done = true;
+      return 0;
+    }
+    if (this.#trailerBytes === undefined) this.#trailerBytes = Buffer.allocUnsafe(this.#trailersSize);
+    const taken = Math.min(end - start, this.#trailersSize - this.#trailerEnd);
+    bytes.copy(this.#trailerBytes, this.#trailerEnd, start, start + taken);
+    this.#trailerEnd += taken;
+    this.next = start + taken;
+
+    const line = new HeaderLine(true, true);
+    line.begin(latin1(this.#trailerBytes, this.#trailerStart, this.#trailerEnd), this.#trailerStart);
+    for (;;) {
+      const code = line.scan(this.#trailerBytes, this.#trailerStart, this.#trailerEnd);
+      if (code === LINE_AGAIN) {
+        if (this.#trailerEnd < this.#trailersSize) return 0;
+        this.problem = 'sent too big trailers';
+        return this.#broken(this.next);
       }
-      case S.SIZE: {
-        const digit = HEX(c);
-        if (digit >= 0) {
-          this.#size = this.#size * 16 + digit;
-          return this.#size <= Number.MAX_SAFE_INTEGER;
-        }
-        if (c === 13) this.#state = S.SIZE_LF;
-        else if (c === 10) this.#sizeRead();
-        else if (c === 59 || c === 32 || c === 9) this.#state = S.EXT;
-        else return false;
-        return true;
+      if (code === LINE_INVALID) {
+        this.problem = `sent invalid trailer: ${line.quoteInvalid(this.#trailerBytes)}`;
+        return this.#broken(this.next);
       }
-      case S.EXT:
-        if (c === 13) this.#state = S.SIZE_LF;
-        else if (c === 10) this.#sizeRead();
-        return true;
-      case S.SIZE_LF:
-        if (c !== 10) return false;
-        this.#sizeRead();
-        return true;
-      case S.AFTER:
-        if (c === 13) this.#state = S.AFTER_LF;
-        else if (c === 10) this.#state = S.START;
-        else return false;
-        return true;
-      case S.AFTER_LF:
-        this.#state = S.START;
-        return c === 10;
-      case S.TRAILER:
-        this.#state = c === 13 ? S.TRAILER_LF : c === 10 ? S.DONE : S.HEADER;
-        return true;
-      case S.TRAILER_LF:
-        this.#state = S.DONE;
-        return c === 10;
-      case S.HEADER:
-        if (c === 13) this.#state = S.HEADER_LF;
-        else if (c === 10) this.#state = S.TRAILER;
-        return true;
-      case S.HEADER_LF:
-        this.#state = S.TRAILER;
-        return c === 10;
-      default:
-        return false;
+      this.#trailerStart = line.next;
+      if (code === LINE_HEADER) this.trailers.push(line.name(), line.value());
+      if (code === LINE_END) {
+        this.next -= this.#trailerEnd - line.next;
+        this.done = true;
+        return 0;
+      }
     }
   }
 
-  #sizeRead(): void {
-    this.#state = this.#size === 0 ? S.TRAILER : S.DATA;
+  #broken(at: number): number {
+    this.#state = BROKEN;
+    this.next = at;
+    return 400;
   }
 }
