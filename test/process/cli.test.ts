@@ -27,9 +27,20 @@ t.test('-v, -V and -h speak on standard error', async (t) => {
 });
 
 t.test('a wrong option is named', async (t) => {
-  t.match(await runCli(['-z']), { code: 1, stdout: '', stderr: `${product}: invalid option: "z"\n` });
-  t.match(await runCli(['-sfoo']), { code: 1, stderr: `${product}: invalid option: "-s foo"\n` });
-  t.match(await runCli(['-c']), { code: 1, stderr: `${product}: option "-c" requires file name\n` });
+  for (const [args, message] of [
+    [['-z'], 'invalid option: "z"'],
+    [['foo'], 'invalid option: "foo"'],
+    [['-tz'], 'invalid option: "z"'],
+    [['-c'], 'option "-c" requires file name'],
+    [['-p'], 'option "-p" requires directory name'],
+    [['-e'], 'option "-e" requires file name'],
+    [['-g'], 'option "-g" requires parameter'],
+    [['-s'], 'option "-s" requires parameter'],
+    [['-s', 'foo'], 'invalid option: "-s foo"'],
+  ] as const) {
+    const { code, stderr } = await runCli(args);
+    t.strictSame([code, stderr], [1, `${product}: ${message}\n`], args.join(' '));
+  }
 });
 
 t.test('-t says whether a configuration is good', async (t) => {
@@ -45,7 +56,7 @@ t.test('-t says whether a configuration is good', async (t) => {
   const [first, ...rest] = bad.stderr.split('\n');
   t.equal(first, `${product}: [emerg] unknown directive "no_such_directive" in ${bad.file}:1`);
   t.equal(rest.at(-2), `${product}: configuration file ${bad.file} test failed`);
-  t.match(readFileSync(`${bad.prefix.dir}/error.log`, 'latin1'), /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d \[emerg\] (\d+)#\1: unknown directive/);
+  t.match(readFileSync(`${bad.prefix.dir}/error.log`, 'latin1'), /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d \[emerg\] \d+#\d+: unknown directive/);
 });
 
 t.test('-q leaves out what is no error', async (t) => {
@@ -134,7 +145,7 @@ t.test('-s reaches the server', async (t) => {
   await server.logged('signal 1 (SIGHUP) received');
   const { pid } = server;
   t.match(await signal('quit'), { code: 0 });
-  await server.logged(new RegExp(`\\[notice\\] ${pid}#${pid}: exit$`));
+  await server.logged(new RegExp(`\\[notice\\] ${pid}#\\d+: exit$`));
   await new Promise<void>((done) => connect(server.port(0), '127.0.0.1').once('error', () => done()));
 });
 
@@ -146,4 +157,69 @@ t.test('called nginx, it calls itself so', { skip: againstNginx }, async (t) => 
   t.equal(run('-z'), 'nginx: invalid option: "z"\n');
   t.match(run('-h'), '\nUsage: nginx [-?hvVtTq] [-s signal] [-p prefix]\n             [-e filename]');
   t.match(run('-t', '-p', dir, '-c', 'sluice.conf', '-e', 'error.log'), /^nginx: \[emerg\] unknown directive "x" in /);
+});
+
+const good = 'events { }\nhttp { server { listen 127.0.0.1:%%PORT_0%%; } }\n';
+
+t.test('-g, and attached values', async (t) => {
+  const prefix = await makePrefix(t, { 'sluice.conf': `daemon off;\n${good}` });
+  const where = ['-p', `${prefix.dir}/`, '-e', 'error.log'];
+  const file = `${prefix.dir}/sluice.conf`;
+  const run = async (...args: string[]) => {
+    const { code, stderr } = await runCli([...where, ...args]);
+    return [code, stderr.replaceAll(`${product}: `, '').split('\n')[0]];
+  };
+  t.strictSame(await run('-tc', 'sluice.conf'), [0, `the configuration file ${file} syntax is ok`]);
+  t.strictSame(await run('-tqc', 'sluice.conf'), [0, '']);
+  t.strictSame(await run('-tcsluice.conf'), [0, `the configuration file ${file} syntax is ok`]);
+  t.strictSame(await run('-t', '-csluice.conf', '-gworker_processes 2;'), [0, `the configuration file ${file} syntax is ok`]);
+  t.strictSame(await run('-tcsluice.conf', '-g', 'nonsense;'), [1, '[emerg] unknown directive "nonsense" in command line']);
+  t.strictSame(await run('-tcsluice.conf', '-g', 'worker_processes 2'), [
+    1,
+    '[emerg] unexpected end of parameter, expecting ";" in command line',
+  ]);
+  t.strictSame(await run('-tcsluice.conf', '-g', 'daemon on;'), [1, `[emerg] "daemon" directive is duplicate in ${file}:1`]);
+});
+
+t.test('a configuration that cannot be read', async (t) => {
+  const prefix = await makePrefix(t, { 'folder/f': '' });
+  const folder = await runCli(['-t', '-p', `${prefix.dir}/`, '-c', 'folder', '-e', 'error.log']);
+  t.equal(folder.code, 1);
+  t.match(folder.stderr, /\[(emerg|crit)\] .*\(21: Is a directory\)/);
+  t.notMatch(folder.stderr, /^ +at /m, 'no stack trace');
+  const included = await testConfig(t, `${good}include missing.conf;\n`);
+  t.equal(included.code, 1);
+  t.match(
+    included.stderr,
+    `[emerg] open() "${included.prefix.dir}/missing.conf" failed (2: No such file or directory) in ${included.file}:3\n`,
+  );
+});
+
+t.test('-T shows included files in the order of their names', async (t) => {
+  const files = {
+    'a.conf': '# a\nevents { }\n',
+    'sites/2.conf': 'server { listen 127.0.0.1:%%PORT_0%%; } # two',
+    'sites/1.conf': '# one\n',
+  };
+  const conf = 'include a.conf;\nhttp { include sites/*.conf; include sites/1.conf; }\n';
+  const { code, stdout, stderr, prefix, file } = await testConfig(t, conf, files, ['-T']);
+  t.equal(code, 0);
+  t.equal(stderr, `${product}: the configuration file ${file} syntax is ok\n${product}: configuration file ${file} test is successful\n`);
+  const part = (name: string) => `# configuration file ${prefix.dir}/${name}:\n${readFileSync(`${prefix.dir}/${name}`, 'latin1')}\n`;
+  t.equal(stdout, ['sluice.conf', 'a.conf', 'sites/1.conf', 'sites/2.conf'].map(part).join(''));
+});
+
+t.test('-t refuses what a start would refuse', async (t) => {
+  for (const [conf, message] of [
+    [
+      'error_log %%DIR%%/no/folder/error.log; events { }',
+      /\[emerg\] open\(\) "\S+\/no\/folder\/error\.log" failed \(2: No such file or directory\)/,
+    ],
+    ['http { }', /\[emerg\] no "events" section in configuration/],
+    ['user no-such-user-here; events { }', /\[(emerg|warn)\] .*user/],
+  ] as const) {
+    const { code, stderr } = await testConfig(t, conf);
+    t.match(stderr, message, conf);
+    t.equal(code, 1, conf);
+  }
 });

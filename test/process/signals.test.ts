@@ -66,7 +66,7 @@ t.test('USR1 reopens logs', async (t) => {
   await httpGet(s, '/missing');
   await s.logged('/missing');
   t.match(s.read('access.log.1'), 'GET /r?before ');
-  t.match(s.read('error.log.1') + s.log(), /signal 10 \(SIGUSR1\) received from \d+, reopening logs/);
+  t.match(s.read('error.log.1') + s.log(), /signal 10 \(SIGUSR1\) received(?: from \d+)?, reopening logs/);
   if (process.getuid?.() === 0) t.not(statSync(`${s.dir}/access.log`).uid, 0, "the workers' user owns it now");
 
   renameSync(`${s.dir}/access.log`, `${s.dir}/access.log.2`);
