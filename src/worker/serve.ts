@@ -1,9 +1,8 @@
 import { loadFromSnapshot } from '../shared/config/load.js';
-import { parseCidr } from '../shared/lib/cidr.js';
-import type { ErrorLog, Logger } from '../shared/log/error-log.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
 import { Acceptor } from './http/acceptor.js';
 import { ConnectionCounters } from './http/counters.js';
+import { DebugClients } from './http/debug-clients.js';
 import type { Request } from './http/request.js';
 import { language } from './language.js';
 import type { WorkerEnv } from './module.js';
@@ -29,9 +28,10 @@ export function serve(worker: WorkerProcess): Server {
     onClose: (callback) => void closers.push(callback),
   };
   const http = buildRuntime(loaded, modules, env);
+  const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
-  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugLog(settings.debugConnections, worker.log));
+  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients);
   for (const listener of http?.listeners ?? []) {
     worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
   }
@@ -51,13 +51,4 @@ export function serve(worker: WorkerProcess): Server {
       close();
     },
   };
-}
-
-/** Finds the debug log for clients that `debug_connection` names. */
-function debugLog(rules: readonly string[], log: Logger): ((address: string) => Logger | undefined) | undefined {
-  if (rules.length === 0) return undefined;
-  const debug = (log as ErrorLog).debug;
-  const ranges = rules.flatMap((rule) => parseCidr(rule) ?? []);
-  return (address) =>
-    ranges.some((range) => range.contains(address)) || (address === 'unix:' && rules.includes('unix:')) ? debug : undefined;
 }

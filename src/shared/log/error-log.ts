@@ -13,6 +13,11 @@ export interface Logger {
   log(level: Level, message: string, subject?: LogSubject): void;
 }
 
+/** The log with all its targets at level debug, for a connection that `debug_connection` picks out. */
+export function debugOf(log: Logger): Logger {
+  return log instanceof ErrorLog ? log.debug : log;
+}
+
 /** One place that lines are written to: an `error_log` directive. */
 export interface LogTarget {
   readonly level: Level;

@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, WARN } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../module.js';
 import type { ConnectionCounters } from './counters.js';
+import type { DebugClients } from './debug-clients.js';
 import { Http1Connection } from './http1-connection.js';
 import { type Opened, Opening } from './opening.js';
 import type { Request } from './request.js';
@@ -23,20 +23,15 @@ export class Acceptor {
   draining = false;
   readonly #connections = new Set<Held>();
   readonly #maxConnections: number;
-  readonly #debugLog: ((address: string) => Logger | undefined) | undefined;
+  readonly #debugClients: DebugClients | undefined;
   #serial = 0;
   #onDrained: (() => void) | undefined = undefined;
 
-  constructor(
-    env: WorkerEnv,
-    counters: ConnectionCounters,
-    maxConnections: number,
-    debugLog: ((address: string) => Logger | undefined) | undefined,
-  ) {
+  constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined) {
     this.env = env;
     this.counters = counters;
     this.#maxConnections = maxConnections;
-    this.#debugLog = debugLog;
+    this.#debugClients = debugClients;
   }
 
   /** Makes the server object that takes a listener's connections. */
@@ -74,7 +69,7 @@ export class Acceptor {
   }
 
   #serve(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined): void {
-    const connection = new Http1Connection(this, socket, address, id, this.#debugLog, opened);
+    const connection = new Http1Connection(this, socket, address, id, this.#debugClients, opened);
     this.#connections.add(connection);
     connection.start();
   }

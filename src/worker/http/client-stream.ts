@@ -1,4 +1,3 @@
-import type { Logger } from '../../shared/log/error-log.js';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import type { Chunk } from '../body/stage.js';
 import type { Request } from './request.js';
@@ -19,8 +18,8 @@ export interface ClientConnection {
   requests: number;
   /** Monotonic milliseconds at accept. */
   readonly acceptedAt: number;
-  /** Set for clients that `debug_connection` names. */
-  readonly debugLog: Logger | undefined;
+  /** True for clients that `debug_connection` names: all their lines are logged. */
+  readonly debugging: boolean;
   /** The TLS socket, for `$ssl_*`. */
   readonly tls: import('node:tls').TLSSocket | undefined;
   /** From the PROXY protocol header, when the listener takes one. */

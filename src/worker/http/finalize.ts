@@ -1,5 +1,6 @@
 import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from '../phases/codes.js';
 import { runContentPhases } from '../phases/engine.js';
+import { logFinalize } from './debug-lines.js';
 import type { Request } from './request.js';
 import { specialResponse } from './special-response.js';
 
@@ -8,6 +9,7 @@ import { specialResponse } from './special-response.js';
  * answer with, DECLINED to let other content handlers try. nginx: ngx_http_finalize_request.
  */
 export function finalize(r: Request, code: number): void {
+  if (r.debugging) logFinalize(r, code);
   for (;;) {
     if (r.finished || code === DONE) return;
     if (code === DECLINED) {

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Logger } from '../../shared/log/error-log.js';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
@@ -12,6 +11,7 @@ import type { Acceptor } from './acceptor.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { BodySink, ClientConnection, ClientStream } from './client-stream.js';
 import { Deadline, type Expiring } from './deadline.js';
+import type { DebugClients } from './debug-clients.js';
 import { finalize, terminate } from './finalize.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from './head-parser.js';
 import type { Opened } from './opening.js';
@@ -47,7 +47,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   readonly localAddress: string;
   readonly localPort: number;
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
-  readonly debugLog: Logger | undefined;
+  readonly debugging: boolean;
   requests = 0;
   closed = false;
   action: string | undefined = 'waiting for request';
@@ -85,7 +85,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     socket: Socket,
     address: AddressRuntime,
     id: number,
-    debugLog: ((address: string) => Logger | undefined) | undefined,
+    debugClients: DebugClients | undefined,
     opened: Opened | undefined,
   ) {
     this.#acceptor = acceptor;
@@ -102,7 +102,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.sni = (opened?.tls as { servername?: string } | undefined)?.servername || undefined;
     this.proxyProtocol = opened?.proxyProtocol;
     this.#plainOnTls = opened?.plainOnTls ?? false;
-    this.debugLog = debugLog?.(this.remoteAddress);
+    this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     const server = address.defaultServer;
     this.#parser = new HeadParser(server.settings.headLimits, this);
     acceptor.counters.waiting++;

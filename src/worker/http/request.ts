@@ -1,4 +1,5 @@
-import type { Level } from '../../shared/log/level.js';
+import { debugOf } from '../../shared/log/error-log.js';
+import { DEBUG, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { Subject } from '../../shared/value/value.js';
 import type { BodyStage, Source } from '../body/stage.js';
@@ -175,8 +176,13 @@ export class Request implements Subject, LogSubject {
 
   /** Writes a line to the error log of the request's location. */
   log(level: Level, message: string): void {
-    const log = this.connection.debugLog ?? this.location.log;
+    const log = this.connection.debugging ? debugOf(this.location.log) : this.location.log;
     if (level <= log.level) log.log(level, message, this);
+  }
+
+  /** Whether lines of level debug are written: asked by callers whose lines take work to build. */
+  get debugging(): boolean {
+    return this.connection.debugging || this.location.log.level >= DEBUG;
   }
 
   /** What an error log line says about the request. nginx: ngx_http_log_error. */

@@ -1,4 +1,5 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
+import { logHead } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
@@ -48,6 +49,7 @@ export function startPhases(r: Request): void {
   r.phase = r.internal ? P.SERVER_REWRITE : P.POST_READ;
   r.step = 0;
   r.validLocation = true;
+  if (r.debugging && !r.internal) logHead(r);
   runPhases(r);
 }
 

@@ -1,4 +1,5 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
+import { logLocation } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
 import type { LocationTree } from '../http/location-tree.js';
 import { sendRedirect } from '../http/redirect.js';
@@ -37,6 +38,7 @@ export function findConfig(r: Request): boolean {
     return false;
   }
   const location = r.location;
+  if (r.debugging) logLocation(r);
   if (!r.internal && location.settings.internal) {
     finalize(r, 404);
     return false;

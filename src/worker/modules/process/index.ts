@@ -2,7 +2,8 @@ import { cpus } from 'node:os';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
-import { defineModule, defineScope } from '../../module.js';
+import { type DebugRule, parseNetwork } from '../../http/debug-clients.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
 
 /** Settings of the `main` and `events` contexts. */
 export interface ProcessSettings {
@@ -23,7 +24,7 @@ export interface ProcessSettings {
   env: readonly string[];
   zoneDirectory: string | undefined;
   compatibility: boolean;
-  debugConnections: readonly string[];
+  debugConnections: readonly DebugRule[];
 }
 
 /** The scope itself, for whoever turns the settings into a running process. */
@@ -46,7 +47,7 @@ export const processScope = defineScope<ProcessSettings>({
     env: inherit<readonly string[]>([]),
     zoneDirectory: inherit<string | undefined>(undefined),
     compatibility: inherit(false),
-    debugConnections: inherit<readonly string[]>([]),
+    debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
     events: {
@@ -163,8 +164,8 @@ export const processScope = defineScope<ProcessSettings>({
     debug_connection: {
       in: In.EVENTS,
       args: 1,
-      set(conf, node) {
-        conf.debugConnections = [...(conf.debugConnections ?? []), node.args[0]!];
+      set(conf, node, ctx) {
+        conf.debugConnections = [...(conf.debugConnections ?? []), debugRule(node.args[0]!, ctx)];
       },
     },
     use: {
@@ -208,6 +209,15 @@ export const processScope = defineScope<ProcessSettings>({
     },
   },
 });
+
+/** nginx: ngx_event_debug_connection. */
+function debugRule(text: string, ctx: Context): DebugRule {
+  if (text === 'unix:') return { kind: 'unix' };
+  const network = parseNetwork(text);
+  if (network === undefined) return { kind: 'host', ref: ctx.host(text, 'debug_connection') };
+  if (!network.exact) ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
+  return { kind: 'network', address: network.address, bits: network.bits };
+}
 
 /** The settings of the processes themselves: main context and `events`. nginx: ngx_core_module, ngx_events_module. */
 export const processModule = defineModule({ name: 'process', process: processScope });
