@@ -55,6 +55,8 @@ export interface ClientStream {
   /** Starts giving the request body to a sink; what has arrived already first. */
   readBody(r: Request, sink: BodySink): void;
   resumeBody(r: Request): void;
+  /** Drops what has come of the body; what comes later is dropped too. Returns 0, or the status for a malformed body. */
+  discardBody(r: Request): number;
   /** Sends `100 Continue`. */
   sendContinue(r: Request): void;
   /** Sends another 1xx response head with the fields given, name and value by turns. */

@@ -50,7 +50,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   readonly debugging: boolean;
   requests = 0;
   closed = false;
-  action: string | undefined = 'waiting for request';
+  #action: string | undefined = 'waiting for request';
 
   readonly #acceptor: Acceptor;
   readonly #socket: Socket;
@@ -59,6 +59,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #state: number = State.WAITING;
   /** Bytes that were read and not used yet; always memory of our own. */
   #pending: Buffer | null = null;
+  /** Log lines say that the head is being read. */
+  #readingHead = false;
   #inLoop = false;
   #paused = false;
   #ended = false;
@@ -118,6 +120,11 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     socket.on('end', () => this.clientEnded());
     socket.on('error', () => {});
     socket.on('close', () => this.socketClosed());
+  }
+
+  get action(): string | undefined {
+    if (this.#action !== undefined || !this.#readingHead) return this.#action;
+    return this.#parser.inHeaders ? 'reading client request headers' : 'reading client request line';
   }
 
   get connection(): ClientConnection {
@@ -194,7 +201,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   #beginHead(): void {
     this.#state = State.HEAD;
-    this.action = 'reading client request line';
+    this.#readingHead = true;
+    this.#action = undefined;
     const counters = this.#acceptor.counters;
     counters.waiting--;
     counters.reading++;
@@ -218,7 +226,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const code = parser.parse(this.#bytes, this.#at, this.#bytes.length);
     if (code === HEAD_AGAIN) {
       this.#at = this.#bytes.length;
-      this.action = parser.inHeaders ? 'reading client request headers' : 'reading client request line';
       return false;
     }
     const head = parser.head;
@@ -233,14 +240,15 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
     if (code === HEAD_DONE && this.#plainOnTls) {
       r.log(INFO, 'client sent plain HTTP request to HTTPS port');
+      this.#readingHead = false;
       r.keepalive = false;
       finalize(r, TO_HTTPS);
     } else if (code === HEAD_DONE) {
-      this.action = undefined;
+      this.#readingHead = false;
       startPhases(r);
     } else {
       if (head.error !== '') r.log(INFO, head.error);
-      this.action = undefined;
+      this.#readingHead = false;
       r.keepalive = false;
       finalize(r, code);
     }
@@ -250,7 +258,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   // HeadOwner: the host is known, so the right server's settings count from here on.
   selectServer(head: RequestHead): number {
     const r = this.#request as Request;
-    const found = head.host === '' ? undefined : this.address.find(head.host, r);
+    const found = this.address.find(head.host, r);
     if (found !== undefined && found !== r.server) {
       r.server = found;
       r.location = found.root;
@@ -300,7 +308,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#deadline.clear();
     const sink = this.#sink;
     this.#sink = null;
-    this.action = undefined;
+    this.#action = undefined;
     sink?.end();
   }
 
@@ -329,12 +337,35 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       sink.end();
       return;
     }
-    this.action = 'reading client request body';
-    const hadBytes = this.#at < this.#bytes.length || this.#pending !== null;
-    if (!hadBytes && !r.expectTested) this.sendContinue(r);
-    r.expectTested = true;
+    this.#action = 'reading client request body';
+    this.#testExpect(r);
     this.#deadline.set(performance.now(), r.location.settings.clientBodyTimeout);
     this.#wake();
+  }
+
+  /** Invites the body of a client that waits to be asked. nginx: ngx_http_test_expect. */
+  #testExpect(r: Request): void {
+    if (!r.expectTested) this.sendContinue(r);
+    r.expectTested = true;
+  }
+
+  discardBody(r: Request): number {
+    const framing = this.#framing;
+    if (framing === null || framing.done) return 0;
+    this.#testExpect(r);
+    const pending = this.#inLoop ? null : this.#pending;
+    const bytes = pending ?? this.#bytes;
+    let at = pending === null ? this.#at : 0;
+    let status = 0;
+    while (status === 0 && at < bytes.length && !framing.done) {
+      status = framing.read(bytes, at, bytes.length);
+      r.requestLength += framing.next - at;
+      at = framing.next;
+    }
+    if (pending === null) this.#at = at;
+    else this.#pending = at < pending.length ? pending.subarray(at) : null;
+    if (status !== 0) framing.fail();
+    return status;
   }
 
   resumeBody(r: Request): void {
@@ -384,7 +415,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   sendHead(r: Request): void {
     if (this.#acceptor.draining) r.keepalive = false;
-    this.action = 'sending response to client';
+    this.#action = 'sending response to client';
     this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
     r.headerSize = this.#head.length;
     if (r.headerOnly) {
@@ -516,7 +547,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#watcher = null;
     this.#sink = null;
     this.#deadline.clear();
-    this.action = undefined;
+    this.#action = undefined;
     const framing = this.#framing;
     if (framing !== null && !framing.done && !this.#ended) {
       const settings = r.location.settings;
@@ -550,7 +581,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       counters.waiting++;
       this.#request = null;
       this.#state = State.WAITING;
-      this.action = 'keepalive';
+      this.#action = 'keepalive';
       const now = performance.now();
       this.#idleSince = now;
       this.#pipelined = this.#at < this.#bytes.length || this.#pending !== null;
@@ -693,7 +724,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       case State.HEAD:
         this.#parser.abandon();
         takeHead(r!, this.#parser.head);
-        r!.log(INFO, 'client timed out');
+        r!.log(INFO, 'client timed out (110: Connection timed out)');
         terminate(r!, 408);
         break;
       case State.REQUEST: {
@@ -702,7 +733,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
           this.#sink = null;
           sink.fail(408);
         } else {
-          r!.log(INFO, 'client timed out');
+          r!.log(INFO, 'client timed out (110: Connection timed out)');
           terminate(r!, 408);
         }
         break;

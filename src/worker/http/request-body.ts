@@ -127,14 +127,19 @@ class BodyCollector implements BodySink {
   }
 
   fail(status: number): void {
-    if (status === 408 || status === 499) this.#r.log(INFO, status === 408 ? 'client timed out' : 'client prematurely closed connection');
+    if (status === 408 || status === 499)
+      this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
     finalize(this.#r, status);
   }
 }
 
-/** Reads and drops what is left of the body, now or after the response. nginx: ngx_http_discard_request_body. */
-export function discardBody(r: Request): void {
+/**
+ * Reads and drops the body, what has come of it now and the rest after the response. Returns OK, or the status for a
+ * body that turned out malformed. nginx: ngx_http_discard_request_body.
+ */
+export function discardBody(r: Request): number {
   const main = r.main;
-  if (r !== main || main.discardingBody || main.body !== null) return;
+  if (r !== main || main.discardingBody || main.body !== null) return 0;
   main.discardingBody = true;
+  return main.stream.discardBody(main);
 }

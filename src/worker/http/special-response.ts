@@ -1,4 +1,4 @@
-import { ERROR, OK, type Result } from '../phases/codes.js';
+import { OK, type Result } from '../phases/codes.js';
 import type { ErrorPage } from './error-page.js';
 import { internalRedirect, namedLocation, splitArgs } from './internal-redirect.js';
 import { METHOD } from './method.js';
@@ -27,7 +27,7 @@ export function specialResponse(r: Request, status: number): Result {
     }
   }
   r.expectTested = true;
-  discardBody(r);
+  if (discardBody(r) !== OK) r.keepalive = false;
   return sendBuiltIn(r, status);
 }
 
@@ -46,7 +46,7 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
   }
   if (target.startsWith('@')) return namedLocation(r, target);
   r.expectTested = true;
-  discardBody(r);
+  if (discardBody(r) !== OK) r.keepalive = false;
   if (![301, 302, 303, 307, 308].includes(page.overwrite)) r.errStatus = 302;
   r.out.location = target;
   return sendBuiltIn(r, r.errStatus);
@@ -62,6 +62,5 @@ function sendBuiltIn(r: Request, status: number): Result {
   out.clearAcceptRanges();
   out.clearLastModified();
   out.etag = undefined;
-  const code = respondBuffer(r, status, body);
-  return code === ERROR ? ERROR : code > OK && code !== status ? code : code;
+  return respondBuffer(r, r.errStatus, body);
 }

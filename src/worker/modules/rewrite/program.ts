@@ -105,7 +105,7 @@ function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
           };
         }
         return (r, run) => {
-          run.result = answer(r, status, text?.eval(r) ?? '');
+          run.result = answer(r, status, text);
           return STOP;
         };
       }
@@ -118,8 +118,11 @@ function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Answers with a status and text. nginx: ngx_http_send_response. */
-function answer(r: Request, status: number, text: string): Result {
-  discardBody(r);
+function answer(r: Request, status: number, value: ComplexValue<Request> | undefined): Result {
+  const broken = discardBody(r);
+  if (broken !== 0) return broken;
+  r.out.status = status;
+  const text = value?.eval(r) ?? '';
   if (REDIRECTS.has(status)) {
     r.out.location = text;
     return status;

@@ -25,7 +25,7 @@ export function parseServerName(given: string, arg: number, ctx: Context): Serve
     // A capital letter would never match, since host names are compared in lower case.
     const caseless = /[A-Z]/.test(given);
     const pattern = given.slice(1);
-    return { kind: 'regex', text: pattern, name: pattern, regex: ctx.regex(pattern, caseless) };
+    return { kind: 'regex', text: given, name: pattern, regex: ctx.regex(pattern, caseless) };
   }
   const name = (given.toLowerCase() === '$hostname' ? hostname() : given).toLowerCase();
   const wildcard = name.startsWith('*.') || name.startsWith('.') || name.endsWith('.*');

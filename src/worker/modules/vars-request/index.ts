@@ -11,8 +11,17 @@ const fixed = (name: string, get: (r: Request) => string | undefined): Variable 
 /** A variable whose value may change while the request runs. */
 const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });
 
-/** The name a header variable stands for: `x_forwarded_for` is `x-forwarded-for`. */
-const headerName = (suffix: string): string => suffix.replaceAll('_', '-');
+/** All values of the headers that `$http_` and a name stand for; `-` and `_` are the same. nginx: ngx_http_variable_unknown_header. */
+function headerValue(r: Request, suffix: string): string | undefined {
+  const { names, headers } = r.head;
+  let value: string | undefined;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    if (name.length !== suffix.length || (name !== suffix && name.replaceAll('-', '_') !== suffix)) continue;
+    value = value === undefined ? headers[2 * i + 1] : `${value}${suffix === 'cookie' ? '; ' : ', '}${headers[2 * i + 1]}`;
+  }
+  return value;
+}
 
 // Random bytes are fetched in bulk, which is much cheaper than one small request at a time.
 const pool = Buffer.allocUnsafe(4096);
@@ -67,7 +76,7 @@ const variables: readonly Variable[] = [
   fixed('content_length', contentLength),
   fixed('content_type', (r) => r.header('content-type')),
   fixed('remote_user', (r) => basicCredentials(r)?.user),
-  { name: 'http_', prefix: true, get: (r, suffix) => r.head.joined(headerName(suffix), suffix === 'cookie' ? '; ' : ', ') },
+  { name: 'http_', prefix: true, get: headerValue },
   { name: 'arg_', prefix: true, cacheable: false, get: (r, suffix) => argValue(r.args, suffix) },
   { name: 'cookie_', prefix: true, get: (r, suffix) => cookieValue(r, suffix) },
   live('request_body', (r) => {
