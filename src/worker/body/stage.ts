@@ -1,6 +1,6 @@
 import type { Request } from '../http/request.js';
 
-/** A piece of a response body. */
+/** A piece of a response body. It may be shared with other responses: nobody changes it in place. */
 export type Chunk = Buffer;
 
 /**
@@ -11,6 +11,11 @@ export interface Source {
   pull(r: Request): void;
   /** The client or the server gave the response up: free what is held. Not called after the last piece was sent. */
   abort(r: Request): void;
+  /**
+   * Chooses the bytes that come next, as offsets into the whole body; the piece that ends with `end` is marked as the
+   * last. Only before the first pull, and after each such last piece. Absent where the body can only be had in order.
+   */
+  seek?(start: number, end: number): void;
 }
 
 /**

@@ -77,7 +77,7 @@ function proxiedOk(r: Request, rule: number): boolean {
     if ((rule & GzipProxied.EXPIRED) === 0) return false;
     const expires = parseHttpDate(out.expires);
     const date = out.date === undefined ? Math.floor(Date.now() / 1000) : parseHttpDate(out.date);
-    return expires !== undefined && date !== undefined && expires < date;
+    return expires !== -1 && date !== -1 && expires < date;
   }
   const control = out.list.filter(({ name }) => name.toLowerCase() === 'cache-control');
   if (control.length > 0) {

@@ -142,6 +142,30 @@ export class HeadersOut {
     return header;
   }
 
+  /** Forgets everything, for an answer of another kind in place of this one. nginx: ngx_http_clean_header. */
+  clear(): void {
+    this.status = 0;
+    this.statusText = undefined;
+    this.contentType = '';
+    this.charset = '';
+    this.contentLength = -1;
+    this.contentOffset = 0;
+    this.clearLastModified();
+    this.allowRanges = false;
+    this.list.length = 0;
+    this.trailers.length = 0;
+    this.#etag = undefined;
+    this.#location = undefined;
+    this.#server = undefined;
+    this.#date = undefined;
+    this.#contentEncoding = undefined;
+    this.#acceptRanges = undefined;
+    this.#contentRange = undefined;
+    this.#wwwAuthenticate = undefined;
+    this.#expires = undefined;
+    this.#refresh = undefined;
+  }
+
   /** Takes off the length, as filters do that change it. nginx: ngx_http_clear_content_length. */
   clearContentLength(): void {
     this.contentLength = -1;

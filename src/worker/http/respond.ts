@@ -69,15 +69,20 @@ export function respond(r: Request, source: Source): Result {
 
 /** A body that is one piece of memory. */
 class OneChunk implements Source {
-  readonly #chunk: Chunk;
+  readonly #whole: Chunk;
+  #chunk: Chunk;
   constructor(chunk: Chunk) {
+    this.#whole = chunk;
     this.#chunk = chunk;
   }
   pull(r: Request): void {
-    r.source = null;
+    if (r.source === this) r.source = null;
     r.first!.send(r, this.#chunk, true);
   }
   abort(): void {}
+  seek(start: number, end: number): void {
+    this.#chunk = this.#whole.subarray(start, end);
+  }
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -9,7 +9,9 @@ import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
 import type { GzipRules } from './accept-gzip.js';
 import type { ErrorPage } from './error-page.js';
+import type { FileSettings } from './file-settings.js';
 import type { HeadLimits } from './head-parser.js';
+import { HotFiles } from './hot-files.js';
 import type { LocationInfo } from './location-info.js';
 import type { LocationTree } from './location-tree.js';
 import type { Request } from './request.js';
@@ -96,6 +98,9 @@ export interface LocationSettings {
    * before it; -1 in a regular expression's location: it replaces the whole URI.
    */
   alias: number;
+  files: FileSettings;
+  /** How much of a subrequest's response is kept in memory where it is wanted there. */
+  subrequestOutputBufferSize: number;
   types: ReadonlyMap<string, string>;
   defaultType: string;
   etag: boolean;
@@ -161,6 +166,7 @@ export class HttpRuntime {
   readonly env: WorkerEnv;
   readonly servers: ServerRuntime[] = [];
   readonly listeners: ListenerRuntime[] = [];
+  readonly hotFiles = new HotFiles();
   /** The settings in force at any block, for directives that refer to blocks inside theirs. */
   readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
   /** The compiled form of each server and location block, for directives that refer to blocks inside them. */

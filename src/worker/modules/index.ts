@@ -1,19 +1,28 @@
 import type { AnyModule } from '../module.js';
 import { accessLogModule } from './access-log/index.js';
 import { authRequestModule } from './auth-request/index.js';
+import { autoindexModule } from './autoindex/index.js';
 import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
+import { emptyGifModule } from './empty-gif/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
+import { headersModule } from './headers/index.js';
+import { indexFileModule } from './index-file/index.js';
 import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
 import { mirrorModule } from './mirror/index.js';
+import { notModifiedModule } from './not-modified/index.js';
 import { processModule } from './process/index.js';
+import { randomIndexModule } from './random-index/index.js';
+import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
+import { staticModule } from './static/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
+import { tryFilesModule } from './try-files/index.js';
 import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
@@ -35,10 +44,24 @@ export const modules: readonly AnyModule[] = [
   errorPageModule,
   limitRateModule,
   limitExceptModule,
+  // What answers in locations of its own.
+  emptyGifModule,
+  // Phases before the content.
   rewriteModule,
   tempPathsModule,
-  mirrorModule,
   authRequestModule,
+  tryFilesModule,
+  mirrorModule,
+  // Content of any location.
+  randomIndexModule,
+  indexFileModule,
+  autoindexModule,
+  staticModule,
+  // Filters.
+  notModifiedModule,
+  rangeBodyModule,
+  headersModule,
   gunzipModule,
   gzipModule,
+  rangeHeaderModule,
 ];

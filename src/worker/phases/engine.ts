@@ -1,6 +1,7 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { logHead } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
+import { mapPath } from '../http/map-path.js';
 import type { Request } from '../http/request.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
 import { findConfig } from './find-config.js';
@@ -190,7 +191,8 @@ function afterAccess(r: Request): boolean {
 // nginx: the end of ngx_http_core_content_phase.
 function noHandler(r: Request): void {
   if (r.uri.endsWith('/')) {
-    r.log(ERR, `directory index of "${r.location.settings.root.eval(r)}${r.uri}" is forbidden`);
+    const path = mapPath(r);
+    if (path !== undefined) r.log(ERR, `directory index of "${path}" is forbidden`);
     finalize(r, 403);
     return;
   }

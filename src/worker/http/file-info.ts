@@ -1,0 +1,90 @@
+import { httpDate } from '../../shared/lib/http-date.js';
+
+const S_IFMT = 0o170000;
+const S_IFREG = 0o100000;
+const S_IFDIR = 0o040000;
+
+/** The system errors that file modules tell apart. */
+export const ENOENT = 2;
+export const EACCES = 13;
+export const ENOTDIR = 20;
+export const EMLINK = 31;
+export const ENAMETOOLONG = 36;
+export const ELOOP = 40;
+
+/** What node:fs says about a file. */
+export interface FileStat {
+  readonly mode: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly ino: number;
+  readonly dev: number;
+}
+
+/** What is known of one version of a file, or why it cannot be had. nginx: ngx_open_file_info_t. */
+export class FileInfo {
+  /** Number of the system error; 0 when there is a file. */
+  readonly errno: number;
+  /** The system call that failed: `open()`. */
+  readonly failed: string;
+  readonly mode: number;
+  /** Bytes. */
+  readonly size: number;
+  /** Seconds since 1970. */
+  readonly mtime: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly ino: number;
+  readonly dev: number;
+  /** The content of a small file. Shared by all responses: never changed in place. */
+  body: Buffer | null = null;
+  /** Descriptor of a large file that was opened to be sent; whoever opened it closes it. -1 for none. */
+  fd = -1;
+  #etag = '';
+  #lastModified = '';
+
+  constructor(stat: FileStat | null, errno: number, failed: string) {
+    this.errno = errno;
+    this.failed = failed;
+    this.mode = stat === null ? 0 : stat.mode;
+    this.size = stat === null ? 0 : stat.size;
+    this.mtimeMs = stat === null ? 0 : stat.mtimeMs;
+    this.ctimeMs = stat === null ? 0 : stat.ctimeMs;
+    this.mtime = Math.floor(this.mtimeMs / 1000);
+    this.ino = stat === null ? 0 : stat.ino;
+    this.dev = stat === null ? 0 : stat.dev;
+  }
+
+  get isFile(): boolean {
+    return (this.mode & S_IFMT) === S_IFREG;
+  }
+
+  get isDirectory(): boolean {
+    return (this.mode & S_IFMT) === S_IFDIR;
+  }
+
+  /** True when nothing has changed since. A file's ctime moves with every write, rename and change of rights. */
+  sameVersion(stat: FileStat): boolean {
+    return (
+      stat.mtimeMs === this.mtimeMs &&
+      stat.ctimeMs === this.ctimeMs &&
+      stat.size === this.size &&
+      stat.ino === this.ino &&
+      stat.dev === this.dev &&
+      stat.mode === this.mode
+    );
+  }
+
+  /** The entity tag of the file as it is. nginx: ngx_http_set_etag. */
+  get etag(): string {
+    if (this.#etag === '') this.#etag = `"${this.mtime.toString(16)}-${this.size.toString(16)}"`;
+    return this.#etag;
+  }
+
+  /** The modification time as HTTP writes it. */
+  get lastModified(): string {
+    if (this.#lastModified === '') this.#lastModified = httpDate(this.mtime * 1000);
+    return this.#lastModified;
+  }
+}

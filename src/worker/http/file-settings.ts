@@ -1,0 +1,22 @@
+import type { ComplexValue } from '../../shared/value/value.js';
+import type { OpenFileCache } from './open-file-cache.js';
+import type { Request } from './request.js';
+
+/** Which symbolic links in a file's path are refused. */
+export type SymlinkCheck = 'off' | 'on' | 'if_not_owner';
+
+/** How a location's files are opened and read. */
+export interface FileSettings {
+  disableSymlinks: SymlinkCheck;
+  /** The part of the path that is not checked. */
+  disableSymlinksFrom: ComplexValue<Request> | undefined;
+  openFileCache: OpenFileCache | undefined;
+  /** Seconds. */
+  openFileCacheValid: number;
+  openFileCacheMinUses: number;
+  openFileCacheErrors: boolean;
+  /** Files of at least this size are not kept in memory; Infinity for off. */
+  directio: number;
+  /** How much of a large file is read at a time. */
+  readSize: number;
+}

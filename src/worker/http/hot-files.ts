@@ -1,0 +1,30 @@
+import { Lru } from '../../shared/lib/lru.js';
+import type { FileInfo } from './file-info.js';
+
+/** Memory for file contents in one worker. */
+const LIMIT = 32 * 1024 * 1024;
+/** What an entry costs beside its content and path, roughly. */
+const OVERHEAD = 512;
+/**
+ * A file that changed this shortly before it was read, in milliseconds, could change again without its times showing
+ * it, since the kernel takes them from a clock that ticks every few milliseconds. It is not kept.
+ */
+const SETTLED = 50;
+
+/**
+ * Contents of small files, kept between requests. An entry counts only as long as the file's times, size, number and
+ * rights are the same, which the caller asks the file system anew for every request.
+ */
+export class HotFiles {
+  readonly #files = new Lru<FileInfo>(LIMIT);
+
+  get(path: string): FileInfo | undefined {
+    return this.#files.get(path);
+  }
+
+  /** Keeps a file that was just read, if its times can be relied on to tell it from later versions. */
+  keep(path: string, info: FileInfo): void {
+    if (Date.now() - Math.max(info.mtimeMs, info.ctimeMs) < SETTLED) return;
+    this.#files.set(path, info, info.size + path.length + OVERHEAD);
+  }
+}

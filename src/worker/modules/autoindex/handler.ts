@@ -1,0 +1,81 @@
+import { readdirSync } from 'node:fs';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
+import { mapPath } from '../../http/map-path.js';
+import { METHOD } from '../../http/method.js';
+import type { Request } from '../../http/request.js';
+import { discardBody } from '../../http/request-body.js';
+import { bufferSource, sendBody, sendHeader } from '../../http/respond.js';
+import { DECLINED, DONE, ERROR, OK, type Result } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import { type Entry, readEntries } from './entries.js';
+import { htmlList } from './html.js';
+import { jsonList } from './json.js';
+import { xmlList } from './xml.js';
+
+/** How a location lists folders. */
+export interface Settings {
+  enabled: boolean;
+  format: 'html' | 'json' | 'jsonp' | 'xml';
+  localtime: boolean;
+  exactSize: boolean;
+}
+
+const TYPES = { html: 'text/html', json: 'application/json', jsonp: 'application/javascript', xml: 'text/xml' } as const;
+
+/** Makes the handler that answers with a list of a folder. nginx: ngx_http_autoindex_handler. */
+export function listFolder(conf: Readonly<Settings>): PhaseHandler {
+  return (r) => {
+    if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
+    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return DECLINED;
+    discardBody(r);
+    const path = mapPath(r);
+    if (path === undefined) return 500;
+    const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    const callback = conf.format === 'jsonp' ? callbackOf(r) : '';
+    if (callback === undefined) return 400;
+    const format = conf.format === 'jsonp' && callback === '' ? 'json' : conf.format;
+    let names: string[];
+    try {
+      names = readdirSync(fsPath(folder), 'latin1');
+    } catch (error) {
+      return openFailed(r, folder, error as NodeJS.ErrnoException);
+    }
+    r.out.status = 200;
+    r.out.contentType = TYPES[format];
+    if (format === 'xml') r.out.charset = 'utf-8';
+    const code = sendHeader(r);
+    if (code !== OK || r.headerOnly) return code;
+    const entries = readEntries(r, folder, names);
+    if (entries === undefined) return ERROR;
+    sendBody(r, bufferSource(Buffer.from(render(r, conf, format, callback, entries), 'latin1')));
+    return DONE;
+  };
+}
+
+function render(r: Request, conf: Readonly<Settings>, format: Settings['format'], callback: string, entries: readonly Entry[]): string {
+  if (format === 'html') return htmlList(r.uri, entries, conf.localtime, conf.exactSize, r.out.charset.toLowerCase() === 'utf-8');
+  if (format === 'xml') return xmlList(entries);
+  return format === 'json' ? jsonList(entries) : `/* callback */\r\n${callback}(${jsonList(entries)});`;
+}
+
+function openFailed(r: Request, folder: string, error: NodeJS.ErrnoException): Result {
+  const errno = -(error.errno ?? -ENOENT);
+  const status = errno === ENOENT || errno === ENOTDIR || errno === ENAMETOOLONG ? 404 : errno === EACCES ? 403 : 500;
+  r.log(status === 500 ? CRIT : ERR, `opendir() "${folder}" failed (${errnoText(errno)})`);
+  return status;
+}
+
+/** The function to call, by the query; empty when none is named, undefined when the name cannot be one. nginx: ngx_http_autoindex_jsonp_callback. */
+function callbackOf(r: Request): string | undefined {
+  const callback = /(?:^|&)callback=([^&]*)/i.exec(r.args)?.[1] ?? '';
+  if (callback.length > 128) {
+    r.log(INFO, `client sent too long callback name: "${callback}"`);
+    return undefined;
+  }
+  if (/^[A-Za-z0-9_.]*$/.test(callback)) return callback;
+  r.log(INFO, `client sent invalid callback name: "${callback}"`);
+  return undefined;
+}

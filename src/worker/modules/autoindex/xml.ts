@@ -1,0 +1,13 @@
+import { escapeHtml } from '../../http/uri-escape.js';
+import type { Entry } from './entries.js';
+
+/** The list as XML, an element for each entry. nginx: ngx_http_autoindex_xml. */
+export function xmlList(entries: readonly Entry[]): string {
+  let text = '<?xml version="1.0"?>\r\n<list>\r\n';
+  for (const { name, kind, mtime, size } of entries) {
+    const time = new Date(mtime * 1000).toISOString().replace('.000Z', 'Z');
+    const sizeAttribute = kind === 'file' ? ` size="${size}"` : '';
+    text += `<${kind} mtime="${time}"${sizeAttribute}>${escapeHtml(name)}</${kind}>\r\n`;
+  }
+  return `${text}</list>\r\n`;
+}

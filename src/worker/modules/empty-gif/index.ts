@@ -1,0 +1,36 @@
+import { In } from '../../../shared/config/context.js';
+import { METHOD } from '../../http/method.js';
+import type { Request } from '../../http/request.js';
+import { discardBody } from '../../http/request-body.js';
+import { respondBuffer } from '../../http/respond.js';
+import { claimContent, defineModule, defineScope } from '../../module.js';
+import type { Result } from '../../phases/codes.js';
+
+/** A transparent GIF of one pixel: version 89a, two colours, the first of them transparent. */
+const GIF = Buffer.from('R0lGODlhAQABAIABAAAAAP///yH5BAEAAAEALAAAAAABAAEAAAICTAEAOw==', 'base64');
+/** Its modification time never changes, so that clients may keep it: Mon, 28 Sep 1970 06:00:00 GMT. */
+const LAST_MODIFIED = 23_349_600;
+
+/** Answers with the smallest picture there is. nginx: ngx_http_empty_gif_module. */
+export const emptyGifModule = defineModule({
+  name: 'empty_gif',
+  location: defineScope<object>({
+    fields: {},
+    directives: {
+      empty_gif: {
+        in: In.LOCATION,
+        args: 0,
+        set: (_conf, _node, ctx) => claimContent(ctx, 'empty_gif'),
+      },
+    },
+  }),
+  handler: () => sendGif,
+});
+
+function sendGif(r: Request): Result {
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
+  discardBody(r);
+  r.out.contentType = 'image/gif';
+  r.out.lastModified = LAST_MODIFIED;
+  return respondBuffer(r, 200, GIF);
+}

@@ -1,0 +1,108 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { ALERT, CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { constantValue } from '../../../shared/value/complex.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
+import { internalRedirect } from '../../http/internal-redirect.js';
+import { mapPath } from '../../http/map-path.js';
+import { METHOD } from '../../http/method.js';
+import { testFile, whyMissing } from '../../http/open-file.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, OK, type Result } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+
+type Names = readonly ComplexValue<Request>[];
+
+const scope = defineScope<{ names: Names }>({
+  fields: { names: inherit<Names>([constantValue('index.html')]) },
+  directives: {
+    index: {
+      in: In.HTTP | In.SERVER | In.LOCATION,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        for (const [arg, name] of node.args.entries()) {
+          if (name.startsWith('/') && arg < node.args.length - 1) {
+            ctx.warn('only the last index in "index" directive should be absolute', { arg });
+          }
+          if (name === '') ctx.fail(`index "" in "index" directive is invalid`, { arg });
+          conf.names = [...(conf.names ?? []), ctx.complex(name)];
+        }
+      },
+    },
+  },
+});
+
+/** Shows a file of a folder when the folder itself is asked for. nginx: ngx_http_index_module. */
+export const indexFileModule = defineModule({
+  name: 'index',
+  location: scope,
+  phases: { content: (conf) => findIndex(conf.names) },
+});
+
+// nginx: ngx_http_index_handler.
+function findIndex(names: Names): PhaseHandler {
+  return (r) => {
+    if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
+    if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) return DECLINED;
+    let folder: string | undefined;
+    let folderTested = false;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!.eval(r);
+      if (name.charCodeAt(0) === 47) return internalRedirect(r, name, r.args);
+      folder ??= mapPath(r);
+      if (folder === undefined) return 500;
+      const path = folder + name;
+      const info = testFile(r, path);
+      if (info.errno === 0) return internalRedirect(r, r.uri + name, r.args);
+      // Below the folder, only a name with folders of its own can run into a file.
+      const errno = info.errno === ENOENT && name.includes('/') ? whyMissing(path) : info.errno;
+      if (errno === ELOOP || errno === EMLINK) return 403;
+      if (errno === ENOTDIR || errno === ENAMETOOLONG || errno === EACCES) return refuse(r, path, errno);
+      if (!folderTested) {
+        const code = testFolder(r, folder, path);
+        if (code !== OK) return code;
+        folderTested = true;
+      }
+      if (errno !== ENOENT) {
+        r.log(CRIT, `${info.failed} "${path}" failed (${errnoText(errno)})`);
+        return 500;
+      }
+    }
+    return DECLINED;
+  };
+}
+
+/** Makes sure that the folder is there, once a first file in it was not found. nginx: ngx_http_index_test_dir. */
+function testFolder(r: Request, folder: string, path: string): Result {
+  const name = folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder;
+  const info = testFile(r, name);
+  if (info.errno === 0) {
+    if (info.isDirectory) return OK;
+    // The usual reason for a missing file below something that is no folder.
+    if (whyMissing(path) === ENOTDIR) return refuse(r, path, ENOTDIR);
+    r.log(ALERT, `"${name}" is not a directory`);
+    return 500;
+  }
+  if (info.errno === ELOOP || info.errno === EMLINK) return 403;
+  if (info.errno === ENOENT) {
+    // Finds the folder missing, or a file in its way.
+    return refuse(r, path, whyMissing(path));
+  }
+  // The first file was looked for without this error, hence the folder can be searched.
+  if (info.errno === EACCES) return OK;
+  r.log(CRIT, `${info.failed} "${name}" failed (${errnoText(info.errno)})`);
+  return 500;
+}
+
+// nginx: ngx_http_index_error.
+function refuse(r: Request, path: string, errno: number): Result {
+  if (errno === EACCES) {
+    r.log(ERR, `"${path}" is forbidden (${errnoText(errno)})`);
+    return 403;
+  }
+  if (r.location.settings.logNotFound) r.log(ERR, `"${path}" is not found (${errnoText(errno)})`);
+  return 404;
+}

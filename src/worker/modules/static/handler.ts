@@ -1,0 +1,72 @@
+import { errnoText } from '../../../shared/lib/errno.js';
+import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { FileSource } from '../../body/file-source.js';
+import { contentType } from '../../http/content-type.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../http/file-info.js';
+import { mapPath } from '../../http/map-path.js';
+import { METHOD } from '../../http/method.js';
+import { closeFile, openFile, whyMissing } from '../../http/open-file.js';
+import { sendRedirect } from '../../http/redirect.js';
+import type { Request } from '../../http/request.js';
+import { discardBody } from '../../http/request-body.js';
+import { bufferSource, respond } from '../../http/respond.js';
+import { escapeUri } from '../../http/uri-escape.js';
+import { DECLINED, type Result } from '../../phases/codes.js';
+
+/** Sends the file that the URI stands for. nginx: ngx_http_static_handler. */
+export function sendFile(r: Request): Result {
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) return 405;
+  const uri = r.uri;
+  if (uri.charCodeAt(uri.length - 1) === 47) return DECLINED;
+  const path = mapPath(r);
+  if (path === undefined) return 500;
+  const info = openFile(r, path);
+  if (info.errno !== 0) return openFailed(r, path, info);
+  if (info.isDirectory) return toFolder(r);
+  if (!info.isFile) {
+    r.log(CRIT, `"${path}" is not a regular file`);
+    return 404;
+  }
+  if (r.methodBit === METHOD.POST) {
+    closeFile(info);
+    return 405;
+  }
+  discardBody(r);
+  const out = r.out;
+  out.status = 200;
+  out.contentLength = info.size;
+  out.lastModified = info.mtime;
+  out.lastModifiedText = info.lastModified;
+  if (r.location.settings.etag) out.etag = info.etag;
+  if (out.contentType === '') out.contentType = contentType(r);
+  out.allowRanges = true;
+  const body = info.body;
+  return respond(r, body === null ? new FileSource(info.fd, path, 0, info.size, r.location.settings.files.readSize) : bufferSource(body));
+}
+
+function openFailed(r: Request, path: string, info: FileInfo): Result {
+  switch (info.errno) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+      if (r.location.settings.logNotFound) {
+        const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
+        r.log(ERR, `${info.failed} "${path}" failed (${errnoText(errno)})`);
+      }
+      return 404;
+    case EACCES:
+    case EMLINK:
+    case ELOOP:
+      r.log(ERR, `${info.failed} "${path}" failed (${errnoText(info.errno)})`);
+      return 403;
+    default:
+      r.log(CRIT, `${info.failed} "${path}" failed (${errnoText(info.errno)})`);
+      return 500;
+  }
+}
+
+/** Adds the slash that a folder's URI ends with. */
+function toFolder(r: Request): Result {
+  const target = `${escapeUri(r.uri, 'uri')}/`;
+  return sendRedirect(r, 301, r.args === '' ? target : `${target}?${r.args}`);
+}

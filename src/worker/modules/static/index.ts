@@ -1,0 +1,163 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { accepted, buffers, flag, int, offset, sec, size } from '../../../shared/config/slots.js';
+import { parseOffset, parseSize, parseTime } from '../../../shared/config/units.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { SymlinkCheck } from '../../http/file-settings.js';
+import { OpenFileCache } from '../../http/open-file-cache.js';
+import type { Request } from '../../http/request.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { sendFile } from './handler.js';
+
+const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
+
+interface Settings {
+  disableSymlinks: SymlinkCheck;
+  disableSymlinksFrom: ComplexValue<Request> | null;
+  openFileCache: OpenFileCache | null;
+  openFileCacheValid: number;
+  openFileCacheMinUses: number;
+  openFileCacheErrors: boolean;
+  directio: number;
+  sendfile: boolean;
+  sendfileMaxChunk: number;
+  outputBuffers: { readonly number: number; readonly size: number } | null;
+  subrequestOutputBufferSize: number;
+}
+
+/** Most of a large file that is read at a time. */
+const PIECE = 128 * 1024;
+/** Least and most that `output_buffers` can make of it. */
+const MIN_PIECE = 4 * 1024;
+const MAX_PIECE = 1024 * 1024;
+
+/** Checks what is up to Node or the kernel here. */
+const unused = (check?: (ctx: Context) => void) =>
+  accepted((ctx: Context) => {
+    if (ctx.block.seen.has(ctx.node.name)) ctx.reject('is duplicate');
+    check?.(ctx);
+  });
+
+const scope = defineScope<Settings>({
+  fields: {
+    disableSymlinks: inherit<SymlinkCheck>('off'),
+    disableSymlinksFrom: inherit<ComplexValue<Request> | null>(null),
+    openFileCache: inherit<OpenFileCache | null>(null),
+    openFileCacheValid: inherit(60),
+    openFileCacheMinUses: inherit(1),
+    openFileCacheErrors: inherit(false),
+    directio: inherit(Number.POSITIVE_INFINITY),
+    sendfile: inherit(false),
+    sendfileMaxChunk: inherit(2 * 1024 * 1024),
+    outputBuffers: inherit<{ readonly number: number; readonly size: number } | null>(null),
+    subrequestOutputBufferSize: inherit(4096),
+  },
+  directives: {
+    disable_symlinks: { in: HTTP_SERVER_LOCATION, args: [1, 2], set: (conf, _node, ctx) => setSymlinks(conf, ctx) },
+    open_file_cache: { in: HTTP_SERVER_LOCATION, args: [1, 2], set: (conf, _node, ctx) => setCache(conf, ctx) },
+    open_file_cache_valid: { in: HTTP_SERVER_LOCATION, args: 1, set: sec('openFileCacheValid') },
+    open_file_cache_min_uses: { in: HTTP_SERVER_LOCATION, args: 1, set: int('openFileCacheMinUses') },
+    open_file_cache_errors: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('openFileCacheErrors') },
+    // Only for systems with kqueue.
+    open_file_cache_events: { in: HTTP_SERVER_LOCATION, args: 'flag', set: unused() },
+    directio: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.directio !== undefined) ctx.reject('is duplicate');
+        const text = node.args[0]!;
+        conf.directio = text === 'off' ? Number.POSITIVE_INFINITY : (parseOffset(text) ?? ctx.reject('invalid value', { arg: 0 }));
+      },
+    },
+    directio_alignment: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set: unused((ctx) => void (parseOffset(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }))),
+    },
+    sendfile: { in: HTTP_SERVER_LOCATION | In.LOCATION_IF, args: 'flag', set: flag('sendfile') },
+    sendfile_max_chunk: { in: HTTP_SERVER_LOCATION, args: 1, set: size('sendfileMaxChunk') },
+    output_buffers: { in: HTTP_SERVER_LOCATION, args: 2, set: buffers('outputBuffers') },
+    subrequest_output_buffer_size: { in: HTTP_SERVER_LOCATION, args: 1, set: size('subrequestOutputBufferSize') },
+    // Node reads large files in threads of its own, and joins head and body by itself.
+    aio: { in: HTTP_SERVER_LOCATION, args: 1, set: unused(checkAio) },
+    aio_write: { in: HTTP_SERVER_LOCATION, args: 'flag', set: unused() },
+    tcp_nopush: { in: HTTP_SERVER_LOCATION, args: 'flag', set: unused() },
+    // A hint to the kernel.
+    read_ahead: {
+      in: HTTP_SERVER_LOCATION,
+      args: 1,
+      set: unused((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }))),
+    },
+  },
+});
+
+// nginx: ngx_http_disable_symlinks.
+function setSymlinks(conf: Partial<Settings>, ctx: Context): void {
+  if (conf.disableSymlinks !== undefined) ctx.reject('is duplicate');
+  const args = ctx.node.args;
+  for (const [i, word] of args.entries()) {
+    if (word === 'off' || word === 'on' || word === 'if_not_owner') conf.disableSymlinks = word;
+    else if (word.startsWith('from=')) conf.disableSymlinksFrom = ctx.complex(word.slice(5));
+    else ctx.fail(`invalid parameter "${word}"`, { arg: i, hint: 'it is off, on or if_not_owner, perhaps with from=PART' });
+  }
+  if (conf.disableSymlinks === undefined) ctx.fail('"disable_symlinks" must have "off", "on" or "if_not_owner" parameter');
+  if (args.length === 1) {
+    conf.disableSymlinksFrom = null;
+    return;
+  }
+  if (conf.disableSymlinksFrom === undefined) ctx.fail(`duplicate parameters "${args[0]} ${args[1]}"`);
+  if (conf.disableSymlinks === 'off') ctx.fail('"from=" cannot be used with "off" parameter');
+}
+
+// nginx: ngx_http_core_open_file_cache.
+function setCache(conf: Partial<Settings>, ctx: Context): void {
+  if (conf.openFileCache !== undefined) ctx.reject('is duplicate');
+  let max = 0;
+  let inactive: number | undefined = 60;
+  for (const [i, word] of ctx.node.args.entries()) {
+    const bad = (): never =>
+      ctx.fail(`invalid "open_file_cache" parameter "${word}"`, { arg: i, hint: 'it is max=NUMBER, perhaps with inactive=TIME, or off' });
+    if (word.startsWith('max=')) {
+      max = /^\d+$/.test(word.slice(4)) ? Number(word.slice(4)) : 0;
+      if (max === 0) bad();
+    } else if (word.startsWith('inactive=')) inactive = parseTime(word.slice(9), 's') ?? bad();
+    else if (word === 'off') conf.openFileCache = null;
+    else bad();
+  }
+  if (conf.openFileCache === null) return;
+  if (max === 0) ctx.fail('"open_file_cache" must have the "max" parameter');
+  conf.openFileCache = new OpenFileCache(max, inactive);
+}
+
+// nginx: ngx_http_core_set_aio.
+function checkAio(ctx: Context): void {
+  const word = ctx.node.args[0]!;
+  if (word === 'off' || word === 'on' || word === 'threads') return;
+  if (!word.startsWith('threads=')) ctx.reject('invalid value', { arg: 0, hint: 'it is off, on, threads or threads=POOL' });
+  if (word === 'threads=') ctx.fail('invalid thread pool name ""', { arg: 0 });
+  ctx.complex(word.slice(8));
+}
+
+/** Sends files, and says how all modules open and read them. nginx: ngx_http_static_module and a part of ngx_http_core_module. */
+export const staticModule = defineModule({
+  name: 'static',
+  location: scope,
+  phases: { content: () => sendFile },
+  installLocation(conf, location) {
+    const settings = location.settings;
+    let readSize = PIECE;
+    if (conf.sendfile) readSize = conf.sendfileMaxChunk === 0 ? PIECE : Math.min(conf.sendfileMaxChunk, PIECE);
+    else if (conf.outputBuffers !== null) readSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
+    settings.files = {
+      disableSymlinks: conf.disableSymlinks,
+      disableSymlinksFrom: conf.disableSymlinksFrom ?? undefined,
+      openFileCache: conf.openFileCache ?? undefined,
+      openFileCacheValid: conf.openFileCacheValid,
+      openFileCacheMinUses: conf.openFileCacheMinUses,
+      openFileCacheErrors: conf.openFileCacheErrors,
+      directio: conf.directio,
+      readSize: Math.max(readSize, MIN_PIECE),
+    };
+    settings.subrequestOutputBufferSize = conf.subrequestOutputBufferSize;
+  },
+});

@@ -1,0 +1,109 @@
+import { In } from '../../../shared/config/context.js';
+import { own } from '../../../shared/config/define.js';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { CRIT } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
+import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/internal-redirect.js';
+import { rootPath } from '../../http/map-path.js';
+import { testFile } from '../../http/open-file.js';
+import type { Request } from '../../http/request.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { DECLINED, type Result } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+
+/** One candidate. */
+interface Candidate {
+  readonly name: ComplexValue<Request>;
+  /** It ended in a slash, which is cut off: only a folder will do. */
+  readonly folder: boolean;
+}
+
+interface Attempts {
+  readonly candidates: readonly Candidate[];
+  /** What happens when there is none of them: an URI, `@name`, or a status. */
+  readonly fallback: ComplexValue<Request>;
+  readonly status: number | undefined;
+}
+
+const scope = defineScope<{ attempts: Attempts | undefined }>({
+  fields: { attempts: own<Attempts | undefined>(undefined) },
+  directives: {
+    try_files: {
+      in: In.SERVER | In.LOCATION,
+      args: { min: 2 },
+      set(conf, _node, ctx) {
+        if (conf.attempts !== undefined) ctx.reject('is duplicate');
+        conf.attempts = parse(ctx);
+      },
+    },
+  },
+});
+
+// nginx: ngx_http_try_files.
+function parse(ctx: Context): Attempts {
+  const args = ctx.node.args;
+  const last = args.length - 1;
+  const candidates = args.slice(0, -1).map((name) => {
+    const folder = name.endsWith('/');
+    return { name: ctx.complex(folder ? name.slice(0, -1) : name), folder };
+  });
+  const word = args[last]!;
+  let status: number | undefined;
+  if (word.startsWith('=')) {
+    status = /^\d+$/.test(word.slice(1)) ? Number(word.slice(1)) : 1000;
+    if (status > 999) ctx.fail(`invalid code "${word}"`, { arg: last, hint: 'a status has three digits: `=404`' });
+  }
+  return { candidates, fallback: ctx.complex(word), status };
+}
+
+/** Serves the first file or folder of a list that exists, or something else instead. nginx: ngx_http_try_files_module. */
+export const tryFilesModule = defineModule({
+  name: 'try_files',
+  location: scope,
+  phases: { precontent: ({ attempts }) => (attempts === undefined ? undefined : tryFiles(attempts)) },
+});
+
+// nginx: ngx_http_try_files_handler.
+function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
+  return (r) => {
+    const root = rootPath(r);
+    if (root === undefined) return 500;
+    const alias = r.location.settings.alias;
+    for (let i = 0; i < candidates.length; i++) {
+      const { name, folder } = candidates[i]!;
+      const file = nameIn(r, name, alias);
+      const path = root + file;
+      const info = testFile(r, path);
+      if (info.errno !== 0) {
+        const { errno } = info;
+        if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG)
+          r.log(CRIT, `${info.failed} "${path}" failed (${errnoText(errno)})`);
+        continue;
+      }
+      if (info.isDirectory !== folder) continue;
+      if (alias === 0) r.uri = file;
+      else if (alias !== -1) r.uri = r.uri.slice(0, alias) + file;
+      else if (!folder) {
+        r.uri = file;
+        r.addUriToAlias = true;
+      }
+      r.exten = extension(r.uri);
+      return DECLINED;
+    }
+    return status ?? fallBack(r, nameIn(r, fallback, alias));
+  };
+}
+
+/** A name with its variables; the part of the URI that an alias stands for is cut off, if a variable has it in front. */
+function nameIn(r: Request, name: ComplexValue<Request>, alias: number): string {
+  if (name.constant !== undefined) return name.constant;
+  const text = name.eval(r);
+  return alias > 0 && text.startsWith(r.uri.slice(0, alias)) ? text.slice(alias) : text;
+}
+
+function fallBack(r: Request, target: string): Result {
+  if (target.startsWith('@')) return namedLocation(r, target);
+  const { uri, args } = splitArgs(target);
+  return internalRedirect(r, uri, args);
+}
