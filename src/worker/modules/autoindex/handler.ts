@@ -8,6 +8,7 @@ import { METHOD } from '../../http/method.js';
 import type { Request } from '../../http/request.js';
 import { discardBody } from '../../http/request-body.js';
 import { bufferSource, sendBody, sendHeader } from '../../http/respond.js';
+import { argValue } from '../../http/uri-args.js';
 import { DECLINED, DONE, ERROR, OK, type Result } from '../../phases/codes.js';
 import type { PhaseHandler } from '../../phases/phase.js';
 import { type Entry, readEntries } from './entries.js';
@@ -70,7 +71,7 @@ function openFailed(r: Request, folder: string, error: NodeJS.ErrnoException): R
 
 /** The function to call, by the query; empty when none is named, undefined when the name cannot be one. nginx: ngx_http_autoindex_jsonp_callback. */
 function callbackOf(r: Request): string | undefined {
-  const callback = /(?:^|&)callback=([^&]*)/i.exec(r.args)?.[1] ?? '';
+  const callback = argValue(r.args, 'callback') ?? '';
   if (callback.length > 128) {
     r.log(INFO, `client sent too long callback name: "${callback}"`);
     return undefined;

@@ -1,12 +1,17 @@
+import { realpathSync } from 'node:fs';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { accepted, flag, oneOf, parseInteger, text } from '../../../shared/config/slots.js';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { CRIT } from '../../../shared/log/level.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { LocationInfo } from '../../http/location-info.js';
+import { documentRoot, mapPath } from '../../http/map-path.js';
 import type { Request } from '../../http/request.js';
 import type { LocationSettings } from '../../http/runtime-types.js';
-import { defineModule, defineScope } from '../../module.js';
+import { type Context, defineModule, defineScope, type Variable } from '../../module.js';
 import { SERVER_NAME, SERVER_VERSION } from '../../version.js';
 
 const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
@@ -33,9 +38,15 @@ const DEFAULT_TYPES: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],
 ]);
 
+/** Stands for the folder `html` of the prefix, which is not known here. */
+const DEFAULT_ROOT = constantValue<Request>('');
+
+/** A path as it stands before the URI: complete, unless a variable begins it. */
+const completed = (path: string, ctx: Context): string => (path.startsWith('$') || path.startsWith('/') ? path : ctx.path(path));
+
 const scope = defineScope<Settings>({
   fields: {
-    root: inherit<ComplexValue<Request>>(constantValue('')),
+    root: inherit<ComplexValue<Request>>(DEFAULT_ROOT),
     alias: inherit(0),
     types: inherit<ReadonlyMap<string, string>>(DEFAULT_TYPES),
     defaultType: inherit('text/plain'),
@@ -47,8 +58,8 @@ const scope = defineScope<Settings>({
     logSubrequest: inherit(false),
     serverTokens: inherit<ComplexValue<Request>>(constantValue(`${SERVER_NAME}/${SERVER_VERSION}`)),
   },
-  finish(conf, parent, { prefix }) {
-    if (parent === undefined && conf.root.text === '') conf.root = constantValue(`${prefix}html`);
+  finish(conf, _parent, { prefix }) {
+    if (conf.root === DEFAULT_ROOT) conf.root = constantValue(`${prefix}html`);
   },
   directives: {
     root: {
@@ -60,7 +71,7 @@ const scope = defineScope<Settings>({
         if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "root" directive');
         // A location with a root of its own does not take over the alias around it.
         conf.alias = 0;
-        conf.root = ctx.complex(node.args[0]!.includes('$') ? node.args[0]! : ctx.path(node.args[0]!).replace(/(.)\/$/, '$1'));
+        conf.root = ctx.complex(completed(node.args[0]!, ctx).replace(/\/$/, ''));
       },
     },
     alias: {
@@ -73,7 +84,7 @@ const scope = defineScope<Settings>({
         if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "alias" directive');
         const info = ctx.block.info as LocationInfo;
         conf.alias = info.kind === 'regex' ? -1 : info.name.length;
-        conf.root = ctx.complex(node.args[0]!.includes('$') ? node.args[0]! : ctx.path(node.args[0]!));
+        conf.root = ctx.complex(completed(node.args[0]!, ctx));
       },
     },
     types: {
@@ -128,10 +139,28 @@ const scope = defineScope<Settings>({
   },
 });
 
+const variables: readonly Variable[] = [
+  { name: 'document_root', cacheable: false, get: documentRoot },
+  { name: 'realpath_root', cacheable: false, get: realpathRoot },
+  { name: 'request_filename', cacheable: false, get: mapPath },
+];
+
+// nginx: ngx_http_variable_realpath_root.
+function realpathRoot(r: Request): string | undefined {
+  const root = documentRoot(r);
+  try {
+    return realpathSync.native(fsPath(root), 'latin1');
+  } catch (error) {
+    r.log(CRIT, `realpath() "${root}" failed (${errnoText(error)})`);
+    return undefined;
+  }
+}
+
 /** What a location's documents are: where they lie, of which types, and how they are named to clients. nginx: part of ngx_http_core_module. */
 export const documentModule = defineModule({
   name: 'document',
   location: scope,
+  variables,
   installLocation(conf, location) {
     Object.assign(location.settings, conf);
   },

@@ -1,5 +1,5 @@
-import type { HeaderFilter } from '../../body/stage.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import type { HeaderFilter } from '../../body/stage.js';
 import { H } from '../../http/header-names.js';
 import { contextSlot, type Request } from '../../http/request.js';
 import { HTTP_10 } from '../../http/request-line.js';

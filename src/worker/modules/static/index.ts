@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { accepted, buffers, flag, int, offset, sec, size } from '../../../shared/config/slots.js';
+import { accepted, buffers, flag, int, sec, size } from '../../../shared/config/slots.js';
 import { parseOffset, parseSize, parseTime } from '../../../shared/config/units.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { SymlinkCheck } from '../../http/file-settings.js';
@@ -21,7 +21,7 @@ interface Settings {
   directio: number;
   sendfile: boolean;
   sendfileMaxChunk: number;
-  outputBuffers: { readonly number: number; readonly size: number } | null;
+  outputBuffers: { readonly number: number; readonly size: number } | undefined;
   subrequestOutputBufferSize: number;
 }
 
@@ -49,7 +49,7 @@ const scope = defineScope<Settings>({
     directio: inherit(Number.POSITIVE_INFINITY),
     sendfile: inherit(false),
     sendfileMaxChunk: inherit(2 * 1024 * 1024),
-    outputBuffers: inherit<{ readonly number: number; readonly size: number } | null>(null),
+    outputBuffers: inherit<{ readonly number: number; readonly size: number } | undefined>(undefined),
     subrequestOutputBufferSize: inherit(4096),
   },
   directives: {
@@ -147,7 +147,7 @@ export const staticModule = defineModule({
     const settings = location.settings;
     let readSize = PIECE;
     if (conf.sendfile) readSize = conf.sendfileMaxChunk === 0 ? PIECE : Math.min(conf.sendfileMaxChunk, PIECE);
-    else if (conf.outputBuffers !== null) readSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
+    else if (conf.outputBuffers !== undefined) readSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
     settings.files = {
       disableSymlinks: conf.disableSymlinks,
       disableSymlinksFrom: conf.disableSymlinksFrom ?? undefined,
