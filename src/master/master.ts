@@ -82,6 +82,8 @@ export async function startMaster(context: Context, configuration: Configuration
     ending: undefined,
   };
   onSignals(context.early, (verb, signal) => act(master, verb, signal));
+  // A master whose workers were sent away waits for signals, which alone do not keep a Node process.
+  setInterval(() => {}, 2 ** 31 - 1);
   process.on('uncaughtException', (error) => {
     // The workers serve on without a master; with a confused one they are still better off than with none.
     log.log(EMERG, `uncaught exception: ${(error.stack ?? error.message).replaceAll(/\s*\n\s*/g, ' ')}`);

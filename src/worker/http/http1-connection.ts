@@ -746,13 +746,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   /**
    * The worker is about to leave: an idle connection is closed once it has been idle for `keepalive_min_timeout`, so
-   * that a request already on its way is still answered.
+   * that a request already on its way is still answered. A new connection is not idle: its first request may already be in
+   * the socket. nginx: ngx_close_idle_connections.
    */
   drain(now: number): void {
     if (this.#state === State.LINGERING || this.#draining) return;
     this.#draining = true;
-    if (this.#state !== State.WAITING) return;
-    const left = this.requests === 0 ? 0 : this.#idleSince + this.#keepaliveMin - now;
+    if (this.#state !== State.WAITING || this.requests === 0) return;
+    const left = this.#idleSince + this.#keepaliveMin - now;
     if (left <= 0) this.#close();
     else {
       this.#deadline.clear();

@@ -126,9 +126,8 @@ export class Opening implements Expiring, LogSubject {
     this.#giveUp();
   }
 
-  drain(): void {
-    this.#giveUp();
-  }
+  /** A handshake under way is finished: a request follows it. */
+  drain(): void {}
 
   closeIdle(): boolean {
     this.#giveUp();
