@@ -216,10 +216,16 @@ t.test('-t refuses what a start would refuse', async (t) => {
       /\[emerg\] open\(\) "\S+\/no\/folder\/error\.log" failed \(2: No such file or directory\)/,
     ],
     ['http { }', /\[emerg\] no "events" section in configuration/],
-    ['user no-such-user-here; events { }', /\[(emerg|warn)\] .*user/],
   ] as const) {
     const { code, stderr } = await testConfig(t, conf);
     t.match(stderr, message, conf);
     t.equal(code, 1, conf);
   }
+});
+
+t.test('the user and the group exist', { skip: process.getuid?.() !== 0 && 'needs root' }, async (t) => {
+  const user = await testConfig(t, 'user no-such-user-here;\nevents { }\n');
+  t.match(user, { code: 1, stderr: `${product}: [emerg] getpwnam("no-such-user-here") failed in ${user.file}:1\n` });
+  const group = await testConfig(t, 'user root no-such-group-here;\nevents { }\n');
+  t.match(group, { code: 1, stderr: `${product}: [emerg] getgrnam("no-such-group-here") failed in ${group.file}:1\n` });
 });

@@ -2,6 +2,8 @@ import { cpus } from 'node:os';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
+import { nativeText } from '../../../shared/lib/native-text.js';
+import { groupId, userId } from '../../../shared/lib/user-ids.js';
 import { type DebugRule, parseNetwork } from '../../http/debug-clients.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
@@ -91,11 +93,15 @@ export const processScope = defineScope<ProcessSettings>({
       args: [1, 2],
       set(conf, node, ctx) {
         if (conf.user !== undefined) ctx.reject('is duplicate');
-        if (process.getuid?.() !== 0) {
+        if (process.geteuid?.() !== 0) {
           ctx.warn('the "user" directive makes sense only if the master process runs with super-user privileges, ignored');
+          return;
         }
-        conf.user = node.args[0]!;
-        if (node.args[1] !== undefined) conf.group = node.args[1];
+        const [user, group = user] = node.args as readonly [string, string?];
+        if (userId(nativeText(user)) === undefined) ctx.fail(`getpwnam("${user}") failed`, { arg: 0 });
+        if (groupId(nativeText(group)) === undefined) ctx.fail(`getgrnam("${group}") failed`, { arg: node.args.length - 1 });
+        conf.user = user;
+        conf.group = group;
       },
     },
     pid: {
