@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { againstNginx, serverCommand } from '../support/binary.js';
+import { makePrefix, type Prefix } from '../support/prefix.js';
+import { childrenOf, isAlive } from '../support/processes.js';
+import { httpGet } from '../support/raw-client.js';
+import { httpConf } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
+
+const conf = (text: string) =>
+  httpConf(
+    `server { listen 127.0.0.1:%%PORT_0%%; listen unix:%%DIR%%/s.sock; location / { return 200 ${text}; } }`,
+    'daemon off; worker_processes 2; pid %%DIR%%/server.pid; error_log %%DIR%%/error.log info;',
+  );
+
+/** Starts a server by hand: its master is going to be killed, which the harness would take for a failure. */
+async function start(t: Test, prefix: Prefix): Promise<ChildProcess> {
+  const [command, ...first] = serverCommand();
+  const child = spawn(command, [...first, '-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log'], {
+    stdio: 'ignore',
+    detached: true,
+  });
+  t.teardown(() => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // Nobody is left.
+    }
+  });
+  const pid = () => (existsSync(`${prefix.dir}/server.pid`) ? Number(readFileSync(`${prefix.dir}/server.pid`, 'latin1')) : 0);
+  await waitFor(() => child.exitCode !== null || pid() === child.pid, {
+    timeout: 10_000,
+    what: () => readFileSync(`${prefix.dir}/error.log`, 'latin1'),
+  });
+  return child;
+}
+
+async function killMaster(child: ChildProcess): Promise<number[]> {
+  const workers = childrenOf(child.pid ?? 0);
+  child.kill('SIGKILL');
+  await waitFor(() => !isAlive(child.pid ?? 0));
+  return workers;
+}
+
+t.test('workers of a master that was killed serve on, and end by TERM', async (t) => {
+  const prefix = await makePrefix(t, { 'sluice.conf': conf('old') });
+  const workers = await killMaster(await start(t, prefix));
+  t.equal(workers.length, 2);
+  for (let i = 0; i < 10; i++) t.equal((await httpGet(prefix, '/')).text, 'old');
+  t.ok(workers.every(isAlive));
+  for (const pid of workers) process.kill(pid, 'SIGTERM');
+  await waitFor(() => !workers.some(isAlive));
+});
+
+t.test('a new master takes over without losing a request', { skip: againstNginx }, async (t) => {
+  const prefix = await makePrefix(t, { 'sluice.conf': conf('old') });
+  const workers = await killMaster(await start(t, prefix));
+  await prefix.write('sluice.conf', conf('new'));
+  let running = true;
+  let answered = 0;
+  const failures: unknown[] = [];
+  const load = async (target: number | string) => {
+    while (running) {
+      await httpGet(target, '/').then(
+        ({ status }) => (status === 200 ? answered++ : failures.push(status)),
+        (error) => failures.push(error),
+      );
+    }
+  };
+  const clients = [load(prefix.port(0)), load(prefix.port(0)), load(`${prefix.dir}/s.sock`)];
+  const child = await start(t, prefix);
+  t.equal(child.exitCode, null, readFileSync(`${prefix.dir}/error.log`, 'latin1'));
+  await waitFor(() => !workers.some(isAlive), { timeout: 10_000, what: 'the end of the old workers' });
+  running = false;
+  await Promise.all(clients);
+  t.strictSame(failures, []);
+  t.ok(answered > 0);
+  t.equal((await httpGet(prefix, '/')).text, 'new');
+  t.equal((await httpGet(`${prefix.dir}/s.sock`, '/')).text, 'new');
+  // The one after it can take over just the same.
+  const next = await killMaster(child);
+  const third = await start(t, prefix);
+  await waitFor(() => !next.some(isAlive), { timeout: 10_000 });
+  t.equal((await httpGet(prefix, '/')).text, 'new');
+  third.kill('SIGTERM');
+  await waitFor(() => third.exitCode === 0);
+  t.notOk(existsSync(`${prefix.dir}/s.sock`));
+});
+
+t.test('a worker that hangs does not keep a new master from starting elsewhere', { skip: againstNginx }, async (t) => {
+  const prefix = await makePrefix(t, { 'sluice.conf': conf('old') });
+  const workers = await killMaster(await start(t, prefix));
+  for (const pid of workers) process.kill(pid, 'SIGSTOP');
+  t.teardown(() => {
+    for (const pid of workers.filter(isAlive)) process.kill(pid, 'SIGKILL');
+  });
+  await prefix.write('sluice.conf', conf('new').replace('PORT_0', 'PORT_1').replace('listen unix:%%DIR%%/s.sock;', ''));
+  await start(t, prefix);
+  t.equal((await httpGet(prefix.port(1), '/')).text, 'new');
+});

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import t from 'tap';
+import { isAlive } from '../support/processes.js';
+import { httpGet } from '../support/raw-client.js';
+import { httpConf, type Server, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
+
+const conf = httpConf('server { listen 127.0.0.1:%%PORT_0%%; listen unix:%%DIR%%/s.sock; location / { return 200 $pid; } }', 'daemon on;');
+
+/** Starts a server and upgrades it; gives both masters. */
+async function upgraded(t: Parameters<typeof startServer>[0]): Promise<{ s: Server; old: number; fresh: number }> {
+  const s = await startServer(t, { conf });
+  const old = s.pid;
+  s.signal('USR2');
+  await waitFor(() => Number(s.read('server.pid')) !== 0 && Number(s.read('server.pid')) !== old, { timeout: 10_000, what: () => s.log() });
+  t.equal(s.read('server.pid.oldbin'), `${old}\n`);
+  return { s, old, fresh: s.pid };
+}
+
+const children = (s: Server, master: number) =>
+  s
+    .log()
+    .match(new RegExp(`${master}#\\d+: start worker process (\\d+)`, 'g'))
+    ?.map((line) => Number(/\d+$/.exec(line))) ?? [];
+const answering = async (s: Server) => Number((await httpGet(s, '/')).text);
+
+t.test('the new master can be sent away again: the old one goes on', async (t) => {
+  const { s, old, fresh } = await upgraded(t);
+  process.kill(old, 'SIGWINCH');
+  await waitFor(() => !children(s, old).some(isAlive), { what: 'the end of the old workers' });
+  t.ok(children(s, fresh).includes(await answering(s)));
+  process.kill(old, 'SIGUSR2');
+  await s.logged('the changing binary signal is ignored');
+  process.kill(fresh, 'SIGUSR2');
+  await waitFor(() => s.log().match(/the changing binary signal is ignored/g)?.length === 2);
+  process.kill(fresh, 'SIGTERM');
+  await waitFor(() => s.read('server.pid') === `${old}\n` && !existsSync(`${s.dir}/server.pid.oldbin`), {
+    what: 'the pid file to come back',
+  });
+  await waitFor(() => !isAlive(fresh));
+  await waitFor(async () => children(s, old).includes(await answering(s)));
+  t.equal((await httpGet(`${s.dir}/s.sock`, '/')).status, 200, 'the socket file is still there');
+  await s.stop('QUIT');
+  t.notOk(existsSync(`${s.dir}/s.sock`));
+});
+
+t.test('HUP gives the old master its workers back, without reading the configuration', async (t) => {
+  const { s, old, fresh } = await upgraded(t);
+  process.kill(old, 'SIGWINCH');
+  const before = children(s, old);
+  await waitFor(() => !before.some(isAlive));
+  await s.configure('broken;');
+  process.kill(old, 'SIGHUP');
+  await waitFor(() => children(s, old).length > before.length && children(s, old).some(isAlive));
+  process.kill(fresh, 'SIGQUIT');
+  await waitFor(() => !isAlive(fresh));
+  t.ok(children(s, old).includes(await answering(s)));
+});
+
+t.test('the old master leaves, and the new one can be replaced in its turn', async (t) => {
+  const { s, old, fresh } = await upgraded(t);
+  process.kill(old, 'SIGQUIT');
+  await waitFor(() => !isAlive(old));
+  t.equal(s.read('server.pid'), `${fresh}\n`);
+  t.notOk(existsSync(`${s.dir}/server.pid.oldbin`));
+  t.equal((await httpGet(`${s.dir}/s.sock`, '/')).status, 200, 'the socket file is still there');
+  process.kill(fresh, 'SIGUSR2');
+  await waitFor(() => s.read('server.pid.oldbin') === `${fresh}\n` && Number(s.read('server.pid')) !== 0, { timeout: 10_000 });
+  const third = s.pid;
+  process.kill(fresh, 'SIGTERM');
+  await waitFor(() => !isAlive(fresh));
+  t.ok(children(s, third).includes(await answering(s)));
+});
+
+t.test('a new executable that does not start changes nothing', async (t) => {
+  const s = await startServer(t, { conf });
+  const { pid } = s;
+  await s.configure('broken;');
+  s.signal('USR2');
+  await s.logged(/new binary process \d+ exited with code 1/);
+  await waitFor(() => s.read('server.pid') === `${pid}\n` && !existsSync(`${s.dir}/server.pid.oldbin`));
+  t.equal((await httpGet(s, '/')).status, 200);
+});
