@@ -25,7 +25,7 @@ const SILENT = {
 export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv): HttpRuntime | undefined {
   const block = blockIn(loaded.root, In.HTTP);
   if (block === undefined) return undefined;
-  const http = new HttpRuntime(loaded.tables.http, env, loaded.settings);
+  const http = new HttpRuntime(loaded.tables.http, env, loaded.settings, block);
   const builder = new Builder(loaded, modules, env, http);
   builder.main(block);
   const servers = serversOf(block, (server) => loaded.settings(namesScope, server));

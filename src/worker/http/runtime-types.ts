@@ -169,10 +169,13 @@ export class HttpRuntime {
   readonly hotFiles = new HotFiles();
   /** The settings in force at any block, for directives that refer to blocks inside theirs. */
   readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
+  /** The merged settings of a scope at the level of the whole `http` block. */
+  readonly mainSettings: <C extends object>(scope: Scope<C, Request>) => Readonly<C>;
   /** The compiled form of each server and location block, for directives that refer to blocks inside them. */
   readonly locationOf = new Map<Block, LocationRuntime>();
-  constructor(variables: VariableTable<Request>, env: WorkerEnv, settings: HttpRuntime['settings']) {
+  constructor(variables: VariableTable<Request>, env: WorkerEnv, settings: HttpRuntime['settings'], block: Block) {
     this.variables = variables;
+    this.mainSettings = (scope) => settings(scope, block);
     this.settings = settings;
     this.env = env;
   }

@@ -2,6 +2,7 @@ import type { AnyModule } from '../module.js';
 import { accessLogModule } from './access-log/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
+import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
@@ -62,6 +63,7 @@ export const modules: readonly AnyModule[] = [
   rangeBodyModule,
   headersModule,
   gunzipModule,
+  charsetModule,
   gzipModule,
   rangeHeaderModule,
 ];
