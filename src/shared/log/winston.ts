@@ -1,6 +1,6 @@
 // The only file that imports winston. It is loaded with the first line that is written, not at start: loading takes some 30 ms, and most
-// starts write nothing. `preloadWinston` lets a process do it in a quiet moment. Everything below runs synchronously, so that the lines
-// before a crash are in the file and the order is that of the calls.
+// starts write nothing. Everything below runs synchronously, so that the lines before a crash are in the file and the order is that of the
+// calls.
 import { createRequire } from 'node:module';
 import type { LoggerOptions, Logger as WinstonLogger } from 'winston';
 import type Transport from 'winston-transport';
@@ -28,11 +28,6 @@ const LEVELS = Object.fromEntries(levelNames.slice(1).map((name, i) => [name, i 
 const UNCHANGED = { transform: (line: unknown) => line } as NonNullable<LoggerOptions['format']>;
 
 let parts: Parts | undefined;
-
-/** Loads winston now rather than with the first line. */
-export function preloadWinston(): void {
-  parts ??= load();
-}
 
 function load(): Parts {
   const require = createRequire(import.meta.url);
