@@ -52,7 +52,7 @@ const scope = defineScope<Settings>({
     defaultType: inherit('text/plain'),
     etag: inherit(true),
     ifModifiedSince: inherit<'off' | 'exact' | 'before'>('exact'),
-    internal: { initial: false, merge: (_parent, child) => child ?? false },
+    internal: inherit(false),
     satisfy: inherit<'all' | 'any'>('all'),
     logNotFound: inherit(true),
     logSubrequest: inherit(false),
