@@ -1,0 +1,11 @@
+import { createHash } from 'node:crypto';
+
+/** Returns the MD5 of a latin1 string as 32 lower-case hexadecimal digits. */
+export function md5Hex(bytes: string): string {
+  return createHash('md5').update(bytes, 'latin1').digest('hex');
+}
+
+/** Returns the MD5 of a latin1 string as 16 bytes. */
+export function md5Bytes(bytes: string): Buffer {
+  return createHash('md5').update(bytes, 'latin1').digest();
+}
