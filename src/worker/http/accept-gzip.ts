@@ -1,5 +1,6 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import type { RegexValue } from '../../shared/value/value.js';
+import { BROWSER, browserFlags } from './browser.js';
 import type { Request } from './request.js';
 
 /** When a client gets compressed responses; filled by the `gzip` module. */
@@ -46,22 +47,13 @@ function quality(text: string): number {
   return value > 1 ? 0 : value;
 }
 
-function isMsie6(agent: string): boolean {
-  const at = agent.indexOf('MSIE ');
-  return (
-    at !== -1 &&
-    (agent[at + 5] === '4' || agent[at + 5] === '5' || (agent[at + 5] === '6' && !agent.includes('SV1', at + 8))) &&
-    agent[at + 6] === '.'
-  );
-}
-
 /** Whether the client may get a response in a coding. nginx: ngx_http_gzip_ok. */
 export function mayCompress(r: Request, rules: GzipRules, coding: string): boolean {
   if (r !== r.main) return false;
   const accept = r.header('accept-encoding');
   if (accept === undefined || !acceptsCoding(accept, coding)) return false;
   const agent = r.header('user-agent');
-  if (agent !== undefined && rules.disableMsie6 && isMsie6(agent)) return false;
+  if (agent !== undefined && rules.disableMsie6 && (browserFlags(agent) & BROWSER.MSIE6) !== 0) return false;
   if (r.httpVersion < rules.httpVersion) return false;
   if (r.header('via') !== undefined && !proxiedOk(r, rules.proxied)) return false;
   if (agent !== undefined) for (const regex of rules.disable) if (regex.test(agent)) return false;

@@ -91,6 +91,7 @@ export interface LocationSettings {
   resetTimedoutConnection: boolean;
   chunkedTransferEncoding: boolean;
   msiePadding: boolean;
+  msieRefresh: boolean;
   tcpNodelay: boolean;
   root: ComplexValue<Request>;
   /**

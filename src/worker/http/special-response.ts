@@ -1,4 +1,5 @@
 import { OK, type Result } from '../phases/codes.js';
+import { BROWSER, browserFlags } from './browser.js';
 import type { ErrorPage } from './error-page.js';
 import { internalRedirect, namedLocation, splitArgs } from './internal-redirect.js';
 import { METHOD } from './method.js';
@@ -6,6 +7,7 @@ import type { Request } from './request.js';
 import { discardBody } from './request-body.js';
 import { respondBuffer } from './respond.js';
 import { errorPageBody } from './response-status.js';
+import { escapeUri } from './uri-escape.js';
 
 /** Statuses after which the connection is not kept. nginx: ngx_http_special_response_handler. */
 const CLOSING = new Set([400, 413, 414, 495, 496, 497, 500, 501]);
@@ -28,6 +30,7 @@ export function specialResponse(r: Request, status: number): Result {
   }
   r.expectTested = true;
   if (discardBody(r) !== OK) r.keepalive = false;
+  if ((status === 301 || status === 302) && wantsRefresh(r)) return sendRefresh(r);
   return sendBuiltIn(r, status);
 }
 
@@ -49,18 +52,39 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
   if (discardBody(r) !== OK) r.keepalive = false;
   if (![301, 302, 303, 307, 308].includes(page.overwrite)) r.errStatus = 302;
   r.out.location = target;
+  if (wantsRefresh(r)) return sendRefresh(r);
   return sendBuiltIn(r, r.errStatus);
+}
+
+function wantsRefresh(r: Request): boolean {
+  const agent = r.location.settings.msieRefresh ? r.header('user-agent') : undefined;
+  return agent !== undefined && (browserFlags(agent) & BROWSER.MSIE) !== 0;
+}
+
+/** A page that leads on, in place of a redirect. nginx: ngx_http_send_refresh. */
+function sendRefresh(r: Request): Result {
+  const target = escapeUri(r.out.location ?? '', 'refresh');
+  r.out.location = undefined;
+  r.errStatus = 200;
+  return sendPage(
+    r,
+    200,
+    Buffer.from(`<html><head><meta http-equiv="Refresh" content="0; URL=${target}"></head><body></body></html>\r\n`, 'latin1'),
+  );
 }
 
 // nginx: ngx_http_send_special_response.
 function sendBuiltIn(r: Request, status: number): Result {
   // Statuses of nginx's own stand for a 400 with another text.
   if (status >= 494 && status <= 497) r.errStatus = 400;
-  const body = errorPageBody(status, r);
+  return sendPage(r, r.errStatus, errorPageBody(status, r));
+}
+
+function sendPage(r: Request, status: number, body: Buffer): Result {
   if (body.length > 0) r.out.contentType = 'text/html';
   const out = r.out;
   out.clearAcceptRanges();
   out.clearLastModified();
   out.etag = undefined;
-  return respondBuffer(r, r.errStatus, body);
+  return respondBuffer(r, status, body);
 }

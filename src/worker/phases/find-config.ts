@@ -1,7 +1,9 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
+import { BROWSER, browserFlags } from '../http/browser.js';
 import { logLocation } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
 import type { LocationTree } from '../http/location-tree.js';
+import { METHOD } from '../http/method.js';
 import { sendRedirect } from '../http/redirect.js';
 import type { Request } from '../http/request.js';
 import { discardBody } from '../http/request-body.js';
@@ -17,9 +19,22 @@ export function enterLocation(r: Request, location: LocationRuntime): void {
     if (r.keepalive) {
       if (settings.keepaliveTimeout === 0 || r.connection.requests >= settings.keepaliveRequests) r.keepalive = false;
       else if (r.startTime - r.connection.acceptedAt > settings.keepaliveTime) r.keepalive = false;
+      else if (settings.keepaliveDisable !== 0 && distrusted(r, settings.keepaliveDisable)) r.keepalive = false;
     }
   }
   if (inside.handler !== undefined) r.contentHandler = inside.handler;
+}
+
+/** Whether the browser is one whose connections must not be kept: bit 1 is old MSIE after a POST, bit 2 Safari. */
+function distrusted(r: Request, browsers: number): boolean {
+  const safari = (browsers & 2) !== 0;
+  if (!safari && r.methodBit !== METHOD.POST) return false;
+  const agent = r.header('user-agent');
+  if (agent === undefined) return false;
+  const flags = browserFlags(agent);
+  return (
+    ((browsers & 1) !== 0 && (flags & BROWSER.MSIE6) !== 0 && r.methodBit === METHOD.POST) || (safari && (flags & BROWSER.SAFARI) !== 0)
+  );
 }
 
 /** Chooses the location of a request's URI. Returns false when the request was answered here. nginx: ngx_http_core_find_config_phase. */

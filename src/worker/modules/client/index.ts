@@ -77,7 +77,7 @@ const body = defineScope<BodySettings>({
     keepaliveRequests: inherit(1000),
     keepaliveTime: inherit(3_600_000),
     keepaliveMinTimeout: inherit(-1),
-    keepaliveDisable: inherit(2),
+    keepaliveDisable: inherit(1),
     lingeringClose: inherit<'off' | 'on' | 'always'>('on'),
     lingeringTime: inherit(30_000),
     lingeringTimeout: inherit(5_000),

@@ -2,10 +2,18 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import type { ErrorPage } from '../../http/error-page.js';
+import type { LocationSettings } from '../../http/runtime-types.js';
 import { defineModule, defineScope } from '../../module.js';
 
-const scope = defineScope<{ errorPages: readonly ErrorPage[]; recursiveErrorPages: boolean }>({
-  fields: { errorPages: inherit<readonly ErrorPage[]>([]), recursiveErrorPages: inherit(false) },
+type Settings = Pick<LocationSettings, 'errorPages' | 'recursiveErrorPages' | 'msiePadding' | 'msieRefresh'>;
+
+const scope = defineScope<Settings>({
+  fields: {
+    errorPages: inherit<readonly ErrorPage[]>([]),
+    recursiveErrorPages: inherit(false),
+    msiePadding: inherit(true),
+    msieRefresh: inherit(false),
+  },
   directives: {
     // nginx: ngx_http_core_error_page.
     error_page: {
@@ -39,6 +47,8 @@ const scope = defineScope<{ errorPages: readonly ErrorPage[]; recursiveErrorPage
         conf.errorPages = [...(conf.errorPages ?? []), ...pages];
       },
     },
+    msie_padding: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('msiePadding') },
+    msie_refresh: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('msieRefresh') },
     recursive_error_pages: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('recursiveErrorPages') },
   },
 });
@@ -48,7 +58,6 @@ export const errorPageModule = defineModule({
   name: 'error_page',
   location: scope,
   installLocation(conf, location) {
-    location.settings.errorPages = conf.errorPages;
-    location.settings.recursiveErrorPages = conf.recursiveErrorPages;
+    Object.assign(location.settings, conf);
   },
 });
