@@ -3,6 +3,7 @@ import { httpDate } from '../../shared/lib/http-date.js';
 const S_IFMT = 0o170000;
 const S_IFREG = 0o100000;
 const S_IFDIR = 0o040000;
+const S_IXUSR = 0o100;
 
 /** The system errors that file modules tell apart. */
 export const ENOENT = 2;
@@ -62,6 +63,11 @@ export class FileInfo {
 
   get isDirectory(): boolean {
     return (this.mode & S_IFMT) === S_IFDIR;
+  }
+
+  /** Its owner may execute it. */
+  get isExecutable(): boolean {
+    return (this.mode & S_IXUSR) !== 0;
   }
 
   /** True when nothing has changed since. A file's ctime moves with every write, rename and change of rights. */

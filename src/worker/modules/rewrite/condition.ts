@@ -1,8 +1,8 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, NOTICE } from '../../../shared/log/level.js';
+import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
+import { testFile } from '../../http/open-file.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../../module.js';
 
@@ -72,25 +72,15 @@ function fileCondition(test: string, operand: string, ctx: Context): Condition {
   const kind = test[test.length - 1]!;
   return (r) => {
     const file = path.eval(r);
-    try {
-      const stat = statSync(fsPath(file));
-      if (kind === 'f') return stat.isFile() !== negated;
-      if (kind === 'd') return stat.isDirectory() !== negated;
-      if (kind === 'e') return !negated;
-      return executable(file) !== negated;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') r.log(CRIT, `stat() "${file}" failed (${errnoText(error)})`);
+    const info = testFile(r, file);
+    const { errno } = info;
+    if (errno !== 0) {
+      if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG)
+        r.log(CRIT, `${info.failed} "${file}" failed (${errnoText(errno)})`);
       return negated;
     }
+    if (kind === 'f') return info.isFile !== negated;
+    if (kind === 'd') return info.isDirectory !== negated;
+    return (kind === 'e' || info.isExecutable) !== negated;
   };
-}
-
-function executable(file: string): boolean {
-  try {
-    accessSync(fsPath(file), constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
