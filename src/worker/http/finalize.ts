@@ -1,6 +1,7 @@
 import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from '../phases/codes.js';
 import { runContentPhases } from '../phases/engine.js';
 import { logFinalize } from './debug-lines.js';
+import { internalRedirect, namedLocation } from './internal-redirect.js';
 import type { Request } from './request.js';
 import { specialResponse } from './special-response.js';
 
@@ -37,7 +38,7 @@ export function finalize(r: Request, code: number): void {
       return;
     }
     if (code >= 300 || code === 201 || code === 204) {
-      if (r.headerSent) {
+      if (r.headerSent && !r.postAction) {
         // The head is on its way: the answer cannot be changed any more, only broken off.
         terminate(r, code);
         return;
@@ -49,10 +50,26 @@ export function finalize(r: Request, code: number): void {
       finishSubrequest(r);
       return;
     }
+    if (startPostAction(r)) return;
+    if (r.aborted) {
+      terminate(r, ERROR);
+      return;
+    }
     endRequest(r);
     r.stream.finish(r);
     return;
   }
+}
+
+/** Sends the request, whose response is done with, through the location's `post_action`, if there is one. nginx: ngx_http_post_action. */
+function startPostAction(r: Request): boolean {
+  const target = r.location.settings.postAction;
+  if (target === undefined || (r.postAction && r.uriChanges === 0)) return false;
+  r.postAction = true;
+  r.headerOnly = true;
+  if (target.startsWith('/')) internalRedirect(r, target, '');
+  else namedLocation(r, target);
+  return true;
 }
 
 function wantsErrorPage(r: Request, code: number): boolean {
@@ -85,6 +102,7 @@ export function terminate(r: Request, code: number): void {
   const source = main.source;
   main.source = null;
   source?.abort(main);
+  if (startPostAction(main)) return;
   endRequest(main);
   main.stream.terminate(main, code === CLOSE || (code === 408 && main.location.settings.resetTimedoutConnection));
 }

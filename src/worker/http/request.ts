@@ -79,6 +79,8 @@ export class Request implements Subject, LogSubject {
   internal = false;
   /** `error_page` led here. */
   errorPage = false;
+  /** The response is over and `post_action` runs: nothing is sent any more. */
+  postAction = false;
   /** Status that `error_page` answers with instead of the handler's own. nginx: r->err_status. */
   errStatus = 0;
   /** URI was set by `rewrite` in this location, so that proxy_pass must not map it again. nginx: r->valid_location. */

@@ -10,6 +10,7 @@ import type { Request } from './request.js';
  * When `r.headerOnly` is set afterwards, there is no body to send. nginx: ngx_http_send_header.
  */
 export function sendHeader(r: Request): Result {
+  if (r.postAction) return OK;
   if (r.headerSent) {
     r.log(ALERT, 'header already sent');
     return ERROR;

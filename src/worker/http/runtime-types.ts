@@ -114,6 +114,8 @@ export interface LocationSettings {
   serverNameInRedirect: boolean;
   portInRedirect: boolean;
   absoluteRedirect: boolean;
+  /** URI or `@name` that requests are sent to once their response is over. */
+  postAction: string | undefined;
   logNotFound: boolean;
   logSubrequest: boolean;
   uninitializedVariableWarn: boolean;

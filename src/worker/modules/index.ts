@@ -16,6 +16,7 @@ import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
+import { postActionModule } from './post-action/index.js';
 import { processModule } from './process/index.js';
 import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
@@ -43,6 +44,7 @@ export const modules: readonly AnyModule[] = [
   clientModule,
   documentModule,
   errorPageModule,
+  postActionModule,
   limitRateModule,
   limitExceptModule,
   // What answers in locations of its own.
