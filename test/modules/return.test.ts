@@ -65,8 +65,10 @@ t.test('return of a server', async (t) => {
   const s = await startServer(t, {
     conf: httpConf(`
       server { listen 127.0.0.1:%%PORT_0%%; return 301 https://$host$request_uri; location / { return 200 never; } }
-      server { listen 127.0.0.1:%%PORT_0%%; server_name closed; return 444; }`),
+      server { listen 127.0.0.1:%%PORT_0%%; server_name closed; return 444; }
+      server { listen 127.0.0.1:%%PORT_0%%; server_name reset; reset_timedout_connection on; return 444; }`),
   });
   t.equal((await httpGet(s, '/a?b', { Host: 'x.y:80' })).header('Location'), 'https://x.y/a?b');
-  await t.rejects(httpGet(s, '/', { Host: 'closed' }), /ended without a response/);
+  await t.rejects(httpGet(s, '/', { Host: 'closed' }), /ended without a response \(closed\)/);
+  await t.rejects(httpGet(s, '/', { Host: 'reset' }), /ended without a response \(.*ECONNRESET/);
 });

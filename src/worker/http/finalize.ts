@@ -104,7 +104,7 @@ export function terminate(r: Request, code: number): void {
   source?.abort(main);
   if (startPostAction(main)) return;
   endRequest(main);
-  main.stream.terminate(main, code === CLOSE || (code === 408 && main.location.settings.resetTimedoutConnection));
+  main.stream.terminate(main, (code === CLOSE || code === 408) && main.location.settings.resetTimedoutConnection);
 }
 
 function endRequest(r: Request): void {
