@@ -4,11 +4,11 @@ import { latin1 } from '../../shared/lib/latin1.js';
 import { HeaderLine, LINE_AGAIN, LINE_HEADER, LINE_INVALID } from './header-line.js';
 import { H, type KnownHeader } from './header-names.js';
 import { type HostParts, validateHost } from './host.js';
-import { METHOD, methodBit } from './method.js';
+import { methodBit } from './method.js';
+import { checkHead } from './request-checks.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, RequestHead } from './request-head.js';
 import {
   HTTP_10,
-  HTTP_11,
   REQUEST_LINE_AGAIN,
   REQUEST_LINE_INVALID_09_METHOD,
   REQUEST_LINE_INVALID_METHOD,
@@ -56,8 +56,8 @@ const MAX_QUOTED_LINE = 1748;
 
 /**
  * Parses the heads of the requests of one connection, one after another, with nginx's grammar, checks and limits (nginx:
- * ngx_http_process_request_line, ngx_http_process_request_headers, ngx_http_process_request_header). The bytes of an unfinished line
- * are kept, so each chunk is given once; how the bytes are cut into chunks changes nothing about the result.
+ * ngx_http_process_request_line, ngx_http_process_request_headers). The bytes of an unfinished line are kept, so each chunk is given once;
+ * how the bytes are cut into chunks changes nothing about the result.
  */
 export class HeadParser implements HostParts {
   limits: HeadLimits;
@@ -314,40 +314,14 @@ export class HeadParser implements HostParts {
     return this.#owner.selectServer(head);
   }
 
-  // The checks of the complete head (nginx: ngx_http_process_request_header).
   #finish(): number {
     const head = this.head;
     if (head.host === '') {
       const status = this.#owner.selectServer(head);
       if (status !== 0) return status;
     }
-    if (head.known[H.host] === undefined && head.version > HTTP_10) {
-      return this.#refuse(400, 'client sent HTTP/1.1 request without "Host" header');
-    }
-
-    const length = head.known[H.contentLength];
-    if (length !== undefined) {
-      head.contentLength = parseContentLength(length);
-      if (head.contentLength === -1) return this.#refuse(400, 'client sent invalid "Content-Length" header');
-    }
-    const encoding = head.known[H.transferEncoding];
-    if (encoding !== undefined) {
-      if (head.version < HTTP_11) return this.#refuse(400, 'client sent HTTP/1.0 request with "Transfer-Encoding" header');
-      if (encoding.length !== 7 || encoding.toLowerCase() !== 'chunked') {
-        return this.#refuse(501, `client sent unknown "Transfer-Encoding": "${encoding}"`);
-      }
-      if (length !== undefined) {
-        return this.#refuse(400, 'client sent "Content-Length" and "Transfer-Encoding" headers at the same time');
-      }
-      head.chunked = true;
-    }
-
-    if (head.methodBit === METHOD.CONNECT) {
-      if (head.version !== HTTP_11 || !this.limits.allowConnect) return this.#refuse(405, 'client sent CONNECT method');
-      if (head.contentLength > 0 || head.chunked) return this.#refuse(400, 'client sent CONNECT request with body');
-    }
-    if (head.methodBit === METHOD.TRACE) return this.#refuse(405, 'client sent TRACE method');
-    return HEAD_DONE;
+    const status = checkHead(head, this.limits.allowConnect);
+    return status === 0 ? HEAD_DONE : status;
   }
 
   #refuseDuplicate(known: KnownHeader, value: string): number {
@@ -372,17 +346,4 @@ function lineText(bytes: Buffer, start: number, limit: number): string {
   let end = start;
   while (end < limit && bytes[end] !== 0x0a && bytes[end] !== 0x0d) end++;
   return latin1(bytes, start, end);
-}
-
-/** The number a Content-Length header gives, or -1 if it is malformed or does not fit into 63 bits (nginx: ngx_atoof). */
-export function parseContentLength(text: string): number {
-  let value = 0;
-  for (let i = 0; i < text.length; i++) {
-    const digit = text.charCodeAt(i) - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return -1;
-    value = value * 10 + digit;
-  }
-  // A double cannot tell the largest numbers apart; the digits can.
-  if (value >= 2 ** 63 - 1024 && BigInt(text) > 0x7fffffffffffffffn) return -1;
-  return text === '' ? -1 : value;
 }
