@@ -11,7 +11,7 @@ const outdir = process.env.SLUICE_DIST ?? `${root}dist`;
 rmSync(outdir, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: { sluice: 'src/master/main.ts', worker: 'src/worker/main.ts' },
+  entryPoints: { sluice: 'src/master/main.ts', worker: 'src/worker/main.ts', 'hash-thread': 'src/shared/lib/password/hash-thread.ts' },
   outdir,
   bundle: true,
   splitting: true,
