@@ -3,8 +3,6 @@ import { monotonicMs } from './monotonic.js';
 
 /** A worker writes its numbers at the end of a turn, but no more often than this (milliseconds). */
 const FLUSH_MS = 4;
-/** The same while no page shows the numbers. */
-const UNWATCHED_MS = 1000;
 /** So long (milliseconds) a reader waits for the other workers' numbers: FLUSH_MS and a turn of the event loop. */
 const SETTLE_MS = 6;
 
@@ -73,8 +71,10 @@ export class Counters implements ZoneJob {
   readonly #worker: number;
   readonly #write: Statement<never>;
   readonly #rows: Statement<number[]>;
+  readonly #sumOthers: Statement<number[]>;
+  #others: readonly number[] | undefined;
+  #othersRead = 0;
   #source = NOTHING;
-  #interval = UNWATCHED_MS;
   #armed = false;
   #flushed = 0;
 
@@ -83,17 +83,15 @@ export class Counters implements ZoneJob {
     this.#worker = worker;
     this.#write = sql.prepare(`INSERT OR REPLACE INTO counters VALUES (?${', ?'.repeat(NAMES.length)})`);
     this.#rows = sql.prepare(`SELECT worker, ${NAMES.join(', ')} FROM counters ORDER BY worker`);
+    this.#sumOthers = sql.prepare(
+      `SELECT ${NAMES.map((name) => `CAST(total(${name}) AS INTEGER)`).join(', ')} FROM counters WHERE worker <> ?`,
+    );
   }
 
   /** Publishes these numbers as this worker's. */
   attach(source: CounterSource): void {
     this.#source = source;
     source.changed = () => this.#changed();
-  }
-
-  /** Some page or variable shows the numbers: from now on they are written often. */
-  watch(): void {
-    this.#interval = FLUSH_MS;
   }
 
   /** Calls back when everything that happened in any worker before this call is in the totals. Returns a way to give up. */
@@ -122,6 +120,20 @@ export class Counters implements ZoneJob {
     return sum;
   }
 
+  /**
+   * The sum over all workers for a variable that may be asked for in every request: this worker's present numbers with those of
+   * the others as they were at most FLUSH_MS ago.
+   */
+  current(name: (typeof NAMES)[number]): number {
+    const now = monotonicMs();
+    if (this.#others === undefined || now - this.#othersRead >= FLUSH_MS) {
+      this.#othersRead = now;
+      this.#others = this.#sql.read(() => this.#sumOthers.get(this.#worker)) ?? this.#others;
+    }
+    const i = NAMES.indexOf(name);
+    return (this.#others?.[i] ?? 0) + this.#present()[i + 1]!;
+  }
+
   /** Writes this worker's numbers now. */
   flush(): void {
     if (this.#source !== NOTHING) this.#sql.now(() => this.work());
@@ -140,7 +152,7 @@ export class Counters implements ZoneJob {
   #changed(): void {
     if (this.#armed) return;
     this.#armed = true;
-    const wait = this.#flushed + this.#interval - monotonicMs();
+    const wait = this.#flushed + FLUSH_MS - monotonicMs();
     if (wait <= 0) this.#sql.submit(this);
     else setTimeout(() => this.#sql.submit(this), wait).unref();
   }

@@ -4,11 +4,15 @@ import type { ZoneFile } from './zone-file.js';
 /** How often a locked zone is tried again on the very next turn, before a timer of a millisecond lets the lock's holder have the processor. */
 const EAGER_TRIES = 3;
 
+/** So often the jobs that others bring about run within one turn. */
+const ROUNDS = 4;
+
 /** Runs the jobs of each turn of the event loop, one transaction for each scope. One for each process. */
 export class Turn {
   #due: TurnScope[] = [];
   #spare: TurnScope[] = [];
   #immediate = false;
+  #running = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -28,25 +32,35 @@ export class Turn {
   }
 
   readonly #run = (): void => {
-    this.#immediate = false;
-    const scopes = this.#due;
-    this.#due = this.#spare;
-    let locked = false;
+    this.#running = true;
     let eager = true;
-    // Every lock is given back before the first request goes on.
-    for (let i = 0; i < scopes.length; i++) {
-      const scope = scopes[i]!;
-      if (scope.transact()) continue;
-      this.#due.push(scope);
-      locked = true;
-      if (scope.tries > EAGER_TRIES) eager = false;
+    let locked = false;
+    // A job's end may bring the next one (a request passes from one limit to another, or gives its place back), which need not wait a
+    // turn for it.
+    for (let round = 0; round < ROUNDS && this.#due.length > 0 && !locked; round++) {
+      const scopes = this.#due;
+      this.#due = this.#spare;
+      // Every lock is given back before the first request goes on.
+      for (let i = 0; i < scopes.length; i++) {
+        const scope = scopes[i]!;
+        if (scope.transact()) continue;
+        this.#due.push(scope);
+        locked = true;
+        if (scope.tries > EAGER_TRIES) eager = false;
+      }
+      for (let i = 0; i < scopes.length; i++) scopes[i]!.deliver();
+      scopes.length = 0;
+      this.#spare = scopes;
     }
-    for (let i = 0; i < scopes.length; i++) scopes[i]!.deliver();
-    scopes.length = 0;
-    this.#spare = scopes;
-    if (!locked) return;
+    this.#running = false;
+    if (this.#due.length === 0) return;
     if (eager) this.#schedule();
     else this.#timer ??= setTimeout(this.#expire, 1);
+  };
+
+  readonly #turn = (): void => {
+    this.#immediate = false;
+    this.#run();
   };
 
   readonly #expire = (): void => {
@@ -55,9 +69,9 @@ export class Turn {
   };
 
   #schedule(): void {
-    if (this.#immediate) return;
+    if (this.#immediate || this.#running) return;
     this.#immediate = true;
-    setImmediate(this.#run);
+    setImmediate(this.#turn);
   }
 }
 

@@ -42,6 +42,7 @@ export class Acceptor {
 
   #accept(listener: ListenerRuntime, socket: Socket): void {
     this.counters.accepted++;
+    this.counters.changed();
     if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
       this.env.log.log(ALERT, `${this.#maxConnections} worker_connections are not enough`);
       socket.destroy();

@@ -207,6 +207,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     counters.waiting--;
     counters.reading++;
     counters.requests++;
+    counters.changed();
     this.requests++;
     const server = this.address.defaultServer;
     this.#parser.reset(server.settings.headLimits);
@@ -235,6 +236,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const counters = this.#acceptor.counters;
     counters.reading--;
     counters.writing++;
+    counters.changed();
     takeHead(r, head);
     this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
@@ -579,6 +581,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (r.keepalive && (settings.keepaliveTimeout > 0 || settings.keepaliveMinTimeout > 0) && !draining) {
       counters.writing--;
       counters.waiting++;
+      counters.changed();
       this.#request = null;
       this.#state = State.WAITING;
       this.#action = 'keepalive';

@@ -66,6 +66,8 @@ export class Request implements Subject, LogSubject {
   evaluating = 0;
   /** State of modules, by the number each got from {@link contextSlot}. */
   readonly ctx: unknown[] = [];
+  /** The same, but kept over internal redirects; see {@link lastingSlot}. */
+  readonly lasting: unknown[] = [];
 
   // --- phases
   phase = 0;
@@ -243,6 +245,17 @@ export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Reque
     get: (r) => r.ctx[slot] as T | undefined,
     set: (r, value) => {
       r.ctx[slot] = value;
+    },
+  };
+}
+
+/** As {@link contextSlot}, for what belongs to the client's request as a whole: redirects keep it, and subrequests share it. */
+export function lastingSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T): void } {
+  const slot = slots++;
+  return {
+    get: (r) => r.main.lasting[slot] as T | undefined,
+    set: (r, value) => {
+      r.main.lasting[slot] = value;
     },
   };
 }

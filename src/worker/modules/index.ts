@@ -12,8 +12,10 @@ import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
 import { headersModule } from './headers/index.js';
 import { indexFileModule } from './index-file/index.js';
+import { limitConnModule } from './limit-conn/index.js';
 import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
+import { limitReqModule } from './limit-req/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
 import { postActionModule } from './post-action/index.js';
@@ -22,7 +24,9 @@ import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
+import { sluiceStatusModule } from './sluice-status/index.js';
 import { staticModule } from './static/index.js';
+import { stubStatusModule } from './stub-status/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
 import { tryFilesModule } from './try-files/index.js';
 import { varsConnectionModule } from './vars-connection/index.js';
@@ -49,9 +53,13 @@ export const modules: readonly AnyModule[] = [
   limitExceptModule,
   // What answers in locations of its own.
   emptyGifModule,
+  stubStatusModule,
+  sluiceStatusModule,
   // Phases before the content.
   rewriteModule,
   tempPathsModule,
+  limitReqModule,
+  limitConnModule,
   authRequestModule,
   tryFilesModule,
   mirrorModule,

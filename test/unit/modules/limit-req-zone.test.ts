@@ -12,9 +12,10 @@ import {
   retryAfter,
 } from '../../../src/worker/modules/limit-req/zone.js';
 
+const keyOf = (text: string) => ({ text, constant: undefined, eval: () => '' });
 const log = { level: 8 as const, log: () => {} };
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-const ref = (name: string, rate: number, bytes = 1 << 20) => ({ name, kind: rateZone, bytes, data: { rate, keyText: '$k' } });
+const ref = (name: string, rate: number, bytes = 1 << 20) => ({ name, kind: rateZone, bytes, data: { rate, key: keyOf('$k') } });
 
 /** Zones of the given rates (thousandths of a request a second), in memory. */
 function open(t: { teardown(f: () => void): void }, rates: readonly number[], bytes = 1 << 20) {
@@ -173,7 +174,8 @@ t.test('retryAfter() is when the bucket will take the request', async (t) => {
 });
 
 t.test('a reload must not change the key', async (t) => {
-  const conflict = (before: string, after: string) => rateZone.conflict!('one', { rate: 1, keyText: before }, { rate: 2, keyText: after });
+  const conflict = (before: string, after: string) =>
+    rateZone.conflict!('one', { rate: 1, key: keyOf(before) }, { rate: 2, key: keyOf(after) });
   t.equal(conflict('$a', '$a'), undefined);
   t.equal(conflict('$a', '$b'), 'limit_req "one" uses the "$b" key while previously it used the "$a" key');
 });

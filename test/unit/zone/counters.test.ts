@@ -62,7 +62,6 @@ t.test('a reader never misses its own numbers', async (t) => {
 
 t.test('after settling, what other workers did before is in', async (t) => {
   const { workers } = service(t, [11, 12, 13]);
-  for (const { counters } of workers) counters.watch();
   for (const { source } of workers) for (let i = 0; i < 5; i++) source.serve(404);
   await new Promise<void>((resolve) => workers[0]!.counters.settle(3, resolve));
   t.match(workers[0]!.counters.totals(), { accepts: 15, requests: 15, active: 15, c4xx: 15 });
@@ -76,7 +75,7 @@ t.test('after settling, what other workers did before is in', async (t) => {
   );
 });
 
-t.test('numbers that no page shows are written all the same', async (t) => {
+t.test('numbers are written soon without a reader', async (t) => {
   const { workers } = service(t, [11, 12]);
   workers[1]!.source.serve(200);
   workers[1]!.source.serve(503);
@@ -99,6 +98,18 @@ t.test('of a worker that has ended, what it had done stays and what it was doing
     workers[0]!.counters.perWorker().map(({ worker }) => worker),
     [0, 11],
   );
+});
+
+t.test('a variable shows the present numbers of its own worker, and those of others a little later', async (t) => {
+  const { workers } = service(t, [11, 12]);
+  const { source, counters } = workers[0]!;
+  for (let i = 1; i <= 20; i++) {
+    source.serve(200);
+    t.equal(counters.current('active'), i);
+  }
+  workers[1]!.source.serve(200);
+  await waitFor(() => counters.current('active') === 21);
+  t.equal(counters.current('writing'), 0);
 });
 
 t.test('totals outlive a reload', async (t) => {

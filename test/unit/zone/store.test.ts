@@ -5,7 +5,7 @@ import type { ZonePlan } from '../../../src/shared/zone/plan.js';
 import { ZoneSet } from '../../../src/shared/zone/zone-set.js';
 import { waitFor } from '../../support/wait.js';
 import { buildWorker, Member } from './crew.js';
-import { conn, rate } from './zones.js';
+import { conn, keyOf, rate } from './zones.js';
 
 const folder = t.testdir({ zones: {} });
 const script = buildWorker(folder);
@@ -91,15 +91,15 @@ t.test('what a killed master left behind goes when the next one starts, what a l
 t.test('a reload keeps a zone, replaces one of another size, and refuses another key', async (t) => {
   const { set, crew, plan } = await service(t, 1);
   t.equal(await request(3, 0)(crew[0]!), 1);
-  const kept = set.prepare([{ ...rate, data: { rate: 2000, keyText: '$key' } }, conn]) as ZonePlan;
+  const kept = set.prepare([{ ...rate, data: { rate: 2000, key: keyOf('$key') } }, conn]) as ZonePlan;
   t.equal(kept.files.rate, plan.files.rate);
   set.commit(kept);
   t.equal(
-    set.prepare([{ ...rate, data: { rate: 1000, keyText: '$other' } }, conn]),
+    set.prepare([{ ...rate, data: { rate: 1000, key: keyOf('$other') } }, conn]),
     'limit_req "rate" uses the "$other" key while previously it used the "$key" key',
   );
   t.equal(
-    set.prepare([{ ...conn, data: { keyText: '$other' } }]),
+    set.prepare([{ ...conn, data: { key: keyOf('$other') } }]),
     'limit_conn_zone "conn" uses the "$other" key while previously it used the "$key" key',
   );
   t.equal(set.prepare([{ ...rate, bytes: 0 }]), 'zero size shared memory zone "rate"');

@@ -1,15 +1,21 @@
+import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Sql, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
+import type { Request } from '../../http/request.js';
 
-/** What a zone of connections is keyed by, as the configuration writes it. */
+/** What a zone of connections is keyed by. */
 export interface ConnData {
-  readonly keyText: string;
+  readonly key: ComplexValue<Request>;
 }
 
-/** Results of {@link ConnZone.enter}. FULL: the zone has no room for another key. */
+/**
+ * Results of {@link ConnZone.enter}. CONTESTED: there is no place because of what other workers hold, one of which may just have been given
+ * back. FULL: the zone has no room for another key.
+ */
 export const ENTERED = 0;
 export const LIMITED = 1;
-export const FULL = 2;
+export const CONTESTED = 2;
+export const FULL = 3;
 
 /** Bytes that nginx stores beside each key: ngx_rbtree_node_t up to `color` and ngx_http_limit_conn_node_t up to `data`. */
 const NODE = 36;
@@ -91,11 +97,9 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     }
     this.#touched.add(held);
     const own = held.count + held.entering;
+    if (own >= max) return LIMITED;
     if (held.others < 0) held.others = this.#readOthers.get(key, this.#worker)!;
-    if (held.others + own >= max) {
-      this.#rejections++;
-      return LIMITED;
-    }
+    if (held.others + own >= max) return CONTESTED;
     if (own === 0 && held.stored === 0) {
       const cost = slabCost(NODE + key.length);
       if (this.#loadUsed() + this.#claimed + cost > this.#capacity) return FULL;
@@ -103,6 +107,11 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     }
     held.entering++;
     return ENTERED;
+  }
+
+  /** Counts a refused request, for the status page. For inside a transaction. */
+  reject(): void {
+    this.#rejections++;
   }
 
   /** Takes back what `enter` did in this transaction. nginx: ngx_http_limit_conn_cleanup_all. */
@@ -194,7 +203,7 @@ export const connZone: ZoneKind<ConnZone, ConnData> = {
   },
   stats: (zone) => zone.stats(),
   conflict: (name, before, after) =>
-    before.keyText === after.keyText
+    before.key.text === after.key.text
       ? undefined
-      : `limit_conn_zone "${name}" uses the "${after.keyText}" key while previously it used the "${before.keyText}" key`,
+      : `limit_conn_zone "${name}" uses the "${after.key.text}" key while previously it used the "${before.key.text}" key`,
 };

@@ -1,5 +1,7 @@
+import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Sql, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { type LruEntry, LruTable, lruDdl } from '../../../shared/zone/lru-table.js';
+import type { Request } from '../../http/request.js';
 
 // Rates, bursts and excesses are whole numbers of thousandths of a request (per second), as in nginx.
 
@@ -7,8 +9,7 @@ import { type LruEntry, LruTable, lruDdl } from '../../../shared/zone/lru-table.
 export interface RateData {
   /** Thousandths of a request a second. */
   readonly rate: number;
-  /** The key as the configuration writes it. */
-  readonly keyText: string;
+  readonly key: ComplexValue<Request>;
 }
 
 /** One `limit_req` in force: a zone with the burst and delay that this place allows. */
@@ -161,7 +162,7 @@ export const rateZone: ZoneKind<RateZone, RateData> = {
   open: (sql: Sql, zone) => new RateZone(zone.name, zone.data.rate, new LruTable(sql, COLUMNS, zone.bytes, NODE)),
   stats: (zone): ZoneStats => zone.table.stats(),
   conflict: (name, before, after) =>
-    before.keyText === after.keyText
+    before.key.text === after.key.text
       ? undefined
-      : `limit_req "${name}" uses the "${after.keyText}" key while previously it used the "${before.keyText}" key`,
+      : `limit_req "${name}" uses the "${after.key.text}" key while previously it used the "${before.key.text}" key`,
 };

@@ -1,0 +1,138 @@
+import { CRIT, ERROR, type Level } from '../../../shared/log/level.js';
+import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import { lastingSlot, type Request } from '../../http/request.js';
+import type { WorkerEnv } from '../../module.js';
+import { AGAIN, DECLINED } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
+
+/** The merged settings of a location. */
+export interface Settings {
+  limits: readonly { readonly zone: ZoneRef<ConnZone, ConnData>; readonly max: number }[];
+  logLevel: Level;
+  status: number;
+  dryRun: boolean;
+}
+
+/** `$limit_conn_status`; a request that has it is not counted again. nginx: r->main->limit_conn_status. */
+export const STATUS = lastingSlot<string>();
+
+/** Longer keys are not counted. */
+const MAX_KEY = 255;
+
+/**
+ * A client that has its answer may send the next request to another worker before the first one has given the place back.
+ * So a request that other workers leave no place for asks again, after so many milliseconds each, before it is refused.
+ */
+const PATIENCE = [3, 5];
+
+/** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
+export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
+  const place = new Place(conf, env);
+  const keys = conf.limits.map(({ zone }) => zone.data.key);
+  return (r) => {
+    if (STATUS.get(r) !== undefined) return DECLINED;
+    const values: string[] = [];
+    let counted = false;
+    for (let i = 0; i < keys.length; i++) {
+      let value = keys[i]!.eval(r);
+      if (value.length > MAX_KEY) {
+        r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${MAX_KEY} bytes: "${value}"`);
+        value = '';
+      }
+      if (value !== '') counted = true;
+      values.push(value);
+    }
+    if (!counted) return DECLINED;
+    place.scope.submit(new Entry(r, place, values));
+    return AGAIN;
+  };
+}
+
+/** What all requests of a location have in common. */
+class Place {
+  readonly conf: Readonly<Settings>;
+  readonly env: WorkerEnv;
+  readonly zones: readonly ConnZone[];
+  readonly scope;
+
+  constructor(conf: Readonly<Settings>, env: WorkerEnv) {
+    this.conf = conf;
+    this.env = env;
+    this.zones = conf.limits.map(({ zone }) => env.zones.open(zone));
+    this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
+  }
+}
+
+/** One request that asks to be let in, and then holds its places until it ends. */
+class Entry implements ZoneJob {
+  readonly #r: Request;
+  readonly #place: Place;
+  readonly #keys: readonly string[];
+  #code = ENTERED;
+  /** Index of the limit that refused the request. */
+  #refusing = 0;
+  #tries = 0;
+
+  constructor(r: Request, place: Place, keys: readonly string[]) {
+    this.#r = r;
+    this.#place = place;
+    this.#keys = keys;
+  }
+
+  work(): void {
+    const { zones, conf } = this.#place;
+    this.#code = ENTERED;
+    for (let i = 0; i < zones.length; i++) {
+      if (this.#keys[i] === '') continue;
+      this.#code = zones[i]!.enter(this.#keys[i]!, conf.limits[i]!.max);
+      if (this.#code === ENTERED) continue;
+      this.#refusing = i;
+      if (!this.#mayAskAgain()) zones[i]!.reject();
+      for (let j = 0; j < i; j++) if (this.#keys[j] !== '') zones[j]!.undo(this.#keys[j]!);
+      return;
+    }
+  }
+
+  after(): void {
+    const r = this.#r;
+    if (this.#code !== ENTERED) {
+      if (r.finished || r.main.finished) return;
+      if (this.#mayAskAgain()) setTimeout(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]);
+      else this.#refuse();
+      return;
+    }
+    // The client may have left in the meantime.
+    if (r.main.finished) {
+      this.#leave();
+      return;
+    }
+    STATUS.set(r, 'PASSED');
+    r.main.onFinish(() => this.#leave());
+    if (!r.finished) r.resume(DECLINED);
+  }
+
+  #mayAskAgain(): boolean {
+    return this.#code === CONTESTED && this.#tries < PATIENCE.length;
+  }
+
+  #leave(): void {
+    const { zones } = this.#place;
+    for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.leave(this.#keys[i]!);
+  }
+
+  #refuse(): void {
+    const r = this.#r;
+    const { conf, zones, env } = this.#place;
+    const { name } = zones[this.#refusing]!;
+    if (this.#code !== FULL) r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
+    else env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);
+    if (conf.dryRun) {
+      STATUS.set(r, 'REJECTED_DRY_RUN');
+      r.resume(DECLINED);
+      return;
+    }
+    STATUS.set(r, 'REJECTED');
+    r.resume(conf.status);
+  }
+}

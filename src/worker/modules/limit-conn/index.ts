@@ -1,0 +1,64 @@
+import type { DirectiveNode } from '../../../shared/config/ast.js';
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { flag, int, oneOf } from '../../../shared/config/slots.js';
+import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
+import { parseZone } from '../../../shared/zone/parameter.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { limitConnections, type Settings, STATUS } from './handler.js';
+import { type ConnData, connZone } from './zone.js';
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const MAX_CONNECTIONS = 65535;
+
+const scope = defineScope<Settings>({
+  fields: {
+    limits: inherit<Settings['limits']>([]),
+    logLevel: inherit<Level>(ERROR),
+    status: inherit(503),
+    dryRun: inherit(false),
+  },
+  directives: {
+    limit_conn_zone: { in: In.HTTP, args: 2, set: (_conf, node, ctx) => defineZone(node, ctx) },
+    limit_conn: { in: ANYWHERE, args: 2, set: (conf, node, ctx) => addLimit(conf, node, ctx) },
+    limit_conn_log_level: {
+      in: ANYWHERE,
+      args: 1,
+      set: oneOf('logLevel', { info: INFO as Level, notice: NOTICE as Level, warn: WARN as Level, error: ERROR as Level }),
+    },
+    limit_conn_status: { in: ANYWHERE, args: 1, set: int('status', 400, 599) },
+    limit_conn_dry_run: { in: ANYWHERE, args: 'flag', set: flag('dryRun') },
+  },
+});
+
+// nginx: ngx_http_limit_conn_zone.
+function defineZone(node: DirectiveNode, ctx: Context): void {
+  const key = ctx.complex(node.args[0]!);
+  const value = node.args[1]!;
+  if (!value.startsWith('zone=')) ctx.fail(`invalid parameter "${value}"`, { arg: 1 });
+  const { name, bytes } = parseZone(ctx, 1);
+  if (name === '') ctx.fail('"limit_conn_zone" must have "zone" parameter');
+  const known = ctx.zone(connZone, name);
+  const { data } = known as { data: ConnData | undefined };
+  if (data === undefined || known.bytes !== bytes) ctx.zone(connZone, name, { bytes, data: { key } });
+  else ctx.fail(`limit_conn_zone "${name}" is already bound to key "${data.key.text}"`);
+}
+
+// nginx: ngx_http_limit_conn.
+function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: Context): void {
+  const zone = ctx.zone(connZone, node.args[0]!);
+  if (conf.limits?.some((limit) => limit.zone === zone)) ctx.reject('is duplicate');
+  const text = node.args[1]!;
+  const max = /^\d+$/.test(text) ? Number(text) : 0;
+  if (max === 0) ctx.fail(`invalid number of connections "${text}"`, { arg: 1 });
+  if (max > MAX_CONNECTIONS) ctx.fail('connection limit must be less 65536', { arg: 1 });
+  conf.limits = [...(conf.limits ?? []), { zone, max }];
+}
+
+/** Limits how many requests are under way for each key. nginx: ngx_http_limit_conn_module. */
+export const limitConnModule = defineModule({
+  name: 'limit_conn',
+  location: scope,
+  variables: [{ name: 'limit_conn_status', cacheable: false, get: (r) => STATUS.get(r) }],
+  phases: { preaccess: (conf, env) => (conf.limits.length === 0 ? undefined : limitConnections(conf, env)) },
+});

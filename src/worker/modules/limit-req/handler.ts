@@ -1,0 +1,142 @@
+import { ALERT, ERROR, type Level } from '../../../shared/log/level.js';
+import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import { lastingSlot, type Request } from '../../http/request.js';
+import type { WorkerEnv } from '../../module.js';
+import { AGAIN, DECLINED } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
+
+/** The merged settings of a location. */
+export interface Settings {
+  limits: readonly { readonly zone: ZoneRef<RateZone, RateData>; readonly burst: number; readonly delay: number }[];
+  logLevel: Level;
+  status: number;
+  dryRun: boolean;
+  retryAfter: boolean;
+}
+
+/** `$limit_req_status`; a request that has it is not counted again. nginx: r->main->limit_req_status. */
+export const STATUS = lastingSlot<string>();
+/** `$limit_req_retry_after`, in seconds. */
+export const RETRY_AFTER = lastingSlot<number>();
+
+/** Longer keys are not counted. */
+const MAX_KEY = 65535;
+
+/** Builds the handler of a location that has limits. nginx: ngx_http_limit_req_handler. */
+export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
+  const place = new Place(conf, env);
+  const keys = conf.limits.map(({ zone }) => zone.data.key);
+  return (r) => {
+    if (STATUS.get(r) !== undefined) return DECLINED;
+    const values: string[] = [];
+    let counted = false;
+    for (let i = 0; i < keys.length; i++) {
+      let value = keys[i]!.eval(r);
+      if (value.length > MAX_KEY) {
+        r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${MAX_KEY} bytes: "${value}"`);
+        value = '';
+      }
+      if (value !== '') counted = true;
+      values.push(value);
+    }
+    if (!counted) return DECLINED;
+    place.scope.submit(new Turn(r, place, values));
+    return AGAIN;
+  };
+}
+
+/** What all requests of a location have in common. */
+class Place {
+  readonly conf: Readonly<Settings>;
+  readonly env: WorkerEnv;
+  readonly limits: readonly RateLimit[];
+  readonly scope;
+
+  constructor(conf: Readonly<Settings>, env: WorkerEnv) {
+    this.conf = conf;
+    this.env = env;
+    this.limits = conf.limits.map(({ zone, burst, delay }) => ({ zone: env.zones.open(zone), burst, delay }));
+    this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
+  }
+}
+
+/** One request that waits for its decision, and perhaps for its turn. */
+class Turn implements ZoneJob {
+  readonly #r: Request;
+  readonly #place: Place;
+  readonly #keys: readonly string[];
+  readonly #decision = new RateDecision();
+
+  constructor(r: Request, place: Place, keys: readonly string[]) {
+    this.#r = r;
+    this.#place = place;
+    this.#keys = keys;
+  }
+
+  work(): void {
+    this.#decision.decide(this.#place.limits, this.#keys, monotonicMs());
+  }
+
+  after(): void {
+    const r = this.#r;
+    // The client may have left in the meantime; its request counts all the same.
+    if (r.finished || r.main.finished) return;
+    const { code, limit, delay } = this.#decision;
+    if (code === ADMITTED) {
+      if (delay > 0) this.#delay();
+      else this.#proceed('PASSED');
+      return;
+    }
+    if (code === BUSY) this.#log(this.#place.conf.logLevel, `limiting requests${this.#dryRun()}, excess: ${this.#excess()} by zone`);
+    else if (code === NO_ROOM) this.#place.env.log.log(ALERT, `could not allocate node in limit_req zone "${limit!.zone.name}"`);
+    this.#refuse();
+  }
+
+  #proceed(status: string): void {
+    STATUS.set(this.#r, status);
+    this.#r.resume(DECLINED);
+  }
+
+  #refuse(): void {
+    const r = this.#r;
+    const { conf } = this.#place;
+    const { code, excess, limit } = this.#decision;
+    if (code === BUSY) RETRY_AFTER.set(r, Math.max(1, Math.ceil(retryAfter(excess, limit!) / 1000)));
+    if (conf.dryRun) {
+      this.#proceed('REJECTED_DRY_RUN');
+      return;
+    }
+    STATUS.set(r, 'REJECTED');
+    if (conf.retryAfter && code === BUSY) r.out.add('Retry-After', String(RETRY_AFTER.get(r)));
+    r.resume(conf.status);
+  }
+
+  #delay(): void {
+    const r = this.#r;
+    const { conf } = this.#place;
+    // One level below that of refusals. nginx: delay_log_level
+    this.#log(Math.min(conf.logLevel + 1, 7) as Level, `delaying request${this.#dryRun()}, excess: ${this.#excess()}, by zone`);
+    if (conf.dryRun) {
+      this.#proceed('DELAYED_DRY_RUN');
+      return;
+    }
+    STATUS.set(r, 'DELAYED');
+    const timer = setTimeout(() => r.resume(DECLINED), this.#decision.delay);
+    r.onFinish(() => clearTimeout(timer));
+  }
+
+  #log(level: Level, text: string): void {
+    this.#r.log(level, `${text} "${this.#decision.limit!.zone.name}"`);
+  }
+
+  #dryRun(): string {
+    return this.#place.conf.dryRun ? ', dry run' : '';
+  }
+
+  #excess(): string {
+    const { excess } = this.#decision;
+    return `${Math.floor(excess / 1000)}.${String(excess % 1000).padStart(3, '0')}`;
+  }
+}

@@ -1,0 +1,111 @@
+import type { DirectiveNode } from '../../../shared/config/ast.js';
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { flag, int, oneOf } from '../../../shared/config/slots.js';
+import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
+import type { ZoneRef } from '../../../shared/zone/kind.js';
+import { parseZone } from '../../../shared/zone/parameter.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { limitRequests, RETRY_AFTER, type Settings, STATUS } from './handler.js';
+import { type RateData, type RateZone, rateZone } from './zone.js';
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+/** More than any bucket holds: nothing is delayed. */
+const NO_DELAY = Number.MAX_SAFE_INTEGER;
+
+const scope = defineScope<Settings>({
+  fields: {
+    limits: inherit<Settings['limits']>([]),
+    logLevel: inherit<Level>(ERROR),
+    status: inherit(503),
+    dryRun: inherit(false),
+    retryAfter: inherit(false),
+  },
+  directives: {
+    limit_req_zone: { in: In.HTTP, args: 3, set: (_conf, node, ctx) => defineZone(node, ctx) },
+    limit_req: {
+      in: ANYWHERE,
+      args: [1, 2, 3],
+      set(conf, node, ctx) {
+        const limit = parseLimit(node, ctx);
+        if (conf.limits?.some(({ zone }) => zone === limit.zone)) ctx.reject('is duplicate');
+        conf.limits = [...(conf.limits ?? []), limit];
+      },
+    },
+    limit_req_log_level: {
+      in: ANYWHERE,
+      args: 1,
+      set: oneOf('logLevel', { info: INFO as Level, notice: NOTICE as Level, warn: WARN as Level, error: ERROR as Level }),
+    },
+    limit_req_status: { in: ANYWHERE, args: 1, set: int('status', 400, 599) },
+    limit_req_dry_run: { in: ANYWHERE, args: 'flag', set: flag('dryRun') },
+    // Ours: a refused request's response says with Retry-After when the next one would be admitted.
+    limit_req_retry_after: { in: ANYWHERE, args: 'flag', set: flag('retryAfter') },
+  },
+});
+
+// nginx: ngx_http_limit_req_zone.
+function defineZone(node: DirectiveNode, ctx: Context): void {
+  const key = ctx.complex(node.args[0]!);
+  let zone: { name: string; bytes: number } | undefined;
+  let rate = 1;
+  let scale = 1;
+  for (let i = 1; i < node.args.length; i++) {
+    const value = node.args[i]!;
+    if (value.startsWith('zone=')) {
+      zone = parseZone(ctx, i);
+    } else if (value.startsWith('rate=')) {
+      const match = /^rate=(\d+)(r\/s|r\/m)?$/.exec(value);
+      rate =
+        positive(match?.[1]) ??
+        ctx.fail(`invalid rate "${value}"`, { arg: i, hint: 'a rate is written as in `rate=10r/s` or `rate=30r/m`' });
+      scale = match![2] === 'r/m' ? 60 : 1;
+    } else {
+      ctx.fail(`invalid parameter "${value}"`, { arg: i });
+    }
+  }
+  zone = zone?.name === '' ? undefined : zone;
+  zone ??= ctx.fail('"limit_req_zone" must have "zone" parameter');
+  const known = ctx.zone(rateZone, zone.name);
+  const { data } = known as { data: RateData | undefined };
+  if (data === undefined || known.bytes !== zone.bytes) {
+    ctx.zone(rateZone, zone.name, { bytes: zone.bytes, data: { key, rate: Math.floor((rate * 1000) / scale) } });
+  } else {
+    ctx.fail(`limit_req_zone "${zone.name}" is already bound to key "${data.key.text}"`);
+  }
+}
+
+// nginx: ngx_http_limit_req.
+function parseLimit(node: DirectiveNode, ctx: Context): Settings['limits'][number] {
+  let zone: ZoneRef<RateZone, RateData> | undefined;
+  let burst = 0;
+  let delay = 0;
+  for (let i = 0; i < node.args.length; i++) {
+    const value = node.args[i]!;
+    if (value.startsWith('zone=')) zone = ctx.zone(rateZone, value.slice(5));
+    else if (value.startsWith('burst='))
+      burst = 1000 * (positive(value.slice(6)) ?? ctx.fail(`invalid burst value "${value}"`, { arg: i }));
+    else if (value.startsWith('delay='))
+      delay = 1000 * (positive(value.slice(6)) ?? ctx.fail(`invalid delay value "${value}"`, { arg: i }));
+    else if (value === 'nodelay') delay = NO_DELAY;
+    else ctx.fail(`invalid parameter "${value}"`, { arg: i });
+  }
+  return { zone: zone ?? ctx.fail('"limit_req" must have "zone" parameter'), burst, delay };
+}
+
+function positive(digits: string | undefined): number | undefined {
+  if (digits === undefined || !/^\d+$/.test(digits)) return undefined;
+  const n = Number(digits);
+  return n > 0 && n <= Number.MAX_SAFE_INTEGER / 1000 ? n : undefined;
+}
+
+/** Limits how many requests a second are admitted for each key. nginx: ngx_http_limit_req_module. */
+export const limitReqModule = defineModule({
+  name: 'limit_req',
+  location: scope,
+  variables: [
+    { name: 'limit_req_status', cacheable: false, get: (r) => STATUS.get(r) },
+    { name: 'limit_req_retry_after', cacheable: false, get: (r) => RETRY_AFTER.get(r)?.toString() },
+  ],
+  phases: { preaccess: (conf, env) => (conf.limits.length === 0 ? undefined : limitRequests(conf, env)) },
+});
