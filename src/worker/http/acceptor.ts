@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { ALERT, WARN } from '../../shared/log/level.js';
+import { takeBytes } from '../../shared/net/listen-socket.js';
 import type { WorkerEnv } from '../module.js';
 import type { ConnectionCounters } from './counters.js';
 import type { DebugClients } from './debug-clients.js';
@@ -37,24 +38,33 @@ export class Acceptor {
   /** Makes the server object that takes a listener's connections. */
   server(listener: ListenerRuntime): Server {
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
-    return createServer(options, (socket) => this.#accept(listener, socket));
+    const server = createServer(options, (socket) => void this.#accept(listener, socket, false));
+    if (listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined && !proxyProtocol)) {
+      takeBytes(server, (socket) => {
+        const connection = this.#accept(listener, socket, true);
+        if (listener.soKeepalive) socket.setKeepAlive(true);
+        return connection === undefined
+          ? refuse
+          : (bytes, length) => connection.received(length === bytes.length ? bytes : bytes.subarray(0, length), true);
+      });
+    }
+    return server;
   }
 
-  #accept(listener: ListenerRuntime, socket: Socket): void {
+  #accept(listener: ListenerRuntime, socket: Socket, pushed: boolean): Http1Connection | undefined {
     this.counters.accepted++;
     this.counters.changed();
     if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
       this.env.log.log(ALERT, `${this.#maxConnections} worker_connections are not enough`);
       socket.destroy();
-      return;
+      return undefined;
     }
     this.counters.handled++;
     this.counters.active++;
     const address = addressOf(listener, socket);
     const id = this.#nextId();
     if (address.tls === undefined && !address.proxyProtocol) {
-      this.#serve(socket, address, id, undefined);
-      return;
+      return this.#serve(socket, address, id, undefined, pushed);
     }
     this.counters.waiting++;
     const opening = new Opening(socket, address, id, (opened) => {
@@ -62,17 +72,19 @@ export class Acceptor {
       if (opened === undefined) this.connectionClosed(opening);
       else {
         this.#connections.delete(opening);
-        this.#serve(opened.tls ?? socket, address, id, opened);
+        this.#serve(opened.tls ?? socket, address, id, opened, false);
       }
     });
     this.#connections.add(opening);
     opening.start();
+    return undefined;
   }
 
-  #serve(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined): void {
+  #serve(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined, pushed: boolean): Http1Connection {
     const connection = new Http1Connection(this, socket, address, id, this.#debugClients, opened);
     this.#connections.add(connection);
-    connection.start();
+    connection.start(pushed);
+    return connection;
   }
 
   /** Numbers that no other worker gives out. */
@@ -121,6 +133,8 @@ export class Acceptor {
     for (const connection of [...this.#connections]) connection.kill();
   }
 }
+
+const refuse = (): boolean => false;
 
 /** The address among those of a socket that a connection came to. */
 function addressOf(listener: ListenerRuntime, socket: Socket): AddressRuntime {

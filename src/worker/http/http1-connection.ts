@@ -110,12 +110,12 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     acceptor.counters.waiting++;
   }
 
-  /** Begins to read. */
-  start(): void {
+  /** Begins to read; `pushed` bytes are given to {@link received} by whoever accepted the connection. */
+  start(pushed: boolean): void {
     const server = this.address.defaultServer;
     this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
     const socket = this.#socket;
-    socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
+    if (!pushed) socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
     socket.on('drain', this.#onFlushed);
     socket.on('end', () => this.clientEnded());
     socket.on('error', () => {});
