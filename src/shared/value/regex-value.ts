@@ -1,4 +1,4 @@
-import type { CompiledRegex } from '../regex/compile.js';
+import { type CompiledRegex, matchFailure } from '../regex/compile.js';
 import type { Subject } from './value.js';
 import type { VariableTable } from './variables.js';
 
@@ -10,6 +10,8 @@ export interface RegexValue<R> {
   exec(r: R, text: string): boolean;
   /** Matches without keeping anything. */
   test(text: string): boolean;
+  /** Whether the last call gave up instead of finding out; exec() has logged it then, and the request ends with 500. */
+  readonly failed: boolean;
 }
 
 /** Binds a compiled expression to a variable table. Returns undefined when a named group may not be a variable. */
@@ -22,16 +24,22 @@ export function bindRegex<R extends Subject>(regex: CompiledRegex, table: Variab
   return {
     pattern,
     captures: regex.captures,
+    get failed() {
+      return regex.error !== 0;
+    },
     test: (text) => regex.test(text),
     exec(r, text) {
       const found = regex.exec(text);
-      if (found === null) return false;
+      if (found === null) {
+        if (regex.error !== 0) table.onRegexFailure(r, matchFailure(regex, text));
+        return false;
+      }
       r.captures = found;
       for (let i = 0; i < names.length; i++) {
         const { slot, index } = names[i]!;
         const value = found[index];
         // A name may stand for several groups; one that took part wins over one that did not.
-        if (value !== undefined || i === 0 || names[i - 1]!.slot !== slot) r.vars[slot] = value ?? null;
+        if (value !== undefined || i === 0 || names[i - 1]!.slot !== slot) r.vars[slot] = value ?? '';
       }
       return true;
     },

@@ -37,6 +37,8 @@ export class VariableTable<R extends Subject> {
   readonly #suffixes: string[] = [];
   /** Called when an evaluation goes round in a circle. */
   onCycle: (r: R, name: string) => void = () => {};
+  /** Called when a regular expression gave up at its match limit, with the line to log. */
+  onRegexFailure: (r: R, message: string) => void = () => {};
 
   /** Number of slots; the length of {@link Subject.vars}. */
   get size(): number {

@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Block } from '../../shared/config/block.js';
 import type { Scope } from '../../shared/config/define.js';
 import type { Logger } from '../../shared/log/error-log.js';
+import { ALERT, ERROR } from '../../shared/log/level.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
@@ -178,6 +179,8 @@ export class HttpRuntime {
   readonly locationOf = new Map<Block, LocationRuntime>();
   constructor(variables: VariableTable<Request>, env: WorkerEnv, settings: HttpRuntime['settings'], block: Block) {
     this.variables = variables;
+    variables.onCycle = (r, name) => r.log(ERROR, `cycle while evaluating variable "${name}"`);
+    variables.onRegexFailure = (r, message) => r.log(ALERT, message);
     this.mainSettings = (scope) => settings(scope, block);
     this.settings = settings;
     this.env = env;

@@ -100,18 +100,13 @@ function match(r: Request, tree: LocationTree | undefined): number {
   if (!final) {
     for (let i = 0; i < regexes.length; i++) {
       const location = regexes[i]!;
-      let found: boolean;
-      try {
-        found = location.info.regex!.exec(r, uri);
-      } catch (error) {
-        r.log(1, (error as Error).message);
-        return FAILED;
-      }
-      if (found) {
+      const regex = location.info.regex!;
+      if (regex.exec(r, uri)) {
         r.location = location;
         const nested = match(r, location.children);
         return nested === FAILED ? FAILED : FOUND;
       }
+      if (regex.failed) return FAILED;
     }
   }
   // As nginx's NGX_AGAIN: a prefix was found, and outer regular expressions are still to be tried by the caller.

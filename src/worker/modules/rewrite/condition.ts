@@ -6,8 +6,8 @@ import { testFile } from '../../http/open-file.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../../module.js';
 
-/** Decides whether an `if` block is entered. `notices`: `rewrite_log` is on. Throws what a regular expression's limits throw. */
-export type Condition = (r: Request, notices: boolean) => boolean;
+/** Decides whether an `if` block is entered; undefined when a regular expression gave up. `notices`: `rewrite_log` is on. */
+export type Condition = (r: Request, notices: boolean) => boolean | undefined;
 
 /** Reads what stands between the parentheses of `if`. nginx: ngx_http_rewrite_if_condition. */
 export function parseCondition(node: DirectiveNode, ctx: Context): Condition {
@@ -58,6 +58,7 @@ function variableCondition(
     return (r, notices) => {
       const text = value.eval(r);
       const found = regex.exec(r, text);
+      if (!found && regex.failed) return undefined;
       if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${text}"`);
       return found !== negated;
     };

@@ -86,7 +86,12 @@ function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
         const inside = compile(options.stepsOf(block), options);
         const location = options.locationOf(block);
         return (r, run) => {
-          if (!condition(r, options.rewriteLog)) return NEXT;
+          const holds = condition(r, options.rewriteLog);
+          if (holds === undefined) {
+            run.result = 500;
+            return STOP;
+          }
+          if (!holds) return NEXT;
           if (location !== undefined) enterLocation(r, location);
           return runOps(inside, r, run);
         };
@@ -137,6 +142,10 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
   const notices = options.rewriteLog;
   return (r, run) => {
     const found = regex.exec(r, r.uri);
+    if (!found && regex.failed) {
+      run.result = 500;
+      return STOP;
+    }
     if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${r.uri}"`);
     if (!found) return NEXT;
     const { path, args } = target.eval(r);
