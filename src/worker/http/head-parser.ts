@@ -9,6 +9,7 @@ import { checkHead } from './request-checks.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, RequestHead } from './request-head.js';
 import {
   HTTP_10,
+  HTTP_11,
   REQUEST_LINE_AGAIN,
   REQUEST_LINE_INVALID_09_METHOD,
   REQUEST_LINE_INVALID_METHOD,
@@ -240,7 +241,8 @@ export class HeadParser implements HostParts {
     head.method = text.slice(start - base, line.methodEnd - base);
     head.methodBit = methodBit(head.method);
     head.version = line.version;
-    if (line.protocolStart !== -1) head.protocol = text.slice(line.protocolStart - base, line.end - base);
+    if (line.version === HTTP_11 && line.end - line.protocolStart === 8) head.protocol = 'HTTP/1.1';
+    else if (line.protocolStart !== -1) head.protocol = text.slice(line.protocolStart - base, line.end - base);
 
     const target = text.slice(line.uriStart - base, line.uriEnd - base);
     if (line.plain) {
@@ -291,7 +293,11 @@ export class HeadParser implements HostParts {
     else if (known.unique) return this.#refuseDuplicate(known, value);
 
     if (slot === H.connection) {
-      const text = value === 'keep-alive' ? value : value.toLowerCase();
+      if (value === 'keep-alive') {
+        head.connection = CONNECTION_KEEP_ALIVE;
+        return 0;
+      }
+      const text = value.toLowerCase();
       if (text.includes('close')) head.connection = CONNECTION_CLOSE;
       else if (text.includes('keep-alive')) head.connection = CONNECTION_KEEP_ALIVE;
     } else if (slot === H.host) {
