@@ -1,46 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { eventLog, type Meta } from './event-log.js';
+import { readCases } from './cases.js';
+import { eventLog } from './event-log.js';
 
-// Each *.md file here holds cases: a title, a `meta` comment, an `http` block with what arrives, and a `log` block with the events that
-// must come of it, whatever pieces the bytes arrive in. Lines of an `http` block end with CRLF; "\r", "\n", "\t", "\xHH" and "\\" stand for
-// those bytes, a "\" before a line's end joins the lines, and "{a*100}" is a hundred times "a".
-
-interface Case {
-  readonly title: string;
-  readonly meta: Meta;
-  readonly input: Buffer;
-  readonly log: readonly string[];
-}
-
-const escapes: { readonly [c: string]: string } = { r: '\r', n: '\n', t: '\t', '\\': '\\' };
-
-function bytesOf(block: string): Buffer {
-  const text = block
-    .replace(/\\\n/g, '')
-    .replace(/\n/g, '\r\n')
-    .replace(/\{([^{}]+)\*(\d+)\}/g, (_all, what: string, times: string) => what.repeat(Number(times)))
-    .replace(/\\(?:x([0-9a-f]{2})|([rnt\\]))/g, (_all, hex: string | undefined, c: string) =>
-      hex === undefined ? escapes[c]! : String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-  return Buffer.from(text, 'latin1');
-}
-
-function casesOf(markdown: string): Case[] {
-  const cases: Case[] = [];
-  const pattern = /^#+ (.*)\n[\s\S]*?(?:<!-- meta=(.*) -->\n\n)?```http\n([\s\S]*?)\n?```\n\n```log\n([\s\S]*?)\n?```$/gm;
-  for (const [, title, meta, input, log] of markdown.matchAll(pattern)) {
-    cases.push({ title: title!, meta: JSON.parse(meta ?? '{}') as Meta, input: bytesOf(input!), log: log!.split('\n') });
-  }
-  return cases;
-}
-
-const folder = new URL('.', import.meta.url);
-for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
+for (const [name, cases] of readCases(new URL('.', import.meta.url))) {
   t.test(name, async (t) => {
-    const markdown = readFileSync(new URL(name, folder), 'utf8');
-    const cases = casesOf(markdown);
-    t.equal(cases.length, markdown.match(/^```http$/gm)?.length, 'every case was understood');
     for (const { title, meta, input, log } of cases) {
       t.strictSame(eventLog(input, meta, Math.max(1, input.length)), log, title);
       for (const size of [1, 2, 3, 7, 31]) t.strictSame(eventLog(input, meta, size), log, `${title}, in pieces of ${size}`);
