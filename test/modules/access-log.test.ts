@@ -260,7 +260,7 @@ t.test('a full disk', { skip: !existsSync('/dev/full') && 'no /dev/full' }, asyn
 
 t.test('reopening', async (t) => {
   const server = await startServer(t, {
-    conf: bare('log_format n "$arg_n"; access_log %%DIR%%/a.log n; access_log %%DIR%%/b.log n buffer=64k;', 'location / { return 200; }'),
+    conf: `worker_processes 3;\n${bare('log_format n "$arg_n"; access_log %%DIR%%/a.log n; access_log %%DIR%%/b.log n buffer=64k;', 'location / { return 200; }')}`,
     files: { 'old/keep': '' },
   });
   let sent = 0;
