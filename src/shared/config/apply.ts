@@ -228,7 +228,7 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: Dir
           if ('syntaxError' in line) throw syntaxError(line);
           if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, draft.sources);
           else if (line.block !== undefined) fail(line, 'unexpected "{"');
-          else entry(line);
+          else entry(line, makeContext(draft, block, line, row));
         }
       };
       walk(opened.block ?? []);

@@ -94,8 +94,8 @@ export interface ConfigContext<R extends Subject> {
   conf<C extends object>(scope: Scope<C, R>): Partial<C>;
   /** Makes a block and reads the directive's body into it. */
   openBlock(node: DirectiveNode, context: number, info?: unknown): Block;
-  /** Reads a free-form body (`map`, `types`), following `include` lines; `entry` gets each line. */
-  entries(node: DirectiveNode, entry: (node: DirectiveNode) => void): void;
+  /** Reads a free-form body (`map`, `types`), following `include` lines; `entry` gets each line, and a context that fails there. */
+  entries(node: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void;
   /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
   path(path: string, base?: 'prefix' | 'conf'): string;
   /** Names a log file that the master opens at start and on reopening. */

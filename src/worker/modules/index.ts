@@ -16,6 +16,7 @@ import { limitConnModule } from './limit-conn/index.js';
 import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
 import { limitReqModule } from './limit-req/index.js';
+import { mapModule } from './map/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
 import { postActionModule } from './post-action/index.js';
@@ -58,6 +59,8 @@ export const modules: readonly AnyModule[] = [
   // Phases before the content.
   rewriteModule,
   tempPathsModule,
+  // Variables by look-up.
+  mapModule,
   limitReqModule,
   limitConnModule,
   authRequestModule,
