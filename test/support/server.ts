@@ -49,6 +49,8 @@ export interface Server {
   reload(conf?: string): Promise<void>;
   /** Waits for a line of the error log. */
   logged(pattern: RegExp | string): Promise<string>;
+  /** Waits for a line of the access log: it is written after the answer, so a client may be faster. */
+  accessLogged(pattern: RegExp | string): Promise<string>;
   /** Ends the server (TERM unless told) and waits for it. */
   stop(signal?: 'TERM' | 'QUIT' | 'INT'): Promise<void>;
 }
@@ -214,15 +216,16 @@ class RunningServer implements Server {
   }
 
   logged(pattern: RegExp | string): Promise<string> {
-    return waitFor(
-      () =>
-        this.log()
-          .split('\n')
-          .find((line) => (typeof pattern === 'string' ? line.includes(pattern) : pattern.test(line))),
-      {
-        what: () => `${pattern} in the error log\n${this.log()}`,
-      },
-    );
+    return this.#line(() => this.log(), pattern);
+  }
+
+  accessLogged(pattern: RegExp | string): Promise<string> {
+    return this.#line(() => this.accessLog(), pattern);
+  }
+
+  #line(read: () => string, pattern: RegExp | string): Promise<string> {
+    const matches = (line: string): boolean => (typeof pattern === 'string' ? line.includes(pattern) : pattern.test(line));
+    return waitFor(() => read().split('\n').find(matches), { what: () => `${pattern} in the log\n${read()}` });
   }
 
   async stop(signal: 'TERM' | 'QUIT' | 'INT' = 'TERM'): Promise<void> {
