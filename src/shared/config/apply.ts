@@ -77,23 +77,26 @@ function fail(node: DirectiveNode, message: string, options?: FailOptions): neve
 
 // nginx: ngx_conf_handler, whose order of checks decides which message a wrong line gets.
 function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: DirectiveNode): void {
-  if (node.name === 'include') return applyInclude(node, (nodes) => applyNodes(draft, block, nodes), draft.sources);
+  if (node.name === 'include') {
+    applyInclude(node, (nodes) => applyNodes(draft, block, nodes), draft.sources);
+    return;
+  }
   const rows = draft.registry.rows(node.name);
   const row = rows?.find(({ directive }) => (directive.in & block.context) !== 0);
   if (row === undefined) {
     if (rows === undefined) {
       const meant = suggest(node.name, draft.registry.names());
-      return fail(node, `unknown directive "${node.name}"`, meant === undefined ? undefined : { hint: `did you mean \`${meant}\`?` });
+      fail(node, `unknown directive "${node.name}"`, meant === undefined ? undefined : { hint: `did you mean \`${meant}\`?` });
     }
     const contexts = rows.reduce((bits, r) => bits | r.directive.in, 0);
-    return fail(node, `"${node.name}" directive is not allowed here`, { hint: `\`${node.name}\` may stand in ${contextNames(contexts)}` });
+    fail(node, `"${node.name}" directive is not allowed here`, { hint: `\`${node.name}\` may stand in ${contextNames(contexts)}` });
   }
   const { directive } = row;
   if (directive.block === undefined && node.block !== undefined) {
-    return fail(node, `directive "${node.name}" is not terminated by ";"`);
+    fail(node, `directive "${node.name}" is not terminated by ";"`);
   }
   if (directive.block !== undefined && node.block === undefined) {
-    return fail(node, `directive "${node.name}" has no opening "{"`);
+    fail(node, `directive "${node.name}" has no opening "{"`);
   }
   checkArgs(node, directive.args);
   const numbered = draft.registry.scopes[row.scope]!;

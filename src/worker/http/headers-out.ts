@@ -8,7 +8,7 @@ export class HeaderOut {
   }
 }
 
-const valueOf = (header: HeaderOut | undefined): string | undefined =>
+const textOf = (header: HeaderOut | undefined): string | undefined =>
   header === undefined || header.name === '' ? undefined : header.value;
 
 /** The response head while filters work on it. Well-known headers have fields; all others stand in `list`. nginx: ngx_http_headers_out_t. */
@@ -46,7 +46,7 @@ export class HeadersOut {
   readonly trailers: string[] = [];
 
   get etag(): string | undefined {
-    return valueOf(this.#etag);
+    return textOf(this.#etag);
   }
 
   set etag(value: string | undefined) {
@@ -54,7 +54,7 @@ export class HeadersOut {
   }
 
   get location(): string | undefined {
-    return valueOf(this.#location);
+    return textOf(this.#location);
   }
 
   set location(value: string | undefined) {
@@ -62,7 +62,7 @@ export class HeadersOut {
   }
 
   get server(): string | undefined {
-    return valueOf(this.#server);
+    return textOf(this.#server);
   }
 
   set server(value: string | undefined) {
@@ -70,7 +70,7 @@ export class HeadersOut {
   }
 
   get date(): string | undefined {
-    return valueOf(this.#date);
+    return textOf(this.#date);
   }
 
   set date(value: string | undefined) {
@@ -78,7 +78,7 @@ export class HeadersOut {
   }
 
   get contentEncoding(): string | undefined {
-    return valueOf(this.#contentEncoding);
+    return textOf(this.#contentEncoding);
   }
 
   set contentEncoding(value: string | undefined) {
@@ -86,7 +86,7 @@ export class HeadersOut {
   }
 
   get acceptRanges(): string | undefined {
-    return valueOf(this.#acceptRanges);
+    return textOf(this.#acceptRanges);
   }
 
   set acceptRanges(value: string | undefined) {
@@ -94,7 +94,7 @@ export class HeadersOut {
   }
 
   get contentRange(): string | undefined {
-    return valueOf(this.#contentRange);
+    return textOf(this.#contentRange);
   }
 
   set contentRange(value: string | undefined) {
@@ -102,7 +102,7 @@ export class HeadersOut {
   }
 
   get wwwAuthenticate(): string | undefined {
-    return valueOf(this.#wwwAuthenticate);
+    return textOf(this.#wwwAuthenticate);
   }
 
   set wwwAuthenticate(value: string | undefined) {
@@ -110,7 +110,7 @@ export class HeadersOut {
   }
 
   get expires(): string | undefined {
-    return valueOf(this.#expires);
+    return textOf(this.#expires);
   }
 
   set expires(value: string | undefined) {
@@ -118,7 +118,7 @@ export class HeadersOut {
   }
 
   get refresh(): string | undefined {
-    return valueOf(this.#refresh);
+    return textOf(this.#refresh);
   }
 
   set refresh(value: string | undefined) {

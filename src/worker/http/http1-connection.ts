@@ -3,7 +3,6 @@ import type { TLSSocket } from 'node:tls';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
-import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
 import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
@@ -14,12 +13,11 @@ import { Deadline, type Expiring } from './deadline.js';
 import type { DebugClients } from './debug-clients.js';
 import { finalize, terminate } from './finalize.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from './head-parser.js';
+import { Http1Output } from './http1-output.js';
 import type { Opened } from './opening.js';
 import { Request } from './request.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
-import { HTTP_10, HTTP_11 } from './request-line.js';
-import { http1Head } from './response-head.js';
-import { reasonPhrase } from './response-status.js';
+import { HTTP_10 } from './request-line.js';
 import type { AddressRuntime } from './runtime-types.js';
 
 /** Where a connection stands. */
@@ -27,10 +25,7 @@ const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TU
 
 /** Bytes of a next request that are read ahead while one is being answered. */
 const READ_AHEAD = 64 * 1024;
-/** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
-const COPY_LIMIT = 32 * 1024;
 const EMPTY = Buffer.alloc(0);
-const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
 
 /**
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
@@ -56,6 +51,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   readonly #socket: Socket;
   readonly #deadline = new Deadline(this);
   readonly #parser: HeadParser;
+  readonly #output: Http1Output;
   #state: number = State.WAITING;
   /** Bytes that were read and not used yet; always memory of our own. */
   #pending: Buffer | null = null;
@@ -65,8 +61,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #paused = false;
   #ended = false;
   #request: Request | null = null;
-  #head: string | null = null;
-  #flushScheduled = false;
   #draining = false;
   #idleSince = 0;
 
@@ -76,10 +70,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #sinkPaused = false;
   #lingerUntil = 0;
 
-  // sending
-  #pacer: RatePacer | null = null;
-  #waitingDrain = false;
-  #lastQueued = false;
   #watcher: (() => void) | null = null;
 
   constructor(
@@ -106,6 +96,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     const server = address.defaultServer;
+    this.#output = new Http1Output(socket, this.#deadline);
     this.#parser = new HeadParser(server.settings.headLimits, this);
     acceptor.counters.waiting++;
   }
@@ -116,7 +107,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
     const socket = this.#socket;
     if (!pushed) socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
-    socket.on('drain', this.#onFlushed);
     socket.on('end', () => this.clientEnded());
     socket.on('error', () => {});
     socket.on('close', () => this.socketClosed());
@@ -169,6 +159,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#inLoop = true;
     while (this.#at < this.#bytes.length && this.#step());
     this.#inLoop = false;
+    if (this.#output.pendingHead) this.#output.flushSoon();
     const left = this.#bytes.length - this.#at;
     if (left > 0 && this.#state !== State.CLOSED && this.#state !== State.LINGERING) {
       const rest = this.#bytes.subarray(this.#at);
@@ -403,149 +394,34 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   // ---------------------------------------------------------------- sending
 
   sendContinue(r: Request): void {
-    const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
-    if (expect === undefined || expect.toLowerCase() !== '100-continue') return;
-    this.#socket.write(CONTINUE);
+    this.#output.sendContinue(r);
   }
 
   sendInformational(r: Request, status: number, fields: readonly string[]): void {
-    if (r.httpVersion < HTTP_11 || this.closed) return;
-    let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
-    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
-    this.#socket.write(text + '\r\n', 'latin1');
+    if (!this.closed) this.#output.sendInformational(r, status, fields);
   }
 
   sendHead(r: Request): void {
     if (this.#acceptor.draining) r.keepalive = false;
     this.#action = 'sending response to client';
-    this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
-    r.headerSize = this.#head.length;
-    if (r.headerOnly) {
-      this.flush(r);
-      return;
-    }
-    this.#pacer = makePacer(r);
-    if (!this.#flushScheduled) {
-      // A body that comes later must not hold the head back.
-      this.#flushScheduled = true;
-      setImmediate(flushLater, this, r);
-    }
+    this.#output.sendHead(r);
+    // While the loop runs, it looks itself whether a body came to take the head along.
+    if (!this.#inLoop) this.#output.flushSoon();
   }
 
-  flush(r: Request): void {
-    const head = this.#head;
-    if (head === null || head === '' || this.closed) return;
-    this.#head = null;
-    r.bytesSent += head.length;
-    this.#socket.write(head, 'latin1');
-  }
-
-  /** For the end of the turn: see {@link sendHead}. */
-  flushDue(r: Request): void {
-    this.#flushScheduled = false;
-    if (this.#request === r && this.#head !== null) this.flush(r);
+  flush(_r: Request): void {
+    if (!this.closed) this.#output.flush();
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (this.closed || r !== this.#request) return;
-    const pacer = this.#pacer;
-    if (pacer !== null && chunk !== null && chunk.length > 0) {
-      const allowed = pacer.allowed(performance.now(), r.bytesSent - r.headerSize);
-      if (allowed < chunk.length) {
-        this.#sendLater(r, pacer, chunk, last, allowed);
-        return;
-      }
-    }
-    this.#put(r, chunk, last);
-  }
-
-  /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
-  #sendLater(r: Request, pacer: RatePacer, chunk: Chunk, last: boolean, allowed: number): void {
-    let rest = chunk;
-    if (allowed > 0) {
-      rest = chunk.subarray(allowed);
-      this.#write(r, chunk.subarray(0, allowed), false);
-    }
-    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, last);
-  }
-
-  #put(r: Request, chunk: Chunk | null, last: boolean): void {
-    const flowing = this.#write(r, chunk, last);
-    if (last) {
-      this.#lastQueued = true;
-      if (this.#socket.writableLength === 0) this.#sentAll(r);
-      else this.#awaitDrain(r, flowing);
-    } else if (flowing) r.more();
-    else this.#awaitDrain(r, false);
-  }
-
-  #awaitDrain(r: Request, flowing: boolean): void {
-    this.#waitingDrain = true;
-    this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
-    // Node tells when its buffer has drained only if a write returned false.
-    if (flowing) this.#socket.write(EMPTY, this.#onFlushed);
-  }
-
-  readonly #onFlushed = (): void => this.drained();
-
-  /** The socket has room again. */
-  drained(): void {
-    const r = this.#request;
-    if (!this.#waitingDrain || r === null) return;
-    this.#waitingDrain = false;
-    this.#deadline.clear();
-    if (this.#lastQueued) this.#sentAll(r);
-    else r.more();
-  }
-
-  #sentAll(r: Request): void {
-    this.#lastQueued = false;
-    finalize(r, 0);
-  }
-
-  /** Puts head, framing and a piece on the socket. Returns false when the socket's buffer is full. */
-  #write(r: Request, chunk: Chunk | null, last: boolean): boolean {
-    const head = this.#head ?? '';
-    this.#head = null;
-    const size = chunk === null ? 0 : chunk.length;
-    let before = head;
-    let after = '';
-    if (r.chunkedOut) {
-      if (size > 0) {
-        before += `${size.toString(16)}\r\n`;
-        after = '\r\n';
-      }
-      if (last) after += lastChunk(r);
-    }
-    const total = before.length + size + after.length;
-    if (total === 0) return true;
-    r.bytesSent += total;
-    const socket = this.#socket;
-    if (size === 0) return socket.write(before + after, 'latin1');
-    if (before === '' && after === '') return socket.write(chunk as Buffer);
-    if (total <= COPY_LIMIT) {
-      const whole = Buffer.allocUnsafe(total);
-      whole.write(before, 0, before.length, 'latin1');
-      (chunk as Buffer).copy(whole, before.length);
-      if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
-      return socket.write(whole);
-    }
-    socket.cork();
-    if (before !== '') socket.write(before, 'latin1');
-    let flowing = socket.write(chunk as Buffer);
-    if (after !== '') flowing = socket.write(after, 'latin1');
-    socket.uncork();
-    return flowing;
+    if (!this.closed) this.#output.send(r, chunk, last);
   }
 
   // ---------------------------------------------------------------- the end of a request
 
   finish(r: Request): void {
     if (r !== this.#request) return;
-    if (this.#head !== null) this.flush(r);
-    this.#waitingDrain = false;
-    this.#lastQueued = false;
-    this.#pacer = null;
+    this.#output.reset();
     this.#watcher = null;
     this.#sink = null;
     this.#deadline.clear();
@@ -787,6 +663,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#state = State.CLOSED;
     this.closed = true;
     this.#deadline.close();
+    this.#output.abandon();
     this.#pending = null;
     if (this.#request !== null) this.#acceptor.countStatus(this.#request);
     this.#request = null;
@@ -795,11 +672,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       else this.#socket.destroySoon();
     }
     this.#acceptor.connectionClosed(this);
-  }
-
-  /** Sends the rest of a piece that the rate held back. */
-  sendHeldBack(r: Request, rest: Chunk, last: boolean): void {
-    if (this.#request === r && !this.closed) this.send(r, rest, last);
   }
 }
 
@@ -822,22 +694,6 @@ function takeHead(r: Request, head: RequestHead): void {
   else r.keepalive = head.connection === CONNECTION_KEEP_ALIVE || head.version > HTTP_10;
 }
 
-function flushLater(connection: Http1Connection, r: Request): void {
-  connection.flushDue(r);
-}
-
 function wakeLater(connection: Http1Connection): void {
   connection.wake();
-}
-
-function sendRest(connection: Http1Connection, r: Request, rest: Chunk, last: boolean): void {
-  connection.sendHeldBack(r, rest, last);
-}
-
-/** The end of a chunked body with its trailers. */
-function lastChunk(r: Request): string {
-  const trailers = r.out.trailers;
-  let text = '0\r\n';
-  for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
-  return text + '\r\n';
 }

@@ -79,7 +79,10 @@ export function runPhases(r: Request): void {
     }
     const handlers = handlersOf(r);
     if (r.step >= handlers.length) {
-      if (r.phase === P.CONTENT) return noHandler(r);
+      if (r.phase === P.CONTENT) {
+        noHandler(r);
+        return;
+      }
       r.phase++;
       r.step = 0;
       continue;

@@ -72,52 +72,54 @@ function runOps(ops: readonly Op[], r: Request, run: Run): number {
 }
 
 function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
-  return steps.map((step): Op => {
-    switch (step.kind) {
-      case 'set': {
-        const { slot, value } = step;
-        return (r) => {
-          options.assign(r, slot, value.eval(r));
-          return NEXT;
-        };
-      }
-      case 'if': {
-        const { condition, block } = step;
-        const inside = compile(options.stepsOf(block), options);
-        const location = options.locationOf(block);
-        return (r, run) => {
-          const holds = condition(r, options.rewriteLog);
-          if (holds === undefined) {
-            run.result = 500;
-            return STOP;
-          }
-          if (!holds) return NEXT;
-          if (location !== undefined) enterLocation(r, location);
-          return runOps(inside, r, run);
-        };
-      }
-      case 'break':
-        return (r) => {
-          r.uriChanged = false;
-          return STOP;
-        };
-      case 'return': {
-        const { status, text } = step;
-        if (text === undefined && status >= 400) {
-          return (_r, run) => {
-            run.result = status;
-            return STOP;
-          };
-        }
-        return (r, run) => {
-          run.result = answer(r, status, text);
-          return STOP;
-        };
-      }
-      case 'rewrite':
-        return compileRewrite(step, options);
+  return steps.map((step) => compileStep(step, options));
+}
+
+function compileStep(step: Step, options: ProgramOptions): Op {
+  switch (step.kind) {
+    case 'set': {
+      const { slot, value } = step;
+      return (r) => {
+        options.assign(r, slot, value.eval(r));
+        return NEXT;
+      };
     }
-  });
+    case 'if': {
+      const { condition, block } = step;
+      const inside = compile(options.stepsOf(block), options);
+      const location = options.locationOf(block);
+      return (r, run) => {
+        const holds = condition(r, options.rewriteLog);
+        if (holds === undefined) {
+          run.result = 500;
+          return STOP;
+        }
+        if (!holds) return NEXT;
+        if (location !== undefined) enterLocation(r, location);
+        return runOps(inside, r, run);
+      };
+    }
+    case 'break':
+      return (r) => {
+        r.uriChanged = false;
+        return STOP;
+      };
+    case 'return': {
+      const { status, text } = step;
+      if (text === undefined && status >= 400) {
+        return (_r, run) => {
+          run.result = status;
+          return STOP;
+        };
+      }
+      return (r, run) => {
+        run.result = answer(r, status, text);
+        return STOP;
+      };
+    }
+    case 'rewrite':
+      return compileRewrite(step, options);
+  }
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

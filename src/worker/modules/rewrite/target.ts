@@ -45,10 +45,10 @@ export class Target {
   }
 }
 
-function capture(n: number, escape: boolean): Part {
+function capture(n: number, escaped: boolean): Part {
   return (r) => {
     const text = r.captures?.[n] ?? '';
-    return escape && (r.head.quotedUri || r.head.plusInUri) ? escapeUri(text, 'args') : text;
+    return escaped && (r.head.quotedUri || r.head.plusInUri) ? escapeUri(text, 'args') : text;
   };
 }
 

@@ -1,0 +1,201 @@
+import type { Socket } from 'node:net';
+import { makePacer, type RatePacer } from '../body/rate.js';
+import type { Chunk } from '../body/stage.js';
+import type { Deadline } from './deadline.js';
+import { finalize } from './finalize.js';
+import type { Request } from './request.js';
+import { HTTP_10, HTTP_11 } from './request-line.js';
+import { http1Head } from './response-head.js';
+import { reasonPhrase } from './response-status.js';
+
+/** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
+const COPY_LIMIT = 32 * 1024;
+const EMPTY = Buffer.alloc(0);
+const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+
+/**
+ * The way out of an HTTP/1 connection: puts heads and framed pieces of body on the socket, one response at a time, and
+ * asks for the next piece when there is room. nginx: ngx_http_write_filter, ngx_http_writer.
+ */
+export class Http1Output {
+  readonly #socket: Socket;
+  readonly #deadline: Deadline;
+  #request: Request | null = null;
+  /** The head, until it leaves with the first piece of the body. */
+  #head: string | null = null;
+  #flushScheduled = false;
+  #pacer: RatePacer | null = null;
+  #waiting = false;
+  #lastQueued = false;
+  readonly #onFlushed: () => void;
+
+  /** `deadline` runs out when a client takes nothing for `send_timeout`. */
+  constructor(socket: Socket, deadline: Deadline) {
+    this.#socket = socket;
+    this.#deadline = deadline;
+    this.#onFlushed = () => this.drained();
+    socket.on('drain', this.#onFlushed);
+  }
+
+  /** Some of the response still waits to leave. */
+  get pendingHead(): boolean {
+    return this.#head !== null;
+  }
+
+  sendContinue(r: Request): void {
+    const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
+    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#socket.write(CONTINUE);
+  }
+
+  sendInformational(r: Request, status: number, fields: readonly string[]): void {
+    if (r.httpVersion < HTTP_11) return;
+    let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
+    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+    this.#socket.write(text + '\r\n', 'latin1');
+  }
+
+  sendHead(r: Request): void {
+    this.#request = r;
+    this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
+    r.headerSize = this.#head.length;
+    if (r.headerOnly) this.flush();
+    else this.#pacer = makePacer(r);
+  }
+
+  /** Sends the head now, without waiting for a piece of body. */
+  flush(): void {
+    const head = this.#head;
+    if (head === null || head === '' || this.#request === null) return;
+    this.#head = null;
+    this.#request.bytesSent += head.length;
+    this.#socket.write(head, 'latin1');
+  }
+
+  /** Sends the head at the end of the turn unless a piece of body takes it along before. */
+  flushSoon(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(flushLater, this);
+  }
+
+  flushDue(): void {
+    this.#flushScheduled = false;
+    this.flush();
+  }
+
+  send(r: Request, chunk: Chunk | null, last: boolean): void {
+    if (r !== this.#request) return;
+    const pacer = this.#pacer;
+    if (pacer !== null && chunk !== null && chunk.length > 0) {
+      const allowed = pacer.allowed(performance.now(), r.bytesSent - r.headerSize);
+      if (allowed < chunk.length) {
+        this.#sendLater(r, pacer, chunk, last, allowed);
+        return;
+      }
+    }
+    const flowing = this.#write(r, chunk, last);
+    if (last) {
+      this.#lastQueued = true;
+      if (this.#socket.writableLength === 0) this.#sentAll(r);
+      else this.#awaitDrain(r, flowing);
+    } else if (flowing) r.more();
+    else this.#awaitDrain(r, false);
+  }
+
+  /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
+  #sendLater(r: Request, pacer: RatePacer, chunk: Chunk, last: boolean, allowed: number): void {
+    let rest = chunk;
+    if (allowed > 0) {
+      rest = chunk.subarray(allowed);
+      this.#write(r, chunk.subarray(0, allowed), false);
+    }
+    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, last);
+  }
+
+  #awaitDrain(r: Request, flowing: boolean): void {
+    this.#waiting = true;
+    this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
+    // Node tells when its buffer has drained only if a write returned false.
+    if (flowing) this.#socket.write(EMPTY, this.#onFlushed);
+  }
+
+  /** The socket has room again. */
+  drained(): void {
+    const r = this.#request;
+    if (!this.#waiting || r === null) return;
+    this.#waiting = false;
+    this.#deadline.clear();
+    if (this.#lastQueued) this.#sentAll(r);
+    else r.more();
+  }
+
+  #sentAll(r: Request): void {
+    this.#lastQueued = false;
+    finalize(r, 0);
+  }
+
+  /** The response is over. */
+  reset(): void {
+    this.flush();
+    this.abandon();
+  }
+
+  /** The response was given up: nothing more of it leaves. */
+  abandon(): void {
+    this.#request = null;
+    this.#head = null;
+    this.#pacer = null;
+    this.#waiting = false;
+    this.#lastQueued = false;
+  }
+
+  /** Puts head, framing and a piece on the socket. Returns false when the socket's buffer is full. */
+  #write(r: Request, chunk: Chunk | null, last: boolean): boolean {
+    let before = this.#head ?? '';
+    this.#head = null;
+    const size = chunk === null ? 0 : chunk.length;
+    let after = '';
+    if (r.chunkedOut) {
+      if (size > 0) {
+        before += `${size.toString(16)}\r\n`;
+        after = '\r\n';
+      }
+      if (last) after += lastChunk(r);
+    }
+    const total = before.length + size + after.length;
+    if (total === 0) return true;
+    r.bytesSent += total;
+    const socket = this.#socket;
+    if (size === 0) return socket.write(before + after, 'latin1');
+    if (before === '' && after === '') return socket.write(chunk as Buffer);
+    if (total <= COPY_LIMIT) {
+      const whole = Buffer.allocUnsafe(total);
+      whole.write(before, 0, before.length, 'latin1');
+      (chunk as Buffer).copy(whole, before.length);
+      if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
+      return socket.write(whole);
+    }
+    socket.cork();
+    if (before !== '') socket.write(before, 'latin1');
+    let flowing = socket.write(chunk as Buffer);
+    if (after !== '') flowing = socket.write(after, 'latin1');
+    socket.uncork();
+    return flowing;
+  }
+}
+
+function flushLater(output: Http1Output): void {
+  output.flushDue();
+}
+
+function sendRest(output: Http1Output, r: Request, rest: Chunk, last: boolean): void {
+  output.send(r, rest, last);
+}
+
+/** The end of a chunked body with its trailers. */
+function lastChunk(r: Request): string {
+  const trailers = r.out.trailers;
+  let text = '0\r\n';
+  for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
+  return text + '\r\n';
+}
