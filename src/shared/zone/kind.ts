@@ -22,12 +22,16 @@ export interface ZoneJob {
   work(): void;
   /** Runs once, after the commit. */
   after(): void;
+  /** Tells right before the transaction that there is nothing left to do. When that goes for all its jobs, there is no transaction. */
+  idle?(): boolean;
 }
 
 /** Takes jobs for one transaction over one zone or several. */
 export interface ZoneScope {
   /** Adds a job to the transaction at the end of this turn. */
   submit(job: ZoneJob): void;
+  /** Adds a job to the transaction at the end of the turn after the one that submits it, or to one before. */
+  defer(job: ZoneJob): void;
 }
 
 /** What a table object does around each transaction of its zone. */

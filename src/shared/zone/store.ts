@@ -49,6 +49,10 @@ class ZoneSql implements Sql {
     this.scope.submit(job);
   }
 
+  defer(job: ZoneJob): void {
+    this.scope.defer(job);
+  }
+
   now(work: () => void): boolean {
     return this.scope.run([{ work, after: () => {} }]);
   }

@@ -10,6 +10,8 @@ const ROUNDS = 4;
 /** Runs the jobs of each turn of the event loop, one transaction for each scope. One for each process. */
 export class Turn {
   #due: TurnScope[] = [];
+  /** Scopes with nothing but deferred jobs. */
+  #later: TurnScope[] = [];
   #spare: TurnScope[] = [];
   #immediate = false;
   #running = false;
@@ -23,8 +25,16 @@ export class Turn {
     this.#schedule();
   }
 
+  /** Puts a scope into the queue for the end of the next turn. */
+  addLater(scope: TurnScope): void {
+    if (this.#closed) return;
+    this.#later.push(scope);
+    this.#schedule();
+  }
+
   /** Runs what is due and takes no more. */
   close(): void {
+    this.#takeDeferred();
     this.#run();
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -53,15 +63,21 @@ export class Turn {
       this.#spare = scopes;
     }
     this.#running = false;
-    if (this.#due.length === 0) return;
-    if (eager) this.#schedule();
-    else this.#timer ??= setTimeout(this.#expire, 1);
+    if (this.#later.length > 0 || (this.#due.length > 0 && eager)) this.#schedule();
+    else if (this.#due.length > 0) this.#timer ??= setTimeout(this.#expire, 1);
   };
 
   readonly #turn = (): void => {
     this.#immediate = false;
+    this.#takeDeferred();
     this.#run();
   };
+
+  #takeDeferred(): void {
+    const later = this.#later;
+    for (let i = 0; i < later.length; i++) later[i]!.wake();
+    later.length = 0;
+  }
 
   readonly #expire = (): void => {
     this.#timer = undefined;
@@ -83,6 +99,7 @@ export class TurnScope implements ZoneScope {
   #jobs: ZoneJob[] = [];
   #done: ZoneJob[] = [];
   #queued = false;
+  #deferred: ZoneJob[] = [];
 
   /** All scopes name their files in one order, so that two workers cannot each hold what the other waits for. */
   constructor(turn: Turn, files: readonly ZoneFile[]) {
@@ -98,9 +115,24 @@ export class TurnScope implements ZoneScope {
     }
   }
 
+  defer(job: ZoneJob): void {
+    this.#deferred.push(job);
+    if (this.#deferred.length === 1) this.#turn.addLater(this);
+  }
+
+  /** Deferred jobs become due. */
+  wake(): void {
+    if (this.#deferred.length > 0 && !this.#queued) {
+      this.#queued = true;
+      this.#turn.add(this);
+    }
+  }
+
   /** Does the queued jobs. False when a file is locked: they stay queued. */
   transact(): boolean {
-    if (!this.run(this.#jobs)) {
+    for (let i = 0; i < this.#deferred.length; i++) this.#jobs.push(this.#deferred[i]!);
+    this.#deferred.length = 0;
+    if (!allIdle(this.#jobs) && !this.run(this.#jobs)) {
       this.tries++;
       return false;
     }
@@ -153,6 +185,11 @@ export class TurnScope implements ZoneScope {
       }
     }
   }
+}
+
+function allIdle(jobs: readonly ZoneJob[]): boolean {
+  for (let i = 0; i < jobs.length; i++) if (jobs[i]!.idle?.() !== true) return false;
+  return true;
 }
 
 function rethrow(error: unknown): void {

@@ -44,7 +44,9 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
       values.push(value);
     }
     if (!counted) return DECLINED;
-    place.scope.submit(new Entry(r, place, values));
+    const entry = new Entry(r, place, values);
+    if (entry.enterNow()) return DECLINED;
+    place.scope.submit(entry);
     return AGAIN;
   };
 }
@@ -59,7 +61,11 @@ class Place {
   constructor(conf: Readonly<Settings>, env: WorkerEnv) {
     this.conf = conf;
     this.env = env;
-    this.zones = conf.limits.map(({ zone }) => env.zones.open(zone));
+    this.zones = conf.limits.map(({ zone, max }) => {
+      const opened = env.zones.open(zone);
+      opened.limit(max);
+      return opened;
+    });
     this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
   }
 }
@@ -78,6 +84,15 @@ class Entry implements ZoneJob {
     this.#r = r;
     this.#place = place;
     this.#keys = keys;
+  }
+
+  /** Enters without a transaction, where this worker has places left in all zones. */
+  enterNow(): boolean {
+    const { zones } = this.#place;
+    for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '' && !zones[i]!.hasPlace(this.#keys[i]!)) return false;
+    for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.enterNow(this.#keys[i]!);
+    this.#hold();
+    return true;
   }
 
   work(): void {
@@ -107,9 +122,13 @@ class Entry implements ZoneJob {
       this.#leave();
       return;
     }
-    STATUS.set(r, 'PASSED');
-    r.main.onFinish(() => this.#leave());
+    this.#hold();
     if (!r.finished) r.resume(DECLINED);
+  }
+
+  #hold(): void {
+    STATUS.set(this.#r, 'PASSED');
+    this.#r.main.onFinish(() => this.#leave());
   }
 
   #mayAskAgain(): boolean {

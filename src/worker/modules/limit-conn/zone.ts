@@ -73,6 +73,8 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   #claimed = 0;
   #rejections = 0;
   #leaving = false;
+  #max = 0;
+  #uniform = true;
 
   constructor(sql: Sql, name: string, bytes: number, worker: number) {
     this.name = name;
@@ -86,6 +88,28 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     this.#delete = sql.prepare('DELETE FROM held WHERE key = ? AND worker = ?');
     this.#countKeys = sql.prepare("SELECT count(DISTINCT key) FROM held WHERE key > ''");
     sql.hook(this);
+  }
+
+  /** Tells the zone of a limit in force on it. */
+  limit(max: number): void {
+    if (this.#max !== 0 && this.#max !== max) this.#uniform = false;
+    this.#max = max;
+  }
+
+  /**
+   * Whether `enterNow` has a place: one of this worker's own that was left but is still in the database. To take it is to leave and to enter
+   * in one step, which only the holder of the place can do. It needs no look at the others while all limits on the zone are the same.
+   */
+  hasPlace(key: string): boolean {
+    const held = this.#held.get(key);
+    return held !== undefined && held.count < held.stored && this.#uniform;
+  }
+
+  /** Takes a place of which `hasPlace` told. */
+  enterNow(key: string): void {
+    const held = this.#held.get(key)!;
+    held.count++;
+    this.#touched.add(held);
   }
 
   /** Takes a place under the key if fewer than `max` are taken. For inside a transaction. nginx: ngx_http_limit_conn_handler. */
@@ -121,14 +145,14 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     if (held.count + held.entering === 0 && held.stored === 0) this.#claimed -= slabCost(NODE + key.length);
   }
 
-  /** Gives a place back at the end of this turn. nginx: ngx_http_limit_conn_cleanup. */
+  /** Gives a place back, unless a request of the next turn takes it. nginx: ngx_http_limit_conn_cleanup. */
   leave(key: string): void {
     const held = this.#held.get(key)!;
     held.count--;
     this.#touched.add(held);
     if (this.#leaving) return;
     this.#leaving = true;
-    this.#sql.submit(this);
+    this.#sql.defer(this);
   }
 
   /** For a status page; runs without a transaction. */
@@ -142,6 +166,12 @@ export class ConnZone implements ZoneJob, TransactionHooks {
 
   after(): void {
     this.#leaving = false;
+  }
+
+  idle(): boolean {
+    for (const held of this.#touched) if (held.count !== held.stored) return false;
+    this.#touched.clear();
+    return true;
   }
 
   begin(): void {

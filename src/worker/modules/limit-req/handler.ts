@@ -63,34 +63,34 @@ class Place {
 }
 
 /** One request that waits for its decision, and perhaps for its turn. */
-class Turn implements ZoneJob {
+class Turn extends RateDecision implements ZoneJob {
   readonly #r: Request;
   readonly #place: Place;
   readonly #keys: readonly string[];
-  readonly #decision = new RateDecision();
 
   constructor(r: Request, place: Place, keys: readonly string[]) {
+    super();
     this.#r = r;
     this.#place = place;
     this.#keys = keys;
   }
 
   work(): void {
-    this.#decision.decide(this.#place.limits, this.#keys, monotonicMs());
+    this.decide(this.#place.limits, this.#keys, monotonicMs());
   }
 
   after(): void {
     const r = this.#r;
     // The client may have left in the meantime; its request counts all the same.
     if (r.finished || r.main.finished) return;
-    const { code, limit, delay } = this.#decision;
+    const { code } = this;
     if (code === ADMITTED) {
-      if (delay > 0) this.#delay();
+      if (this.delay > 0) this.#delay();
       else this.#proceed('PASSED');
       return;
     }
     if (code === BUSY) this.#log(this.#place.conf.logLevel, `limiting requests${this.#dryRun()}, excess: ${this.#excess()} by zone`);
-    else if (code === NO_ROOM) this.#place.env.log.log(ALERT, `could not allocate node in limit_req zone "${limit!.zone.name}"`);
+    else if (code === NO_ROOM) this.#place.env.log.log(ALERT, `could not allocate node in limit_req zone "${this.limit!.zone.name}"`);
     this.#refuse();
   }
 
@@ -102,7 +102,7 @@ class Turn implements ZoneJob {
   #refuse(): void {
     const r = this.#r;
     const { conf } = this.#place;
-    const { code, excess, limit } = this.#decision;
+    const { code, excess, limit } = this;
     if (code === BUSY) RETRY_AFTER.set(r, Math.max(1, Math.ceil(retryAfter(excess, limit!) / 1000)));
     if (conf.dryRun) {
       this.#proceed('REJECTED_DRY_RUN');
@@ -123,12 +123,12 @@ class Turn implements ZoneJob {
       return;
     }
     STATUS.set(r, 'DELAYED');
-    const timer = setTimeout(() => r.resume(DECLINED), this.#decision.delay);
+    const timer = setTimeout(() => r.resume(DECLINED), this.delay);
     r.onFinish(() => clearTimeout(timer));
   }
 
   #log(level: Level, text: string): void {
-    this.#r.log(level, `${text} "${this.#decision.limit!.zone.name}"`);
+    this.#r.log(level, `${text} "${this.limit!.zone.name}"`);
   }
 
   #dryRun(): string {
@@ -136,7 +136,7 @@ class Turn implements ZoneJob {
   }
 
   #excess(): string {
-    const { excess } = this.#decision;
+    const { excess } = this;
     return `${Math.floor(excess / 1000)}.${String(excess % 1000).padStart(3, '0')}`;
   }
 }
