@@ -121,7 +121,7 @@ const body = defineScope<BodySettings>({
     keepalive_requests: { in: HTTP_SERVER_LOCATION, args: 1, set: int('keepaliveRequests') },
     keepalive_time: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('keepaliveTime') },
     keepalive_min_timeout: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('keepaliveMinTimeout') },
-    keepalive_disable: { in: HTTP_SERVER_LOCATION, args: { min: 1 }, set: bits('keepaliveDisable', { none: 0, msie6: 1, safari: 2 }) },
+    keepalive_disable: { in: HTTP_SERVER_LOCATION, args: [1, 2], set: bits('keepaliveDisable', { none: 0, msie6: 1, safari: 2 }) },
     lingering_close: {
       in: HTTP_SERVER_LOCATION,
       args: 1,
