@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../shared/config/configuration.js';
 import { CRIT, EMERG, NOTICE } from '../shared/log/level.js';
@@ -88,7 +89,7 @@ export async function startMaster(context: Context, configuration: Configuration
     // The workers serve on without a master; with a confused one they are still better off than with none.
     log.log(EMERG, `uncaught exception: ${(error.stack ?? error.message).replaceAll(/\s*\n\s*/g, ' ')}`);
   });
-  process.title = `${name}: master process ${process.argv.slice(1).join(' ')}`;
+  setTitle(name);
   const problem = await bringUp(master, orphans);
   if (master.ending !== undefined) {
     return undefined;
@@ -102,6 +103,16 @@ export async function startMaster(context: Context, configuration: Configuration
   }
   options.ready();
   return undefined;
+}
+
+/** Shows the command line as nginx does; the program's folder is left out when the title, which replaces the command line, has no room for it. */
+function setTitle(name: string): void {
+  const [, program = '', ...args] = process.argv;
+  const title = (shown: string): string => [`${name}: master process`, shown, ...args].join(' ');
+  process.title = title(program);
+  if (process.title !== title(program)) {
+    process.title = title(basename(program, '.js'));
+  }
 }
 
 /** Starts the workers and, while they start, takes the lock; the pid file comes last. Resolves to what went wrong. */

@@ -8,6 +8,7 @@ import { startMaster } from './master.js';
 import { MasterLog, writeTerminal } from './master-log.js';
 import { loadOptions } from './places.js';
 import { sendSignal } from './send-signal.js';
+import { subcommands } from './subcommand.js';
 import { testConfig } from './test-config.js';
 import { configureText, helpText, versionLine } from './version.js';
 import { MasterZones } from './zones.js';
@@ -22,6 +23,10 @@ export interface Parts {
 /** Runs what the command line asks for; resolves to the exit code, or to undefined while the server runs. nginx: main. */
 export async function run(args: readonly string[], early: EarlySignals, parts: () => Promise<Parts>): Promise<number | undefined> {
   const name = programName(process.argv[1]);
+  if (name !== 'nginx' && isSubcommand(args[0])) {
+    const { runSubcommand } = await import('./yargs-cli.js');
+    return runSubcommand(args);
+  }
   const daemon = isDaemon();
   const write = daemon ? tellStarter : writeTerminal;
   let commandLine: CommandLine;
@@ -80,3 +85,10 @@ async function start(
   }
   return startMaster(context, configuration, { daemonized: daemon, ready: releaseStarter });
 }
+
+/** Everything that nginx does not know, and whatever the shell's completion asks. */
+function isSubcommand(word: string | undefined): boolean {
+  return word !== undefined && (OWN_WORDS.includes(word) || subcommands.some(({ name }) => name === word));
+}
+
+const OWN_WORDS = ['completion', '--help', '--version', '--get-yargs-completions'];

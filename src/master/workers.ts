@@ -160,7 +160,7 @@ export class WorkerPool {
   #fork(generation: Generation, role: Role, slot: number, failures: number): { member: Member; ready: Promise<string | undefined> } {
     const { configuration, listeners, control } = generation;
     const sockets = role === 'worker' ? [...listeners.values()] : [];
-    const withControl = role === 'worker' && control !== undefined;
+    const withControl = control !== undefined;
     cluster.setupPrimary({
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.

@@ -229,3 +229,15 @@ t.test('the user and the group exist', { skip: process.getuid?.() !== 0 && 'need
   const group = await testConfig(t, 'user root no-such-group-here;\nevents { }\n');
   t.match(group, { code: 1, stderr: `${product}: [emerg] getgrnam("no-such-group-here") failed in ${group.file}:1\n` });
 });
+
+t.test('the long help and the completion of the shell know the options', { skip: againstNginx }, async (t) => {
+  const help = await runCli(['--help']);
+  t.equal(help.code, 0);
+  t.match(help.stdout, /^ {2}-t +test configuration and exit/m);
+  t.match(await runCli(['--version']), { code: 0, stdout: `sluice/${version}\n` });
+  const script = await runCli(['completion'], { env: { SHELL: '/bin/bash' } });
+  t.match(script, { code: 0, stdout: /complete .*sluice/, stderr: '' });
+  const words = await runCli(['--get-yargs-completions', 'sluice', '-'], { env: { SHELL: '/bin/bash' } });
+  t.match(words.stdout.split('\n'), ['--help', '--version']);
+  t.ok(words.stdout.split('\n').includes('-t'));
+});
