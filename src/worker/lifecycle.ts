@@ -199,10 +199,8 @@ export class Lifecycle {
   }
 
   #fail(error: unknown): void {
-    if (error instanceof FatalSettings) {
-      process.exit(FATAL);
-    }
-    sendToMaster({ t: 'failed', message: error instanceof Error ? error.message : String(error) }, () => process.exit(1));
+    const message = error instanceof Error ? error.message : String(error);
+    sendToMaster({ t: 'failed', message }, () => process.exit(error instanceof FatalSettings ? FATAL : 1));
   }
 
   #crashed(error: unknown): void {

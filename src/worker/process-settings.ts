@@ -6,7 +6,7 @@ import { fsPath } from '../shared/lib/fs-path.js';
 import { nativeText } from '../shared/lib/native-text.js';
 import { groupId, userId } from '../shared/lib/user-ids.js';
 import type { Logger } from '../shared/log/error-log.js';
-import { ALERT, EMERG, WARN } from '../shared/log/level.js';
+import { ALERT, EMERG, type Level, WARN } from '../shared/log/level.js';
 
 interface InitGroups {
   /** Missing in Node's type declarations. */
@@ -110,8 +110,7 @@ export function enterDirectory(conf: ProcessConf, log: Logger): void {
   try {
     process.chdir(fsPath(workingDirectory).toString());
   } catch (error) {
-    log.log(ALERT, `chdir("${workingDirectory}") failed (${errnoText(error)})`);
-    throw new FatalSettings();
+    throw fatal(ALERT, `chdir("${workingDirectory}") failed (${errnoText(error)})`, log);
   }
 }
 
@@ -119,9 +118,13 @@ function attempt(action: () => void, what: string, log: Logger): void {
   try {
     action();
   } catch (error) {
-    log.log(EMERG, `${what} failed (${errnoText(error)})`);
-    throw new FatalSettings();
+    throw fatal(EMERG, `${what} failed (${errnoText(error)})`, log);
   }
+}
+
+function fatal(level: Level, message: string, log: Logger): FatalSettings {
+  log.log(level, message);
+  return new FatalSettings(message);
 }
 
 /** Node has no call for these settings, so the system's own tool makes them; a system without it goes on with a warning. */
