@@ -45,7 +45,7 @@ export class PidFile {
         }
       }
       const owner = pidIn(this.#path);
-      if (owner !== undefined && isMaster(owner)) {
+      if (owner !== undefined && owner !== process.pid && isMaster(owner)) {
         throw new Error(runningMessage(this.#path, owner));
       }
       if (owner === undefined) {

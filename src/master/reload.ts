@@ -42,7 +42,7 @@ async function reloadOnce(master: Master): Promise<void> {
   if (cycle === undefined) {
     return;
   }
-  const problem = await pool.start({ configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.fd });
+  const problem = await pool.start({ configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.path });
   if (problem !== undefined || master.ending !== undefined) {
     if (problem !== undefined && master.ending === undefined) {
       log.log(EMERG, problem);
@@ -69,7 +69,7 @@ async function startAgain(master: Master): Promise<void> {
     configuration: cycle.configuration,
     listeners: cycle.listeners,
     zones: cycle.zones,
-    control: control?.fd,
+    control: control?.path,
   });
   if (problem !== undefined) {
     context.log.log(EMERG, problem);

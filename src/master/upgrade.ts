@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { errnoText } from '../shared/lib/errno.js';
 import { ALERT, NOTICE } from '../shared/log/level.js';
-import { controlPath } from './control-socket.js';
 import { INHERITED } from './inherited.js';
 import type { Master } from './master.js';
 import { restartWorkers } from './reload.js';
@@ -15,7 +14,7 @@ const FIRST_FD = 3;
  * them is told to end; when the new one ends, everything is as before. nginx: ngx_exec_new_binary.
  */
 export async function upgrade(master: Master): Promise<void> {
-  const { context, cycle, pidFile, control } = master;
+  const { context, cycle, pidFile } = master;
   const { log } = context;
   log.log(NOTICE, 'changing binary');
   const { path } = pidFile;
@@ -27,7 +26,6 @@ export async function upgrade(master: Master): Promise<void> {
     log.log(ALERT, `rename() ${path} to ${old} failed before executing new binary process "${args[0]}" (${errnoText(error)})`);
     return;
   }
-  control?.rename(controlPath(old));
   const sockets = [...cycle.listeners.values()];
   const child = spawn(program, args, {
     stdio: [0, 1, 2, ...sockets.map(({ fd }) => fd)],
@@ -57,7 +55,7 @@ async function takeBack(master: Master, path: string): Promise<void> {
     return;
   }
   master.newBinary = undefined;
-  const { pidFile, control, context } = master;
+  const { pidFile, context } = master;
   const old = pidFile.path;
   try {
     await pidFile.rename(path);
@@ -67,7 +65,6 @@ async function takeBack(master: Master, path: string): Promise<void> {
       `rename() ${old} back to ${path} failed after the new binary process "${process.argv[1]}" exited (${errnoText(error)})`,
     );
   }
-  control?.rename(controlPath(path));
   if (master.noAccepting && master.ending === undefined) {
     restartWorkers(master);
   }

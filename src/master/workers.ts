@@ -6,6 +6,7 @@ import type { Logger } from '../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../shared/log/level.js';
 import type { ZonePlan } from '../shared/zone/plan.js';
 import type { Listeners } from './listeners.js';
+import { removeControl } from './orphans.js';
 import { numberOfSignal } from './signals.js';
 
 const NAMES: Readonly<Record<Role, string>> = {
@@ -28,8 +29,8 @@ export interface GenerationSpec {
   readonly configuration: Configuration;
   readonly listeners: Listeners;
   readonly zones: ZonePlan | undefined;
-  /** Descriptor of the control socket; undefined when there is none. */
-  readonly control: number | undefined;
+  /** Folder of the processes' control sockets; undefined when there is none. */
+  readonly control: string | undefined;
   /** Lines for the log before those of the start. They are written when the processes are under way, since the first line loads the logger. */
   readonly announce?: readonly string[];
 }
@@ -160,13 +161,12 @@ export class WorkerPool {
   #fork(generation: Generation, role: Role, slot: number, failures: number): { member: Member; ready: Promise<string | undefined> } {
     const { configuration, listeners, control } = generation;
     const sockets = role === 'worker' ? [...listeners.values()] : [];
-    const withControl = control !== undefined;
     cluster.setupPrimary({
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.
       args: [' '.repeat(40)],
       serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd), ...(withControl ? [control] : [])],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
     });
     const worker = cluster.fork();
     let settle: (problem?: string) => void = () => {};
@@ -206,7 +206,7 @@ export class WorkerPool {
       zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
       listens: sockets.map(({ spec }) => spec),
-      control: withControl,
+      control,
       name: this.#options.name,
     });
     worker.process.on('error', (error) => {
@@ -223,6 +223,9 @@ export class WorkerPool {
     }
     const { log } = this.#options;
     const { pid, role, generation } = member;
+    if (generation.control !== undefined) {
+      removeControl(generation.control, pid);
+    }
     const clean = signal === null && code === 0;
     if (signal === null) {
       log.log(NOTICE, `${NAMES[role]} ${pid} exited with code ${code}`);

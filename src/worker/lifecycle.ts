@@ -7,7 +7,7 @@ import { openErrorLog } from '../shared/log/error-log-spec.js';
 import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
 import { LogFiles } from '../shared/log/log-files.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
-import { awaitNewMaster } from './orphan.js';
+import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
 import type { Serve, Server } from './worker-process.js';
 
@@ -44,6 +44,7 @@ export class Lifecycle {
   #logFiles = new LogFiles();
   #sockets: readonly ListenSocket[] = [];
   #server: Server | undefined;
+  #control: ControlSocket | undefined;
   #quitting = false;
   #exiting = false;
 
@@ -101,6 +102,7 @@ export class Lifecycle {
     try {
       this.#openLogs(start);
       this.#sockets = start.listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));
+      this.#control = new ControlSocket(start.control);
       filterEnvironment(conf.env);
       applyLimits(conf, slot, this.#log);
       const { generation, snapshot } = start;
@@ -218,8 +220,6 @@ export class Lifecycle {
       return;
     }
     this.#log.log(WARN, 'the master process is gone, serving on until a new one takes over');
-    if (start.control) {
-      awaitNewMaster(FIRST_SOCKET_FD + start.listens.length, this.#sockets, () => this.#quit());
-    }
+    this.#control?.awaitMaster(this.#sockets, () => this.#quit());
   }
 }

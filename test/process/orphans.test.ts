@@ -99,3 +99,21 @@ t.test('a worker that hangs does not keep a new master from starting elsewhere',
   await start(t, prefix);
   t.equal((await httpGet(prefix.port(1), '/')).text, 'new');
 });
+
+t.test('a new master that cannot start leaves the old workers alone', { skip: againstNginx }, async (t) => {
+  const prefix = await makePrefix(t, { 'sluice.conf': conf('old') });
+  const workers = await killMaster(await start(t, prefix));
+  for (const broken of ['listen 192.0.2.1:80;', '']) {
+    const text = conf('new').replace('server {', `server { ${broken}`);
+    await prefix.write('sluice.conf', broken === '' ? `working_directory /none; ${text}` : text);
+    const child = await start(t, prefix);
+    await waitFor(() => child.exitCode === 1);
+    t.ok(workers.every(isAlive));
+    t.equal((await httpGet(prefix, '/')).text, 'old');
+    t.equal((await httpGet(`${prefix.dir}/s.sock`, '/')).text, 'old');
+  }
+  await prefix.write('sluice.conf', conf('new'));
+  await start(t, prefix);
+  await waitFor(() => !workers.some(isAlive), { timeout: 10_000 });
+  t.equal((await httpGet(prefix, '/')).text, 'new');
+});

@@ -17,7 +17,7 @@ t.test('nothing is left beside it', async (t) => {
   const { dir, pid } = s;
   t.equal(s.read('server.pid'), `${pid}\n`);
   await s.stop();
-  for (const name of ['server.pid', 'server.pid.lock', 'server.pid.sock']) {
+  for (const name of ['server.pid', 'server.pid.lock', 'server.pid.workers']) {
     t.notOk(existsSync(`${dir}/${name}`), name);
   }
 });
@@ -50,9 +50,11 @@ t.test('of two that start at once, one serves', { skip: againstNginx }, async (t
 t.test('what was left behind is taken over at once', { skip: againstNginx }, async (t) => {
   const prefix = await makePrefix(t, { 'sluice.conf': conf });
   const { dir } = prefix;
-  writeFileSync(`${dir}/server.pid`, `${spawnSync('true').pid}\n`);
+  const gone = spawnSync('true').pid;
+  writeFileSync(`${dir}/server.pid`, `${gone}\n`);
   mkdirSync(`${dir}/server.pid.lock`);
-  writeFileSync(`${dir}/server.pid.sock`, '');
+  mkdirSync(`${dir}/server.pid.workers`);
+  writeFileSync(`${dir}/server.pid.workers/${gone}`, '');
   const [command, ...first] = serverCommand();
   const child = spawn(command, [...first, ...args(dir)], { stdio: 'ignore' });
   t.teardown(() => child.kill('SIGKILL'));
@@ -61,6 +63,7 @@ t.test('what was left behind is taken over at once', { skip: againstNginx }, asy
   child.kill('SIGTERM');
   await waitFor(() => child.exitCode === 0);
   t.notOk(existsSync(`${dir}/server.pid.lock`));
+  t.notOk(existsSync(`${dir}/server.pid.workers`));
 });
 
 t.test("somebody else's is left alone", { skip: againstNginx }, async (t) => {

@@ -19,8 +19,8 @@ export interface Start {
   readonly errorLogs: readonly ErrorLogSpec[];
   /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
   readonly listens: readonly ListenSpec[];
-  /** Whether the descriptor after those is the control socket, by which a new master reaches workers that lost theirs. */
-  readonly control: boolean;
+  /** Folder of the sockets by which a new master reaches workers that lost theirs; undefined when there is none. */
+  readonly control: string | undefined;
   /** The name that messages begin with: `sluice`, or `nginx` when called so. */
   readonly name: string;
 }
@@ -40,3 +40,6 @@ export type ToMaster =
 
 /** What a worker without a master sends to a new one after the last of its sockets. */
 export const HANDED_OVER = 'all';
+
+/** What that master answers once its own workers accept. */
+export const LET_GO = 'let go';

@@ -1,7 +1,7 @@
 // The only file that uses process.binding: a Unix-domain connection between two processes that are not parent and child, over which open
 // sockets travel (SCM_RIGHTS). Node offers that only on the channel of a forked child.
 import { nativeText } from '../lib/native-text.js';
-import { adoptDescriptor, type SocketHandle } from './listen-socket.js';
+import { ListenSocket, SocketError, type SocketHandle } from './listen-socket.js';
 
 interface PipeHandle extends SocketHandle {
   pendingHandle?: SocketHandle | null;
@@ -33,6 +33,9 @@ function bindings(): Bindings {
   return loaded;
 }
 
+/** Handles whose descriptor a {@link HandlePipe} has taken; never closed nor collected, since that would close the descriptor again. */
+const emptied: SocketHandle[] = [];
+
 /** What arrives on a {@link HandlePipe}. */
 export interface HandlePipeEvents {
   handle?(handle: SocketHandle): void;
@@ -45,13 +48,11 @@ export interface HandlePipeEvents {
 /** One end of a connection that carries texts and open sockets. */
 export class HandlePipe {
   readonly #pipe: PipeHandle;
-  readonly #accepted: SocketHandle | undefined;
   readonly #writes = new Set<Request>();
   #ended = false;
 
-  private constructor(pipe: PipeHandle, accepted?: SocketHandle) {
+  private constructor(pipe: PipeHandle) {
     this.#pipe = pipe;
-    this.#accepted = accepted;
   }
 
   /** Connects to a path; `done` gets the negated errno when that fails. */
@@ -72,23 +73,18 @@ export class HandlePipe {
     pipe.connect(request, nativeText(path));
   }
 
-  /** Waits on a bound control socket, given as an inherited descriptor, for one connection, and then lets go of that socket. */
-  static acceptOne(fd: number, events: (pipe: HandlePipe) => HandlePipeEvents): void {
+  /** Makes an accepted connection carry sockets. */
+  static accepted(client: SocketHandle, events: (pipe: HandlePipe) => HandlePipeEvents): void {
     const { Pipe, constants } = bindings();
-    const control = adoptDescriptor(fd);
-    control.onconnection = (status, client) => {
-      if (status < 0 || client === undefined) {
-        return;
-      }
-      control.close();
-      const pipe = new Pipe(constants.IPC);
-      // An accepted handle cannot carry sockets. It has not been started, so libuv lets a second one have its descriptor; both are kept,
-      // since each would close it.
-      pipe.open(client.fd);
-      const accepted = new HandlePipe(pipe, client);
-      accepted.#listen(events(accepted));
-    };
-    control.listen(16);
+    const pipe = new Pipe(constants.IPC);
+    // An accepted handle cannot carry sockets. It has not been started, so libuv lets a second one have its descriptor.
+    if (pipe.open(client.fd) < 0) {
+      client.close();
+      return;
+    }
+    emptied.push(client);
+    const accepted = new HandlePipe(pipe);
+    accepted.#listen(events(accepted));
   }
 
   /** Sends a text, and a socket with it. The socket stays open here. */
@@ -99,10 +95,10 @@ export class HandlePipe {
     this.#pipe.writeLatin1String(request, text, handle);
   }
 
-  /** Closes a connection that was made by `connect`; an accepted one closes with its process. */
+  /** Closes the connection. */
   close(): void {
-    this.#ended = true;
-    if (this.#accepted === undefined) {
+    if (!this.#ended) {
+      this.#ended = true;
       this.#pipe.close();
     }
   }
@@ -122,5 +118,47 @@ export class HandlePipe {
       }
     };
     this.#pipe.readStart();
+  }
+}
+
+/** A Unix-domain socket that accepts {@link HandlePipe} connections. */
+export class HandlePipeServer {
+  readonly #socket: ListenSocket;
+
+  private constructor(socket: ListenSocket) {
+    this.#socket = socket;
+  }
+
+  /** Binds the path, for this user only, and does not listen yet. undefined when that is impossible. */
+  static bind(path: string): HandlePipeServer | undefined {
+    const spec = {
+      key: `unix:${path}`,
+      family: 'unix',
+      address: path,
+      port: 0,
+      backlog: 8,
+      ipv6only: false,
+      reuseport: false,
+      udp: false,
+    } as const;
+    try {
+      return new HandlePipeServer(ListenSocket.bind(spec, 0o600));
+    } catch (error) {
+      if (error instanceof SocketError) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Accepts connections from now on. */
+  listen(events: (pipe: HandlePipe) => HandlePipeEvents): void {
+    const { handle } = this.#socket;
+    handle.onconnection = (status, client) => {
+      if (status >= 0 && client !== undefined) {
+        HandlePipe.accepted(client, events);
+      }
+    };
+    handle.listen(8);
   }
 }
