@@ -100,7 +100,7 @@ function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: 
   }
   checkArgs(node, directive.args);
   const numbered = draft.registry.scopes[row.scope]!;
-  directive.set(written(ownerOf(block, numbered.level), row.scope), node, makeContext(draft, block, node, row));
+  directive.set(written(ownerOf(block, numbered.level), row.scope), node, makeContext(draft, block, { node }, row));
   if (!block.seen.has(node.name)) block.seen.set(node.name, place(node));
 }
 
@@ -165,36 +165,39 @@ export function tableOf<R extends Subject>(draft: Draft<R>, block: Block): Varia
   return (block.context & (In.STREAM | In.STREAM_SERVER | In.STREAM_UPSTREAM)) !== 0 ? draft.tables.stream : draft.tables.http;
 }
 
-function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: DirectiveNode, row: Row<R>): ConfigContext<R> {
+/** `at` holds the directive that messages are about; in a free-form body it moves from line to line. */
+function makeContext<R extends Subject>(draft: Draft<R>, block: Block, at: { node: DirectiveNode }, row: Row<R>): ConfigContext<R> {
   const variables = tableOf(draft, block);
   const ctx: ConfigContext<R> = {
-    node,
+    get node() {
+      return at.node;
+    },
     block,
     variables,
     compatible: draft.compatible,
     setCompatible: (on) => {
       draft.compatible = on;
     },
-    fail: (message, options) => fail(node, message, options),
+    fail: (message, options) => fail(at.node, message, options),
     reject(message, options) {
-      const earlier = message === 'is duplicate' ? block.seen.get(node.name) : undefined;
+      const earlier = message === 'is duplicate' ? block.seen.get(at.node.name) : undefined;
       const related = earlier === undefined ? options : { ...options, related: [{ pos: earlier, text: 'it was set here before' }] };
-      return fail(node, `"${node.name}" directive ${message}`, related);
+      return fail(at.node, `"${at.node.name}" directive ${message}`, related);
     },
     warn(message, options) {
       draft.warnings.push({
         level: 'warn',
         message,
-        pos: place(node, options?.arg),
+        pos: place(at.node, options?.arg),
         ...(options?.hint === undefined ? {} : { hint: options.hint }),
       });
     },
     complex(text) {
       try {
-        return compileComplex(text, variables, place(node));
+        return compileComplex(text, variables, place(at.node));
       } catch (error) {
         if (!(error instanceof ComplexValueError)) throw error;
-        return fail(node, error.message, { arg: Math.max(node.args.indexOf(text), 0) });
+        return fail(at.node, error.message, { arg: Math.max(at.node.args.indexOf(text), 0) });
       }
     },
     regex(pattern, caseless) {
@@ -202,17 +205,17 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: Dir
       try {
         compiled = compileRegex(pattern, { caseless });
       } catch (error) {
-        return fail(node, (error as Error).message);
+        return fail(at.node, (error as Error).message);
       }
       const bound = bindRegex(compiled, variables, pattern);
-      return typeof bound === 'string' ? fail(node, `the duplicate "${bound}" variable`) : bound;
+      return typeof bound === 'string' ? fail(at.node, `the duplicate "${bound}" variable`) : bound;
     },
     zone<Z, D>(kind: ZoneKind<Z, D>, name: string, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D> {
-      const result = draft.zones.name(kind, name, place(node), define);
-      return typeof result === 'string' ? fail(node, result) : result;
+      const result = draft.zones.name(kind, name, place(at.node), define);
+      return typeof result === 'string' ? fail(at.node, result) : result;
     },
     host(host, what) {
-      const ref: HostRef = { host, pos: place(node), addresses: [] };
+      const ref: HostRef = { host, pos: place(at.node), addresses: [] };
       draft.hosts.push({ ref, what });
       return ref;
     },
@@ -226,12 +229,17 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, node: Dir
       return inner;
     },
     entries(opened, entry) {
+      const here = { node: opened };
+      const lineContext = makeContext(draft, block, here, row);
       const walk = (nodes: readonly Node[]): void => {
         for (const line of nodes) {
           if ('syntaxError' in line) throw syntaxError(line);
           if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, draft.sources);
           else if (line.block !== undefined) fail(line, 'unexpected "{"');
-          else entry(line, makeContext(draft, block, line, row));
+          else {
+            here.node = line;
+            entry(line, lineContext);
+          }
         }
       };
       walk(opened.block ?? []);

@@ -1,3 +1,5 @@
+import { formatIpv6 } from '../net/format-ipv6.js';
+
 /**
  * An IP address as 32-bit words, most significant first; an IPv4 address is in the last word and the others are 0.
  */
@@ -21,6 +23,45 @@ export class Address {
 export function parseAddress(text: string): Address | undefined {
   const ipv4 = parseIpv4(text, 0);
   return ipv4 >= 0 ? new Address(4, 0, 0, 0, ipv4) : parseIpv6(text);
+}
+
+/** 255.255.255.255, which parseAddress() refuses as nginx does: the address of clients that have none. */
+export const noAddress = new Address(4, 0, 0, 0, 0xffffffff);
+
+/** Writes an address as nginx does (nginx: ngx_sock_ntop without the port). */
+export function formatAddress({ family, a, b, c, d }: Address): string {
+  if (family === 4) {
+    return `${d >>> 24}.${(d >>> 16) & 255}.${(d >>> 8) & 255}.${d & 255}`;
+  }
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt32BE(a, 0);
+  bytes.writeUInt32BE(b, 4);
+  bytes.writeUInt32BE(c, 8);
+  bytes.writeUInt32BE(d, 12);
+  return formatIpv6(bytes);
+}
+
+/** Parses an address with an optional port, `[...]` around IPv6; the port is 0 when there is none (nginx: ngx_parse_addr_port). */
+export function parseAddressPort(text: string): { readonly address: Address; readonly port: number } | undefined {
+  const bare = parseAddress(text);
+  if (bare !== undefined) {
+    return { address: bare, port: 0 };
+  }
+  const bracket = text.startsWith('[') ? text.indexOf(']') : -1;
+  if (text.startsWith('[') && bracket < 0) {
+    return undefined;
+  }
+  const colon = bracket >= 0 ? bracket + 1 : text.indexOf(':');
+  const host = bracket >= 0 ? text.slice(1, bracket) : text.slice(0, Math.max(colon, 0));
+  const address = parseAddress(host);
+  if (address === undefined) {
+    return undefined;
+  }
+  if (bracket >= 0 && colon === text.length) {
+    return { address, port: 0 };
+  }
+  const port = text.charAt(colon) === ':' && /^\d{1,9}$/.test(text.slice(colon + 1)) ? Number(text.slice(colon + 1)) : 0;
+  return port >= 1 && port <= 65535 ? { address, port } : undefined;
 }
 
 /** Returns the IPv4 address that an IPv4-mapped IPv6 address (::ffff:a.b.c.d) stands for, any other address as it is. */

@@ -8,6 +8,7 @@ import { documentModule } from './document/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
+import { geoModule } from './geo/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
 import { headersModule } from './headers/index.js';
@@ -61,6 +62,7 @@ export const modules: readonly AnyModule[] = [
   tempPathsModule,
   // Variables by look-up.
   mapModule,
+  geoModule,
   limitReqModule,
   limitConnModule,
   authRequestModule,
