@@ -8,6 +8,7 @@ import { language } from './language.js';
 import type { WorkerEnv } from './module.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
+import { endFailedRequest } from './phases/at-work.js';
 import { buildRuntime } from './runtime.js';
 import type { Server, WorkerProcess } from './worker-process.js';
 
@@ -46,6 +47,7 @@ export function serve(worker: WorkerProcess): Server {
         done();
       });
     },
+    failed: endFailedRequest,
     terminate() {
       acceptor.terminate();
       close();

@@ -31,6 +31,8 @@ export interface Server {
    * The sockets are closed: finishes what is under way, closes idle connections, and calls back once none is left, which may be at once.
    */
   drain(done: () => void): void;
+  /** An exception was thrown that nobody caught. Ends what it belongs to and returns true, or false when that is unknown. */
+  failed?(error: unknown): boolean;
   /** Closes every connection now; a drain that was asked for calls back. */
   terminate(): void;
 }

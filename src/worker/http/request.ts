@@ -3,6 +3,7 @@ import { DEBUG, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { Subject } from '../../shared/value/value.js';
 import type { BodyStage, Source } from '../body/stage.js';
+import { enter, leave } from '../phases/at-work.js';
 import { resumePhases } from '../phases/engine.js';
 import type { PhaseHandler } from '../phases/phase.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
@@ -229,10 +230,12 @@ export class Request implements Subject, LogSubject {
       return;
     }
     this.pumping = true;
+    const before = enter(this);
     do {
       this.wantMore = false;
       this.source?.pull(this);
     } while (this.wantMore);
+    leave(before);
     this.pumping = false;
   }
 }

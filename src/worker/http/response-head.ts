@@ -14,7 +14,7 @@ export function http1Head(r: Request): string {
   if (status !== 101) decideFraming(r);
   let text = `HTTP/1.1 ${status}`;
   const reason = out.statusText ?? reasonPhrase(status);
-  text += reason === '' ? '\r\n' : ` ${reason}\r\n`;
+  text += ` ${reason}\r\n`;
   if (out.server === undefined) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
   if (out.date === undefined) text += `Date: ${currentHttpDate()}\r\n`;
   if (out.contentType !== '') {

@@ -3,6 +3,7 @@ import { logHead } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
 import { mapPath } from '../http/map-path.js';
 import type { Request } from '../http/request.js';
+import { enter, leave } from './at-work.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
 import { findConfig } from './find-config.js';
 import type { PhaseHandler } from './phase.js';
@@ -56,6 +57,12 @@ export function startPhases(r: Request): void {
 
 /** Runs handlers until one must wait or the request is answered. nginx: ngx_http_core_run_phases. */
 export function runPhases(r: Request): void {
+  const before = enter(r);
+  run(r);
+  leave(before);
+}
+
+function run(r: Request): void {
   for (;;) {
     if (r.phase === P.FIND_CONFIG) {
       if (!findConfig(r)) return;
@@ -94,15 +101,21 @@ export function runPhases(r: Request): void {
 
 /** Goes on after AGAIN. The code is taken as if the waiting handler had returned it. */
 export function resumePhases(r: Request, code: Result): void {
+  const before = enter(r);
+  resume(r, code);
+  leave(before);
+}
+
+function resume(r: Request, code: Result): void {
   if (r.phase === P.CONTENT && r.contentHandler !== undefined) {
     if (code === DECLINED) {
       r.contentHandler = undefined;
       r.step = 0;
-      runPhases(r);
+      run(r);
     } else finalize(r, code);
     return;
   }
-  if (advance(r, code)) runPhases(r);
+  if (advance(r, code)) run(r);
 }
 
 /** Runs the request's phases from content on, after a handler declined it late. nginx: finalize with NGX_DECLINED. */
