@@ -6,7 +6,7 @@ import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import type { DirectiveNode, Node, Pos } from './ast.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';
-import type { Arity, ConfigContext, FailOptions, HostRef, LevelName, Scope } from './define.js';
+import type { Arity, ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
 import { ConfigError, type Diagnostic, directiveError, suggest, syntaxError } from './errors.js';
 import { resolvePath } from './paths.js';
 import type { Registry, Row } from './registry.js';
@@ -22,7 +22,7 @@ export class Draft<R extends Subject> {
   readonly errors: ConfigError[] = [];
   readonly warnings: Diagnostic[] = [];
   readonly zones = new ZoneTable();
-  readonly hosts: { ref: HostRef; what: string }[] = [];
+  readonly hosts: { ref: HostRef; what: string; options: HostOptions }[] = [];
   readonly sources: Sources;
   readonly registry: Registry<R>;
   /** Variables of `http` and of `stream`; the root has none of its own and lends those of `http`. */
@@ -214,9 +214,9 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, at: { nod
       const result = draft.zones.name(kind, name, place(at.node), define);
       return typeof result === 'string' ? fail(at.node, result) : result;
     },
-    host(host, what) {
+    host(host, what, options = {}) {
       const ref: HostRef = { host, pos: place(at.node), addresses: [] };
-      draft.hosts.push({ ref, what });
+      draft.hosts.push({ ref, what, options });
       return ref;
     },
     conf<C extends object>(scope: Scope<C, R>): Partial<C> {

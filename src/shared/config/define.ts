@@ -71,6 +71,14 @@ export interface HostRef {
   addresses: readonly string[];
 }
 
+/** Fine points of a host that a directive names. */
+export interface HostOptions {
+  /** How a message shows the host; it may have a port there. */
+  readonly shown?: string;
+  /** Asked once the whole configuration is read: a name that turned out to be something else is not looked up. */
+  readonly needed?: () => boolean;
+}
+
 /** What `set` functions can ask for. Every method that fails throws a ConfigError at the directive. */
 export interface ConfigContext<R extends Subject> {
   readonly node: DirectiveNode;
@@ -89,7 +97,7 @@ export interface ConfigContext<R extends Subject> {
   /** Names a shared zone; with `define` it also sets its size and data. */
   zone<Z, D>(kind: ZoneKind<Z, D>, name: string, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D>;
   /** A host name or literal, resolved before `link`. `what` names it in `host not found in WHAT "HOST"`. */
-  host(host: string, what: string): HostRef;
+  host(host: string, what: string, options?: HostOptions): HostRef;
   /** The unmerged settings of another scope that this directive's block writes to. */
   conf<C extends object>(scope: Scope<C, R>): Partial<C>;
   /** Makes a block and reads the directive's body into it. */

@@ -54,11 +54,12 @@ export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals
 export async function loadFromDisk<R extends Subject>(language: Language<R>, origin: Origin): Promise<Loaded<R>> {
   const draft = read(language, diskSources(origin), origin);
   const hosts: Record<string, readonly string[]> = {};
-  for (const { ref, what } of draft.hosts) {
+  for (const { ref, what, options } of draft.hosts) {
+    if (options.needed?.() === false) continue;
     if (hosts[ref.host] === undefined) {
       const addresses = await resolveHost(ref.host);
       if (addresses === undefined) {
-        draft.errors.push(new ConfigError(`host not found in ${what} "${ref.host}"`, ref.pos));
+        draft.errors.push(new ConfigError(`host not found in ${what} "${options.shown ?? ref.host}"`, ref.pos));
         continue;
       }
       hosts[ref.host] = addresses;

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import type { Chunk } from '../body/stage.js';
 import type { Request } from './request.js';
@@ -43,7 +44,7 @@ export interface BodySink {
 export interface ClientStream {
   readonly connection: ClientConnection;
   /** What is being done, for log lines: `reading client request line`. */
-  readonly action: string | undefined;
+  action: string | undefined;
   /** Makes the response head ready to leave with the first piece of the body. */
   sendHead(r: Request): void;
   /** Sends the head now when it still waits for a piece of body. */
@@ -68,5 +69,12 @@ export interface ClientStream {
   /** Calls back once when the client goes away while its request is under way; null stops watching. */
   watchClient(r: Request, callback: (() => void) | null): void;
   /** Hands the raw connection to a tunnel (101, CONNECT). */
-  upgrade(r: Request): import('node:net').Socket;
+  upgrade(r: Request): Upgraded;
+}
+
+/** A connection that is no longer read as HTTP. */
+export interface Upgraded {
+  readonly socket: Socket;
+  /** What came behind the request. */
+  readonly pending: Buffer | null;
 }

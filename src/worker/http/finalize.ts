@@ -122,6 +122,7 @@ export function logRequest(r: Request): void {
 }
 
 function runCleanups(r: Request): void {
+  r.upstream?.cleanup();
   for (let i = r.cleanups.length - 1; i >= 0; i--) r.cleanups[i]!();
   r.cleanups.length = 0;
 }

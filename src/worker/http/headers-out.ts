@@ -8,6 +8,20 @@ export class HeaderOut {
   }
 }
 
+/** The headers of {@link HeadersOut.adopt}. */
+export type AdoptedField =
+  | 'lastModifiedText'
+  | 'etag'
+  | 'location'
+  | 'server'
+  | 'date'
+  | 'contentEncoding'
+  | 'acceptRanges'
+  | 'contentRange'
+  | 'wwwAuthenticate'
+  | 'expires'
+  | 'refresh';
+
 const textOf = (header: HeaderOut | undefined): string | undefined =>
   header === undefined || header.name === '' ? undefined : header.value;
 
@@ -26,12 +40,20 @@ export class HeadersOut {
   contentOffset = 0;
   /** Seconds since the epoch, -1 when there is none. */
   lastModified = -1;
-  /** The Last-Modified text of an upstream, sent as it came. */
-  lastModifiedText: string | undefined = undefined;
+  /** An upstream left these two out and the location passes its own on: then none is sent. */
+  omitServer = false;
+  omitDate = false;
+  /** The charset that `X-Accel-Charset` asks for, in place of the location's. */
+  overrideCharset: string | undefined = undefined;
   /** The content handler says that ranges may be cut out of the body. nginx: r->allow_ranges. */
   allowRanges = false;
   /** All other headers, in the order they were added. Those with a field of their own are in it too, once set. */
   readonly list: HeaderOut[] = [];
+  /** The content type as an upstream sent it, with the two parts that were read from it. */
+  #typeText = '';
+  #typeRead = '';
+  #charsetRead = '';
+  #lastModifiedText: HeaderOut | undefined = undefined;
   #etag: HeaderOut | undefined = undefined;
   #location: HeaderOut | undefined = undefined;
   #server: HeaderOut | undefined = undefined;
@@ -44,6 +66,44 @@ export class HeadersOut {
   #refresh: HeaderOut | undefined = undefined;
   /** Trailers, name and value by turns. */
   readonly trailers: string[] = [];
+
+  /** Takes an upstream's content type apart; it is sent as it came unless a filter changes a part. nginx: ngx_http_upstream_copy_content_type. */
+  readContentType(text: string): void {
+    this.contentType = text;
+    this.charset = '';
+    for (let i = text.indexOf(';'); i !== -1; i = text.indexOf(';', i + 1)) {
+      let at = i + 1;
+      while (text.charCodeAt(at) === 32) at++;
+      if (text.slice(at, at + 8).toLowerCase() !== 'charset=') continue;
+      at += 8;
+      if (text.charCodeAt(at) === 34) at++;
+      const end = text.length > at && text.charCodeAt(text.length - 1) === 34 ? text.length - 1 : text.length;
+      this.contentType = text.slice(0, i);
+      this.charset = text.slice(at, end);
+      break;
+    }
+    this.#typeText = text;
+    this.#typeRead = this.contentType;
+    this.#charsetRead = this.charset;
+  }
+
+  /** The value of the Content-Type header; empty for none. */
+  get contentTypeLine(): string {
+    const type = this.contentType;
+    if (type === '') return '';
+    const charset = this.charset;
+    if (charset === '') return type;
+    return type === this.#typeRead && charset === this.#charsetRead ? this.#typeText : `${type}; charset=${charset}`;
+  }
+
+  /** The Last-Modified text of an upstream, sent as it came. */
+  get lastModifiedText(): string | undefined {
+    return textOf(this.#lastModifiedText);
+  }
+
+  set lastModifiedText(value: string | undefined) {
+    this.#lastModifiedText = this.#put(this.#lastModifiedText, 'Last-Modified', value);
+  }
 
   get etag(): string | undefined {
     return textOf(this.#etag);
@@ -135,6 +195,46 @@ export class HeadersOut {
     return header;
   }
 
+  /** Takes over a header with a field of its own under the name that an upstream wrote. */
+  adopt(field: AdoptedField, name: string, value: string): void {
+    const header = this.add(name, value);
+    switch (field) {
+      case 'lastModifiedText':
+        this.#lastModifiedText = header;
+        break;
+      case 'etag':
+        this.#etag = header;
+        break;
+      case 'location':
+        this.#location = header;
+        break;
+      case 'server':
+        this.#server = header;
+        break;
+      case 'date':
+        this.#date = header;
+        break;
+      case 'contentEncoding':
+        this.#contentEncoding = header;
+        break;
+      case 'acceptRanges':
+        this.#acceptRanges = header;
+        break;
+      case 'contentRange':
+        this.#contentRange = header;
+        break;
+      case 'wwwAuthenticate':
+        this.#wwwAuthenticate = header;
+        break;
+      case 'expires':
+        this.#expires = header;
+        break;
+      case 'refresh':
+        this.#refresh = header;
+        break;
+    }
+  }
+
   /** Adds a header to the list. */
   add(name: string, value: string): HeaderOut {
     const header = new HeaderOut(name, value);
@@ -152,6 +252,9 @@ export class HeadersOut {
     this.contentOffset = 0;
     this.clearLastModified();
     this.allowRanges = false;
+    this.omitServer = false;
+    this.omitDate = false;
+    this.overrideCharset = undefined;
     this.list.length = 0;
     this.trailers.length = 0;
     this.#etag = undefined;
@@ -169,6 +272,12 @@ export class HeadersOut {
   /** Takes off the length, as filters do that change it. nginx: ngx_http_clear_content_length. */
   clearContentLength(): void {
     this.contentLength = -1;
+  }
+
+  /** Forgets the modification time; what an upstream said of it is still sent. */
+  ignoreLastModified(): void {
+    this.lastModified = -1;
+    this.#lastModifiedText = undefined;
   }
 
   /** Takes off the modification time. nginx: ngx_http_clear_last_modified. */

@@ -8,7 +8,7 @@ import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
 import type { Acceptor } from './acceptor.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
-import type { BodySink, ClientConnection, ClientStream } from './client-stream.js';
+import type { BodySink, ClientConnection, ClientStream, Upgraded } from './client-stream.js';
 import { Deadline, type Expiring } from './deadline.js';
 import type { DebugClients } from './debug-clients.js';
 import { finalize, terminate } from './finalize.js';
@@ -115,6 +115,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   get action(): string | undefined {
     if (this.#action !== undefined || !this.#readingHead) return this.#action;
     return this.#parser.inHeaders ? 'reading client request headers' : 'reading client request line';
+  }
+
+  set action(action: string | undefined) {
+    this.#action = action;
   }
 
   get connection(): ClientConnection {
@@ -520,19 +524,18 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (callback !== null && this.#ended) process.nextTick(callback);
   }
 
-  upgrade(r: Request): Socket {
+  upgrade(r: Request): Upgraded {
     this.flush(r);
     this.#state = State.TUNNEL;
     this.#deadline.clear();
-    this.#unpause();
-    return this.#socket;
-  }
-
-  /** Bytes the client sent ahead of the tunnel. */
-  takePending(): Buffer | null {
-    const pending = this.#pending;
+    this.#watcher = null;
+    const socket = this.#socket;
+    socket.removeAllListeners('data').removeAllListeners('drain').removeAllListeners('end');
+    const pending = this.#at < this.#bytes.length ? this.#bytes.subarray(this.#at) : this.#pending;
+    this.#at = this.#bytes.length;
     this.#pending = null;
-    return pending;
+    this.#unpause();
+    return { socket, pending: pending === null ? null : Buffer.from(pending) };
   }
 
   // ---------------------------------------------------------------- the end of the connection

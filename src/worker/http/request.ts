@@ -6,6 +6,8 @@ import type { BodyStage, Source } from '../body/stage.js';
 import { enter, leave } from '../phases/at-work.js';
 import { resumePhases } from '../phases/engine.js';
 import type { PhaseHandler } from '../phases/phase.js';
+import type { Attempt } from '../upstream/attempt.js';
+import type { UpstreamRequest } from '../upstream/engine.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
 import type { RequestBody } from './request-body.js';
@@ -134,6 +136,12 @@ export class Request implements Subject, LogSubject {
   limitRateSet = false;
   limitRateAfterSet = false;
   aborted = false;
+
+  // --- backends
+  /** The latest business with backends. */
+  upstream: UpstreamRequest | null = null;
+  /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
+  upstreamStates: Attempt[] | null = null;
 
   // --- times
   /** Milliseconds of the wall clock when the head's first byte was read. */

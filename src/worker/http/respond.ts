@@ -32,7 +32,7 @@ export function sendHeader(r: Request): Result {
   if (r !== r.main) return OK;
   // nginx: ngx_http_header_filter decides what has no body.
   if (r.methodBit === METHOD.HEAD) r.headerOnly = true;
-  if (out.status !== 200 && out.status !== 206 && out.status !== 304) out.clearLastModified();
+  if (out.status !== 200 && out.status !== 206 && out.status !== 304) out.ignoreLastModified();
   if (out.status === 204) {
     r.headerOnly = true;
     out.contentType = '';

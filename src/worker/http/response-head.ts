@@ -14,15 +14,12 @@ export function http1Head(r: Request): string {
   if (status !== 101) decideFraming(r);
   let text = `HTTP/1.1 ${status}`;
   const reason = out.statusText ?? reasonPhrase(status);
-  text += ` ${reason}\r\n`;
-  if (out.server === undefined) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
-  if (out.date === undefined) text += `Date: ${currentHttpDate()}\r\n`;
-  if (out.contentType !== '') {
-    text += out.charset === '' ? `Content-Type: ${out.contentType}\r\n` : `Content-Type: ${out.contentType}; charset=${out.charset}\r\n`;
-  }
+  text += out.statusText === '' ? '\r\n' : ` ${reason}\r\n`;
+  if (out.server === undefined && !out.omitServer) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
+  if (out.date === undefined && !out.omitDate) text += `Date: ${currentHttpDate()}\r\n`;
+  if (out.contentType !== '') text += `Content-Type: ${out.contentTypeLine}\r\n`;
   if (out.contentLength >= 0) text += `Content-Length: ${out.contentLength}\r\n`;
-  if (out.lastModifiedText !== undefined) text += `Last-Modified: ${out.lastModifiedText}\r\n`;
-  else if (out.lastModified !== -1) text += `Last-Modified: ${httpDate(out.lastModified * 1000)}\r\n`;
+  if (out.lastModified !== -1 && out.lastModifiedText === undefined) text += `Last-Modified: ${httpDate(out.lastModified * 1000)}\r\n`;
 
   const location = out.location;
   const ownRedirect = location?.charCodeAt(0) === 47 && settings.absoluteRedirect;

@@ -8,6 +8,8 @@ import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
+import type { Resolver } from '../resolver/resolver.js';
+import { UpstreamGroups } from '../upstream/groups.js';
 import type { GzipRules } from './accept-gzip.js';
 import type { ErrorPage } from './error-page.js';
 import type { FileSettings } from './file-settings.js';
@@ -121,6 +123,11 @@ export interface LocationSettings {
   logSubrequest: boolean;
   uninitializedVariableWarn: boolean;
   gzip: GzipRules;
+  earlyHints: readonly ComplexValue<Request>[];
+  /** Looks names up at request time. */
+  resolver: Resolver | undefined;
+  /** Milliseconds. */
+  resolverTimeout: number;
   limitRate: ComplexValue<Request> | undefined;
   limitRateAfter: ComplexValue<Request> | undefined;
 }
@@ -171,6 +178,7 @@ export class HttpRuntime {
   readonly servers: ServerRuntime[] = [];
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
+  readonly upstreams = new UpstreamGroups();
   /** The settings in force at any block, for directives that refer to blocks inside theirs. */
   readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
   /** The merged settings of a scope at the level of the whole `http` block. */

@@ -5,6 +5,7 @@ import { autoindexModule } from './autoindex/index.js';
 import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
+import { earlyHintsModule } from './early-hints/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
@@ -13,6 +14,7 @@ import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
 import { headersModule } from './headers/index.js';
 import { indexFileModule } from './index-file/index.js';
+import { keepaliveModule } from './keepalive/index.js';
 import { limitConnModule } from './limit-conn/index.js';
 import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
@@ -22,6 +24,7 @@ import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
 import { postActionModule } from './post-action/index.js';
 import { processModule } from './process/index.js';
+import { proxyModule } from './proxy/index.js';
 import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
 import { rewriteModule } from './rewrite/index.js';
@@ -31,9 +34,11 @@ import { staticModule } from './static/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
 import { tryFilesModule } from './try-files/index.js';
+import { upstreamGroupsModule, upstreamModule } from './upstream/index.js';
 import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
+import { varsUpstreamModule } from './vars-upstream/index.js';
 
 /**
  * All modules, in the order in which their handlers run within a phase and their filters work on a response. It is the
@@ -47,16 +52,22 @@ export const modules: readonly AnyModule[] = [
   varsConnectionModule,
   varsRequestModule,
   varsResponseModule,
+  varsUpstreamModule,
+  upstreamGroupsModule,
+  upstreamModule,
+  keepaliveModule,
   clientModule,
   documentModule,
   errorPageModule,
   postActionModule,
   limitRateModule,
   limitExceptModule,
+  earlyHintsModule,
   // What answers in locations of its own.
   emptyGifModule,
   stubStatusModule,
   sluiceStatusModule,
+  proxyModule,
   // Phases before the content.
   rewriteModule,
   tempPathsModule,

@@ -1,0 +1,28 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+
+const scope = defineScope<{ earlyHints: readonly ComplexValue<Request>[] }>({
+  fields: { earlyHints: inherit<readonly ComplexValue<Request>[]>([]) },
+  directives: {
+    // nginx: ngx_http_set_predicate_slot.
+    early_hints: {
+      in: In.HTTP | In.SERVER | In.LOCATION,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        conf.earlyHints = [...(conf.earlyHints ?? []), ...node.args.map((text) => ctx.complex(text))];
+      },
+    },
+  },
+});
+
+/** Says when 103 responses of backends are passed on to clients. */
+export const earlyHintsModule = defineModule({
+  name: 'early_hints',
+  location: scope,
+  installLocation(conf, location) {
+    location.settings.earlyHints = conf.earlyHints;
+  },
+});

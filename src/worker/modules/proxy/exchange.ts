@@ -1,0 +1,138 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { H } from '../../http/header-names.js';
+import type { Request } from '../../http/request.js';
+import { escapeUri } from '../../http/uri-escape.js';
+import type { UpstreamRequest } from '../../upstream/engine.js';
+import { HEAD_OK } from '../../upstream/head-codes.js';
+import { Http1Reader } from '../../upstream/http1-reader.js';
+import type { BodyFrame, Exchange } from '../../upstream/protocol.js';
+import type { ProxyLocation } from './location.js';
+import type { CompiledHeaders } from './request-headers.js';
+import type { ProxyVars } from './settings.js';
+
+const CHUNK: BodyFrame = { before: (size) => `${size.toString(16)}\r\n`, after: '\r\n', last: '0\r\n\r\n' };
+
+/** One request to an HTTP/1 backend. nginx: ngx_http_proxy_ctx_t and the functions around it. */
+export class ProxyExchange extends Http1Reader implements Exchange {
+  readonly location: ProxyLocation;
+  vars: ProxyVars;
+  requestText = '';
+  bodyFrame: BodyFrame | undefined = undefined;
+  readonly sendsBody: boolean;
+  /** The value of Content-Length, -1 for none. */
+  bodyLength = -1;
+  chunked = false;
+  #head = false;
+
+  constructor(location: ProxyLocation, vars: ProxyVars) {
+    super();
+    this.location = location;
+    this.vars = vars;
+    this.sendsBody = location.body === undefined && location.conf.settings.passRequestBody;
+  }
+
+  // nginx: ngx_http_proxy_create_request.
+  createRequest(u: UpstreamRequest): boolean {
+    const { r } = u;
+    const location = this.location;
+    const headers = u.cacheable && location.cacheHeaders !== undefined ? location.cacheHeaders : location.headers;
+    const method = u.method !== '' ? u.method : location.method === undefined ? r.method : location.method.eval(r);
+    this.#head = method.length === 4 && method.toUpperCase() === 'HEAD';
+    let host = headers.host === undefined ? this.vars.hostHeader : headers.host.eval(r);
+    if (host === '' && location.http11) host = this.vars.hostHeader;
+    const uri = proxiedUri(r, location, this.vars);
+    if (uri === '') {
+      r.log(ERR, 'zero length URI to proxy');
+      return false;
+    }
+    u.uri = uri;
+    let body = '';
+    if (location.body !== undefined) {
+      body = location.body.eval(r);
+      this.bodyLength = body.length;
+    } else if (r.chunkedIn && r.requestBodyNoBuffering) {
+      this.bodyLength = -1;
+      this.chunked = true;
+      this.bodyFrame = CHUNK;
+    } else this.bodyLength = r.contentLength;
+    let text = `${method} ${uri}${location.versionText}`;
+    if (host !== '') text += `Host: ${host}\r\n`;
+    text += this.#ownHeaders(r, headers);
+    if (location.conf.settings.passRequestHeaders) text += clientHeaders(r, headers.replaced);
+    this.requestText = `${text}\r\n${body}`;
+    return true;
+  }
+
+  #ownHeaders(r: Request, headers: CompiledHeaders): string {
+    const lines = headers.lines;
+    let text = '';
+    for (let i = 0; i < lines.length; i++) {
+      const { before, value, line } = lines[i]!;
+      if (line !== undefined) text += line;
+      else if (value === 'body-length') {
+        if (this.bodyLength >= 0) text += `${before}${this.bodyLength}\r\n`;
+      } else if (value === 'chunked') {
+        if (this.chunked) text += `${before}chunked\r\n`;
+      } else {
+        const evaluated = value.eval(r);
+        if (evaluated !== '') text += `${before}${evaluated}\r\n`;
+      }
+    }
+    return text;
+  }
+
+  reset(): void {
+    this.restart();
+  }
+
+  // nginx: the end of ngx_http_proxy_process_header.
+  readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number {
+    const head = u.head;
+    const code = this.parseHead(head, u.conf.kinds, u, bytes, start, end);
+    if (code !== HEAD_OK) return code;
+    // So that the connection can be kept although nobody reads a body.
+    if (this.#head || head.status === 204 || head.status === 304 || (!head.chunked && head.contentLength === 0)) {
+      u.keepalive = !head.connectionClose;
+    }
+    if (head.status === 101) {
+      u.keepalive = false;
+      if (u.r.head.known[H.upgrade] !== undefined) u.upgrade = true;
+    }
+    return HEAD_OK;
+  }
+
+  beginBody(u: UpstreamRequest): void {
+    const { settings } = u.conf;
+    this.expectBody(u.head, this.#head, settings.passTrailers, settings.bufferSize);
+    if (this.complete) u.keepalive = this.keepalive;
+  }
+
+  readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
+    const sound = this.body(u.head, u, u.pipe!, bytes, start, end);
+    if (this.complete) u.keepalive = this.keepalive;
+    return sound;
+  }
+}
+
+/** The URI that the backend is asked for. */
+export function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars): string {
+  const given = vars.uri;
+  if (given === '') {
+    if (r.validUnparsedUri) return r.unparsedUri;
+  } else if (location.dynamic) return given;
+  const mapped = r.validLocation && given !== '';
+  let rest = mapped ? r.uri.slice(location.name.length) : r.uri;
+  if (r.head.quotedUri || r.internal) rest = escapeUri(rest, 'uri');
+  const path = r.validLocation ? given + rest : rest;
+  return r.args === '' ? path : `${path}?${r.args}`;
+}
+
+/** The client's headers that go on to the backend as they came. */
+function clientHeaders(r: Request, replaced: ReadonlySet<string>): string {
+  const { headers, names } = r.head;
+  let text = '';
+  for (let i = 0; i < names.length; i++) {
+    if (!replaced.has(names[i]!)) text += `${headers[i * 2]}: ${headers[i * 2 + 1]}\r\n`;
+  }
+  return text;
+}

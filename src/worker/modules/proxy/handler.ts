@@ -1,0 +1,52 @@
+import { contextSlot, type Request } from '../../http/request.js';
+import { readBody } from '../../http/request-body.js';
+import type { LocationRuntime } from '../../http/runtime-types.js';
+import { DONE, type Result } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import { startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
+import { ProxyExchange } from './exchange.js';
+import type { ProxyLocation } from './location.js';
+import { evaluatePass } from './pass.js';
+import type { ProxyVars } from './settings.js';
+
+/** What the request at hand is sent with, for `$proxy_host` and its kin. */
+export const proxyContext = contextSlot<ProxyExchange>();
+
+const NO_VARS: ProxyVars = { schema: '', hostHeader: '', port: '', uri: '', keyStart: '' };
+
+/** Makes the content handler of a location that passes requests on. nginx: ngx_http_proxy_handler. */
+export function makeHandler(compiled: ProxyLocation, location: LocationRuntime): PhaseHandler {
+  const { fixed, dynamic } = compiled.pass;
+  const group =
+    fixed === undefined
+      ? undefined
+      : location.server.http.upstreams.find(fixed.declaration.host, fixed.declaration.port, fixed.declaration.noPort);
+  const tls = fixed?.vars.schema.length === 8;
+  const unbuffered = !compiled.conf.settings.requestBuffering && compiled.body === undefined && compiled.conf.settings.passRequestBody;
+  return (r: Request): Result => {
+    const exchange = new ProxyExchange(compiled, fixed === undefined ? NO_VARS : fixed.vars);
+    const u = new UpstreamRequest(r, compiled.conf, exchange);
+    r.upstream?.cleanup();
+    r.upstream = u;
+    r.upstreamLog = upstreamLogText;
+    proxyContext.set(r, exchange);
+    if (dynamic === undefined) {
+      u.schema = fixed!.vars.schema;
+      u.tls = tls;
+      u.group = group;
+    } else {
+      const evaluated = evaluatePass(r, dynamic.eval(r));
+      if (evaluated === undefined) return 500;
+      exchange.vars = evaluated.vars;
+      u.schema = evaluated.vars.schema;
+      u.tls = evaluated.tls;
+      u.resolved = evaluated.target;
+    }
+    if (unbuffered && r === r.main && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
+      r.requestBodyNoBuffering = true;
+      u.start();
+    } else if (r.contentLength <= 0 && !r.chunkedIn) u.start();
+    else readBody(r, startUpstream);
+    return DONE;
+  };
+}

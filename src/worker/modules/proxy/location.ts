@@ -1,0 +1,94 @@
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Request } from '../../http/request.js';
+import type { WorkerEnv } from '../../module.js';
+import type { UpstreamConf } from '../../upstream/conf.js';
+import { completeSettings } from '../../upstream/directives.js';
+import { makeHeaderKinds } from '../../upstream/header-kinds.js';
+import type { HeadRewriter } from '../../upstream/protocol.js';
+import { rewriteCookie } from './cookies.js';
+import { type CompiledHeaders, compileHeaders, defaultHeaders } from './request-headers.js';
+import { defaultRedirect, rewriteValue } from './rewrite.js';
+import type { ProxyPass, ProxySettings, Rewrite } from './settings.js';
+
+/** nginx: ngx_http_proxy_hide_headers. */
+const HIDDEN = [
+  'Date',
+  'Server',
+  'X-Pad',
+  'X-Accel-Expires',
+  'X-Accel-Redirect',
+  'X-Accel-Limit-Rate',
+  'X-Accel-Buffering',
+  'X-Accel-Charset',
+];
+
+/** A location's `proxy_*` settings, compiled for requests. */
+export interface ProxyLocation {
+  readonly conf: UpstreamConf;
+  readonly pass: ProxyPass;
+  /** `proxy_pass` holds variables. */
+  readonly dynamic: boolean;
+  /** The part of the URI that the path of `proxy_pass` stands for. */
+  readonly name: string;
+  readonly headers: CompiledHeaders;
+  /** The headers of requests whose responses are cached. */
+  readonly cacheHeaders: CompiledHeaders | undefined;
+  readonly body: ComplexValue<Request> | undefined;
+  readonly method: ComplexValue<Request> | undefined;
+  readonly http11: boolean;
+  /** ` HTTP/1.1` and the end of the line. */
+  readonly versionText: string;
+}
+
+/** Compiles a location's settings. */
+export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPass, env: WorkerEnv): ProxyLocation {
+  const http11 = (settings.httpVersion || (env.compatible ? 1001 : 1000)) === 1001;
+  const conf: UpstreamConf = {
+    module: 'proxy',
+    settings: completeSettings(settings),
+    kinds: makeHeaderKinds(HIDDEN, settings.hideHeaders, settings.passHeaders),
+    passServer: isPassed('server', settings),
+    passDate: isPassed('date', settings),
+    rewriter: makeRewriter(settings, pass),
+    changeBuffering: true,
+    passEarlyHints: true,
+    intercept404: false,
+    noLiveStatus: env.compatible ? 502 : 503,
+    tls: undefined,
+    cache: undefined,
+  };
+  return {
+    conf,
+    pass,
+    dynamic: pass.dynamic !== undefined,
+    name: pass.location,
+    headers: compileHeaders(settings.headers, defaultHeaders(!env.compatible)),
+    cacheHeaders: undefined,
+    body: settings.body,
+    method: settings.method,
+    http11,
+    versionText: http11 ? ' HTTP/1.1\r\n' : ' HTTP/1.0\r\n',
+  };
+}
+
+const isPassed = (name: string, { passHeaders }: Readonly<ProxySettings>): boolean =>
+  passHeaders.some((passed) => passed.toLowerCase() === name);
+
+function makeRewriter(settings: Readonly<ProxySettings>, pass: ProxyPass): HeadRewriter | undefined {
+  const redirects = redirectRules(settings, pass);
+  const { cookieDomains: domains, cookiePaths: paths, cookieFlags: flags } = settings;
+  const cookies = domains !== null || paths !== null || flags !== null ? { domains, paths, flags } : undefined;
+  if (redirects === undefined && cookies === undefined) return undefined;
+  return {
+    redirects: redirects !== undefined,
+    redirect: (r, value, prefix) => rewriteValue(r, redirects!, value, prefix),
+    cookie: (r, value) => (cookies === undefined ? undefined : rewriteCookie(r, cookies, value)),
+  };
+}
+
+function redirectRules(settings: Readonly<ProxySettings>, pass: ProxyPass): readonly Rewrite[] | undefined {
+  if (!settings.redirect) return undefined;
+  if (settings.redirects !== undefined) return settings.redirects;
+  const own = defaultRedirect(pass);
+  return own === undefined ? undefined : [own];
+}

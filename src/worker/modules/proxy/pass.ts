@@ -1,0 +1,90 @@
+import type { DirectiveNode } from '../../../shared/config/ast.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { LocationInfo } from '../../http/location-info.js';
+import type { Request } from '../../http/request.js';
+import { type Context, claimContent } from '../../module.js';
+import type { ResolvedTarget } from '../../upstream/conf.js';
+import { declareGroup } from '../../upstream/group-config.js';
+import { type BackendUrl, parseBackendUrl } from '../../upstream/url.js';
+import type { ProxyPass, ProxyVars } from './settings.js';
+
+/** Splits the scheme off. Returns undefined for any but http and https. */
+function scheme(url: string): { readonly schema: string; readonly port: number } | undefined {
+  if (url.slice(0, 7).toLowerCase() === 'http://') return { schema: url.slice(0, 7), port: 80 };
+  if (url.slice(0, 8).toLowerCase() === 'https://') return { schema: url.slice(0, 8), port: 443 };
+  return undefined;
+}
+
+// nginx: ngx_http_proxy_set_vars.
+function makeVars(url: BackendUrl, schema: string, defaultPort: number, uri: string): ProxyVars {
+  if (url.family === 'unix') {
+    return { schema, hostHeader: 'localhost', port: '', uri, keyStart: `${schema}unix:${url.host}:` };
+  }
+  const plain = url.noPort || url.port === defaultPort;
+  const hostHeader = plain ? url.host : `${url.host}:${url.portText}`;
+  const port = plain ? (defaultPort === 80 ? '80' : '443') : url.portText;
+  return { schema, hostHeader, port, uri, keyStart: schema + hostHeader };
+}
+
+/** Reads `proxy_pass`. nginx: ngx_http_proxy_pass. */
+export function readPass(node: DirectiveNode, ctx: Context): ProxyPass {
+  claimContent(ctx, 'proxy');
+  const info = ctx.block.info as LocationInfo;
+  if (info.name.endsWith('/') && info.kind !== 'nameless') info.autoRedirect = true;
+  const text = node.args[0]!;
+  if (text.includes('$')) return { dynamic: ctx.complex(text), fixed: undefined, location: '' };
+  const found = scheme(text);
+  if (found === undefined) return ctx.fail('invalid URL prefix', { arg: 0 });
+  const { schema, port } = found;
+  const url = parseBackendUrl(text.slice(schema.length), { defaultPort: port, uriPart: true });
+  if (typeof url === 'string') return ctx.fail(`${url} in upstream "${text.slice(schema.length)}"`, { arg: 0 });
+  const declaration = declareGroup(ctx, url.host, url);
+  const mapped = info.kind === 'exact' || info.kind === 'prefix' || info.kind === 'prefix-final';
+  if (!mapped && url.uri !== '') {
+    ctx.fail(
+      '"proxy_pass" cannot have URI part in location given by regular expression, or inside named location, or inside "if" statement, or inside "limit_except" block',
+      { arg: 0 },
+    );
+  }
+  return {
+    dynamic: undefined,
+    fixed: { url: text, declaration, vars: makeVars(url, schema, port, url.uri) },
+    location: mapped ? info.name : '',
+  };
+}
+
+/** What a `proxy_pass` with variables comes to for a request. */
+export interface EvaluatedPass {
+  readonly vars: ProxyVars;
+  readonly target: ResolvedTarget;
+  readonly tls: boolean;
+}
+
+/** Evaluates a URL with variables. Returns undefined, with the reason logged, for one that is malformed. nginx: ngx_http_proxy_eval. */
+export function evaluatePass(r: Request, text: string): EvaluatedPass | undefined {
+  const found = scheme(text);
+  if (found === undefined || found.schema.length === text.length) {
+    r.log(ERR, `invalid URL prefix in "${text}"`);
+    return undefined;
+  }
+  const { schema, port } = found;
+  const rest = text.slice(schema.length);
+  const url = parseBackendUrl(rest, { defaultPort: port, uriPart: true });
+  if (typeof url === 'string') {
+    r.log(ERR, `${url} in upstream "${rest}"`);
+    return undefined;
+  }
+  const uri = url.uri.startsWith('?') ? `/${url.uri}` : url.uri;
+  const unix = url.family === 'unix';
+  return {
+    vars: makeVars(url, schema, port, uri),
+    target: {
+      host: url.host,
+      port: unix ? 0 : url.port,
+      noPort: url.noPort,
+      unix,
+      address: url.address,
+    },
+    tls: schema.length === 8,
+  };
+}

@@ -1,0 +1,92 @@
+import type { Request } from '../../http/request.js';
+import { defineModule, type Variable } from '../../module.js';
+import type { Attempt } from '../../upstream/attempt.js';
+import { K } from '../../upstream/header-kinds.js';
+
+/**
+ * Puts the attempts of a request in a row: a comma stands between two attempts, a colon between two rounds of them.
+ * nginx: ngx_http_upstream_status_variable and its kin.
+ */
+function list(r: Request, each: (attempt: Attempt) => string): string | undefined {
+  const attempts = r.upstreamStates;
+  if (attempts === null || attempts.length === 0) return undefined;
+  let text = '';
+  for (let i = 0; ; ) {
+    const attempt = attempts[i]!;
+    text += each(attempt);
+    if (++i === attempts.length) break;
+    if (attempt.peer !== undefined) text += ', ';
+    else {
+      text += ' : ';
+      if (++i === attempts.length) break;
+    }
+  }
+  return text;
+}
+
+/** Milliseconds as seconds with three digits; `-` for a time that never came. */
+function seconds(ms: number): string {
+  if (ms === -1) return '-';
+  const whole = Math.max(Math.floor(ms), 0);
+  return `${Math.floor(whole / 1000)}.${String(whole % 1000).padStart(3, '0')}`;
+}
+
+const lists: readonly (readonly [string, (attempt: Attempt) => string])[] = [
+  ['upstream_status', ({ status }) => (status === 0 ? '-' : String(status))],
+  ['upstream_connect_time', ({ connectTime }) => seconds(connectTime)],
+  ['upstream_header_time', ({ headerTime }) => seconds(headerTime)],
+  ['upstream_response_time', ({ responseTime }) => seconds(responseTime)],
+  ['upstream_response_length', ({ responseLength }) => String(responseLength)],
+  ['upstream_bytes_received', ({ bytesReceived }) => String(bytesReceived)],
+  ['upstream_bytes_sent', ({ bytesSent }) => String(bytesSent)],
+];
+
+/** The addresses; between two rounds nothing stands for the entry that separates them. nginx: ngx_http_upstream_addr_variable. */
+const addresses = (r: Request): string | undefined => list(r, ({ peer }) => peer ?? '');
+
+/** Headers whose name, with `_` for `-`, is the variable's; joined. nginx: ngx_http_variable_unknown_header. */
+function header(r: Request, suffix: string): string | undefined {
+  const head = r.upstream?.head;
+  if (head === undefined) return undefined;
+  let value: string | undefined;
+  for (let i = 0; i < head.lowers.length; i++) {
+    if (head.kinds[i] === K.DROPPED || head.lowers[i]!.replaceAll('-', '_') !== suffix) continue;
+    value = value === undefined ? head.values[i]! : `${value}, ${head.values[i]}`;
+  }
+  return value;
+}
+
+function trailer(r: Request, suffix: string): string | undefined {
+  const trailers = r.upstream?.head.trailers ?? [];
+  let value: string | undefined;
+  for (let i = 0; i < trailers.length; i += 3) {
+    if (trailers[i + 1]!.replaceAll('-', '_') !== suffix) continue;
+    value = value === undefined ? trailers[i + 2]! : `${value}, ${trailers[i + 2]}`;
+  }
+  return value;
+}
+
+/** A cookie that the backend set. nginx: ngx_http_parse_set_cookie_lines. */
+function cookie(r: Request, suffix: string): string | undefined {
+  const head = r.upstream?.head;
+  if (head === undefined) return undefined;
+  for (let i = 0; i < head.kinds.length; i++) {
+    if ((head.kinds[i]! & ~K.HIDDEN) !== K.SET_COOKIE) continue;
+    const line = head.values[i]!;
+    if (line.slice(0, suffix.length).toLowerCase() !== suffix) continue;
+    const found = /^ *= *([^;]*)/.exec(line.slice(suffix.length));
+    if (found !== null) return found[1];
+  }
+  return undefined;
+}
+
+const variables: readonly Variable[] = [
+  { name: 'upstream_addr', cacheable: false, get: addresses },
+  ...lists.map(([name, each]): Variable => ({ name, cacheable: false, get: (r) => list(r, each) })),
+  { name: 'upstream_http_', prefix: true, cacheable: false, get: header },
+  { name: 'upstream_trailer_', prefix: true, cacheable: false, get: trailer },
+  { name: 'upstream_cookie_', prefix: true, cacheable: false, get: cookie },
+];
+
+/** `$upstream_*`: what is known of a request's backends. */
+export const varsUpstreamModule = defineModule({ name: 'vars_upstream', variables });

@@ -1,0 +1,203 @@
+import { readSync } from 'node:fs';
+import { errnoText } from '../../shared/lib/errno.js';
+import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
+import type { Chunk } from '../body/stage.js';
+import type { BodySink } from '../http/client-stream.js';
+import type { RequestBody } from '../http/request-body.js';
+import type { UpstreamConnection } from './connection.js';
+import type { UpstreamRequest } from './engine.js';
+
+/** Writes a request with its body to a connection, as fast as that takes it. */
+export interface RequestSender {
+  start(): void;
+  /** The connection has room again. */
+  drained(): void;
+  /** Nothing more may be written. */
+  stop(): void;
+}
+
+/** Bytes written at a time. */
+const PIECE = 64 * 1024;
+/** Up to this size head and body leave in one write. */
+const COPY_LIMIT = 32 * 1024;
+
+/** What sends the request at hand; null when it has no body. */
+export function makeBodySender(u: UpstreamRequest, c: UpstreamConnection): RequestSender | null {
+  const { r, exchange } = u;
+  if (r.requestBodyNoBuffering) return new BodyRelay(u, c);
+  if (!exchange.sendsBody || r.body === null || r.body.length === 0) return null;
+  return new BodySender(u, c, r.body);
+}
+
+/** Sends a body that was read before, from memory or from its temporary file. */
+class BodySender implements RequestSender {
+  readonly #u: UpstreamRequest;
+  readonly #c: UpstreamConnection;
+  readonly #body: RequestBody;
+  #chunk = 0;
+  #offset = 0;
+  #stopped = false;
+
+  constructor(u: UpstreamRequest, c: UpstreamConnection, body: RequestBody) {
+    this.#u = u;
+    this.#c = c;
+    this.#body = body;
+  }
+
+  start(): void {
+    const text = this.#u.exchange.requestText;
+    const body = this.#body;
+    if (body.file === undefined && text.length + body.length <= COPY_LIMIT) {
+      const whole = Buffer.allocUnsafe(text.length + body.length);
+      let at = whole.write(text, 0, text.length, 'latin1');
+      for (const chunk of body.chunks) at += chunk.copy(whole, at);
+      this.#chunk = body.chunks.length;
+      this.#ended(this.#c.write(whole));
+      return;
+    }
+    if (this.#c.writeText(text)) this.#write();
+  }
+
+  drained(): void {
+    if (this.#stopped) return;
+    if (this.#allWritten()) {
+      if (this.#c.flushed) this.#u.requestComplete();
+      return;
+    }
+    this.#u.awaitSend();
+    this.#write();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #allWritten(): boolean {
+    const body = this.#body;
+    return body.file === undefined ? this.#chunk >= body.chunks.length : this.#offset >= body.length;
+  }
+
+  #write(): void {
+    let flowing = true;
+    while (flowing && !this.#allWritten() && !this.#stopped) {
+      const piece = this.#next();
+      if (piece === undefined) {
+        this.#u.finalize(500);
+        return;
+      }
+      flowing = this.#c.write(piece);
+    }
+    if (!this.#stopped && this.#allWritten()) this.#ended(flowing);
+  }
+
+  #ended(flowing: boolean): void {
+    if (this.#c.flushed) this.#u.requestComplete();
+    else if (flowing) this.#c.awaitFlush();
+  }
+
+  #next(): Buffer | undefined {
+    const body = this.#body;
+    if (body.file === undefined) {
+      const chunk = body.chunks[this.#chunk]!;
+      const piece = chunk.subarray(this.#offset, this.#offset + PIECE);
+      this.#offset += piece.length;
+      if (this.#offset >= chunk.length) {
+        this.#chunk++;
+        this.#offset = 0;
+      }
+      return piece;
+    }
+    const size = Math.min(PIECE, body.length - this.#offset);
+    const piece = Buffer.allocUnsafe(size);
+    try {
+      const read = readSync(body.file.fd, piece, 0, size, this.#offset);
+      if (read === 0) throw new Error('file has been truncated');
+      this.#offset += read;
+      return read === size ? piece : piece.subarray(0, read);
+    } catch (error) {
+      this.#u.log(CRIT, `pread() "${body.file.path}" failed (${errnoText(error)})`);
+      return undefined;
+    }
+  }
+}
+
+/** Sends a body on while it comes from the client. nginx: the request_body_no_buffering part of ngx_http_upstream_send_request_body. */
+class BodyRelay implements RequestSender, BodySink {
+  readonly #u: UpstreamRequest;
+  readonly #c: UpstreamConnection;
+  #received = 0;
+  #allRead = false;
+  #blocked = false;
+  #stopped = false;
+
+  constructor(u: UpstreamRequest, c: UpstreamConnection) {
+    this.#u = u;
+    this.#c = c;
+  }
+
+  start(): void {
+    const { r, exchange } = this.#u;
+    this.#blocked = !this.#c.writeText(exchange.requestText);
+    r.stream.readBody(r, this);
+    if (!this.#allRead && !this.#blocked) this.#u.awaitClient();
+  }
+
+  data(chunk: Chunk): boolean {
+    if (this.#stopped) return false;
+    const { r, exchange } = this.#u;
+    const max = r.location.settings.clientMaxBodySize;
+    this.#received += chunk.length;
+    if (r.chunkedIn && max !== 0 && this.#received > max) {
+      r.log(ERR, `client intended to send too large chunked body: ${this.#received} bytes`);
+      this.#u.finalize(413);
+      return false;
+    }
+    const frame = exchange.bodyFrame;
+    const c = this.#c;
+    let flowing: boolean;
+    if (frame === undefined) flowing = c.write(chunk);
+    else {
+      c.socket.cork();
+      c.writeText(frame.before(chunk.length));
+      c.write(chunk);
+      flowing = c.writeText(frame.after);
+      c.socket.uncork();
+    }
+    if (!flowing) {
+      this.#blocked = true;
+      this.#u.awaitSend();
+    }
+    return flowing;
+  }
+
+  end(): void {
+    if (this.#stopped) return;
+    this.#allRead = true;
+    const frame = this.#u.exchange.bodyFrame;
+    const flowing = frame === undefined || this.#c.writeText(frame.last);
+    if (this.#c.flushed) this.#u.requestComplete();
+    else {
+      this.#u.awaitSend();
+      if (flowing && !this.#blocked) this.#c.awaitFlush();
+    }
+  }
+
+  fail(status: number): void {
+    if (!this.#stopped) this.#u.finalize(status);
+  }
+
+  drained(): void {
+    if (this.#stopped) return;
+    this.#blocked = false;
+    if (this.#allRead) {
+      if (this.#c.flushed) this.#u.requestComplete();
+      return;
+    }
+    this.#u.awaitClient();
+    this.#u.r.stream.resumeBody(this.#u.r);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+}

@@ -1,0 +1,192 @@
+import { parseHttpDate } from '../../shared/lib/http-date.js';
+import { finalize } from '../http/finalize.js';
+import { internalRedirect, namedLocation } from '../http/internal-redirect.js';
+import { METHOD } from '../http/method.js';
+import { parseUnsafeUri } from '../http/unsafe-uri.js';
+import { DECLINED } from '../phases/codes.js';
+import type { UpstreamRequest } from './engine.js';
+import { IGNORE } from './failure.js';
+import { K } from './header-kinds.js';
+
+/**
+ * Makes the client's response head of the backend's. Returns false when the backend sent the request elsewhere, so that
+ * there is nothing more to do. nginx: ngx_http_upstream_process_headers.
+ */
+export function processHead(u: UpstreamRequest): boolean {
+  const { r, conf, head } = u;
+  const settings = conf.settings;
+  const first = head.first;
+  if (first[K.XA_REDIRECT] !== undefined && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
+    redirectInside(u, head.value(K.XA_REDIRECT)!);
+    return false;
+  }
+  if (first[K.XA_LIMIT_RATE] !== undefined) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
+  if (first[K.XA_BUFFERING] !== undefined) changeBuffering(u);
+  if (first[K.XA_CHARSET] !== undefined) overrideCharset(u);
+  const kinds = head.kinds;
+  for (let i = 0; i < kinds.length; i++) {
+    const kind = kinds[i]!;
+    if (kind === K.OTHER) r.out.add(head.names[i]!, head.values[i]!);
+    else if (kind > 0 && kind < K.HIDDEN) copyHeader(u, kind, head.names[i]!, head.values[i]!);
+  }
+  const out = r.out;
+  if (conf.passServer && first[K.SERVER] === undefined) out.omitServer = true;
+  if (conf.passDate && first[K.DATE] === undefined) out.omitDate = true;
+  out.status = head.status;
+  out.statusText = head.statusText;
+  out.contentLength = head.contentLength;
+  r.disableNotModified = !u.cacheable;
+  if (settings.forceRanges) {
+    out.allowRanges = true;
+    r.singleRange = true;
+  }
+  return true;
+}
+
+/** Copies one header. nginx: the copy handlers of ngx_http_upstream_headers_in. */
+function copyHeader(u: UpstreamRequest, kind: number, name: string, value: string): void {
+  const { r, conf } = u;
+  const out = r.out;
+  switch (kind) {
+    case K.CONTENT_LENGTH:
+    case K.CONNECTION:
+    case K.KEEP_ALIVE:
+    case K.TRANSFER_ENCODING:
+      return;
+    case K.CONTENT_TYPE:
+      out.readContentType(value);
+      return;
+    case K.DATE:
+      out.adopt('date', name, value);
+      return;
+    case K.LAST_MODIFIED:
+      out.adopt('lastModifiedText', name, value);
+      out.lastModified = parseHttpDate(value);
+      return;
+    case K.ETAG:
+      out.adopt('etag', name, value);
+      return;
+    case K.SERVER:
+      out.adopt('server', name, value);
+      return;
+    case K.LOCATION:
+      copyLocation(u, name, value);
+      return;
+    case K.REFRESH:
+      copyRefresh(u, name, value);
+      return;
+    case K.SET_COOKIE:
+      out.add(name, conf.rewriter?.cookie(r, value) ?? value);
+      return;
+    case K.EXPIRES:
+      out.adopt('expires', name, value);
+      return;
+    case K.ACCEPT_RANGES:
+      if (conf.settings.forceRanges) return;
+      if (u.cacheable) {
+        out.allowRanges = true;
+        r.singleRange = true;
+        return;
+      }
+      out.adopt('acceptRanges', name, value);
+      return;
+    case K.UPGRADE:
+      if (r.httpVersion < 2000) out.add(name, value);
+      return;
+    case K.CONTENT_RANGE:
+      out.adopt('contentRange', name, value);
+      return;
+    case K.CONTENT_ENCODING:
+      out.adopt('contentEncoding', name, value);
+      return;
+    default:
+      out.add(name, value);
+  }
+}
+
+// nginx: ngx_http_upstream_rewrite_location.
+function copyLocation(u: UpstreamRequest, name: string, value: string): void {
+  const out = u.r.out;
+  const rewriter = u.conf.rewriter;
+  if (rewriter?.redirects) {
+    const changed = rewriter.redirect(u.r, value, 0);
+    if (changed === undefined) out.add(name, value);
+    else out.adopt('location', name, changed);
+  } else if (value.charCodeAt(0) === 47) out.add(name, value);
+  // A path stays as it is: only the server's own redirects are made absolute.
+  else out.adopt('location', name, value);
+}
+
+// nginx: ngx_http_upstream_rewrite_refresh.
+function copyRefresh(u: UpstreamRequest, name: string, value: string): void {
+  const out = u.r.out;
+  const rewriter = u.conf.rewriter;
+  if (!rewriter?.redirects) {
+    out.adopt('refresh', name, value);
+    return;
+  }
+  const at = value.toLowerCase().indexOf('url=');
+  const changed = at === -1 ? undefined : rewriter.redirect(u.r, value, at + 4);
+  if (changed === undefined) out.add(name, value);
+  else out.adopt('refresh', name, changed);
+}
+
+function limitRate(u: UpstreamRequest, value: string): void {
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_LIMIT_RATE) !== 0 || !/^\d+$/.test(value)) return;
+  u.r.limitRate = Number(value);
+  u.r.limitRateSet = true;
+}
+
+// nginx: ngx_http_upstream_process_charset.
+function overrideCharset(u: UpstreamRequest): void {
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) u.r.out.overrideCharset = u.head.value(K.XA_CHARSET);
+}
+
+// nginx: ngx_http_upstream_process_buffering.
+function changeBuffering(u: UpstreamRequest): void {
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_BUFFERING) !== 0 || !u.conf.changeBuffering) return;
+  const { head } = u;
+  for (let i = 0; i < head.kinds.length; i++) {
+    if ((head.kinds[i]! & ~K.HIDDEN) !== K.XA_BUFFERING) continue;
+    const value = head.values[i]!.toLowerCase();
+    if (value === 'no') u.buffering = false;
+    else if (value === 'yes') u.buffering = true;
+  }
+}
+
+/** Headers that stay when a response is taken from inside the server instead. */
+const KEPT_ON_REDIRECT = new Set<number>([
+  K.CONTENT_TYPE,
+  K.SET_COOKIE,
+  K.CONTENT_DISPOSITION,
+  K.CACHE_CONTROL,
+  K.EXPIRES,
+  K.ACCEPT_RANGES,
+]);
+
+/** Follows X-Accel-Redirect. */
+function redirectInside(u: UpstreamRequest, target: string): void {
+  const { r, head } = u;
+  u.finalize(DECLINED);
+  for (let i = 0; i < head.kinds.length; i++) {
+    if (head.kinds[i] === K.DROPPED) continue;
+    const kind = head.kinds[i]! & ~K.HIDDEN;
+    if (KEPT_ON_REDIRECT.has(kind)) copyHeader(u, kind, head.names[i]!, head.values[i]!);
+  }
+  if (head.first[K.XA_LIMIT_RATE] !== undefined) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
+  if (head.first[K.XA_CHARSET] !== undefined) overrideCharset(u);
+  if (target.startsWith('@')) {
+    namedLocation(r, target);
+    return;
+  }
+  const uri = parseUnsafeUri(r, target);
+  if (uri === undefined) {
+    finalize(r, 404);
+    return;
+  }
+  if (r.methodBit !== METHOD.HEAD) {
+    r.methodBit = METHOD.GET;
+    r.method = 'GET';
+  }
+  internalRedirect(r, uri.uri, uri.args);
+}

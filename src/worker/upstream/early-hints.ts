@@ -1,0 +1,21 @@
+import { INFO } from '../../shared/log/level.js';
+import { passEarlyHints } from '../http/early-hints.js';
+import type { UpstreamRequest } from './engine.js';
+import { K } from './header-kinds.js';
+
+/** Passes a 103 head of `size` bytes on to the client. nginx: ngx_http_upstream_process_early_hints. */
+export function sendEarlyHints(u: UpstreamRequest, size: number): void {
+  const { r, conf, head } = u;
+  if (!conf.passEarlyHints) return;
+  u.earlyHintsLength += size;
+  if (u.earlyHintsLength > conf.settings.bufferSize) {
+    u.log(INFO, 'upstream sent too big early hints');
+    return;
+  }
+  const fields: string[] = [];
+  for (let i = 0; i < head.names.length; i++) {
+    if ((head.kinds[i]! & K.HIDDEN) !== 0) continue;
+    fields.push(head.names[i]!, head.values[i]!);
+  }
+  passEarlyHints(r, fields);
+}

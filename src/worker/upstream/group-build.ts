@@ -1,0 +1,49 @@
+import type { WorkerEnv } from '../module.js';
+import type { Balancer } from './balancer.js';
+import type { UpstreamGroup } from './group.js';
+import type { Declaration, GroupServer, GroupSettings } from './group-config.js';
+import { impliedGroup, plainPeers, unixPeer } from './groups.js';
+import { IdlePool, type KeepaliveSettings } from './idle-pool.js';
+import { Peer, PeerSet } from './peer.js';
+import { RoundRobin } from './round-robin.js';
+import { addressText } from './url.js';
+
+/** Makes a balancer for a group's peers. */
+export type BalancerFactory = (set: PeerSet, env: WorkerEnv) => Balancer;
+
+/** The idle connections of a group without a word about them: as nginx keeps them, and as we do by default. */
+function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSettings | undefined {
+  const said = conf.keepalive ?? {};
+  const defaults = env.compatible ? { connections: 32, local: said.connections === undefined } : { connections: 0, local: false };
+  const settings = { requests: 1000, time: 3_600_000, timeout: 60_000, ...defaults, ...said };
+  return settings.connections === 0 ? undefined : settings;
+}
+
+/** Makes a group of an `upstream {}` block. */
+export function buildGroup(conf: Readonly<GroupSettings>, env: WorkerEnv): UpstreamGroup {
+  const backup = conf.servers.some((server) => server.backup) ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
+  const set = new PeerSet(conf.name, peersOf(conf, false), backup);
+  const keepalive = keepaliveOf(conf, env);
+  const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
+  if (idle !== undefined) env.onClose(() => idle.close());
+  const balancer = conf.balancer?.(set, env) ?? new RoundRobin(set);
+  return { name: conf.name, port: 0, noPort: true, balancer, idle };
+}
+
+function peersOf(conf: Readonly<GroupSettings>, backup: boolean): Peer[] {
+  return conf.servers.filter((server) => server.backup === backup).flatMap(serverPeers);
+}
+
+function serverPeers({ url, options, host }: GroupServer): Peer[] {
+  if (url.family === 'unix') return [new Peer(`unix:${url.host}`, url.url, url.host, 0, options)];
+  const addresses = host === undefined ? [url.address!] : host.addresses;
+  return addresses.map((address) => new Peer(addressText(address, url.port), url.url, address, url.port, options));
+}
+
+/** Makes the group of a host that has no `upstream {}`. */
+export function buildImpliedGroup(declaration: Declaration): UpstreamGroup {
+  const { host, port, noPort, url, addresses } = declaration;
+  if (url?.family === 'unix') return impliedGroup(host, 0, false, unixPeer(url.host));
+  const known = url?.address === undefined ? addresses!.addresses : [url.address];
+  return impliedGroup(host, port, noPort, plainPeers(host, known, port));
+}

@@ -1,0 +1,130 @@
+import type { Pos } from '../../shared/config/ast.js';
+import { In } from '../../shared/config/context.js';
+import { type HostRef, own } from '../../shared/config/define.js';
+import type { ZoneRef } from '../../shared/zone/kind.js';
+import { type Context, defineScope } from '../module.js';
+import type { BalancerFactory } from './group-build.js';
+import type { KeepaliveSettings } from './idle-pool.js';
+import type { PeerOptions } from './peer.js';
+import type { BackendUrl } from './url.js';
+
+/** What a balancing method lets `server` lines say, as bits. nginx: NGX_HTTP_UPSTREAM_*. */
+export const ACCEPTS = {
+  WEIGHT: 0x2,
+  MAX_FAILS: 0x4,
+  FAIL_TIMEOUT: 0x8,
+  DOWN: 0x10,
+  BACKUP: 0x20,
+  MODIFY: 0x40,
+  MAX_CONNS: 0x100,
+} as const;
+
+export const ACCEPTS_ALL: number =
+  ACCEPTS.WEIGHT | ACCEPTS.MAX_FAILS | ACCEPTS.FAIL_TIMEOUT | ACCEPTS.DOWN | ACCEPTS.BACKUP | ACCEPTS.MODIFY | ACCEPTS.MAX_CONNS;
+
+/** One `server` line. nginx: ngx_http_upstream_server_t. */
+export interface GroupServer {
+  readonly url: BackendUrl;
+  readonly options: PeerOptions;
+  readonly backup: boolean;
+  /** A name that is looked up once, at the start; undefined for literals and for `resolve`. */
+  readonly host: HostRef | undefined;
+  /** Looked up again and again while the server runs; `lazy` starts without an answer. */
+  readonly resolve: 'no' | 'yes' | 'lazy';
+  /** Name of SRV records; empty for addresses. */
+  readonly service: string;
+}
+
+/** Servers and method of one `upstream {}`. */
+export interface GroupSettings {
+  /** As written behind `upstream`. */
+  name: string;
+  servers: readonly GroupServer[];
+  /** Bits of ACCEPTS. */
+  accepts: number;
+  balancer: BalancerFactory | undefined;
+  keepalive: Partial<KeepaliveSettings> | undefined;
+}
+
+/** The settings inside `upstream {}`, for the modules whose directives stand there. */
+export const groupScope = defineScope<GroupSettings>({
+  fields: {
+    name: own(''),
+    servers: own<readonly GroupServer[]>([]),
+    accepts: own(ACCEPTS_ALL),
+    balancer: own<BalancerFactory | undefined>(undefined),
+    keepalive: own<Partial<KeepaliveSettings> | undefined>(undefined),
+  },
+  directives: {},
+  finish(conf, _parent, { block, context }) {
+    if (context === In.UPSTREAM) conf.name = (block.info as UpstreamInfo).name;
+  },
+});
+
+/** What an `upstream` block's directive knows about it. */
+export interface UpstreamInfo {
+  readonly kind: 'upstream';
+  readonly name: string;
+}
+
+/** A group of backends that the configuration names somewhere. nginx: ngx_http_upstream_srv_conf_t while it is read. */
+export interface Declaration {
+  readonly host: string;
+  port: number;
+  readonly noPort: boolean;
+  /** There is an `upstream {}` of this name. */
+  explicit: boolean;
+  /** Where it was named first. */
+  readonly pos: Pos;
+  readonly url: BackendUrl | undefined;
+  readonly addresses: HostRef | undefined;
+}
+
+/** All groups named in an `http` block. */
+export const declarations = defineScope<{ all: Declaration[] }>({
+  fields: { all: own<Declaration[]>([]) },
+  directives: {},
+});
+
+/**
+ * Finds or adds the group that a directive names: `url` is undefined for the `upstream` block itself.
+ * nginx: ngx_http_upstream_add.
+ */
+export function declareGroup(ctx: Context, name: string, url: BackendUrl | undefined): Declaration {
+  const conf = ctx.conf(declarations);
+  const all = (conf.all ??= []);
+  const explicit = url === undefined;
+  const [port, noPort] = url === undefined ? [0, true] : [url.port, url.noPort];
+  const lower = name.toLowerCase();
+  for (const known of all) {
+    if (known.host.toLowerCase() !== lower) continue;
+    if (explicit && known.explicit) return ctx.fail(`duplicate upstream "${name}"`, { arg: 0 });
+    if (known.explicit && !noPort) return ctx.fail(`upstream "${name}" may not have port ${port}`, { arg: 0 });
+    if (explicit && !known.noPort) {
+      return ctx.fail(`upstream "${name}" may not have port ${known.port} in ${known.pos.file}:${known.pos.line}`);
+    }
+    if (known.port !== 0 && port !== 0 && known.port !== port) continue;
+    if (explicit) {
+      known.explicit = true;
+      known.port = 0;
+    }
+    return known;
+  }
+  const { node } = ctx;
+  const made: Declaration = {
+    host: name,
+    port,
+    noPort,
+    explicit,
+    pos: { ...node.pos, line: node.endLine },
+    url,
+    addresses:
+      url !== undefined && url.family === 'inet' && url.address === undefined
+        ? ctx.host(url.host, 'upstream', { needed: () => !made.explicit })
+        : undefined,
+  };
+  all.push(made);
+  return made;
+}
+
+export type AnyZone = ZoneRef<unknown, unknown>;

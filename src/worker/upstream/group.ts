@@ -1,0 +1,13 @@
+import type { Balancer } from './balancer.js';
+import type { IdlePool } from './idle-pool.js';
+
+/** Backends that stand for each other, ready for use. nginx: ngx_http_upstream_srv_conf_t. */
+export interface UpstreamGroup {
+  readonly name: string;
+  /** Port of a `proxy_pass` without `upstream {}`; 0 for a named group. */
+  readonly port: number;
+  readonly noPort: boolean;
+  readonly balancer: Balancer;
+  /** Undefined: every request opens a connection. */
+  readonly idle: IdlePool | undefined;
+}

@@ -1,0 +1,12 @@
+import type { ConnectionOptions } from 'node:tls';
+import type { UpstreamConnection } from './connection.js';
+import type { UpstreamRequest } from './engine.js';
+import type { Peer } from './peer.js';
+
+/** How a location makes TLS connections to its backends. */
+export interface UpstreamTls {
+  /** Options for a connection to a peer; null, with the reason logged, to end the request with 500. */
+  options(u: UpstreamRequest, peer: Peer): ConnectionOptions | null;
+  /** Looks at the backend's certificate after the handshake. Returns nginx's words for what is wrong with it. */
+  check(u: UpstreamRequest, c: UpstreamConnection): string | undefined;
+}
