@@ -1,4 +1,5 @@
 import type { AnyModule } from '../module.js';
+import { accessModule } from './access/index.js';
 import { accessLogModule } from './access-log/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
@@ -27,9 +28,11 @@ import { processModule } from './process/index.js';
 import { proxyModule } from './proxy/index.js';
 import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
+import { realipModule } from './realip/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { serverModule } from './server/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
+import { splitClientsModule } from './split-clients/index.js';
 import { staticModule } from './static/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
@@ -74,8 +77,11 @@ export const modules: readonly AnyModule[] = [
   // Variables by look-up.
   mapModule,
   geoModule,
+  splitClientsModule,
+  realipModule,
   limitReqModule,
   limitConnModule,
+  accessModule,
   authRequestModule,
   tryFilesModule,
   mirrorModule,

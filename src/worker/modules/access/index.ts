@@ -1,0 +1,99 @@
+import { In } from '../../../shared/config/context.js';
+import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/lib/address.js';
+import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
+import { parseCidr } from '../../../shared/lib/cidr.js';
+import { ERROR } from '../../../shared/log/level.js';
+import type { Request } from '../../http/request.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { DECLINED, OK, type Result } from '../../phases/codes.js';
+
+type Verdict = 'allow' | 'deny';
+
+/** One line: a network, `unix:` or `all`, in the order of the text. */
+interface Rule {
+  readonly networks: readonly AddressEntry<Verdict>[];
+  /** Whether clients of UNIX-domain sockets are meant. */
+  readonly unix: boolean;
+  readonly verdict: Verdict;
+}
+
+interface Settings {
+  rules: readonly Rule[];
+}
+
+const everything = [parseCidr('0.0.0.0/0')!, parseCidr('::/0')!];
+
+// nginx: ngx_http_access_rule.
+const add = (verdict: Verdict) => (conf: Partial<Settings>, node: { readonly args: readonly string[] }, ctx: Context) => {
+  const text = node.args[0]!;
+  const cidrs =
+    text === 'all' ? everything : text === 'unix:' ? [] : [parseCidr(text) ?? ctx.fail(`invalid parameter "${text}"`, { arg: 0 })];
+  if (text !== 'all' && cidrs[0]?.lowBits) {
+    ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
+  }
+  const networks = cidrs.map(({ first, last }) => ({ first, last, value: verdict }));
+  conf.rules = [...(conf.rules ?? []), { networks, unix: text === 'all' || text === 'unix:', verdict }];
+};
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;
+
+const scope = defineScope<Settings>({
+  fields: { rules: { initial: [], merge: (outer, inner) => inner ?? outer } },
+  directives: {
+    // Syntax: allow address | CIDR | unix: | all;
+    allow: { in: ANYWHERE, args: 1, set: add('allow') },
+    // Syntax: deny address | CIDR | unix: | all;
+    deny: { in: ANYWHERE, args: 1, set: add('deny') },
+  },
+});
+
+/** The rules of a location, made for looking up. */
+class AccessRules {
+  readonly #networks: AddressMap<Verdict>;
+  readonly #unix: Verdict | undefined;
+
+  constructor(rules: readonly Rule[]) {
+    this.#networks = new AddressMap(rules.flatMap((rule) => rule.networks));
+    this.#unix = rules.find((rule) => rule.unix)?.verdict;
+  }
+
+  /** nginx: ngx_http_access_handler. */
+  find(client: string): Verdict | undefined {
+    const address = parseAddress(client);
+    return address === undefined ? this.#unix : this.#networks.find(this.#counted(address));
+  }
+
+  /** An IPv4-mapped address counts as IPv4 unless there are rules for IPv6 alone. */
+  #counted(address: Address): Address {
+    return isMapped(address) && this.#networks.has(4) ? unmapped(address) : address;
+  }
+}
+
+function check(r: Request, rules: AccessRules): Result {
+  switch (rules.find(r.connection.remoteAddress)) {
+    case 'allow':
+      return OK;
+    case 'deny':
+      if (r.location.settings.satisfy === 'all') {
+        r.log(ERROR, 'access forbidden by rule');
+      }
+      return 403;
+    default:
+      return DECLINED;
+  }
+}
+
+/** Lets clients in or not by their address: the first rule that fits decides. nginx: ngx_http_access_module. */
+export const accessModule = defineModule({
+  name: 'access',
+  location: scope,
+  phases: {
+    access({ rules }) {
+      if (rules.length === 0) {
+        return undefined;
+      }
+      const compiled = new AccessRules(rules);
+      return (r) => check(r, compiled);
+    },
+  },
+});

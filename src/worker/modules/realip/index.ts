@@ -1,0 +1,139 @@
+import { In } from '../../../shared/config/context.js';
+import type { HostRef } from '../../../shared/config/define.js';
+import { inherit } from '../../../shared/config/define.js';
+import { flag } from '../../../shared/config/slots.js';
+import { formatAddress, parseAddress } from '../../../shared/lib/address.js';
+import { type Cidr, parseCidr } from '../../../shared/lib/cidr.js';
+import { forwardedAddress, type Peer, TrustedPeers } from '../../../shared/net/forwarded-address.js';
+import { headerValues } from '../../http/header-values.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, type Result } from '../../phases/codes.js';
+
+interface Settings {
+  /** Proxies whose word is taken: networks, hosts by their addresses, or clients of UNIX-domain sockets. */
+  from: readonly (Cidr | HostRef | 'unix')[];
+  /** Lower-case name of the header that has the address, or 'proxy_protocol'. */
+  header: string;
+  recursive: boolean;
+}
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const PROXY_PROTOCOL = 'proxy_protocol';
+
+const scope = defineScope<Settings>({
+  fields: {
+    from: inherit<Settings['from']>([]),
+    header: inherit('x-real-ip'),
+    recursive: inherit(false),
+  },
+  directives: {
+    // Syntax: set_real_ip_from address | CIDR | hostname | unix:;
+    set_real_ip_from: {
+      in: ANYWHERE,
+      args: 1,
+      set(conf, node, ctx) {
+        const text = node.args[0]!;
+        const cidr = text === 'unix:' ? 'unix' : parseCidr(text);
+        if (typeof cidr === 'object' && cidr.lowBits) {
+          ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
+        }
+        conf.from = [...(conf.from ?? []), cidr ?? ctx.host(text, 'set_real_ip_from')];
+      },
+    },
+    // Syntax: real_ip_header field | X-Real-IP | X-Forwarded-For | proxy_protocol;
+    real_ip_header: {
+      in: ANYWHERE,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.header !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.header = node.args[0]!.toLowerCase();
+      },
+    },
+    // Syntax: real_ip_recursive on | off;
+    real_ip_recursive: { in: ANYWHERE, args: 'flag', set: flag('recursive') },
+  },
+});
+
+/** Where a connection really comes from, while its requests show another address. */
+interface Original {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** By main request: an internal redirect clears what modules keep on a request itself. */
+const originals = new WeakMap<Request, Original>();
+
+const originalOf = (r: Request): Original =>
+  originals.get(r.main) ?? { address: r.connection.remoteAddress, port: r.connection.remotePort };
+
+// nginx: ngx_http_realip_handler.
+function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeers): (r: Request) => Result {
+  return (r) => {
+    const { main } = r;
+    if (originals.has(main)) {
+      return DECLINED;
+    }
+    const values = valuesOf(r, header);
+    if (values.length === 0) {
+      return DECLINED;
+    }
+    const { connection } = r;
+    const peer: Peer = parseAddress(connection.remoteAddress) ?? 'unix';
+    const found = forwardedAddress(peer, values, trusted, recursive);
+    if (found === undefined) {
+      return DECLINED;
+    }
+    const original = originalOf(r);
+    originals.set(main, original);
+    connection.remoteAddress = formatAddress(found.address);
+    connection.remotePort = header === PROXY_PROTOCOL ? (connection.proxyProtocol?.sourcePort ?? 0) : found.port;
+    main.onFinish(() => {
+      originals.delete(main);
+      connection.remoteAddress = original.address;
+      connection.remotePort = original.port;
+    });
+    return DECLINED;
+  };
+}
+
+/** Only X-Forwarded-For may be spread over several header lines; of others the first counts. */
+function valuesOf(r: Request, header: string): readonly string[] {
+  if (header === 'x-forwarded-for') {
+    return headerValues(r, header);
+  }
+  const value = header === PROXY_PROTOCOL ? r.connection.proxyProtocol?.sourceAddress : r.header(header);
+  return value === undefined ? [] : [value];
+}
+
+const build = (conf: Readonly<Settings>): ((r: Request) => Result) | undefined => {
+  if (conf.from.length === 0) {
+    return undefined;
+  }
+  const networks = conf.from.flatMap((from) => {
+    if (from === 'unix') {
+      return [];
+    }
+    return 'first' in from ? [from] : from.addresses.map((address) => parseCidr(address)!);
+  });
+  return handler(conf, new TrustedPeers(networks, conf.from.includes('unix')));
+};
+
+/** Takes the client's address from a header that a trusted proxy sent. nginx: ngx_http_realip_module. */
+export const realipModule = defineModule({
+  name: 'realip',
+  location: scope,
+  phases: { postRead: build, preaccess: build },
+  variables: [
+    { name: 'realip_remote_addr', get: (r) => originalOf(r).address },
+    {
+      name: 'realip_remote_port',
+      get(r) {
+        const { port } = originalOf(r);
+        return port > 0 ? String(port) : '';
+      },
+    },
+  ],
+});
