@@ -38,6 +38,9 @@ async function reloadOnce(master: Master): Promise<void> {
     return;
   }
   const previous = master.cycle;
+  if (configuration.process.lockFile !== previous.configuration.process.lockFile) {
+    log.log(EMERG, '"lock_file" could not be changed, ignored');
+  }
   const cycle = await openCycle(configuration, context, { held: previous.listeners, previous, testing: false });
   if (cycle === undefined) {
     return;

@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import t from 'tap';
+import { serverCommand } from '../support/binary.js';
+import { makePrefix } from '../support/prefix.js';
 import { isAlive } from '../support/processes.js';
 import { httpGet } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
@@ -80,4 +84,20 @@ t.test('a new executable that does not start changes nothing', async (t) => {
   await s.logged(/new binary process \d+ exited with code 1/);
   await waitFor(() => s.read('server.pid') === `${pid}\n` && !existsSync(`${s.dir}/server.pid.oldbin`));
   t.equal((await httpGet(s, '/')).status, 200);
+});
+
+t.test('sockets that come as nginx passes them are used', async (t) => {
+  const prefix = await makePrefix(t, { 'sluice.conf': conf });
+  const listener = createServer();
+  await new Promise<void>((done) => listener.listen(prefix.port(0), '127.0.0.1', done));
+  const { fd } = (listener as unknown as { _handle: { fd: number } })._handle;
+  const [command, ...first] = serverCommand();
+  const args = ['-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', '-g', `pid ${prefix.dir}/server.pid;`];
+  const child = spawn(command, [...first, ...args], { stdio: ['ignore', 'ignore', 'ignore', fd], env: { ...process.env, NGINX: '3;' } });
+  t.teardown(() => child.kill('SIGKILL'));
+  await waitFor(() => existsSync(`${prefix.dir}/server.pid`), { timeout: 10_000 });
+  listener.close();
+  t.equal((await httpGet(prefix, '/')).status, 200);
+  child.kill('SIGTERM');
+  await waitFor(() => child.exitCode === 0);
 });
