@@ -79,6 +79,11 @@ export class LogFile {
     this.#pending += line;
   }
 
+  /** Writes the lines of this turn now; a buffered file keeps its own time. */
+  flushTurn(): void {
+    if (this.#buffering === undefined && this.#pending !== '') this.flush();
+  }
+
   /** Writes what is held. */
   flush(): void {
     if (this.#timer !== undefined) {

@@ -51,6 +51,11 @@ export class LogFiles {
     }
   }
 
+  /** Writes the lines of this turn: whoever sees a connection end finds its requests in the log. */
+  flushTurn(): void {
+    for (const file of this.#files.values()) file.flushTurn();
+  }
+
   /** Writes what all files hold. */
   flushAll(): void {
     for (const file of this.#files.values()) {

@@ -82,7 +82,7 @@ export class VariableTable<R extends Subject> {
     for (let slot = this.#bound.length; slot < this.#names.length; slot++) {
       const name = this.#names[slot]!;
       const found = this.#defined.get(name);
-      const prefix = found === undefined ? this.#prefixes.find((p) => name.startsWith(p.name) && name.length > p.name.length) : undefined;
+      const prefix = found === undefined ? this.#prefixes.find((p) => name.startsWith(p.name)) : undefined;
       const variable = found ?? prefix;
       if (variable === undefined) unknown(name, this.#firstUse[slot]);
       else {

@@ -335,21 +335,13 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       return;
     }
     this.#action = 'reading client request body';
-    this.#testExpect(r);
     this.#deadline.set(performance.now(), r.location.settings.clientBodyTimeout);
     this.#wake();
-  }
-
-  /** Invites the body of a client that waits to be asked. nginx: ngx_http_test_expect. */
-  #testExpect(r: Request): void {
-    if (!r.expectTested) this.sendContinue(r);
-    r.expectTested = true;
   }
 
   discardBody(r: Request): number {
     const framing = this.#framing;
     if (framing === null || framing.done) return 0;
-    this.#testExpect(r);
     const pending = this.#inLoop ? null : this.#pending;
     const bytes = pending ?? this.#bytes;
     let at = pending === null ? this.#at : 0;
@@ -494,6 +486,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#pending = null;
     this.#lingerUntil = performance.now() + r.location.settings.lingeringTime;
     this.#lingeringTimeout = r.location.settings.lingeringTimeout;
+    this.#acceptor.env.logFiles.flushTurn();
     this.#socket.end();
     if (this.#ended) {
       this.#close();
@@ -668,7 +661,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#deadline.close();
     this.#output.abandon();
     this.#pending = null;
-    if (this.#request !== null) this.#acceptor.countStatus(this.#request);
+    if (this.#request !== null) {
+      this.#acceptor.countStatus(this.#request);
+      this.#acceptor.env.logFiles.flushTurn();
+    }
     this.#request = null;
     if (!this.#socket.destroyed) {
       if (this.#socket.writableLength === 0 && !this.#socket.writableEnded) this.#socket.destroy();

@@ -37,6 +37,7 @@ export function readBody(r: Request, then: (r: Request) => void): void {
     then(r);
     return;
   }
+  testExpect(main);
   const body = new RequestBody();
   main.body = body;
   if (main.stream.bodyDone(main)) {
@@ -44,6 +45,12 @@ export function readBody(r: Request, then: (r: Request) => void): void {
     return;
   }
   main.stream.readBody(main, new BodyCollector(main, body, then));
+}
+
+/** Invites the body of a client that waits to be asked. nginx: ngx_http_test_expect. */
+export function testExpect(r: Request): void {
+  if (!r.expectTested) r.stream.sendContinue(r);
+  r.expectTested = true;
 }
 
 class BodyCollector implements BodySink {
@@ -140,6 +147,7 @@ class BodyCollector implements BodySink {
 export function discardBody(r: Request): number {
   const main = r.main;
   if (r !== main || main.discardingBody || main.body !== null) return 0;
+  testExpect(main);
   main.discardingBody = true;
   return main.stream.discardBody(main);
 }

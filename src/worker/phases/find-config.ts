@@ -8,6 +8,7 @@ import { sendRedirect } from '../http/redirect.js';
 import type { Request } from '../http/request.js';
 import { discardBody } from '../http/request-body.js';
 import type { LocationRuntime } from '../http/runtime-types.js';
+import { escapeUri } from '../http/uri-escape.js';
 
 /** Enters a location: from here its settings and handlers count. nginx: ngx_http_update_location_config. */
 export function enterLocation(r: Request, location: LocationRuntime): void {
@@ -115,6 +116,7 @@ function match(r: Request, tree: LocationTree | undefined): number {
 
 // nginx: the NGX_DONE branch of ngx_http_core_find_config_phase.
 function autoRedirect(r: Request, location: LocationRuntime): number {
-  const target = r.args === '' ? location.info.name : `${location.info.name}?${r.args}`;
+  const path = escapeUri(location.info.name, 'uri');
+  const target = r.args === '' ? path : `${path}?${r.args}`;
   return sendRedirect(r, 301, target);
 }

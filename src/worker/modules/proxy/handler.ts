@@ -1,5 +1,5 @@
 import { contextSlot, type Request } from '../../http/request.js';
-import { readBody } from '../../http/request-body.js';
+import { readBody, testExpect } from '../../http/request-body.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
 import { DONE, type Result } from '../../phases/codes.js';
 import type { PhaseHandler } from '../../phases/phase.js';
@@ -43,9 +43,10 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       u.resolved = evaluated.target;
     }
     if (unbuffered && r === r.main && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
+      testExpect(r);
       r.requestBodyNoBuffering = true;
       u.start();
-    } else if (r.contentLength <= 0 && !r.chunkedIn) u.start();
+    } else if (r.contentLength < 0 && !r.chunkedIn) u.start();
     else readBody(r, startUpstream);
     return DONE;
   };

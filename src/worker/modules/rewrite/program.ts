@@ -101,7 +101,10 @@ function compileStep(step: Step, options: ProgramOptions): Op {
     }
     case 'break':
       return (r) => {
-        r.uriChanged = false;
+        if (r.uriChanged) {
+          r.uriChanged = false;
+          r.validLocation = false;
+        }
         return STOP;
       };
     case 'return': {

@@ -74,7 +74,7 @@ const variables: readonly Variable[] = [
   fixed('request_port', (r) => (r.head.port > 0 && r.head.port < 65536 ? String(r.head.port) : '')),
   fixed('is_request_port', (r) => (r.head.port === 0 ? '' : ':')),
   fixed('content_length', contentLength),
-  fixed('content_type', (r) => r.header('content-type')),
+  fixed('content_type', (r) => r.head.joined('content-type', ', ')),
   fixed('remote_user', (r) => basicCredentials(r)?.user),
   { name: 'http_', prefix: true, get: headerValue },
   { name: 'arg_', prefix: true, cacheable: false, get: (r, suffix) => argValue(r.args, suffix) },

@@ -38,8 +38,11 @@ function lastModified(r: Request): string | undefined {
 function sentTrailer(r: Request, suffix: string): string | undefined {
   const name = suffix.replaceAll('_', '-');
   const { trailers } = r.out;
-  for (let i = 0; i < trailers.length; i += 2) if (trailers[i]!.toLowerCase() === name) return trailers[i + 1];
-  return undefined;
+  let value: string | undefined;
+  for (let i = 0; i < trailers.length; i += 2) {
+    if (trailers[i]!.toLowerCase() === name) value = value === undefined ? trailers[i + 1] : `${value}, ${trailers[i + 1]}`;
+  }
+  return value;
 }
 
 const variables: readonly Variable[] = [
