@@ -111,6 +111,8 @@ export interface LocationSettings {
   ifModifiedSince: 'off' | 'exact' | 'before';
   internal: boolean;
   satisfy: 'all' | 'any';
+  /** How long, in milliseconds, a 401 is held back. */
+  authDelay: number;
   errorPages: readonly ErrorPage[];
   recursiveErrorPages: boolean;
   serverTokens: ComplexValue<Request>;

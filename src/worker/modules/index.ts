@@ -1,6 +1,7 @@
 import type { AnyModule } from '../module.js';
 import { accessModule } from './access/index.js';
 import { accessLogModule } from './access-log/index.js';
+import { authBasicModule } from './auth-basic/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
 import { charsetModule } from './charset/index.js';
@@ -82,6 +83,7 @@ export const modules: readonly AnyModule[] = [
   limitReqModule,
   limitConnModule,
   accessModule,
+  authBasicModule,
   authRequestModule,
   tryFilesModule,
   mirrorModule,

@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { ERROR as ERR, INFO } from '../../shared/log/level.js';
 import { logHead } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
 import { mapPath } from '../http/map-path.js';
@@ -164,12 +164,29 @@ function advance(r: Request, code: Result): boolean {
           return true;
         }
       }
+      if (code === 401) {
+        refuse(r);
+        return false;
+      }
       break;
     default:
       break;
   }
   finalize(r, code);
   return false;
+}
+
+/** Answers 401, after `auth_delay`, which makes guessing passwords slow. nginx: ngx_http_core_auth_delay. */
+function refuse(r: Request): void {
+  r.accessCode = 0;
+  const delay = r.location.settings.authDelay;
+  if (delay === 0) {
+    finalize(r, 401);
+    return;
+  }
+  r.log(INFO, 'delaying unauthorized request');
+  const timer = setTimeout(finalize, delay, r, 401);
+  r.onFinish(() => clearTimeout(timer));
 }
 
 // nginx: ngx_http_core_post_rewrite_phase.
@@ -196,7 +213,8 @@ function afterAccess(r: Request): boolean {
   if (code !== 0) {
     r.accessCode = 0;
     if (code === 403) r.log(ERR, 'access forbidden by rule');
-    finalize(r, code);
+    if (code === 401) refuse(r);
+    else finalize(r, code);
     return false;
   }
   r.phase = P.PRECONTENT;

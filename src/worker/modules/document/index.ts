@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { accepted, flag, oneOf, parseInteger, text } from '../../../shared/config/slots.js';
+import { accepted, flag, msec, oneOf, parseInteger, text } from '../../../shared/config/slots.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT } from '../../../shared/log/level.js';
@@ -26,6 +26,7 @@ type Settings = Pick<
   | 'ifModifiedSince'
   | 'internal'
   | 'satisfy'
+  | 'authDelay'
   | 'logNotFound'
   | 'logSubrequest'
   | 'serverTokens'
@@ -54,6 +55,7 @@ const scope = defineScope<Settings>({
     ifModifiedSince: inherit<'off' | 'exact' | 'before'>('exact'),
     internal: inherit(false),
     satisfy: inherit<'all' | 'any'>('all'),
+    authDelay: inherit(0),
     logNotFound: inherit(true),
     logSubrequest: inherit(false),
     serverTokens: inherit<ComplexValue<Request>>(constantValue(`${SERVER_NAME}/${SERVER_VERSION}`)),
@@ -123,6 +125,7 @@ const scope = defineScope<Settings>({
       },
     },
     satisfy: { in: HTTP_SERVER_LOCATION, args: 1, set: oneOf('satisfy', { all: 'all', any: 'any' } as const) },
+    auth_delay: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('authDelay') },
     log_not_found: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('logNotFound') },
     log_subrequest: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('logSubrequest') },
     server_tokens: {

@@ -6,7 +6,7 @@ import { formatAddress, parseAddress } from '../../../shared/lib/address.js';
 import { type Cidr, parseCidr } from '../../../shared/lib/cidr.js';
 import { forwardedAddress, type Peer, TrustedPeers } from '../../../shared/net/forwarded-address.js';
 import { headerValues } from '../../http/header-values.js';
-import type { Request } from '../../http/request.js';
+import { lastingSlot, type Request } from '../../http/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { DECLINED, type Result } from '../../phases/codes.js';
 
@@ -63,17 +63,15 @@ interface Original {
   readonly port: number;
 }
 
-/** By main request: an internal redirect clears what modules keep on a request itself. */
-const originals = new WeakMap<Request, Original>();
+const ORIGINAL = lastingSlot<Original | undefined>();
 
-const originalOf = (r: Request): Original =>
-  originals.get(r.main) ?? { address: r.connection.remoteAddress, port: r.connection.remotePort };
+const originalOf = (r: Request): Original => ORIGINAL.get(r) ?? { address: r.connection.remoteAddress, port: r.connection.remotePort };
 
 // nginx: ngx_http_realip_handler.
 function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeers): (r: Request) => Result {
   return (r) => {
     const { main } = r;
-    if (originals.has(main)) {
+    if (ORIGINAL.get(r) !== undefined) {
       return DECLINED;
     }
     const values = valuesOf(r, header);
@@ -87,11 +85,10 @@ function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeer
       return DECLINED;
     }
     const original = originalOf(r);
-    originals.set(main, original);
+    ORIGINAL.set(r, original);
     connection.remoteAddress = formatAddress(found.address);
     connection.remotePort = header === PROXY_PROTOCOL ? (connection.proxyProtocol?.sourcePort ?? 0) : found.port;
     main.onFinish(() => {
-      originals.delete(main);
       connection.remoteAddress = original.address;
       connection.remotePort = original.port;
     });

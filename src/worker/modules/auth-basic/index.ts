@@ -1,0 +1,133 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { complex } from '../../../shared/config/slots.js';
+import { isKnownScheme } from '../../../shared/lib/password/crypt.js';
+import { HashPool } from '../../../shared/lib/password/hash-pool.js';
+import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
+import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import { basicCredentials } from '../../http/basic-credentials.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope, type WorkerEnv } from '../../module.js';
+import { AGAIN, DECLINED, OK, type Result } from '../../phases/codes.js';
+import type { PhaseHandler } from '../../phases/phase.js';
+import { readUsers } from './user-file.js';
+
+interface Settings {
+  realm: ComplexValue<Request> | undefined;
+  userFile: ComplexValue<Request> | undefined;
+}
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;
+
+const scope = defineScope<Settings>({
+  fields: {
+    realm: inherit<ComplexValue<Request> | undefined>(undefined),
+    userFile: inherit<ComplexValue<Request> | undefined>(undefined),
+  },
+  directives: {
+    // Syntax: auth_basic string | off;
+    auth_basic: { in: ANYWHERE, args: 1, set: complex('realm') },
+    // Syntax: auth_basic_user_file file;
+    auth_basic_user_file: {
+      in: ANYWHERE,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.userFile !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        const path = node.args[0]!;
+        conf.userFile = ctx.complex(path.startsWith('$') ? path : ctx.path(path, 'conf'));
+      },
+    },
+  },
+});
+
+/** One for each worker and configuration, made with the first location that needs it. */
+const verifiers = new WeakMap<WorkerEnv, PasswordVerifier>();
+
+function verifierOf(env: WorkerEnv): PasswordVerifier {
+  let verifier = verifiers.get(env);
+  if (verifier === undefined) {
+    const pool = new HashPool(new URL('./hash-thread.js', import.meta.url));
+    env.onClose(() => pool.close());
+    verifier = new PasswordVerifier(pool);
+    verifiers.set(env, verifier);
+  }
+  return verifier;
+}
+
+// nginx: ngx_http_auth_basic_handler.
+function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, verifier: PasswordVerifier): PhaseHandler {
+  return (r) => {
+    const text = realm.eval(r);
+    if (text === 'off') {
+      return DECLINED;
+    }
+    const credentials = basicCredentials(r);
+    if (credentials === undefined) {
+      r.log(INFO, 'no user/password was provided for basic authentication');
+      return challenge(r, text);
+    }
+    const path = userFile.eval(r);
+    const users = readUsers(r, path);
+    if (typeof users === 'number') {
+      return users;
+    }
+    const { user, password } = credentials;
+    const stored = users.get(user);
+    if (stored === undefined) {
+      r.log(ERROR, `user "${user}" was not found in "${path}"`);
+      return challenge(r, text);
+    }
+    if (!isKnownScheme(stored)) {
+      r.log(CRIT, 'crypt_r() failed (22: Invalid argument)');
+      return 500;
+    }
+    let gone = false;
+    const verdict = verifier.verify(password, stored, (later) => {
+      if (!gone) {
+        r.resume(judge(r, user, text, later));
+      }
+    });
+    if (verdict === undefined) {
+      r.onFinish(() => {
+        gone = true;
+      });
+      return AGAIN;
+    }
+    return judge(r, user, text, verdict);
+  };
+}
+
+// nginx: ngx_http_auth_basic_crypt_handler.
+function judge(r: Request, user: string, realm: string, verdict: Verdict): Result {
+  if (verdict === 'match') {
+    return OK;
+  }
+  if (verdict === 'failed') {
+    return 500;
+  }
+  r.log(ERROR, `user "${user}": password mismatch`);
+  return challenge(r, realm);
+}
+
+// nginx: ngx_http_auth_basic_set_realm.
+function challenge(r: Request, realm: string): Result {
+  r.out.wwwAuthenticate = `Basic realm="${realm}"`;
+  return 401;
+}
+
+/** Asks for a user's name and password. nginx: ngx_http_auth_basic_module. */
+export const authBasicModule = defineModule({
+  name: 'auth_basic',
+  location: scope,
+  phases: {
+    access({ realm, userFile }, env) {
+      if (realm === undefined || userFile === undefined || realm.constant === 'off') {
+        return undefined;
+      }
+      return handler(realm, userFile, verifierOf(env));
+    },
+  },
+});
