@@ -1,44 +1,38 @@
-import {
-  accessSync,
-  chownSync,
-  closeSync,
-  constants,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, chownSync, constants, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection, faultOf } from './sqlite.js';
 
 const PREFIX = 'sluice-';
-/** So young a folder (milliseconds) is left alone: its owner may be about to lock it. */
+const OWNER = 'owner';
+/** From its first reading on a connection holds the lock that tells of it. */
+const READ = 'SELECT 1 FROM sqlite_schema';
+/** So young a folder (milliseconds) is left alone: its owner may not have opened its files yet. */
 const SETTLE_MS = 2000;
 
 /**
- * The folder for zone files of one running service: private to the worker's user, held by a lock as long as the master
- * lives, and removed when it ends. Folders that killed masters left behind go when the next service starts.
+ * The folder for zone files of one running service: private to the worker's user, and removed when the service ends. Folders of services
+ * that were killed go when the next one starts, unless workers still use them that outlived their master.
  */
 export class RunDirectory {
   readonly path: string;
-  readonly #owner: Connection;
+  readonly #parent: string;
   readonly #uid: number | undefined;
+  /** Open as long as the master lives. */
+  readonly #owner: Connection;
 
   /**
-   * Makes the folder in `base`, by default in memory (/dev/shm) where there is such a place. The user `uid` owns it when
+   * Makes the folder in `base`, which is made too if it is missing, by default in memory (/dev/shm) where there is such a place. The user `uid` owns it when
    * the process runs as root. Throws the error of the system call.
    */
   constructor(base: string | undefined, uid: number | undefined) {
-    const parent = base ?? defaultBase();
+    this.#parent = base ?? defaultBase();
     this.#uid = process.geteuid?.() === 0 ? uid : undefined;
-    removeLeftovers(parent, this.#uid);
-    this.path = mkdtempSync(join(parent, PREFIX));
+    makeFolder(this.#parent);
+    removeLeftovers(this.#parent, this.#uid);
+    this.path = mkdtempSync(join(this.#parent, PREFIX));
     if (this.#uid !== undefined) chownSync(this.path, this.#uid, process.getegid!());
-    this.#owner = this.asUser(() => lock(this.path))!;
+    this.#owner = this.asUser(() => new Connection(join(this.path, OWNER), READ, 0));
   }
 
   /** Does file work inside the folder with the rights of the user who owns it, so that nothing planted there can lead root elsewhere. */
@@ -50,6 +44,7 @@ export class RunDirectory {
   remove(): void {
     this.#owner.close();
     rmSync(this.path, { recursive: true, force: true });
+    removeLeftovers(this.#parent, this.#uid);
   }
 }
 
@@ -64,14 +59,12 @@ export function defaultBase(): string {
   return tmpdir();
 }
 
-// The lock belongs to the process and ends with it. undefined: a living process holds it.
-function lock(folder: string): Connection | undefined {
-  const path = join(folder, 'owner');
-  closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600));
-  const connection = new Connection(path, '', 0);
-  if (connection.begin()) return connection;
-  connection.close();
-  return undefined;
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, 0o755);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function removeLeftovers(parent: string, uid: number | undefined): void {
@@ -81,18 +74,32 @@ function removeLeftovers(parent: string, uid: number | undefined): void {
     try {
       const stat = lstatSync(folder);
       if (!stat.isDirectory() || stat.uid !== (uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) continue;
-      withRights(uid, () => {
-        const connection = lock(folder);
-        if (connection === undefined) return;
-        connection.close();
-        for (const file of readdirSync(folder)) rmSync(join(folder, file), { recursive: true, force: true });
+      const removed = withRights(uid, () => {
+        const files = readdirSync(folder);
+        if (files.some((file) => isInUse(join(folder, file)))) return false;
+        for (const file of files) rmSync(join(folder, file), { recursive: true, force: true });
+        return true;
       });
-      rmdirSync(folder);
+      if (removed) rmdirSync(folder);
     } catch (error) {
-      // A folder that is in use, or that its owner removes at this moment.
+      // A folder that its owner removes at this moment.
       if (faultOf(error) === undefined) throw error;
     }
   }
+}
+
+// A process that has a zone open holds a lock on its file, which ends with the process.
+function isInUse(path: string): boolean {
+  if (/-(wal|shm|journal)$/.test(path)) return false;
+  let connection: Connection;
+  try {
+    connection = new Connection(path, '', 0);
+  } catch (error) {
+    return faultOf(error) === 'locked';
+  }
+  const alone = connection.isAlone();
+  connection.close();
+  return !alone;
 }
 
 function withRights<T>(uid: number | undefined, work: () => T): T {

@@ -1,3 +1,4 @@
+import { closeSync, lstatSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { SqlValue } from './kind.js';
 
@@ -9,6 +10,9 @@ const BEGIN_TRIES = 4;
 
 /** Pages (of 4 kB) in the write-ahead log that start a checkpoint: at most some hundreds of microseconds of copying. */
 const CHECKPOINT_PAGES = 400;
+
+/** Pages of a zone that a process keeps in memory, at most; each zone of each worker has such a cache. */
+const CACHE_KB = 4096;
 
 /** A statement compiled on one connection. */
 export interface NativeStatement {
@@ -28,6 +32,7 @@ export class Connection {
    * `tries` times more, a millisecond or two apart.
    */
   constructor(path: string | undefined, ddl: string, tries: number) {
+    if (path !== undefined) makePrivate(path);
     this.#db = new Database(path ?? ':memory:', { timeout: 0 });
     try {
       if (path !== undefined) {
@@ -36,6 +41,7 @@ export class Connection {
         retryLocked(tries, () => this.#db.pragma('journal_mode = WAL'));
         this.#db.pragma('synchronous = OFF');
         this.#db.pragma('mmap_size = 0');
+        this.#db.pragma(`cache_size = -${CACHE_KB}`);
         this.#db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
         this.#db.pragma(`journal_size_limit = ${4 * CHECKPOINT_PAGES * 4096}`);
       }
@@ -85,6 +91,16 @@ export class Connection {
     this.#db.exec('PRAGMA user_version = 1');
   }
 
+  /** Whether no other connection, of this process or another, has the file open. Afterwards the file is good for nothing but removal. */
+  isAlone(): boolean {
+    try {
+      return this.#db.pragma('journal_mode = DELETE', { simple: true }) === 'delete';
+    } catch (error) {
+      if (faultOf(error) === undefined) throw error;
+      return faultOf(error) !== 'locked';
+    }
+  }
+
   /** Undoes the transaction, if there still is one. */
   rollback(): void {
     if (this.#db.inTransaction) {
@@ -120,6 +136,16 @@ export function faultOf(error: unknown): FaultKind | undefined {
   if (code === 'SQLITE_FULL' || code === 'SQLITE_PERM' || code === 'SQLITE_NOLFS' || code === 'SQLITE_NOMEM') return 'unusable';
   // A table that has gone is damage; any other SQLITE_ERROR is a wrong statement.
   return code === 'SQLITE_ERROR' && error.message.startsWith('no such table') ? 'damaged' : undefined;
+}
+
+// SQLite gives its other files the rights of this one. An existing file is not opened here: closing it would give up the locks that this
+// process may hold on it.
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !lstatSync(path).isFile()) throw error;
+  }
 }
 
 const pause = new Int32Array(new SharedArrayBuffer(4));

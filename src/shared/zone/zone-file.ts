@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../log/error-log.js';
 import { ALERT, NOTICE, WARN } from '../log/level.js';
@@ -203,11 +203,8 @@ export class ZoneFile {
   }
 
   #connect(tries: number): Connection {
-    const path = this.#path();
-    // SQLite gives its other files the rights of this one.
-    closeSync(openSync(path, 'a', 0o600));
     this.#inodes = '';
-    return new Connection(path, this.#ddl, tries);
+    return new Connection(this.#path(), this.#ddl, tries);
   }
 
   #fault(fault: FaultKind, message: string): void {

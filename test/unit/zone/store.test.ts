@@ -77,15 +77,21 @@ t.test('files are private and go with the service', async (t) => {
   t.notOk(existsSync(plan.directory!));
 });
 
-t.test('what a killed master left behind goes when the next one starts, what a living one has stays', async (t) => {
+t.test('what a killed service left behind goes when the next one starts, what is in use stays', async (t) => {
   const { plan } = await service(t, 0);
+  const orphaned = await service(t, 1);
   const left = `${folder}/zones/sluice-abcdef`;
   mkdirSync(left, { mode: 0o700 });
   writeFileSync(`${left}/rate-0.0`, 'x');
-  for (const path of [left, plan.directory!]) utimesSync(path, 1000, 1000);
+  // The workers of a master that was killed serve on.
+  rmSync(`${orphaned.plan.directory}/owner`);
+  for (const path of [left, plan.directory!, orphaned.plan.directory!]) utimesSync(path, 1000, 1000);
   await service(t, 0);
   t.notOk(existsSync(left));
   t.ok(existsSync(plan.directory!));
+  t.ok(existsSync(orphaned.plan.directory!));
+  t.equal(await request(3, 0)(orphaned.crew[0]!), 1);
+  t.strictSame(await orphaned.crew[0]!.ask({ op: 'messages' }), []);
 });
 
 t.test('a reload keeps a zone, replaces one of another size, and refuses another key', async (t) => {
@@ -198,7 +204,7 @@ t.test('while a stuck process holds the lock, each worker counts for itself', as
 
 t.test('without a folder for zones each worker counts for itself', async (t) => {
   const messages: string[] = [];
-  const set = new ZoneSet(`${folder}/nowhere`, undefined, { level: 8, log: (_level, message) => void messages.push(message) });
+  const set = new ZoneSet(`${folder}/nowhere/zones`, undefined, { level: 8, log: (_level, message) => void messages.push(message) });
   t.teardown(() => set.close());
   const plan = set.prepare([rate, conn]) as ZonePlan;
   set.commit(plan);

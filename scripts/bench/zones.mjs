@@ -1,0 +1,157 @@
+// Measures what shared zones cost when many want them: one worker beside four on one zone, and a thousand keys beside a
+// million through a zone of ten megabytes. Prints CPU microseconds a request, latency, and what the zone's files and the workers' memory grew to.
+//
+//   node scripts/bench/zones.mjs [--rounds N] [--seconds S] [--keys N]
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cpuOf, memoryOf } from './measure.mjs';
+import { commands, freePort, prepare, start, stop, stopAll } from './servers.mjs';
+import { load } from './wrk.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    keys: { type: 'string', default: '1000000' },
+  },
+});
+const rounds = Number(options.rounds);
+const seconds = Number(options.seconds);
+const manyKeys = Number(options.keys);
+/** Every core: workers have to contend, not to queue for one. */
+const ALL_CORES = '0-31';
+
+const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+chmodSync(work, 0o755);
+process.once('exit', () => {
+  stopAll();
+  rmSync(work, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+mkdirSync(`${work}/docs`);
+writeFileSync(`${work}/docs/1k.html`, 'x'.repeat(1024));
+
+await contention();
+await distinctKeys();
+process.exit(0);
+
+/** The same load on one worker and on four, in turn. */
+async function contention() {
+  const script = keyScript('contention', 1000);
+  const contenders = [];
+  for (const workers of [1, 4]) contenders.push({ workers, ...(await launch(`workers-${workers}`, workers)), measured: [] });
+  for (const each of contenders) await load({ script, port: each.port, row: { paths: ['/1k.html'] }, seconds: 1 });
+  for (let round = 0; round < rounds; round++) for (const each of contenders) each.measured.push(await measure(each, script));
+  for (const { pid } of contenders) await stop(pid);
+  const [one, four] = contenders.map(({ measured }) => measured);
+  console.log(`one worker:    ${line(one)}`);
+  console.log(`four workers:  ${line(four)}`);
+  console.log(`four to one:   ${(median(four, 'cpu') / median(one, 'cpu')).toFixed(2)} (at most 1.3)\n`);
+}
+
+/** A thousand keys beside so many that the zone cannot hold them. */
+async function distinctKeys() {
+  const server = await launch('keys', 1);
+  const row = { paths: ['/1k.html'] };
+  const few = keyScript('few', 1000);
+  const many = keyScript('many', manyKeys);
+  await load({ script: few, port: server.port, row, seconds: 1 });
+  const before = memoryOf(server.pid);
+  let requests = 0;
+  while (requests < manyKeys) requests += (await load({ script: many, port: server.port, row, seconds: 5 })).requests;
+  console.log(
+    `after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(server.pid).toFixed(1)} MB, files ${files(server)}`,
+  );
+  const measured = { few: [], many: [] };
+  for (let round = 0; round < rounds; round++) {
+    measured.few.push(await measure(server, few));
+    measured.many.push(await measure(server, many));
+  }
+  console.log(`1000 keys:     ${line(measured.few)}`);
+  console.log(`${manyKeys} keys:  ${line(measured.many)}`);
+  console.log(`many to few:   ${(median(measured.many, 'cpu') / median(measured.few, 'cpu')).toFixed(2)} (at most 1.2)`);
+  await stop(server.pid);
+}
+
+async function launch(name, workers) {
+  const dir = `${work}/${name}`;
+  const zones = `${dir}/zones`;
+  mkdirSync(zones, { recursive: true });
+  chmodSync(zones, 0o777);
+  const port = await freePort();
+  const { sluice } = commands('nginx');
+  const refusal = prepare(
+    sluice,
+    dir,
+    `worker_processes ${workers}; worker_rlimit_nofile 20000; pid ${dir}/server.pid; error_log ${dir}/error.log warn; ${zoneFolder(zones)}
+events { worker_connections 8192; }
+http {
+  access_log off; keepalive_requests 100000000;
+  limit_req_zone $arg_k zone=rate:10m rate=1000000r/s;
+  limit_conn_zone $arg_k zone=count:10m;
+  server { listen 127.0.0.1:${port}; root ${work}/docs; location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; } }
+}
+`,
+  );
+  if (refusal !== undefined) throw new Error(refusal);
+  return { port, zones, pid: await start(sluice, dir, ALL_CORES) };
+}
+
+// Memory where there is such a file system, as the server itself would choose; elsewhere the folder of the run.
+function zoneFolder(folder) {
+  try {
+    const shared = mkdtempSync('/dev/shm/sluice-bench-');
+    chmodSync(shared, 0o777);
+    process.once('exit', () => rmSync(shared, { recursive: true, force: true }));
+    zoneFolder.path = shared;
+  } catch {
+    zoneFolder.path = folder;
+  }
+  return `zone_directory ${zoneFolder.path};`;
+}
+
+function files() {
+  const run = readdirSync(zoneFolder.path).find((name) => name.startsWith('sluice-'));
+  const folder = `${zoneFolder.path}/${run}`;
+  const sizes = readdirSync(folder)
+    .filter((name) => name.startsWith('rate-'))
+    .map((name) => `${name} ${(statSync(`${folder}/${name}`).size / 1024 / 1024).toFixed(1)} MB`);
+  return sizes.join(', ');
+}
+
+async function measure({ pid, port }, script) {
+  const before = cpuOf(pid);
+  const { requests, p50, p99, refused, broken } = await load({ script, port, row: { paths: ['/1k.html'] }, seconds });
+  if (refused > 0 || broken > 0) throw new Error(`${refused} requests were refused and ${broken} broken`);
+  return { cpu: (cpuOf(pid) - before) / requests, p50, p99, perSecond: requests / seconds };
+}
+
+/** A script by which wrk asks with so many keys in turn. */
+function keyScript(name, keys) {
+  const file = `${work}/${name}.lua`;
+  writeFileSync(
+    file,
+    `local i = 0
+function request()
+  i = (i + 7919) % ${keys}
+  return wrk.format('GET', '/1k.html?k=10.' .. i)
+end
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format('RESULT %d %d %d %d %d %d\\n', summary.requests, summary.bytes, latency:percentile(50), latency:percentile(99), e.status, e.connect + e.read + e.write + e.timeout))
+end
+`,
+  );
+  return file;
+}
+
+function median(measured, key) {
+  return measured.map((round) => round[key]).sort((a, b) => a - b)[Math.floor(measured.length / 2)];
+}
+
+function line(measured) {
+  const of = (key, digits = 0) => median(measured, key).toFixed(digits);
+  return `${of('cpu', 2)} us of CPU a request, latency ${of('p50')}/${of('p99')} us (p50/p99), ${of('perSecond')} a second`;
+}

@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { isAlive } from '../support/processes.js';
+import { httpGet } from '../support/raw-client.js';
+import { type Server, serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
+
+const conf = `worker_processes 2; zone_directory %%DIR%%/zones;\n${serverConf(
+  'location / { limit_req zone=one burst=1000 nodelay; limit_conn two 1000; stub_status; }',
+  'limit_req_zone $server_name zone=one:1m rate=1r/m; limit_conn_zone $server_name zone=two:1m;',
+)}`;
+
+/** The run directories of services in the folder for zones. */
+const runs = (server: Server): string[] => readdirSync(`${server.dir}/zones`).map((name) => join(server.dir, 'zones', name));
+
+t.test('the folder of a service', async (t) => {
+  const s = await startServer(t, { conf, files: { 'zones/other.txt': 'not ours' }, asRoot: true });
+  t.equal((await httpGet(s, '/')).status, 200);
+  const run = runs(s).find((path) => !path.endsWith('other.txt'))!;
+  t.equal(statSync(run).mode & 0o777, 0o700);
+  const files = readdirSync(run);
+  for (const zone of ['one', 'two', '_counters'])
+    t.ok(
+      files.some((file) => file.startsWith(`${zone}-`)),
+      zone,
+    );
+  for (const file of files) t.equal(statSync(join(run, file)).mode & 0o777, 0o600, file);
+  await s.stop('QUIT');
+  t.strictSame(runs(s), [`${s.dir}/zones/other.txt`], 'a clean stop leaves nothing of ours');
+});
+
+t.test('workers without rights', { skip: process.getuid?.() !== 0 && 'only root can give them to another user' }, async (t) => {
+  const s = await startServer(t, { conf, expectAlerts: /exited on signal 9/ });
+  t.equal((await httpGet(s, '/')).status, 200);
+  const run = runs(s)[0]!;
+  t.not(statSync(run).uid, 0);
+  for (const file of readdirSync(run)) t.equal(statSync(join(run, file)).uid, statSync(run).uid, file);
+  for (const pid of s.workers()) process.kill(pid, 'SIGKILL');
+  await waitFor(() => s.workers().length === 2 && s.workers().every(isAlive));
+  t.equal((await httpGet(s, '/')).status, 200);
+});
+
+t.test('requests go on while zone files come to harm', async (t) => {
+  const s = await startServer(t, { conf, asRoot: true, expectAlerts: /zone "(one|two)"/ });
+  t.equal((await httpGet(s, '/')).status, 200);
+  const run = runs(s)[0]!;
+  for (const zone of ['one', 'two']) {
+    const file = readdirSync(run).find((name) => new RegExp(`^${zone}-\\d+\\.\\d+$`).test(name))!;
+    writeFileSync(join(run, file), Buffer.alloc(20_000, 0xa5));
+    writeFileSync(join(run, `${file}-wal`), Buffer.alloc(20_000, 0x5a));
+    const statuses = new Set<number>();
+    await waitFor(async () => {
+      statuses.add((await httpGet(s, '/')).status);
+      return !existsSync(join(run, file));
+    });
+    for (let i = 0; i < 50; i++) statuses.add((await httpGet(s, '/')).status);
+    t.strictSame([...statuses], [200], zone);
+  }
+  t.match(s.log(), /\[alert\] .* zone "one": ".*\/one-\d+\.0" is damaged \(.*\), started anew/);
+});
+
+t.test('a folder that cannot be used', async (t) => {
+  const s = await startServer(t, { conf, files: { zones: 'a file' }, expectAlerts: /shared zones cannot be stored/, asRoot: true });
+  t.equal((await httpGet(s, '/')).status, 200, 'each worker counts for itself');
+  t.match(s.log(), /\[alert\] .* shared zones cannot be stored \(ENOTDIR.*\), each worker counts for itself/);
+  await s.reload();
+  t.equal((await httpGet(s, '/')).status, 200);
+});
