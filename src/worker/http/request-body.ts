@@ -130,6 +130,7 @@ class BodyCollector implements BodySink {
   end(): void {
     // An empty body still gets its file when files are wanted.
     if (this.#r.requestBodyInFileOnly && this.#body.file === undefined && !this.#spool()) return;
+    if (this.#r.chunkedIn) this.#r.contentLength = this.#body.length;
     this.#then(this.#r);
   }
 

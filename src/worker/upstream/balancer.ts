@@ -1,4 +1,5 @@
 import type { Request } from '../http/request.js';
+import type { Attempt } from './attempt.js';
 import type { Peer } from './peer.js';
 
 /** {@link Picker.next}: the choice is being made; `picked` of the asker is called with it later. */
@@ -18,9 +19,9 @@ export interface Picker {
   /** The next peer to ask, null when none is available, or PICKING. */
   next(owner: PickerOwner): Peer | null | typeof PICKING;
   /** Gives a peer back; `state` is one of PEER_OK, PEER_NEXT and PEER_FAILED. */
-  done(peer: Peer, state: number): void;
+  done(peer: Peer, state: number, attempt: Attempt | null): void;
   /** The response head of the attempt at hand has come. nginx: pc->notify. */
-  headerReceived?(peer: Peer): void;
+  headerReceived?(peer: Peer, attempt: Attempt): void;
 }
 
 /** A way to choose peers. */

@@ -1,8 +1,6 @@
 import { readSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
-import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
-import type { Chunk } from '../body/stage.js';
-import type { BodySink } from '../http/client-stream.js';
+import { CRIT } from '../../shared/log/level.js';
 import type { RequestBody } from '../http/request-body.js';
 import type { UpstreamConnection } from './connection.js';
 import type { UpstreamRequest } from './engine.js';
@@ -24,7 +22,7 @@ const COPY_LIMIT = 32 * 1024;
 /** What sends the request at hand; null when it has no body. */
 export function makeBodySender(u: UpstreamRequest, c: UpstreamConnection): RequestSender | null {
   const { r, exchange } = u;
-  if (r.requestBodyNoBuffering) return new BodyRelay(u, c);
+  if (r.requestBodyNoBuffering && u.relay !== null) return u.relay.bind(c);
   if (!exchange.sendsBody || r.body === null || r.body.length === 0) return null;
   return new BodySender(u, c, r.body);
 }
@@ -118,86 +116,5 @@ class BodySender implements RequestSender {
       this.#u.log(CRIT, `pread() "${body.file.path}" failed (${errnoText(error)})`);
       return undefined;
     }
-  }
-}
-
-/** Sends a body on while it comes from the client. nginx: the request_body_no_buffering part of ngx_http_upstream_send_request_body. */
-class BodyRelay implements RequestSender, BodySink {
-  readonly #u: UpstreamRequest;
-  readonly #c: UpstreamConnection;
-  #received = 0;
-  #allRead = false;
-  #blocked = false;
-  #stopped = false;
-
-  constructor(u: UpstreamRequest, c: UpstreamConnection) {
-    this.#u = u;
-    this.#c = c;
-  }
-
-  start(): void {
-    const { r, exchange } = this.#u;
-    this.#blocked = !this.#c.writeText(exchange.requestText);
-    r.stream.readBody(r, this);
-    if (!this.#allRead && !this.#blocked) this.#u.awaitClient();
-  }
-
-  data(chunk: Chunk): boolean {
-    if (this.#stopped) return false;
-    const { r, exchange } = this.#u;
-    const max = r.location.settings.clientMaxBodySize;
-    this.#received += chunk.length;
-    if (r.chunkedIn && max !== 0 && this.#received > max) {
-      r.log(ERR, `client intended to send too large chunked body: ${this.#received} bytes`);
-      this.#u.finalize(413);
-      return false;
-    }
-    const frame = exchange.bodyFrame;
-    const c = this.#c;
-    let flowing: boolean;
-    if (frame === undefined) flowing = c.write(chunk);
-    else {
-      c.socket.cork();
-      c.writeText(frame.before(chunk.length));
-      c.write(chunk);
-      flowing = c.writeText(frame.after);
-      c.socket.uncork();
-    }
-    if (!flowing) {
-      this.#blocked = true;
-      this.#u.awaitSend();
-    }
-    return flowing;
-  }
-
-  end(): void {
-    if (this.#stopped) return;
-    this.#allRead = true;
-    const frame = this.#u.exchange.bodyFrame;
-    const flowing = frame === undefined || this.#c.writeText(frame.last);
-    if (this.#c.flushed) this.#u.requestComplete();
-    else {
-      this.#u.awaitSend();
-      if (flowing && !this.#blocked) this.#c.awaitFlush();
-    }
-  }
-
-  fail(status: number): void {
-    if (!this.#stopped) this.#u.finalize(status);
-  }
-
-  drained(): void {
-    if (this.#stopped) return;
-    this.#blocked = false;
-    if (this.#allRead) {
-      if (this.#c.flushed) this.#u.requestComplete();
-      return;
-    }
-    this.#u.awaitClient();
-    this.#u.r.stream.resumeBody(this.#u.r);
-  }
-
-  stop(): void {
-    this.#stopped = true;
   }
 }

@@ -5,6 +5,7 @@ import { sendBody, sendHeader } from '../http/respond.js';
 import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../phases/codes.js';
 import { Attempt } from './attempt.js';
 import { PICKING, type Picker, type PickerOwner } from './balancer.js';
+import type { BodyRelay } from './body-relay.js';
 import { makeBodySender, type RequestSender } from './body-sender.js';
 import type { BodyTee, ResolvedTarget, UpstreamConf } from './conf.js';
 import type { ConnectionOwner, UpstreamConnection } from './connection.js';
@@ -80,6 +81,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   pipe: ResponsePipe | null = null;
   /** HEAD is sent as GET, so that the cache gets a body. */
   method = '';
+  /** Passes the client's body on as it comes. */
+  relay: BodyRelay | null = null;
   earlyHintsLength = 0;
   cancelResolve: (() => void) | null = null;
 
@@ -202,7 +205,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   picked(peer: Peer | null): void {
     const picker = this.picker!;
     if (this.#done) {
-      if (peer !== null) picker.done(peer, PEER_OK);
+      if (peer !== null) picker.done(peer, PEER_OK, null);
       return;
     }
     const attempt = this.attempt!;
@@ -412,7 +415,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       if (this.#tryNext(status)) return;
       if (interceptError(this, status)) return;
     }
-    this.picker!.headerReceived?.(this.peer!);
+    this.picker!.headerReceived?.(this.peer!, attempt);
     if (!processHead(this)) return;
     this.#sendResponse(bytes, start, end);
   }
@@ -652,7 +655,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     const attempt = this.attempt!;
     if (this.peer !== null) {
       if (this.connection !== null) attempt.bytesSent = this.connection.sent;
-      picker.done(this.peer, failure === FT.HTTP_403 || failure === FT.HTTP_404 ? PEER_NEXT : PEER_FAILED);
+      picker.done(this.peer, failure === FT.HTTP_403 || failure === FT.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
       this.peer = null;
     }
     if (failure === FT.TIMEOUT) {
@@ -755,7 +758,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     this.connection = null;
     if (peer !== null) {
       this.peer = null;
-      this.picker!.done(peer, PEER_OK);
+      this.picker!.done(peer, PEER_OK, this.attempt);
     }
     if (c !== null) {
       const idle = this.group?.idle;

@@ -1,5 +1,6 @@
 import { WARN } from '../../shared/log/level.js';
 import type { Request } from '../http/request.js';
+import type { Attempt } from './attempt.js';
 import type { Balancer, Picker } from './balancer.js';
 import { DRAINING, nowSeconds, PEER_FAILED, type Peer, type PeerSet } from './peer.js';
 
@@ -70,20 +71,18 @@ export class RoundRobinPicker implements Picker {
 
   /** Takes a peer of the set, or of the backup set. nginx: ngx_http_upstream_get_round_robin_peer. */
   pick(): Peer | null {
-    const set = this.set;
-    let peer: Peer | null;
-    if (set.single) {
-      peer = this.sticky();
-      if (peer === null) {
-        peer = set.peers[0]!;
-        if (peer.down !== 0 || peer.unhealthy || (peer.maxConns !== 0 && peer.conns >= peer.maxConns)) peer = null;
-      }
-    } else peer = this.#best();
-    if (peer !== null) {
-      peer.conns++;
-      return peer;
-    }
-    return this.pickBackup();
+    const peer = this.set.single ? this.#only() : this.choose();
+    if (peer === null) return this.pickBackup();
+    peer.conns++;
+    return peer;
+  }
+
+  /** The set's one peer. */
+  #only(): Peer | null {
+    const sticky = this.sticky();
+    if (sticky !== null) return sticky;
+    const peer = this.set.peers[0]!;
+    return peer.down !== 0 || peer.unhealthy || (peer.maxConns !== 0 && peer.conns >= peer.maxConns) ? null : peer;
   }
 
   /** Goes on with the backup peers. */
@@ -119,12 +118,13 @@ export class RoundRobinPicker implements Picker {
     return null;
   }
 
-  // nginx: ngx_http_upstream_get_peer.
-  #best(): Peer | null {
+  /** Chooses among several peers, and marks the one chosen with {@link take}. nginx: ngx_http_upstream_get_peer. */
+  choose(): Peer | null {
     const set = this.set;
     const peers = set.peers;
     const now = nowSeconds();
     const sticky = this.sticky();
+    // One request of a session in a row does not count against its peer.
     if (sticky !== null && sticky.currentWeight <= sticky.weight - set.totalWeight) return this.take(sticky, now);
     let best: Peer | null = null;
     let total = 0;
@@ -151,7 +151,7 @@ export class RoundRobinPicker implements Picker {
   }
 
   // nginx: ngx_http_upstream_free_round_robin_peer.
-  done(peer: Peer, state: number): void {
+  done(peer: Peer, state: number, _attempt: Attempt | null): void {
     if (this.set.single) {
       peer.fails = 0;
       peer.conns--;

@@ -3,6 +3,7 @@ import { readBody, testExpect } from '../../http/request-body.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
 import { DONE, type Result } from '../../phases/codes.js';
 import type { PhaseHandler } from '../../phases/phase.js';
+import { startUnbuffered } from '../../upstream/body-relay.js';
 import { startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
 import { ProxyExchange } from './exchange.js';
 import type { ProxyLocation } from './location.js';
@@ -42,10 +43,9 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       u.tls = evaluated.tls;
       u.resolved = evaluated.target;
     }
-    if (unbuffered && r === r.main && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
+    if (unbuffered && r === r.main && r.body === null && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
       testExpect(r);
-      r.requestBodyNoBuffering = true;
-      u.start();
+      startUnbuffered(u);
     } else if (r.contentLength < 0 && !r.chunkedIn) u.start();
     else readBody(r, startUpstream);
     return DONE;
