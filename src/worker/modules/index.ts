@@ -14,9 +14,13 @@ import { errorPageModule } from './error-page/index.js';
 import { geoModule } from './geo/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
+import { hashModule } from './hash/index.js';
 import { headersModule } from './headers/index.js';
 import { indexFileModule } from './index-file/index.js';
+import { ipHashModule } from './ip-hash/index.js';
 import { keepaliveModule } from './keepalive/index.js';
+import { leastConnModule } from './least-conn/index.js';
+import { leastTimeModule } from './least-time/index.js';
 import { limitConnModule } from './limit-conn/index.js';
 import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
@@ -27,6 +31,7 @@ import { notModifiedModule } from './not-modified/index.js';
 import { postActionModule } from './post-action/index.js';
 import { processModule } from './process/index.js';
 import { proxyModule } from './proxy/index.js';
+import { randomModule } from './random/index.js';
 import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
 import { realipModule } from './realip/index.js';
@@ -59,6 +64,11 @@ export const modules: readonly AnyModule[] = [
   varsUpstreamModule,
   upstreamGroupsModule,
   upstreamModule,
+  hashModule,
+  ipHashModule,
+  leastConnModule,
+  leastTimeModule,
+  randomModule,
   keepaliveModule,
   clientModule,
   documentModule,

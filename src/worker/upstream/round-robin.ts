@@ -131,7 +131,7 @@ export class RoundRobinPicker implements Picker {
     for (let i = 0; i < peers.length; i++) {
       const peer = peers[i]!;
       if (this.wasTried(i) || !this.usable(peer, now)) continue;
-      const weight = peer.recoveredAt === 0 ? peer.effectiveWeight : slowStartWeight(peer);
+      const weight = this.currentWeight(peer);
       peer.currentWeight += weight;
       total += weight;
       if (peer.effectiveWeight < peer.weight) peer.effectiveWeight++;
@@ -141,6 +141,11 @@ export class RoundRobinPicker implements Picker {
     if (best === null) return null;
     best.currentWeight -= total;
     return this.take(best, now);
+  }
+
+  /** The weight with which a peer takes part at the moment. */
+  currentWeight(peer: Peer): number {
+    return peer.recoveredAt === 0 ? peer.effectiveWeight : slowStartWeight(peer);
   }
 
   /** Marks a peer as asked by this request. */
@@ -185,4 +190,12 @@ function slowStartWeight(peer: Peer): number {
     return peer.effectiveWeight;
   }
   return (peer.effectiveWeight * elapsed) / peer.slowStart;
+}
+
+/** The peer at a number below the set's whole weight, each peer taking as many numbers as it has weight. */
+export function peerAtWeight(set: PeerSet, at: number): Peer {
+  const peers = set.peers;
+  let i = 0;
+  for (let rest = at; rest >= peers[i]!.weight; i++) rest -= peers[i]!.weight;
+  return peers[i]!;
 }

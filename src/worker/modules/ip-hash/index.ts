@@ -1,0 +1,53 @@
+import { In } from '../../../shared/config/context.js';
+import { addressBytes } from '../../http/address-bytes.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+import { ACCEPTS_NO_BACKUP, setBalancer } from '../../upstream/balancer-directive.js';
+import { nowSeconds, type Peer, type PeerSet } from '../../upstream/peer.js';
+import { peerAtWeight, RoundRobinPicker } from '../../upstream/round-robin.js';
+
+/** After so many peers that cannot be asked, round robin takes over. */
+const MAX_TRIES = 20;
+
+class IpHashPicker extends RoundRobinPicker {
+  readonly #address: string;
+  #hash = 89;
+  #tries = 0;
+
+  constructor(r: Request, set: PeerSet) {
+    super(r, set);
+    const bytes = addressBytes(r.connection.remoteAddress);
+    // A network of 256 IPv4 addresses counts as one client, all of IPv6 in full, and unix sockets as one.
+    this.#address = bytes.length === 4 ? bytes.slice(0, 3) : bytes.length === 16 ? bytes : '\0\0\0';
+  }
+
+  // nginx: ngx_http_upstream_get_ip_hash_peer.
+  override choose(): Peer | null {
+    const { set } = this;
+    if (this.#tries > MAX_TRIES || set.peers.length < 2) return super.choose();
+    const now = nowSeconds();
+    const sticky = this.sticky();
+    if (sticky !== null) return this.take(sticky, now);
+    for (;;) {
+      for (let i = 0; i < this.#address.length; i++) this.#hash = (this.#hash * 113 + this.#address.charCodeAt(i)) % 6271;
+      const peer = peerAtWeight(set, this.#hash % set.totalWeight);
+      if (!this.wasTried(peer.index) && this.usable(peer, now)) return this.take(peer, now);
+      if (++this.#tries > MAX_TRIES) return super.choose();
+    }
+  }
+}
+
+/** Sends a client's requests to the same server. nginx: ngx_http_upstream_ip_hash_module. */
+export const ipHashModule = defineModule({
+  name: 'upstream_ip_hash',
+  main: defineScope<object>({
+    fields: {},
+    directives: {
+      ip_hash: {
+        in: In.UPSTREAM,
+        args: 0,
+        set: (_conf, _node, ctx) => setBalancer(ctx, (set) => ({ begin: (r) => new IpHashPicker(r, set) }), ACCEPTS_NO_BACKUP),
+      },
+    },
+  }),
+});

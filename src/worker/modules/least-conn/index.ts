@@ -1,0 +1,32 @@
+import { In } from '../../../shared/config/context.js';
+import { defineModule, defineScope } from '../../module.js';
+import { setBalancer } from '../../upstream/balancer-directive.js';
+import { ACCEPTS_ALL } from '../../upstream/group-config.js';
+import { chooseLeast } from '../../upstream/least-choice.js';
+import { nowSeconds, type Peer } from '../../upstream/peer.js';
+import { RoundRobinPicker } from '../../upstream/round-robin.js';
+
+const connections = (peer: Peer): number => peer.conns;
+
+class LeastConnPicker extends RoundRobinPicker {
+  override choose(): Peer | null {
+    const now = nowSeconds();
+    const best = this.sticky() ?? chooseLeast(this, now, connections);
+    return best === null ? null : this.take(best, now);
+  }
+}
+
+/** Asks the server with the fewest connections for its weight. nginx: ngx_http_upstream_least_conn_module. */
+export const leastConnModule = defineModule({
+  name: 'upstream_least_conn',
+  main: defineScope<object>({
+    fields: {},
+    directives: {
+      least_conn: {
+        in: In.UPSTREAM,
+        args: 0,
+        set: (_conf, _node, ctx) => setBalancer(ctx, (set) => ({ begin: (r) => new LeastConnPicker(r, set) }), ACCEPTS_ALL),
+      },
+    },
+  }),
+});

@@ -1,0 +1,120 @@
+import { In } from '../../../shared/config/context.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+import type { Attempt } from '../../upstream/attempt.js';
+import { setBalancer } from '../../upstream/balancer-directive.js';
+import { ACCEPTS_ALL } from '../../upstream/group-config.js';
+import { chooseLeast } from '../../upstream/least-choice.js';
+import { nowSeconds, PEER_FAILED, PEER_NEXT, type Peer, type PeerSet } from '../../upstream/peer.js';
+import { RoundRobinPicker } from '../../upstream/round-robin.js';
+
+/** Which time counts, and whether requests under way do, too. */
+interface Mode {
+  readonly header: boolean;
+  readonly inflight: boolean;
+}
+
+/** Times beyond this many milliseconds are all alike. */
+const SLOWEST = 5000;
+/** Times within so many milliseconds are all alike. */
+const CLUSTER = 20;
+
+/** A mean that follows new values slowly. nginx: ngx_http_upstream_response_time_avg. */
+const mean = (before: number, now: number): number => (before === 0 ? now : Math.floor(0.5 + now * 0.05 + before * 0.95));
+
+class LeastTimePicker extends RoundRobinPicker {
+  readonly #mode: Mode;
+  #counted = false;
+
+  constructor(r: Request, set: PeerSet, mode: Mode) {
+    super(r, set);
+    this.#mode = mode;
+  }
+
+  // nginx: ngx_http_upstream_get_least_time_peer.
+  override choose(): Peer | null {
+    const now = nowSeconds();
+    const ms = Date.now();
+    let best = this.sticky();
+    if (best === null) {
+      for (const peer of this.set.peers) {
+        if (peer.inflightRequests === 0 || this.wasTried(peer.index) || !this.usable(peer, now)) continue;
+        const waiting = Math.floor(peer.inflightLast / peer.inflightRequests) + (ms - peer.inflightChanged);
+        peer.inflightTime = mean(peer.inflightTime, waiting);
+      }
+      best = chooseLeast(this, now, (peer) => this.#estimate(peer, now));
+    }
+    if (best === null) return null;
+    if (this.#mode.inflight) {
+      if (best.inflightRequests > 0) best.inflightLast += (ms - best.inflightChanged) * best.inflightRequests;
+      best.inflightChanged = ms;
+      best.inflightRequests++;
+      this.#counted = true;
+    }
+    return this.take(best, now);
+  }
+
+  /** The time a peer is expected to need for what it has to do. nginx: ngx_http_upstream_least_time_eta. */
+  #estimate(peer: Peer, now: number): number {
+    let time = this.#mode.header ? peer.headerTime : peer.responseTime;
+    // A slow peer gets another chance now and then.
+    if (now - peer.checked > peer.failTimeout) time = Math.floor(time / 2 ** Math.floor((now - peer.checked) / (peer.failTimeout + 1)));
+    if (peer.inflightRequests > 0) time = Math.max(time, peer.inflightTime);
+    time = time > SLOWEST ? SLOWEST : time + CLUSTER - (time % CLUSTER);
+    return time * (1 + peer.conns);
+  }
+
+  // nginx: ngx_http_upstream_least_time_notify.
+  headerReceived(peer: Peer, attempt: Attempt): void {
+    if (!this.#mode.inflight || !this.#mode.header) return;
+    const time = Math.floor(attempt.headerTime);
+    peer.headerTime = mean(peer.headerTime, time);
+    if (this.#counted) this.#uncount(peer, time);
+  }
+
+  // nginx: ngx_http_upstream_least_time_inflight_done.
+  #uncount(peer: Peer, time: number): void {
+    const ms = Date.now();
+    if (peer.inflightRequests === 1) peer.inflightLast = 0;
+    else {
+      peer.inflightLast += (ms - peer.inflightChanged) * peer.inflightRequests - time;
+      peer.inflightChanged = ms;
+    }
+    peer.inflightRequests--;
+    this.#counted = false;
+  }
+
+  // nginx: ngx_http_upstream_free_least_time_peer.
+  override done(peer: Peer, state: number, attempt: Attempt | null): void {
+    const { inflight, header } = this.#mode;
+    if (this.#counted) this.#uncount(peer, Math.max(Math.floor(attempt?.responseTime ?? 0), 0));
+    if ((state & (PEER_FAILED | PEER_NEXT)) === 0 && attempt !== null && attempt.headerTime !== -1) {
+      peer.responseTime = mean(peer.responseTime, Math.floor(attempt.responseTime));
+      if (!inflight || !header) peer.headerTime = mean(peer.headerTime, Math.floor(attempt.headerTime));
+    }
+    super.done(peer, state, attempt);
+  }
+}
+
+/** Asks the server that is expected to answer first. nginx: ngx_http_upstream_least_time_module. */
+export const leastTimeModule = defineModule({
+  name: 'upstream_least_time',
+  main: defineScope<object>({
+    fields: {},
+    directives: {
+      least_time: {
+        in: In.UPSTREAM,
+        args: [1, 2],
+        set(_conf, node, ctx) {
+          const [which, inflight] = node.args as [string, string | undefined];
+          if (inflight !== undefined && inflight !== 'inflight') ctx.fail(`invalid parameter "${inflight}"`, { arg: 1 });
+          const word = which.toLowerCase();
+          if (word !== 'header' && word !== 'last_byte')
+            ctx.fail(`invalid value "${which}"`, { arg: 0, hint: 'it is header or last_byte' });
+          const mode: Mode = { header: word === 'header', inflight: inflight !== undefined };
+          setBalancer(ctx, (set) => ({ begin: (r) => new LeastTimePicker(r, set, mode) }), ACCEPTS_ALL);
+        },
+      },
+    },
+  }),
+});

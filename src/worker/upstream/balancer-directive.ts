@@ -1,0 +1,14 @@
+import type { Context } from '../module.js';
+import type { BalancerFactory } from './group-build.js';
+import { ACCEPTS, ACCEPTS_ALL, groupScope } from './group-config.js';
+
+/** What `server` lines may say where a method looks at all peers alike, and so knows no backup. */
+export const ACCEPTS_NO_BACKUP: number = ACCEPTS_ALL & ~ACCEPTS.BACKUP;
+
+/** Makes a method the one of the group that is being read. */
+export function setBalancer(ctx: Context, balancer: BalancerFactory, accepts: number): void {
+  const group = ctx.conf(groupScope);
+  if (group.balancer !== undefined) ctx.warn('load balancing method redefined');
+  group.balancer = balancer;
+  group.accepts = accepts;
+}
