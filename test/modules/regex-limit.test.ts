@@ -1,4 +1,5 @@
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { httpGet } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 
@@ -21,7 +22,9 @@ t.test('a pattern that cannot be decided ends its request, not the worker', asyn
   }
   t.match(s.log(), `[alert]`);
   t.match(s.log(), `pcre2_match() failed: -47 on "/w/${many}!b" using "^/w/(a+)+\\1\\1b$"`);
-  t.equal((await httpGet(s, `/fast/${'a'.repeat(3000)}!`)).text, 'other', 'an exponential pattern without references is decided');
+  if (!againstNginx) {
+    t.equal((await httpGet(s, `/fast/${'a'.repeat(3000)}!`)).text, 'other', 'an exponential pattern without references is decided');
+  }
 });
 
 t.test('variables', async (t) => {

@@ -1,5 +1,6 @@
 import { errnoText } from '../lib/errno.js';
 import { commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './ast.js';
+import type { Block } from './block.js';
 import { sourceExcerpt } from './source-excerpt.js';
 
 export { suggest } from './suggest.js';
@@ -66,6 +67,15 @@ export function directiveError(
 export function blockError(node: DirectiveNode, message: string, details: DiagnosticDetails = {}): ConfigError {
   const pos = { file: node.pos.file, line: node.closeLine ?? node.endLine, column: 1 };
   return new ConfigError(message, pos, { caret: [node.pos.line, node.pos.column], ...details });
+}
+
+/** The place nginx names for what it finds when it merges settings: the `}` of the `http` (or `stream`) block. */
+export function mergeErrorPos(block: Block): Pos | undefined {
+  let at = block;
+  while (at.parent?.node !== undefined) {
+    at = at.parent;
+  }
+  return at.node === undefined ? undefined : { ...at.node.pos, line: at.node.closeLine ?? at.node.endLine };
 }
 
 /** The error a SyntaxErrorNode stands for. */

@@ -11,6 +11,8 @@ export interface LocationInfo {
   readonly regex?: RegexValue<Request>;
   /** The module whose content handler the location uses alone, once one claimed it. */
   handler?: string;
+  /** The names of the server, for its outermost location. */
+  serverNames?: readonly { readonly name: string; readonly regex?: RegexValue<Request> }[];
   /** Answers `/x` with a redirect to `/x/`, for prefix locations that end in a slash and pass requests on. */
   autoRedirect?: boolean;
 }

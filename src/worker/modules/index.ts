@@ -35,7 +35,9 @@ import { randomModule } from './random/index.js';
 import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
 import { realipModule } from './realip/index.js';
+import { refererModule } from './referer/index.js';
 import { rewriteModule } from './rewrite/index.js';
+import { secureLinkModule } from './secure-link/index.js';
 import { serverModule } from './server/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
 import { splitClientsModule } from './split-clients/index.js';
@@ -89,6 +91,8 @@ export const modules: readonly AnyModule[] = [
   mapModule,
   geoModule,
   splitClientsModule,
+  refererModule,
+  secureLinkModule,
   realipModule,
   limitReqModule,
   limitConnModule,

@@ -3,6 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
 import { parseSize } from '../../../shared/config/units.js';
+import type { LocationInfo } from '../../http/location-info.js';
 import { checkListeners, serversOf } from '../../http/listeners.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -52,6 +53,7 @@ export const namesScope = defineScope<ServerNames>({
       args: { min: 1 },
       set(conf, node, ctx) {
         conf.names = [...(conf.names ?? []), ...node.args.map((name, i) => parseServerName(name, i, ctx))];
+        (ctx.block.info as LocationInfo).serverNames = conf.names;
       },
     },
   },

@@ -1,0 +1,70 @@
+import { lowerAscii } from '../../../shared/lib/ascii-case.js';
+import { type AddResult, WildcardHash } from '../../../shared/lib/wildcard-hash.js';
+import type { CompiledRegex } from '../../../shared/regex/compile.js';
+import type { Request } from '../../http/request.js';
+import type { RegexValue } from '../../http/runtime-types.js';
+
+/** Host names longer than this are not looked up. */
+const maxHost = 256;
+
+/** The referers of one `valid_referers`. nginx: ngx_http_referer_conf_t. */
+export class RefererTable {
+  /** Requests without a Referer are valid. */
+  none = false;
+  /** A Referer without a scheme, as firewalls leave it, is valid. */
+  blocked = false;
+  /** The server's own names are valid. */
+  serverNames = false;
+  regexes: readonly CompiledRegex[] | undefined = undefined;
+  serverRegexes: readonly RegexValue<Request>[] | undefined = undefined;
+  /** By host: what the path must begin with; '' for any. */
+  readonly #hosts = new WildcardHash<string>();
+
+  get hasHosts(): boolean {
+    return this.#hosts.size > 0;
+  }
+
+  add(host: string, path: string): AddResult {
+    return this.#hosts.add(host, path, true);
+  }
+
+  /** nginx: ngx_http_referer_variable. */
+  isValid(referer: string | undefined): boolean {
+    if (!this.hasHosts && this.regexes === undefined && this.serverRegexes === undefined) {
+      return true;
+    }
+    if (referer === undefined) {
+      return this.none;
+    }
+    const scheme = referer.length < 'http://i.ru'.length ? undefined : /^https?:\/\//i.exec(referer)?.[0];
+    if (scheme === undefined) {
+      return this.blocked;
+    }
+    const rest = referer.slice(scheme.length);
+    const end = rest.search(/[/:]/);
+    const host = lowerAscii(end < 0 ? rest : rest.slice(0, end));
+    if (host.length > maxHost) {
+      return false;
+    }
+    const path = this.#hosts.find(host);
+    if (path !== undefined) {
+      const slash = rest.indexOf('/', host.length);
+      return path === '' || (slash >= 0 && rest.startsWith(path, slash));
+    }
+    return this.#matches(host, rest);
+  }
+
+  #matches(host: string, rest: string): boolean {
+    for (const regex of this.serverRegexes ?? []) {
+      if (regex.test(host)) {
+        return true;
+      }
+    }
+    for (const regex of this.regexes ?? []) {
+      if (regex.test(rest)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
