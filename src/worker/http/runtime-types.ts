@@ -125,6 +125,8 @@ export interface LocationSettings {
   logSubrequest: boolean;
   uninitializedVariableWarn: boolean;
   gzip: GzipRules;
+  /** How `$fastcgi_script_name` and `$fastcgi_path_info` are made. */
+  fastcgi: { readonly index: string; readonly split: RegexValue<Request> | undefined };
   earlyHints: readonly ComplexValue<Request>[];
   /** Looks names up at request time. */
   resolver: Resolver | undefined;

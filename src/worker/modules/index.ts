@@ -11,6 +11,7 @@ import { earlyHintsModule } from './early-hints/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
+import { fastcgiModule } from './fastcgi/index.js';
 import { geoModule } from './geo/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
@@ -84,6 +85,7 @@ export const modules: readonly AnyModule[] = [
   stubStatusModule,
   sluiceStatusModule,
   proxyModule,
+  fastcgiModule,
   // Phases before the content.
   rewriteModule,
   tempPathsModule,

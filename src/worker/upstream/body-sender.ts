@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
 import { CRIT } from '../../shared/log/level.js';
 import type { RequestBody } from '../http/request-body.js';
+import { writePiece } from './body-frame.js';
 import type { UpstreamConnection } from './connection.js';
 import type { UpstreamRequest } from './engine.js';
 
@@ -34,6 +35,7 @@ class BodySender implements RequestSender {
   readonly #body: RequestBody;
   #chunk = 0;
   #offset = 0;
+  #last = false;
   #stopped = false;
 
   constructor(u: UpstreamRequest, c: UpstreamConnection, body: RequestBody) {
@@ -45,7 +47,7 @@ class BodySender implements RequestSender {
   start(): void {
     const text = this.#u.exchange.requestText;
     const body = this.#body;
-    if (body.file === undefined && text.length + body.length <= COPY_LIMIT) {
+    if (body.file === undefined && this.#u.exchange.bodyFrame === undefined && text.length + body.length <= COPY_LIMIT) {
       const whole = Buffer.allocUnsafe(text.length + body.length);
       let at = whole.write(text, 0, text.length, 'latin1');
       for (const chunk of body.chunks) at += chunk.copy(whole, at);
@@ -83,12 +85,15 @@ class BodySender implements RequestSender {
         this.#u.finalize(500);
         return;
       }
-      flowing = this.#c.write(piece);
+      flowing = writePiece(this.#c, this.#u.exchange.bodyFrame, piece);
     }
     if (!this.#stopped && this.#allWritten()) this.#ended(flowing);
   }
 
-  #ended(flowing: boolean): void {
+  #ended(wasFlowing: boolean): void {
+    const frame = this.#u.exchange.bodyFrame;
+    const flowing = frame === undefined || this.#last ? wasFlowing : this.#c.writeText(frame.last);
+    this.#last = true;
     if (this.#c.flushed) this.#u.requestComplete();
     else if (flowing) this.#c.awaitFlush();
   }

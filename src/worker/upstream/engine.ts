@@ -376,6 +376,11 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       const limit = Math.min(end, base + conf.settings.bufferSize);
       const code = exchange.readHead(this, bytes, start, limit);
       start = exchange.next;
+      if (code === HEAD_AGAIN && exchange.keepsHead) {
+        if (start >= end) return;
+        base = start;
+        continue;
+      }
       if (code === HEAD_AGAIN) {
         if (limit - base === conf.settings.bufferSize) {
           this.log(ERR, 'upstream sent too big header');

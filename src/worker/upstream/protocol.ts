@@ -10,7 +10,7 @@ export interface Exchange {
   createRequest(u: UpstreamRequest): boolean;
   /** The text that {@link createRequest} made. */
   readonly requestText: string;
-  /** Frames a piece of body that is read while it is sent; undefined in place of the framing when pieces go out as they are. */
+  /** Frames pieces of body; undefined when they go out as they are. */
   readonly bodyFrame: BodyFrame | undefined;
   /** The body goes with the request. */
   readonly sendsBody: boolean;
@@ -18,6 +18,8 @@ export interface Exchange {
   reset(u: UpstreamRequest): void;
   /** Reads the head from `start`; returns a HEAD_ code (head-codes.ts) and leaves in `next` where to go on. nginx: process_header. */
   readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number;
+  /** {@link readHead} keeps what it was given itself, and sees to the limit of the head's size. */
+  readonly keepsHead?: true;
   readonly next: number;
   /** The head is done with: prepares for the body. nginx: input_filter_init. */
   beginBody(u: UpstreamRequest): void;
@@ -34,8 +36,10 @@ export interface Exchange {
 
 /** The framing of a request body of unknown length. */
 export interface BodyFrame {
+  /** The longest piece that one frame can hold. */
+  readonly largest: number;
   before(size: number): string;
-  readonly after: string;
+  after(size: number): string;
   readonly last: string;
 }
 

@@ -10,7 +10,12 @@ import type { ProxyLocation } from './location.js';
 import type { CompiledHeaders } from './request-headers.js';
 import type { ProxyVars } from './settings.js';
 
-const CHUNK: BodyFrame = { before: (size) => `${size.toString(16)}\r\n`, after: '\r\n', last: '0\r\n\r\n' };
+const CHUNK: BodyFrame = {
+  largest: Number.MAX_SAFE_INTEGER,
+  before: (size) => `${size.toString(16)}\r\n`,
+  after: () => '\r\n',
+  last: '0\r\n\r\n',
+};
 
 /** One request to an HTTP/1 backend. nginx: ngx_http_proxy_ctx_t and the functions around it. */
 export class ProxyExchange extends Http1Reader implements Exchange {

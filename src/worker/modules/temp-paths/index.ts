@@ -15,6 +15,6 @@ export const tempPathsModule = defineModule({
   name: 'temp_paths',
   location: defineScope<object>({
     fields: {},
-    directives: { fastcgi_temp_path: row, uwsgi_temp_path: row, scgi_temp_path: row },
+    directives: { uwsgi_temp_path: row, scgi_temp_path: row },
   }),
 });

@@ -1,0 +1,36 @@
+import { contextSlot, type Request } from '../../http/request.js';
+
+interface Split {
+  readonly uri: string;
+  readonly script: string;
+  readonly info: string;
+}
+
+const slot = contextSlot<Split>();
+
+/** Cuts the URI into script and path info as `fastcgi_split_path_info` says; kept while the URI stays. nginx: ngx_http_fastcgi_split. */
+function split(r: Request): Split | undefined {
+  const { split: regex } = r.location.settings.fastcgi;
+  if (regex === undefined) return undefined;
+  const known = slot.get(r);
+  if (known !== undefined && known.uri === r.uri) return known;
+  // The captures of the request itself stay as they are.
+  const captures = r.captures;
+  const found = regex.exec(r, r.uri);
+  const made: Split =
+    found === true ? { uri: r.uri, script: r.captures?.[1] ?? '', info: r.captures?.[2] ?? '' } : { uri: r.uri, script: r.uri, info: '' };
+  r.captures = captures;
+  slot.set(r, made);
+  return made;
+}
+
+/** nginx: ngx_http_fastcgi_script_name_variable. */
+export function scriptName(r: Request): string {
+  const script = split(r)?.script ?? r.uri;
+  return script.endsWith('/') ? script + r.location.settings.fastcgi.index : script;
+}
+
+/** nginx: ngx_http_fastcgi_path_info_variable. */
+export function pathInfo(r: Request): string {
+  return split(r)?.info ?? '';
+}

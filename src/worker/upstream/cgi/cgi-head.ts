@@ -1,0 +1,54 @@
+import { lowerAscii } from '../../../shared/lib/ascii-case.js';
+import { latin1 } from '../../../shared/lib/latin1.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/header-line.js';
+import { type HeaderKinds, K } from '../header-kinds.js';
+import { addHeader, type Reporter } from '../http1-head.js';
+import type { UpstreamHead } from '../upstream-head.js';
+
+/** Nothing is kept in it between two calls. */
+const line = new HeaderLine(true, true);
+
+/** The head is not complete. */
+export const CGI_AGAIN = 0;
+/** The head breaks the rules; why was logged. */
+export const CGI_INVALID = -1;
+
+/**
+ * Reads a head as CGI programs write it: headers without a status line, the status in `Status`. Returns the offset
+ * behind it, CGI_AGAIN or CGI_INVALID; it is read from its start each time. nginx: ngx_http_scgi_process_header.
+ */
+export function readCgiHead(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
+  head.reset();
+  line.begin(latin1(bytes, start, end), start);
+  for (let pos = start; ; pos = line.next) {
+    const code = line.scan(bytes, pos, end);
+    if (code === LINE_HEADER) {
+      const name = line.name();
+      const lower = line.known === undefined ? lowerAscii(name) : line.known.lower;
+      if (!addHeader(head, kinds, reporter, name, lower, line.value())) return CGI_INVALID;
+    } else if (code === LINE_AGAIN) return CGI_AGAIN;
+    else if (code === LINE_END) return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
+    else if (code !== LINE_IGNORED) {
+      reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
+      return CGI_INVALID;
+    }
+  }
+}
+
+/** Takes the status from the headers: `Status`, else 302 with a Location, else 200. Returns false for a malformed one. */
+function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
+  const text = head.value(K.STATUS);
+  if (text === undefined) {
+    head.status = head.value(K.LOCATION) === undefined ? 200 : 302;
+    return true;
+  }
+  const status = /^[0-9]{3}/.exec(text);
+  if (status === null) {
+    reporter.log(ERR, `upstream sent invalid status "${text}"`);
+    return false;
+  }
+  head.status = Number(status[0]);
+  head.statusText = text.length > 4 ? text.slice(4) : undefined;
+  return true;
+}
