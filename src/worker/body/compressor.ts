@@ -10,16 +10,44 @@ export interface Transform {
 /** What follows a piece: more, a point up to which everything must come out, or the end. */
 export type Ending = 'more' | 'flush' | 'end';
 
+/** The parts of a stream of node:zlib that run one piece at once. Its own synchronous functions end the stream after one piece. */
 interface SyncStream {
-  /** What node:zlib's own synchronous functions use: runs one piece through the stream at once. */
-  _processChunk(chunk: Buffer, flush: number): Buffer;
+  _handle: {
+    writeSync(flush: number, input: Buffer, at: number, size: number, output: Buffer, outputAt: number, room: number): void;
+    onerror: (message: string) => void;
+  };
+  /** After each call: the room left in the output, and the input left. */
+  readonly _writeState: Uint32Array;
   close(): void;
-  on(event: 'error', listener: () => void): void;
 }
 
+/** Room for output that is taken at a time. */
+const ROOM = 16 * 1024;
+
 function transform(stream: SyncStream, flushes: { readonly [ending in Ending]: number }): Transform {
-  stream.on('error', () => {});
-  return { write: (chunk, end) => stream._processChunk(chunk, flushes[end]), close: () => stream.close() };
+  const handle = stream._handle;
+  const state = stream._writeState;
+  let failure: string | undefined;
+  handle.onerror = (message) => {
+    failure = message;
+  };
+  return {
+    write(chunk, end) {
+      const pieces: Buffer[] = [];
+      let at = 0;
+      for (;;) {
+        const output = Buffer.allocUnsafe(ROOM);
+        const size = chunk.length - at;
+        handle.writeSync(flushes[end], chunk, at, size, output, 0, ROOM);
+        if (failure !== undefined) throw new Error(failure);
+        const room = state[0]!;
+        at += size - state[1]!;
+        if (room < ROOM) pieces.push(output.subarray(0, ROOM - room));
+        if (room > 0) return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      }
+    },
+    close: () => stream.close(),
+  };
 }
 
 const DEFLATE = { more: constants.Z_NO_FLUSH, flush: constants.Z_SYNC_FLUSH, end: constants.Z_FINISH };
