@@ -82,8 +82,9 @@ export class VariableTable<R extends Subject> {
     for (let slot = this.#bound.length; slot < this.#names.length; slot++) {
       const name = this.#names[slot]!;
       const found = this.#defined.get(name);
-      const prefix = found === undefined ? this.#prefixes.find((p) => name.startsWith(p.name)) : undefined;
-      const variable = found ?? prefix;
+      // What `set` made of a name such as $http_x is only the assigning; unassigned, it is the header.
+      const prefix = found === undefined || found.weak ? this.#prefixOf(name) : undefined;
+      const variable = prefix ?? found;
       if (variable === undefined) unknown(name, this.#firstUse[slot]);
       else {
         if (variable.warning !== undefined) warn(variable.warning, this.#firstUse[slot]);
@@ -91,6 +92,20 @@ export class VariableTable<R extends Subject> {
         this.#suffixes[slot] = prefix === undefined ? '' : name.slice(prefix.name.length);
       }
     }
+  }
+
+  #prefixOf(name: string): Variable<R> | undefined {
+    return this.#prefixes.find((p) => name.startsWith(p.name));
+  }
+
+  /** The value of a variable whose name, in lower case, is known only now. nginx: ngx_http_get_variable. */
+  named(r: R, name: string): string | undefined {
+    const slot = this.#slots.get(name);
+    if (slot !== undefined) return this.fresh(r, slot);
+    const found = this.#defined.get(name);
+    if (found !== undefined) return found.get(r, '');
+    const prefix = this.#prefixOf(name);
+    return prefix?.get(r, name.slice(prefix.name.length));
   }
 
   /** Every name that can be suggested for a misspelt one. */

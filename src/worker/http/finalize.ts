@@ -17,6 +17,10 @@ export function finalize(r: Request, code: number): void {
       runContentPhases(r);
       return;
     }
+    if (r.onSubrequestCode !== null) {
+      code = r.onSubrequestCode(r, code);
+      if (code === DONE) return;
+    }
     if (r !== r.main && r.onSubrequestDone !== null) {
       const done = r.onSubrequestDone;
       r.onSubrequestDone = null;
@@ -81,6 +85,17 @@ function finishSubrequest(r: Request): void {
   r.finished = true;
   r.parent!.activeSubrequests--;
   runCleanups(r);
+  r.onSubrequestEnd?.(r);
+}
+
+/** Ends a subrequest that its main request does not wait for any more. */
+export function abandonSubrequest(sr: Request): void {
+  if (sr.finished) return;
+  sr.finished = true;
+  const source = sr.source;
+  sr.source = null;
+  source?.abort(sr);
+  runCleanups(sr);
 }
 
 /** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */

@@ -2,6 +2,7 @@ import { debugOf } from '../../shared/log/error-log.js';
 import { DEBUG, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { Subject } from '../../shared/value/value.js';
+import type { PostponeStage } from '../body/postpone-stage.js';
 import type { BodyStage, Source } from '../body/stage.js';
 import { enter, leave } from '../phases/at-work.js';
 import { resumePhases } from '../phases/engine.js';
@@ -153,6 +154,14 @@ export class Request implements Subject, LogSubject {
   readonly cleanups: (() => void)[] = [];
 
   // --- subrequests
+  /** A header filter says that bodies of subrequests will be put into this one. */
+  joining = false;
+  /** What puts them there; it holds pieces that come before those the source still has. */
+  joint: PostponeStage | null = null;
+  /** Called with each code that is about to end this subrequest; returns the one to go on with. nginx: r->post_subrequest. */
+  onSubrequestCode: ((sr: Request, code: number) => number) | null = null;
+  /** Called when this subrequest is over, whatever became of it. */
+  onSubrequestEnd: ((sr: Request) => void) | null = null;
   /** Called when this subrequest ends, with its result. */
   onSubrequestDone: ((sr: Request, rc: number) => void) | null = null;
   /** Where a subrequest's body goes; null drops it. */
@@ -241,7 +250,8 @@ export class Request implements Subject, LogSubject {
     const before = enter(this);
     do {
       this.wantMore = false;
-      this.source?.pull(this);
+      if (this.joint !== null) this.joint.pull();
+      else this.source?.pull(this);
     } while (this.wantMore);
     leave(before);
     this.pumping = false;

@@ -1,6 +1,7 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import type { BodyStage } from '../body/stage.js';
 import { startPhases } from '../phases/engine.js';
+import { abandonSubrequest } from './finalize.js';
 import { extension } from './internal-redirect.js';
 import { METHOD } from './method.js';
 import { Request } from './request.js';
@@ -17,7 +18,14 @@ export interface SubrequestOptions {
   readonly headerOnly?: boolean;
   /** Where the body goes; without it the body is dropped. The sink must call `r.more()` on the subrequest for the next piece. */
   readonly sink?: BodyStage;
-  /** Called once with the subrequest's result: OK or a status. Its `out` still holds the response head. */
+  /** Called with each code that is about to end the subrequest; returns the one to go on with. nginx: ngx_http_post_subrequest_t. */
+  readonly code?: (sr: Request, code: number) => number;
+  /** Called once the subrequest is over, after its error page if it had one. Not called when the main request breaks off. */
+  readonly end?: (sr: Request) => void;
+  /**
+   * Called once with the subrequest's result: OK or a status, for which no page is sent then. Its `out` still holds the
+   * response head.
+   */
   readonly done?: (sr: Request, code: number) => void;
 }
 
@@ -52,6 +60,9 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.background = options.background ?? false;
   sr.sink = options.sink ?? null;
   sr.onSubrequestDone = options.done ?? null;
+  sr.onSubrequestCode = options.code ?? null;
+  sr.onSubrequestEnd = options.end ?? null;
+  if (!sr.background) r.main.onFinish(() => abandonSubrequest(sr));
   r.activeSubrequests++;
   process.nextTick(begin, sr);
   return sr;

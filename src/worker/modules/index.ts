@@ -30,6 +30,7 @@ import { mapModule } from './map/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
 import { postActionModule } from './post-action/index.js';
+import { postponeModule } from './postpone/index.js';
 import { processModule } from './process/index.js';
 import { proxyModule } from './proxy/index.js';
 import { randomModule } from './random/index.js';
@@ -42,6 +43,7 @@ import { secureLinkModule } from './secure-link/index.js';
 import { serverModule } from './server/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
 import { splitClientsModule } from './split-clients/index.js';
+import { ssiModule } from './ssi/index.js';
 import { staticModule } from './static/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
@@ -114,6 +116,8 @@ export const modules: readonly AnyModule[] = [
   headersModule,
   gunzipModule,
   charsetModule,
+  ssiModule,
+  postponeModule,
   gzipModule,
   rangeHeaderModule,
 ];

@@ -1,0 +1,89 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { MemorySink } from '../../body/memory-sink.js';
+import type { Slot } from '../../body/postpone-stage.js';
+import type { Request } from '../../http/request.js';
+import { bufferSource, respond } from '../../http/respond.js';
+import { startSubrequest } from '../../http/subrequest.js';
+import { parseUnsafeUri } from '../../http/unsafe-uri.js';
+import { ERROR, OK } from '../../phases/codes.js';
+import { type Block, evaluatePath } from './evaluate.js';
+import { DONE, FAILED, WAIT } from './outcome.js';
+import type { Page } from './page.js';
+
+type Values = { readonly [name: string]: string };
+
+/** Puts the response to another request in the command's place, or into a variable. nginx: ngx_http_ssi_include. */
+export function include(r: Request, page: Page, values: Values): number {
+  const { virtual, file, set, stub } = values;
+  const complaint = complaintAbout(values);
+  if (complaint !== undefined) {
+    r.log(ERR, complaint);
+    return FAILED;
+  }
+  const path = evaluatePath(r, page.shared, (virtual ?? file)!);
+  const target = path === undefined ? undefined : parseUnsafeUri(r, path);
+  if (target === undefined) return FAILED;
+  const block = stub === undefined ? undefined : page.shared.blocks.find(({ name }) => name === stub);
+  if (stub !== undefined && block === undefined) {
+    r.log(ERR, `"stub"="${stub}" for "include" not found`);
+    return FAILED;
+  }
+  if (r.sink instanceof MemorySink) {
+    r.log(ERR, `nested in-memory subrequest "${target.uri}"`);
+    return FAILED;
+  }
+  if (set !== undefined) return includeInVariable(r, page, target, set.toLowerCase());
+  if (r.subrequests === 0) {
+    r.log(ERR, `subrequests cycle while processing "${target.uri}"`);
+    return FAILED;
+  }
+  const slot = page.output.slot();
+  const waits = file !== undefined || values['wait']?.toLowerCase() === 'yes';
+  startSubrequest(r, {
+    ...target,
+    sink: slot,
+    ...(block === undefined ? {} : { code: (sr: Request, code: number) => showStub(sr, code, slot, block) }),
+    end() {
+      slot.end();
+      if (waits) page.goOn(r);
+    },
+  });
+  return waits ? WAIT : DONE;
+}
+
+function complaintAbout({ virtual, file, wait, set, stub }: Values): string | undefined {
+  if (virtual !== undefined && file !== undefined) return `inclusion may be either virtual="${virtual}" or file="${file}"`;
+  if (virtual === undefined && file === undefined) return 'no parameter in "include" SSI command';
+  if (set !== undefined && stub !== undefined) return '"set" and "stub" cannot be used together in "include" SSI command';
+  if (wait === undefined) return undefined;
+  if (virtual === undefined) return `"wait" cannot be used with file="${file}"`;
+  return /^(no|yes)$/i.test(wait) ? undefined : `invalid value "${wait}" in the "wait" parameter`;
+}
+
+function includeInVariable(r: Request, page: Page, target: { readonly uri: string; readonly args: string }, name: string): number {
+  const sink = new MemorySink();
+  const { variables } = page.shared;
+  if (!variables.has(name)) variables.set(name, '');
+  const sr = startSubrequest(r, {
+    ...target,
+    sink,
+    end(sr) {
+      if (sink.text !== undefined && sr.out.status < 300) variables.set(name, sink.text);
+      page.goOn(r);
+    },
+  });
+  return sr === undefined ? FAILED : WAIT;
+}
+
+/** Shows a block where the subrequest failed or has nothing to show. nginx: ngx_http_ssi_stub_output. */
+function showStub(sr: Request, code: number, slot: Slot, block: Block): number {
+  if (code === ERROR || !slot.empty) return code;
+  const stub = Buffer.concat(block.pieces);
+  if (sr.headerSent) {
+    slot.put(stub);
+    return OK;
+  }
+  // A stub may hold commands of its own.
+  sr.out.contentType = sr.parent!.out.contentType;
+  return respond(sr, bufferSource(stub));
+}

@@ -1,0 +1,83 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { accepted, flag, size } from '../../../shared/config/slots.js';
+import { parseSize } from '../../../shared/config/units.js';
+import type { PostponeStage } from '../../body/postpone-stage.js';
+import type { BodyStage } from '../../body/stage.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+import { OK } from '../../phases/codes.js';
+import { now, Page, pages } from './page.js';
+import type { Settings } from './settings.js';
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const DEFAULT_TYPES = ['text/html'] as const;
+
+const scope = defineScope<Settings>({
+  fields: {
+    enable: inherit(false),
+    silentErrors: inherit(false),
+    lastModified: inherit(false),
+    valueLength: inherit(255),
+    types: inherit<ContentTypes>(new Set(DEFAULT_TYPES)),
+  },
+  directives: {
+    ssi: { in: ANYWHERE | In.LOCATION_IF, args: 'flag', set: flag('enable') },
+    ssi_silent_errors: { in: ANYWHERE, args: 'flag', set: flag('silentErrors') },
+    // How nginx handles its own buffers; pages are always read through memory here.
+    ssi_ignore_recycled_buffers: { in: ANYWHERE, args: 'flag', set: accepted() },
+    ssi_min_file_chunk: {
+      in: ANYWHERE,
+      args: 1,
+      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }))),
+    },
+    ssi_value_length: { in: ANYWHERE, args: 1, set: size('valueLength') },
+    ssi_types: {
+      in: ANYWHERE,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
+      },
+    },
+    ssi_last_modified: { in: ANYWHERE, args: 'flag', set: flag('lastModified') },
+  },
+});
+
+// nginx: ngx_http_ssi_header_filter.
+function headerFilter(r: Request, conf: Readonly<Settings>): number {
+  const { out } = r;
+  if (out.contentLength === 0 || !hasContentType(r, conf.types)) return OK;
+  pages.set(r, new Page(r, conf));
+  r.joining = true;
+  r.bodyIdentity = undefined;
+  if (r !== r.main) return OK;
+  out.clearContentLength();
+  out.clearAcceptRanges();
+  if (conf.lastModified) out.weakenEtag();
+  else {
+    out.clearLastModified();
+    out.etag = undefined;
+  }
+  return OK;
+}
+
+// What follows in the chain is where included pages are put in; see the list of modules.
+function bodyFilter(r: Request, next: BodyStage): BodyStage {
+  const page = pages.get(r);
+  if (page === undefined) return next;
+  page.output = next as PostponeStage;
+  return page;
+}
+
+/** Server side includes. nginx: ngx_http_ssi_filter_module. */
+export const ssiModule = defineModule({
+  name: 'ssi',
+  location: scope,
+  variables: [
+    { name: 'date_local', cacheable: false, get: (r) => now(r, false) },
+    { name: 'date_gmt', cacheable: false, get: (r) => now(r, true) },
+  ],
+  headerFilter: (conf) => (conf.enable ? (r) => headerFilter(r, conf) : undefined),
+  bodyFilter: (conf) => (conf.enable ? bodyFilter : undefined),
+});

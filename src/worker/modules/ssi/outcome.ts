@@ -1,0 +1,9 @@
+/** What a command did: OK, what was asked for went wrong, or the rest of the page must wait. */
+export const DONE = 0;
+export const FAILED = 1;
+export const WAIT = 2;
+
+/** Where in a condition the page is. */
+export const NO_CONDITION = 0;
+export const AFTER_IF = 1;
+export const AFTER_ELSE = 2;

@@ -1,0 +1,143 @@
+import { strftime } from '../../../shared/lib/strftime.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { PostponeStage } from '../../body/postpone-stage.js';
+import type { BodyStage, Chunk } from '../../body/stage.js';
+import { contextSlot, lastingSlot, type Request } from '../../http/request.js';
+import { commands } from './commands.js';
+import { SharedState } from './evaluate.js';
+import { DONE, FAILED, NO_CONDITION, WAIT } from './outcome.js';
+import { COMMAND, MORE, Parser } from './parser.js';
+import type { Settings } from './settings.js';
+
+/** nginx: NGX_HTTP_SSI_MAX_PARAMS. */
+const MAX_PARAMS = 16;
+const DEFAULT_TIME_FORMAT = '%A, %d-%b-%Y %H:%M:%S %Z';
+const NOTHING = Buffer.alloc(0);
+
+const shared = lastingSlot<SharedState>();
+/** The page that a response is. */
+export const pages = contextSlot<Page>();
+
+/** One page with commands: the main request's, or an included one. nginx: ngx_http_ssi_ctx_t. */
+export class Page implements BodyStage {
+  readonly shared: SharedState;
+  readonly #settings: Readonly<Settings>;
+  readonly #parser: Parser;
+  #chunk: Chunk | null = null;
+  #last = false;
+  /** Set once the body chain is built. */
+  output!: PostponeStage;
+
+  timeFormat = DEFAULT_TIME_FORMAT;
+  errorText = '[an error occurred while processing the directive]';
+  encoding: 'none' | 'url' | 'entity' = 'entity';
+  /** Text is shown: no `block` and no branch that was not chosen is around it. */
+  shown = true;
+  /** A branch of the condition at hand was chosen. */
+  chosen = false;
+  condition: number = NO_CONDITION;
+  inBlock = false;
+
+  constructor(r: Request, settings: Readonly<Settings>) {
+    const state = shared.get(r) ?? new SharedState();
+    shared.set(r, state);
+    this.shared = state;
+    this.#settings = settings;
+    this.#parser = new Parser(settings.valueLength, (piece) => this.#text(piece));
+  }
+
+  send(r: Request, chunk: Chunk | null, last: boolean): void {
+    this.#chunk = chunk;
+    this.#last = last;
+    this.#parser.feed(chunk ?? NOTHING);
+    this.goOn(r);
+  }
+
+  /** Reads on, at the start of a piece or after a wait. */
+  goOn(r: Request): void {
+    for (;;) {
+      const found = this.#parser.next(r);
+      if (found === MORE) break;
+      const result = found === COMMAND ? this.#run(r) : FAILED;
+      if (result === WAIT) {
+        this.output.pause();
+        this.output.flow();
+        return;
+      }
+      if (result === FAILED && !this.#settings.silentErrors) this.write(this.errorText);
+    }
+    const flush = this.#chunk === null && !this.#last;
+    this.output.send(r, flush ? null : NOTHING, this.#last);
+  }
+
+  /** Adds text, one character for a byte, to what the page shows. */
+  write(text: string): void {
+    this.output.put(Buffer.from(text, 'latin1'));
+  }
+
+  #text(piece: Buffer): void {
+    if (this.shown) this.output.put(piece);
+    else if (this.inBlock) this.#addToBlock(piece);
+  }
+
+  #addToBlock(piece: Buffer): void {
+    this.shared.blocks.at(-1)?.pieces.push(piece);
+  }
+
+  #run(r: Request): number {
+    const { command: name, params } = this.#parser;
+    const command = Object.hasOwn(commands, name) ? commands[name]! : undefined;
+    if (command === undefined) {
+      if (!this.shown) return DONE;
+      r.log(ERR, `invalid SSI command: "${name}"`);
+      return FAILED;
+    }
+    if (!this.shown && !command.endsBlock) {
+      if (this.inBlock) {
+        let text = `<!--#${name}`;
+        for (let i = 0; i < params.length; i += 2) text += ` ${params[i]}="${params[i + 1]}"`;
+        this.#addToBlock(Buffer.from(`${text} -->`, 'latin1'));
+        return DONE;
+      }
+      if (command.within === NO_CONDITION) return DONE;
+    }
+    if (command.within !== NO_CONDITION && (this.condition === NO_CONDITION || this.condition > command.within)) {
+      r.log(ERR, `invalid context of SSI command: "${name}"`);
+      return FAILED;
+    }
+    if (params.length / 2 > MAX_PARAMS) {
+      r.log(ERR, `too many SSI command parameters: "${name}"`);
+      return FAILED;
+    }
+    const values: { [name: string]: string } = {};
+    for (let i = 0; i < params.length; i += 2) {
+      const param = params[i]!;
+      if (!Object.hasOwn(command.params, param)) {
+        r.log(ERR, `invalid parameter name: "${param}" in "${name}" SSI command`);
+        return FAILED;
+      }
+      if (Object.hasOwn(values, param)) {
+        r.log(ERR, `duplicate "${param}" parameter in "${name}" SSI command`);
+        return FAILED;
+      }
+      values[param] = params[i + 1]!;
+    }
+    for (const [param, mandatory] of Object.entries(command.params)) {
+      if (mandatory && !Object.hasOwn(values, param)) {
+        r.log(ERR, `mandatory "${param}" parameter is absent in "${name}" SSI command`);
+        return FAILED;
+      }
+    }
+    return command.run(r, this, values);
+  }
+
+  abort(r: Request): void {
+    this.output.abort(r);
+  }
+}
+
+/** The present moment as the page asks for it. nginx: ngx_http_ssi_date_gmt_local_variable. */
+export function now(r: Request, utc: boolean): string {
+  const format = pages.get(r)?.timeFormat ?? DEFAULT_TIME_FORMAT;
+  return strftime(format, Date.now(), utc);
+}

@@ -1,0 +1,10 @@
+import type { ContentTypes } from '../../http/content-types.js';
+
+/** The `ssi*` directives of a location. */
+export interface Settings {
+  enable: boolean;
+  silentErrors: boolean;
+  lastModified: boolean;
+  valueLength: number;
+  types: ContentTypes;
+}
