@@ -56,6 +56,14 @@ export async function openCycle(configuration: Configuration, { log, zones }: Co
   return undefined;
 }
 
+/** Closes the logs of a configuration that is out of use. */
+export function closeLogs({ log, logFiles }: Pick<Cycle, 'log' | 'logFiles'>): void {
+  for (const target of log.targets) {
+    target.close?.();
+  }
+  logFiles.closeAll();
+}
+
 function openLogs(configuration: Configuration, logFiles: LogFiles): ErrorLog {
   const { hosts } = configuration.snapshot;
   const log = openOrExplain('', () => openErrorLog(configuration.errorLogs, logFiles, ({ host }) => hosts[host]?.[0] ?? host));

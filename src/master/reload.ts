@@ -1,6 +1,6 @@
 import { EMERG, NOTICE, WARN } from '../shared/log/level.js';
 import { loadReported } from './context.js';
-import { type Cycle, logsToTerminal, openCycle } from './cycle.js';
+import { type Cycle, closeLogs, logsToTerminal, openCycle } from './cycle.js';
 import { closeListeners, removeListeners } from './listeners.js';
 import type { Master } from './master.js';
 import { PidFile } from './pid-file.js';
@@ -51,7 +51,7 @@ async function reloadOnce(master: Master): Promise<void> {
       log.log(EMERG, problem);
     }
     closeListeners(added(cycle, previous));
-    cycle.logFiles.closeAll();
+    closeLogs(cycle);
     return;
   }
   master.cycle = cycle;
@@ -61,7 +61,7 @@ async function reloadOnce(master: Master): Promise<void> {
   await movePidFile(master, previous);
   pool.quit('old');
   closeUnused(cycle, previous, master);
-  previous.logFiles.closeAll();
+  closeLogs(previous);
 }
 
 /** Brings back the workers of the configuration that is in force, as HUP does to a master that was being replaced. */

@@ -4,7 +4,7 @@ import { errnoText } from '../shared/lib/errno.js';
 import { EMERG, NOTICE } from '../shared/log/level.js';
 import type { ListenSocket } from '../shared/net/listen-socket.js';
 import { type Context, loadReported } from './context.js';
-import { type Cycle, logsToTerminal, openCycle } from './cycle.js';
+import { type Cycle, closeLogs, logsToTerminal, openCycle } from './cycle.js';
 import { closeListeners, removeListeners } from './listeners.js';
 import { PidFile, runningInstance } from './pid-file.js';
 import { numberOfSignal, onSignals, type Verb } from './signals.js';
@@ -135,14 +135,14 @@ class SingleProcess {
       removeListeners(removed, log);
       const old = this.#generation - 2;
       before?.drain(() => {
-        previous.logFiles.closeAll();
+        closeLogs(previous);
         this.#context.zones.release(-old);
         this.#context.zones.retire(previous.zones);
       });
     } catch (error) {
       log.log(EMERG, (error as Error).message);
       closeListeners(added);
-      cycle.logFiles.closeAll();
+      closeLogs(cycle);
       this.#context.zones.retire(cycle.zones);
     }
   }

@@ -1,7 +1,7 @@
 import { dumpConfig } from '../shared/config/dump.js';
 import { EMERG } from '../shared/log/level.js';
 import { type Context, loadReported } from './context.js';
-import { openCycle } from './cycle.js';
+import { closeLogs, openCycle } from './cycle.js';
 import { touchPidFile } from './pid-file.js';
 
 /**
@@ -23,7 +23,7 @@ export async function testConfig(context: Context): Promise<number> {
     log.say(`configuration file ${options.entry} test failed`);
     return 1;
   }
-  cycle.logFiles.closeAll();
+  closeLogs(cycle);
   if (!commandLine.quiet) {
     log.say(`configuration file ${options.entry} test is successful`);
   }
