@@ -5,8 +5,8 @@ import type { SqlValue } from './kind.js';
 /** Why an operation failed. `locked`: another process holds the lock; `damaged`: the file is no sound database; `unusable`: no room, no right, no disk. */
 export type FaultKind = 'locked' | 'damaged' | 'unusable';
 
-/** How often BEGIN is tried at once. One failed try costs some 3 µs, about half as long as a transaction holds the lock. */
-const BEGIN_TRIES = 4;
+/** How often BEGIN is tried at once. A failed try costs some 3 µs; more of them cost more than they save. */
+const BEGIN_TRIES = 2;
 
 /** Pages (of 4 kB) in the write-ahead log that start a checkpoint: at most some hundreds of microseconds of copying. */
 const CHECKPOINT_PAGES = 400;

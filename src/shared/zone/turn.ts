@@ -9,9 +9,12 @@ const ROUNDS = 4;
 
 /** Runs the jobs of each turn of the event loop, one transaction for each scope. One for each process. */
 export class Turn {
+  /** Counts the turns that did something. */
+  number = 0;
   #due: TurnScope[] = [];
   /** Scopes with nothing but deferred jobs. */
   #later: TurnScope[] = [];
+  #spareLater: TurnScope[] = [];
   #spare: TurnScope[] = [];
   #immediate = false;
   #running = false;
@@ -34,8 +37,9 @@ export class Turn {
 
   /** Runs what is due and takes no more. */
   close(): void {
-    this.#takeDeferred();
+    this.number++;
     this.#run();
+    this.#takeDeferred();
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#due.length = 0;
@@ -69,14 +73,20 @@ export class Turn {
 
   readonly #turn = (): void => {
     this.#immediate = false;
-    this.#takeDeferred();
+    this.number++;
     this.#run();
+    this.#takeDeferred();
   };
 
+  // After the others, since their transactions take deferred jobs of the same zone along.
   #takeDeferred(): void {
-    const later = this.#later;
-    for (let i = 0; i < later.length; i++) later[i]!.wake();
-    later.length = 0;
+    const scopes = this.#later;
+    if (scopes.length === 0) return;
+    this.#later = this.#spareLater;
+    for (let i = 0; i < scopes.length; i++) scopes[i]!.wake();
+    scopes.length = 0;
+    this.#spareLater = scopes;
+    if (this.#due.length > 0) this.#run();
   }
 
   readonly #expire = (): void => {
@@ -100,6 +110,8 @@ export class TurnScope implements ZoneScope {
   #done: ZoneJob[] = [];
   #queued = false;
   #deferred: ZoneJob[] = [];
+  #deferredIn = 0;
+  #waiting = false;
 
   /** All scopes name their files in one order, so that two workers cannot each hold what the other waits for. */
   constructor(turn: Turn, files: readonly ZoneFile[]) {
@@ -117,12 +129,22 @@ export class TurnScope implements ZoneScope {
 
   defer(job: ZoneJob): void {
     this.#deferred.push(job);
-    if (this.#deferred.length === 1) this.#turn.addLater(this);
+    if (this.#deferred.length === 1) this.#deferredIn = this.#turn.number;
+    this.#waitForWake();
   }
 
-  /** Deferred jobs become due. */
+  #waitForWake(): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    this.#turn.addLater(this);
+  }
+
+  /** Deferred jobs of earlier turns become due. */
   wake(): void {
-    if (this.#deferred.length > 0 && !this.#queued) {
+    this.#waiting = false;
+    if (this.#deferred.length === 0 || this.#queued) return;
+    if (this.#deferredIn === this.#turn.number) this.#waitForWake();
+    else {
       this.#queued = true;
       this.#turn.add(this);
     }
