@@ -1,5 +1,6 @@
 import type { ByteSet } from './byte-set.js';
 
+/** Whether a repetition takes as much as it can, as little as it can, or all without giving back. */
 export type RepeatMode = 'greedy' | 'lazy' | 'possessive';
 
 /**
@@ -14,22 +15,26 @@ export interface SetNode {
   readonly set: ByteSet;
 }
 
+/** One node after the other. */
 export interface SequenceNode {
   readonly t: 'sequence';
   readonly items: readonly Node[];
 }
 
+/** The first of several nodes with which the rest matches too. */
 export interface AlternativesNode {
   readonly t: 'alternatives';
   readonly items: readonly Node[];
 }
 
+/** A capturing group. */
 export interface CaptureNode {
   readonly t: 'capture';
   readonly index: number;
   readonly body: Node;
 }
 
+/** A body that, once matched, is not tried in another way: `(?>...)`. */
 export interface AtomicNode {
   readonly t: 'atomic';
   readonly body: Node;
@@ -43,6 +48,7 @@ export interface LookNode {
   readonly body: Node;
 }
 
+/** A repetition of a body. */
 export interface RepeatNode {
   readonly t: 'repeat';
   readonly body: Node;
@@ -52,6 +58,7 @@ export interface RepeatNode {
   readonly mode: RepeatMode;
 }
 
+/** A test of the position that consumes nothing. */
 export interface AssertNode {
   readonly t: 'assert';
   readonly kind: AssertKind;
@@ -91,6 +98,7 @@ export type Node =
   | ConditionNode
   | KeepNode;
 
+/** Matches the empty string. */
 export const emptyNode: SequenceNode = { t: 'sequence', items: [] };
 
 /** A named group. */

@@ -29,10 +29,12 @@ export function setOf(bytes: string): ByteSet {
   return set;
 }
 
+/** Adds one byte to a set. */
 export function addByte(set: ByteSet, byte: number): void {
   set[byte >> 5]! |= 1 << (byte & 31);
 }
 
+/** Tells whether a byte is in a set. */
 export function hasByte(set: ByteSet, byte: number): boolean {
   return (set[byte >> 5]! & (1 << (byte & 31))) !== 0;
 }
@@ -44,16 +46,19 @@ export function addSet(set: ByteSet, other: ByteSet): void {
   }
 }
 
+/** Returns the set of what is in either set. */
 export function union(a: ByteSet, b: ByteSet): ByteSet {
   const set = a.slice();
   addSet(set, b);
   return set;
 }
 
+/** Returns the set of the bytes that are not in a set. */
 export function complement(set: ByteSet): ByteSet {
   return set.map((word) => ~word);
 }
 
+/** Tells whether two sets have a byte in common. */
 export function intersects(a: ByteSet, b: ByteSet): boolean {
   for (let i = 0; i < 8; i++) {
     if ((a[i]! & b[i]!) !== 0) {
@@ -63,6 +68,7 @@ export function intersects(a: ByteSet, b: ByteSet): boolean {
   return false;
 }
 
+/** Tells whether all of `b` is in `a`. */
 export function includesSet(a: ByteSet, b: ByteSet): boolean {
   for (let i = 0; i < 8; i++) {
     if ((b[i]! & ~a[i]!) !== 0) {
@@ -72,6 +78,7 @@ export function includesSet(a: ByteSet, b: ByteSet): boolean {
   return true;
 }
 
+/** Returns the bytes of a set in ascending order. */
 export function members(set: ByteSet): number[] {
   const bytes: number[] = [];
   for (let c = 0; c < 256; c++) {

@@ -1,3 +1,4 @@
+// Over 400 lines: the loop of #run shares its state with what it calls, and is kept in one function for speed.
 import type { Node } from './ast.js';
 import { hasByte } from './byte-set.js';
 import { costOf } from './cost.js';

@@ -40,6 +40,7 @@ export const Op = {
   IF_LOOK: 16,
 } as const;
 
+/** The numbers of the assertions in the operand of ASSERT: places in this list. */
 export const assertKinds = ['start', 'end', 'endOrNewline', 'lineStart', 'lineEnd', 'boundary', 'notBoundary'] as const;
 
 /** A compiled tree. */
