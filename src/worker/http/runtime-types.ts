@@ -183,6 +183,8 @@ export class HttpRuntime {
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
   readonly upstreams = new UpstreamGroups();
+  /** By what the configuration says of each. */
+  readonly resolvers = new Map<object, Resolver>();
   /** The settings in force at any block, for directives that refer to blocks inside theirs. */
   readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
   /** The merged settings of a scope at the level of the whole `http` block. */

@@ -38,6 +38,7 @@ import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
 import { realipModule } from './realip/index.js';
 import { refererModule } from './referer/index.js';
+import { resolverModule } from './resolver/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { secureLinkModule } from './secure-link/index.js';
 import { serverModule } from './server/index.js';
@@ -67,6 +68,7 @@ export const modules: readonly AnyModule[] = [
   varsRequestModule,
   varsResponseModule,
   varsUpstreamModule,
+  resolverModule,
   upstreamGroupsModule,
   upstreamModule,
   hashModule,

@@ -1,3 +1,5 @@
+import type { DnsRecord } from './message.js';
+
 /** Why a name could not be resolved, as DNS numbers it; TIMED_OUT is errno's. nginx: NGX_RESOLVE_*. */
 export const RESOLVE = { OK: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, TIMED_OUT: 110 } as const;
 
@@ -28,6 +30,11 @@ export interface Resolved {
   readonly validUntil: number;
 }
 
+/** What DNS itself says of a name: addresses, or SRV records. */
+export interface ResolvedName extends Resolved {
+  readonly services: readonly DnsRecord[];
+}
+
 /** A target of an SRV record with its addresses. */
 export interface ResolvedService {
   readonly host: string;
@@ -48,5 +55,5 @@ export interface Resolver {
   /** Calls back once, perhaps at once. Returns what gives the wait up. */
   resolve(name: string, timeoutMs: number, done: (result: Resolved) => void): () => void;
   /** Looks SRV records up, and the addresses of their targets. */
-  resolveService(name: string, timeoutMs: number, done: (result: ResolvedServices) => void): () => void;
+  resolveService(service: string, host: string, timeoutMs: number, done: (result: ResolvedServices) => void): () => void;
 }

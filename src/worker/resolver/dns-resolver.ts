@@ -1,0 +1,324 @@
+import { randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Logger } from '../../shared/log/error-log.js';
+import { ERROR as ERR } from '../../shared/log/level.js';
+import { type DnsAnswer, encodeQuery, parseAnswer, TYPE } from './message.js';
+import { NameServer } from './name-server.js';
+import { Node, type Waiter } from './node.js';
+import { RESOLVE, type Resolved, type ResolvedName, type ResolvedServices, type Resolver, resolveErrorText } from './resolver.js';
+import type { ResolverSpec } from './resolver-spec.js';
+import { ServiceLookup } from './service-lookup.js';
+
+/** Milliseconds after which a query is sent again, to the next server. nginx: r->resend_timeout. */
+const RESEND = 5000;
+/** Seconds that an answer is kept after its last use. nginx: r->expire. */
+const KEEP = 30;
+/** How far names may point at other names. nginx: NGX_RESOLVER_MAX_RECURSION. */
+const MAX_RECURSION = 50;
+/** Seconds after which a name that could not be resolved may be tried again. */
+const RETRY = 10;
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** Looks names up at the servers of one `resolver` line, and remembers the answers. nginx: ngx_resolver.c. */
+export class DnsResolver implements Resolver {
+  readonly #spec: ResolverSpec;
+  readonly #log: Logger;
+  readonly #servers: readonly NameServer[];
+  readonly #names = new Map<string, Node>();
+  readonly #services = new Map<string, Node>();
+  #lastServer = 0;
+
+  constructor(spec: ResolverSpec, log: Logger) {
+    this.#spec = spec;
+    this.#log = log;
+    this.#servers = spec.servers.flatMap(({ addresses, port }) => {
+      const list = 'addresses' in addresses ? addresses.addresses : addresses;
+      return list.map((address) => new NameServer(address, port, log, (bytes, tcp) => this.#received(bytes, tcp)));
+    });
+  }
+
+  resolve(name: string, timeoutMs: number, done: (result: Resolved) => void): () => void {
+    const plain = name.endsWith('.') ? name.slice(0, -1) : name;
+    if (isIP(plain) === 4) {
+      done({ state: RESOLVE.OK, addresses: [plain], validUntil: Number.POSITIVE_INFINITY });
+      return () => {};
+    }
+    return this.#ask(this.#names, plain.toLowerCase(), timeoutMs, (result) => done(result));
+  }
+
+  resolveService(service: string, host: string, timeoutMs: number, done: (result: ResolvedServices) => void): () => void {
+    const plain = host.endsWith('.') ? host.slice(0, -1) : host;
+    const name = service.includes('.') ? `${service}.${plain}` : `_${service}._tcp.${plain}`;
+    const lookup = new ServiceLookup(this, timeoutMs, done);
+    lookup.cancelRecords = this.#ask(this.#services, name.toLowerCase(), timeoutMs, (result) => lookup.records(result));
+    return () => lookup.cancel();
+  }
+
+  #ask(nodes: Map<string, Node>, name: string, timeoutMs: number, done: (result: ResolvedName) => void): () => void {
+    const waiter: Waiter = { done, node: undefined, recursion: 0, timer: undefined };
+    this.#find(nodes, name, [waiter], timeoutMs);
+    return () => this.#drop(waiter);
+  }
+
+  #drop(waiter: Waiter): void {
+    clearTimeout(waiter.timer);
+    waiter.timer = undefined;
+    const { node } = waiter;
+    if (node === undefined) return;
+    waiter.node = undefined;
+    node.waiting = node.waiting.filter((other) => other !== waiter);
+  }
+
+  /** Answers from memory, waits for a question under way, or asks. nginx: ngx_resolve_name_locked. */
+  #find(nodes: Map<string, Node>, name: string, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
+    let node = nodes.get(name);
+    if (node !== undefined && node.validUntil >= nowSeconds()) {
+      node.keepUntil = nowSeconds() + KEEP;
+      this.#answerFrom(nodes, node, waiters, timeoutMs);
+      return;
+    }
+    if (node === undefined || node.waiting.length === 0) {
+      if (node !== undefined) this.#forget(nodes, node);
+      node = this.#begin(nodes, name);
+      if (node === undefined) {
+        for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+        return;
+      }
+    }
+    for (const waiter of waiters) {
+      waiter.node = node;
+      node.waiting.push(waiter);
+      if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimeout(() => this.#timedOut(waiter), timeoutMs).unref();
+    }
+  }
+
+  #answerFrom(nodes: Map<string, Node>, node: Node, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
+    if (node.cname === undefined) {
+      for (const waiter of waiters) this.#tell(waiter, node.result(true));
+      return;
+    }
+    const [first] = waiters;
+    if (first!.recursion++ < MAX_RECURSION) this.#find(nodes, node.cname, waiters, timeoutMs);
+    else for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+  }
+
+  #tell(waiter: Waiter, result: ResolvedName): void {
+    this.#drop(waiter);
+    waiter.done(result);
+  }
+
+  #timedOut(waiter: Waiter): void {
+    waiter.timer = undefined;
+    this.#tell(waiter, failure(RESOLVE.TIMED_OUT));
+  }
+
+  /** Makes a node and sends its questions. Returns undefined for a name that cannot be. */
+  #begin(nodes: Map<string, Node>, name: string): Node | undefined {
+    const service = nodes === this.#services;
+    const { ipv4, ipv6 } = this.#spec;
+    const node = new Node(name, service || !ipv4 ? [] : undefined, service || !ipv6 ? [] : undefined);
+    if (service) node.query = encodeQuery(randomInt(65536), name, TYPE.SRV);
+    else {
+      if (ipv4) node.query = encodeQuery(randomInt(65536), name, TYPE.A);
+      if (ipv6) node.query6 = encodeQuery(randomInt(65536), name, TYPE.AAAA);
+    }
+    if (node.query === undefined && node.query6 === undefined) return undefined;
+    node.server = this.#lastServer;
+    this.#lastServer = (this.#lastServer + 1) % this.#servers.length;
+    nodes.set(name, node);
+    this.#send(node, service);
+    node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
+    return node;
+  }
+
+  #send(node: Node, service: boolean): void {
+    const server = this.#servers[node.server]!;
+    if (node.query !== undefined && (service || node.addresses === undefined)) {
+      if (node.tcp) server.sendTcp(node.query);
+      else server.send(node.query);
+    }
+    if (node.query6 !== undefined && node.addresses6 === undefined) {
+      if (node.tcp6) server.sendTcp(node.query6);
+      else server.send(node.query6);
+    }
+  }
+
+  // nginx: ngx_resolver_resend.
+  #resend(nodes: Map<string, Node>, node: Node): void {
+    if (node.waiting.length === 0) {
+      this.#forget(nodes, node);
+      return;
+    }
+    node.server = (node.server + 1) % this.#servers.length;
+    this.#send(node, nodes === this.#services);
+    node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
+  }
+
+  #forget(nodes: Map<string, Node>, node: Node): void {
+    clearTimeout(node.resend);
+    if (nodes.get(node.name) === node) nodes.delete(node.name);
+  }
+
+  // nginx: ngx_resolver_process_response.
+  #received(bytes: Buffer, tcp: boolean): void {
+    const answer = parseAnswer(bytes, tcp);
+    if (typeof answer === 'string') {
+      this.#log.log(ERR, answer);
+      return;
+    }
+    if (answer.name === '') {
+      const node = [...this.#names.values()].find((known) => known.id === answer.id || known.id6 === answer.id);
+      const name = node === undefined || answer.code !== RESOLVE.FORMERR ? '' : `, name:"${node.name}"`;
+      this.#log.log(ERR, `DNS error (${answer.code}: ${resolveErrorText(answer.code)}), query id:${answer.id}${name}`);
+      return;
+    }
+    if (answer.type === TYPE.A || answer.type === TYPE.AAAA) this.#address(answer);
+    else if (answer.type === TYPE.SRV) this.#service(answer);
+    else this.#log.log(ERR, `unknown query type ${answer.type} in DNS response`);
+  }
+
+  /** The node that an answer is for; undefined, with a log line, when nobody asked for it. */
+  #nodeOf(nodes: Map<string, Node>, answer: DnsAnswer): Node | undefined {
+    const node = nodes.get(answer.name);
+    const six = answer.type === TYPE.AAAA;
+    const asked = node === undefined ? undefined : six ? node.query6 : node.query;
+    const pending = node !== undefined && (answer.type === TYPE.SRV || (six ? node.addresses6 : node.addresses) === undefined);
+    if (node === undefined || asked === undefined || !pending) {
+      this.#log.log(ERR, `unexpected DNS response for ${answer.name}`);
+      return undefined;
+    }
+    const id = asked.readUInt16BE(0);
+    if (answer.id !== id) {
+      this.#log.log(ERR, `wrong ident ${answer.id} in DNS response for ${answer.name}, expect ${id}`);
+      return undefined;
+    }
+    if (answer.truncated) this.#askTcp(nodes, node, six);
+    return answer.truncated ? undefined : node;
+  }
+
+  #askTcp(nodes: Map<string, Node>, node: Node, six: boolean): void {
+    if (six ? node.tcp6 : node.tcp) return;
+    if (node.waiting.length === 0) {
+      this.#forget(nodes, node);
+      return;
+    }
+    if (six) node.tcp6 = true;
+    else node.tcp = true;
+    this.#servers[node.server]!.sendTcp((six ? node.query6 : node.query)!);
+  }
+
+  // nginx: ngx_resolver_process_a.
+  #address(answer: DnsAnswer): void {
+    const node = this.#nodeOf(this.#names, answer);
+    if (node === undefined) return;
+    const six = answer.type === TYPE.AAAA;
+    let code = answer.code === 0 ? node.code : answer.code;
+    if (code === 0 && answer.count === 0) {
+      node.take(six, []);
+      if (!node.known) return;
+      if (node.found) {
+        this.#export(node);
+        return;
+      }
+      code = RESOLVE.NXDOMAIN;
+    }
+    if (code !== 0) {
+      node.take(six, []);
+      if (node.known) this.#fail(this.#names, node, code);
+      else node.code = code;
+      return;
+    }
+    if (typeof answer.records === 'string') {
+      this.#log.log(ERR, answer.records);
+      return;
+    }
+    const addresses = node.read(answer.records, answer.type);
+    if (addresses.length > 0) {
+      node.take(six, addresses);
+      if (!node.known) return;
+    } else node.take(six, []);
+    if (node.known && node.found) this.#export(node);
+    else if (node.newCname !== undefined) {
+      if (node.known) this.#follow(this.#names, node);
+    } else this.#log.log(ERR, 'no A or CNAME types in DNS response');
+  }
+
+  // nginx: ngx_resolver_process_srv.
+  #service(answer: DnsAnswer): void {
+    const node = this.#nodeOf(this.#services, answer);
+    if (node === undefined) return;
+    const code = answer.code === 0 && answer.count === 0 ? RESOLVE.NXDOMAIN : answer.code;
+    if (code !== 0) {
+      this.#fail(this.#services, node, code);
+      return;
+    }
+    if (typeof answer.records === 'string') {
+      this.#log.log(ERR, answer.records);
+      return;
+    }
+    node.read(answer.records, answer.type);
+    const services = answer.records.filter(({ type }) => type === TYPE.SRV);
+    if (services.length > 0) {
+      node.services = services.sort((a, b) => a.priority - b.priority);
+      this.#export(node);
+    } else if (node.newCname !== undefined) this.#follow(this.#services, node);
+    else this.#log.log(ERR, 'no SRV type in DNS response');
+  }
+
+  #settle(node: Node): readonly Waiter[] {
+    clearTimeout(node.resend);
+    node.resend = undefined;
+    node.query = undefined;
+    node.query6 = undefined;
+    node.validUntil = nowSeconds() + (this.#spec.valid || node.ttl);
+    node.keepUntil = nowSeconds() + KEEP;
+    const waiters = node.waiting;
+    node.waiting = [];
+    for (const waiter of waiters) waiter.node = undefined;
+    this.#expire();
+    return waiters;
+  }
+
+  #export(node: Node): void {
+    const waiters = this.#settle(node);
+    for (const waiter of waiters) this.#tell(waiter, node.result(false));
+  }
+
+  #follow(nodes: Map<string, Node>, node: Node): void {
+    node.cname = node.newCname!;
+    const waiters = this.#settle(node);
+    if (waiters.length === 0) return;
+    if (waiters[0]!.recursion++ < MAX_RECURSION) this.#find(nodes, node.cname, waiters, undefined);
+    else for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+  }
+
+  #fail(nodes: Map<string, Node>, node: Node, code: number): void {
+    this.#forget(nodes, node);
+    const waiters = node.waiting;
+    node.waiting = [];
+    for (const waiter of waiters) {
+      waiter.node = undefined;
+      this.#tell(waiter, failure(code, (this.#spec.valid || RETRY) * 1000));
+    }
+  }
+
+  /** Forgets answers that nobody has asked for in a while. */
+  #expire(): void {
+    const now = nowSeconds();
+    for (const nodes of [this.#names, this.#services]) {
+      for (const node of nodes.values())
+        if (node.keepUntil !== 0 && node.keepUntil < now && node.waiting.length === 0) nodes.delete(node.name);
+    }
+  }
+
+  /** Closes the sockets. */
+  close(): void {
+    for (const server of this.#servers) server.close();
+    for (const nodes of [this.#names, this.#services]) for (const node of nodes.values()) clearTimeout(node.resend);
+  }
+}
+
+function failure(state: number, retryMs = RETRY * 1000): ResolvedName {
+  return { state, addresses: [], services: [], validUntil: Date.now() + retryMs };
+}
