@@ -47,10 +47,15 @@ class BodySender implements RequestSender {
   start(): void {
     const text = this.#u.exchange.requestText;
     const body = this.#body;
-    if (body.file === undefined && this.#u.exchange.bodyFrame === undefined && text.length + body.length <= COPY_LIMIT) {
-      const whole = Buffer.allocUnsafe(text.length + body.length);
-      let at = whole.write(text, 0, text.length, 'latin1');
+    if (body.file === undefined && text.length + body.length <= COPY_LIMIT) {
+      const frame = this.#u.exchange.bodyFrame;
+      const before = frame === undefined ? text : text + frame.before(body.length);
+      const after = frame === undefined ? '' : frame.after(body.length) + frame.last;
+      const whole = Buffer.allocUnsafe(before.length + body.length + after.length);
+      let at = whole.write(before, 0, before.length, 'latin1');
       for (const chunk of body.chunks) at += chunk.copy(whole, at);
+      whole.write(after, at, after.length, 'latin1');
+      this.#last = true;
       this.#chunk = body.chunks.length;
       this.#ended(this.#c.write(whole));
       return;

@@ -135,7 +135,7 @@ export class FastcgiExchange implements Exchange {
   // nginx: ngx_http_fastcgi_input_filter.
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     const records = this.#records;
-    for (let at = start; at < end && !this.complete; at = records.next) {
+    for (let at = start; !this.complete; at = records.next) {
       const code = records.read(bytes, at, end);
       if (code === NEED_MORE) return true;
       if (code === CONTENT) {
