@@ -188,5 +188,5 @@ export const counterKind: ZoneKind<Counters, undefined> = {
   },
 };
 
-/** The zone of the counters; no configuration names it. */
-export const counterZone: ZoneRef<Counters, undefined> = { name: ' counters', kind: counterKind, bytes: 32768, data: undefined };
+/** The zone of the counters; no configuration can name it so. */
+export const counterZone: ZoneRef<Counters, undefined> = { name: ':counters', kind: counterKind, bytes: 32768, data: undefined };

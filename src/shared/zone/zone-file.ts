@@ -10,6 +10,8 @@ import { Connection, type FaultKind, faultOf, type NativeStatement } from './sql
 export const STUCK_MS = 500;
 /** How often (milliseconds) the file is looked at, and how long a worker counts for itself before it tries the file again. */
 const LOOK_MS = 1000;
+/** A file that soon fails again is tried less and less often, down to this. */
+const LONGEST_MS = 32_000;
 /**
  * How often opening is tried, some milliseconds apart, while another process sets the file up. A worker that serves clients must not wait
  * long.
@@ -89,6 +91,9 @@ export class ZoneFile {
   #lockedSince = 0;
   #lastLocked = 0;
   #repairs = 0;
+  /** When this process came back to the file, and how long it stays away from it next time. */
+  #sharedSince = Number.NEGATIVE_INFINITY;
+  #pause = LOOK_MS;
 
   /** Opens or makes the file, which may wait for a lock for some 200 ms. Without `base` there is no file to share. */
   constructor(name: string, base: string | undefined, ddl: string, log: Logger) {
@@ -243,7 +248,9 @@ export class ZoneFile {
   #isolate(reason: string): void {
     this.#log.log(ALERT, `zone "${this.name}": "${this.#path()}" ${reason}, this process counts for itself`);
     this.#private ??= new Connection(undefined, this.#ddl, 0);
-    this.#nextLook = monotonicMs() + LOOK_MS;
+    const now = monotonicMs();
+    this.#pause = now - this.#sharedSince < LONGEST_MS ? Math.min(this.#pause * 2, LONGEST_MS) : LOOK_MS;
+    this.#nextLook = now + this.#pause;
     this.#lastLocked = 0;
     this.#use(this.#private);
   }
@@ -257,7 +264,7 @@ export class ZoneFile {
 
   // Once a second: is the file still the one in the folder, and can it be used again?
   #look(now: number): void {
-    this.#nextLook = now + LOOK_MS;
+    this.#nextLook = now + (this.isolated ? this.#pause : LOOK_MS);
     this.#repairs = 0;
     if (!this.isolated) {
       if (this.#inodes === '' || (this.#readInodes() === this.#inodes && !this.#inodes.includes(MISSING))) return;
@@ -267,6 +274,7 @@ export class ZoneFile {
     }
     this.#tryShared();
     if (!this.isolated) {
+      this.#sharedSince = now;
       this.#log.log(NOTICE, `zone "${this.name}": "${this.#path()}" is shared again`);
       this.#private!.close();
       this.#private = undefined;
