@@ -10,6 +10,7 @@ import { type AddressRuntime, HttpRuntime, LocationRuntime, ServerRuntime } from
 import type { AnyModule, Phase, WorkerEnv } from './module.js';
 import { namesScope } from './modules/server/index.js';
 import type { PhaseHandler } from './phases/phase.js';
+import { AddressTls } from './tls/terminator.js';
 
 const LOCATION_BLOCKS: number = In.LOCATION | In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
@@ -48,15 +49,16 @@ export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModul
 
 function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) => ServerRuntime): AddressRuntime {
   const names = new NameTable(address, runtimeOf, SILENT);
-  return {
+  const runtime: AddressRuntime = {
     address: address.any ? undefined : address.address,
     port: address.port,
-    tls: undefined,
+    tls: address.ssl ? new AddressTls(() => runtime) : undefined,
     http2: address.http2,
     proxyProtocol: address.proxyProtocol,
     defaultServer: runtimeOf(address.defaultServer),
     find: (host, r) => names.find(host, r),
   };
+  return runtime;
 }
 
 /**

@@ -72,7 +72,7 @@ export class Acceptor {
       if (opened === undefined) this.connectionClosed(opening);
       else {
         this.#connections.delete(opening);
-        this.#serve(opened.tls ?? socket, address, id, opened, false);
+        this.#serve(opened.tls?.socket ?? socket, address, id, opened, false);
       }
     });
     this.#connections.add(opening);

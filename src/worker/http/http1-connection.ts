@@ -6,6 +6,7 @@ import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import type { Chunk } from '../body/stage.js';
 import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
+import { asksForCertificates, checkClientCertificate } from '../tls/request-check.js';
 import type { Acceptor } from './acceptor.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { BodySink, ClientConnection, ClientStream, Upgraded } from './client-stream.js';
@@ -18,7 +19,7 @@ import type { Opened } from './opening.js';
 import { Request } from './request.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
 import { HTTP_10 } from './request-line.js';
-import type { AddressRuntime } from './runtime-types.js';
+import type { AddressRuntime, ServerRuntime } from './runtime-types.js';
 
 /** Where a connection stands. */
 const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
@@ -48,6 +49,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #action: string | undefined = 'waiting for request';
 
   readonly #acceptor: Acceptor;
+  /** Serves requests until they name another. */
+  readonly #server: ServerRuntime;
+  /** The name that the TLS handshake was for, when a server answers to it. */
+  readonly #serverName: string | undefined;
   readonly #socket: Socket;
   readonly #deadline = new Deadline(this);
   readonly #parser: HeadParser;
@@ -90,12 +95,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.remotePort = socket.remotePort ?? 0;
     this.localAddress = socket.localAddress ?? (address.address === undefined ? '' : `unix:${address.address}`);
     this.localPort = socket.localPort ?? 0;
-    this.tls = opened?.tls;
-    this.sni = (opened?.tls as { servername?: string } | undefined)?.servername || undefined;
+    this.tls = opened?.tls?.socket;
+    this.sni = (opened?.tls?.socket as { servername?: string | false } | undefined)?.servername || undefined;
+    this.#server = opened?.tls?.server ?? address.defaultServer;
+    this.#serverName = opened?.tls?.serverName;
     this.proxyProtocol = opened?.proxyProtocol;
     this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
-    const server = address.defaultServer;
+    const server = this.#server;
     this.#output = new Http1Output(socket, this.#deadline);
     this.#parser = new HeadParser(server.settings.headLimits, this);
     acceptor.counters.waiting++;
@@ -103,7 +110,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   /** Begins to read; `pushed` bytes are given to {@link received} by whoever accepted the connection. */
   start(pushed: boolean): void {
-    const server = this.address.defaultServer;
+    const server = this.#server;
     this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
     const socket = this.#socket;
     if (!pushed) socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
@@ -204,7 +211,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     counters.requests++;
     counters.changed();
     this.requests++;
-    const server = this.address.defaultServer;
+    const server = this.#server;
     this.#parser.reset(server.settings.headLimits);
     const r = new Request(this, server, this.#parser.head, null);
     r.pipelined = this.#pipelined;
@@ -242,7 +249,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       finalize(r, TO_HTTPS);
     } else if (code === HEAD_DONE) {
       this.#readingHead = false;
-      startPhases(r);
+      const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
+      if (refusal === 0) startPhases(r);
+      else finalize(r, refusal);
     } else {
       if (head.error !== '') r.log(INFO, head.error);
       this.#readingHead = false;
@@ -255,7 +264,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   // HeadOwner: the host is known, so the right server's settings count from here on.
   selectServer(head: RequestHead): number {
     const r = this.#request as Request;
-    const found = this.address.find(head.host, r);
+    let found = this.address.find(head.host, r);
+    if (this.#serverName !== undefined && this.#serverName !== head.host) {
+      found ??= this.address.defaultServer;
+      if (asksForCertificates(found.tls)) {
+        r.log(INFO, 'client attempted to request the server name different from the one that was negotiated');
+        return 421;
+      }
+    }
     if (found !== undefined && found !== r.server) {
       r.server = found;
       r.location = found.root;

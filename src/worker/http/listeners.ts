@@ -42,6 +42,9 @@ export interface ServerInfo {
   }[];
 }
 
+/** What a server's own directives say about listens and names. */
+export type ServerNames = Omit<ServerInfo, 'block'>;
+
 /** One address with the servers on it. nginx: ngx_http_conf_addr_t. */
 export class ListenAddress {
   readonly key: string;
@@ -81,7 +84,7 @@ export type Reports = Pick<LinkContext<Request>, 'fail' | 'warn'>;
 const BACKLOG = 511;
 
 /** The server blocks of an `http` block with what their directives say. */
-export function serversOf(http: Block, infoOf: (server: Block) => Omit<ServerInfo, 'block'>): ServerInfo[] {
+export function serversOf(http: Block, infoOf: (server: Block) => ServerNames): ServerInfo[] {
   return http.children.filter((child) => child.context === In.SERVER).map((block) => ({ block, ...infoOf(block) }));
 }
 

@@ -1,17 +1,16 @@
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import { ERROR, INFO } from '../../shared/log/level.js';
+import { ERROR, INFO, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from './deadline.js';
-import type { AddressRuntime } from './runtime-types.js';
+import type { AddressRuntime, TlsAccepted } from './runtime-types.js';
 
 /** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
 const HANDSHAKE = 0x16;
 
 /** What is known once the opening is over. */
 export interface Opened {
-  readonly tls: TLSSocket | undefined;
+  readonly tls: TlsAccepted | undefined;
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** Plain HTTP came where TLS was expected: every request is answered with 497. */
   readonly plainOnTls: boolean;
@@ -92,16 +91,17 @@ export class Opening implements Expiring, LogSubject {
       return;
     }
     this.#detach();
+    this.#action = 'SSL handshaking';
     this.#address.tls!.accept(this.#socket, (result) => {
       if (this.#finished) return;
-      if (typeof result === 'string') {
-        this.#log(INFO, result);
+      if ('message' in result) {
+        this.#log(result.level, result.message);
         this.#giveUp();
       } else this.#finish(result, false);
     });
   }
 
-  #finish(tls: TLSSocket | undefined, plainOnTls: boolean): void {
+  #finish(tls: TlsAccepted | undefined, plainOnTls: boolean): void {
     if (this.#finished) return;
     this.#finished = true;
     this.#detach();
@@ -152,7 +152,7 @@ export class Opening implements Expiring, LogSubject {
     socket.removeListener('close', this.#ended);
   }
 
-  #log(level: 4 | 7, message: string): void {
+  #log(level: Level, message: string): void {
     const { log } = this.#address.defaultServer.root;
     if (level <= log.level) log.log(level, message, this);
   }

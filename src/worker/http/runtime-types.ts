@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Block } from '../../shared/config/block.js';
 import type { Scope } from '../../shared/config/define.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { ALERT, ERROR } from '../../shared/log/level.js';
+import { ALERT, ERROR, type Level } from '../../shared/log/level.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
@@ -35,8 +35,24 @@ export interface AddressRuntime {
 
 /** Runs the TLS handshake of a connection. */
 export interface TlsTerminator {
-  /** Calls back once, with the decrypting socket or with nginx's words for what failed. */
-  accept(socket: Socket, done: (result: TLSSocket | string) => void): void;
+  /** Calls back once, with what was agreed or with what failed. */
+  accept(socket: Socket, done: (result: TlsAccepted | TlsFailure) => void): void;
+}
+
+/** A finished TLS handshake. */
+export interface TlsAccepted {
+  /** Decrypts. */
+  readonly socket: TLSSocket;
+  /** The server that the client named in its hello, or the address's default server. */
+  readonly server: ServerRuntime;
+  /** The name in the hello, in lower case, when a server answers to it. */
+  readonly serverName: string | undefined;
+}
+
+/** A handshake that failed, in nginx's words. */
+export interface TlsFailure {
+  readonly level: Level;
+  readonly message: string;
 }
 
 /** One listening socket. */

@@ -41,10 +41,11 @@ import { refererModule } from './referer/index.js';
 import { resolverModule } from './resolver/index.js';
 import { rewriteModule } from './rewrite/index.js';
 import { secureLinkModule } from './secure-link/index.js';
-import { serverModule } from './server/index.js';
+import { namesScope, serverModule } from './server/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
 import { splitClientsModule } from './split-clients/index.js';
 import { ssiModule } from './ssi/index.js';
+import { makeSslModule } from './ssl/index.js';
 import { staticModule } from './static/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
@@ -64,6 +65,7 @@ export const modules: readonly AnyModule[] = [
   errorLogModule,
   accessLogModule,
   serverModule,
+  makeSslModule(namesScope),
   varsConnectionModule,
   varsRequestModule,
   varsResponseModule,

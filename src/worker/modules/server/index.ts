@@ -16,11 +16,13 @@ import { parseServerName, type ServerName } from './server-name.js';
 export interface ServerNames {
   listens: readonly Listen[];
   names: readonly ServerName[];
+  /** `ssl on`, as in configurations for old versions: every `listen` has `ssl`. */
+  ssl: boolean;
 }
 
 /** The scope itself, for whoever sorts servers by address and name. */
 export const namesScope = defineScope<ServerNames>({
-  fields: { listens: own<readonly Listen[]>([]), names: own<readonly ServerName[]>([]) },
+  fields: { listens: own<readonly Listen[]>([]), names: own<readonly ServerName[]>([]), ssl: inherit(false) },
   directives: {
     http: {
       in: In.MAIN,
@@ -48,6 +50,14 @@ export const namesScope = defineScope<ServerNames>({
         conf.listens = [...(conf.listens ?? []), parseListen(node, ctx)];
       },
     },
+    ssl: {
+      in: In.HTTP | In.SERVER,
+      args: 'flag',
+      set(conf, node, ctx) {
+        flag<'ssl', Request>('ssl')(conf, node, ctx);
+        ctx.warn('the "ssl" directive is deprecated, use the "listen ... ssl" directive instead');
+      },
+    },
     server_name: {
       in: In.SERVER,
       args: { min: 1 },
@@ -61,6 +71,7 @@ export const namesScope = defineScope<ServerNames>({
     // nginx: ngx_http_init_server_lists: a server without `listen` answers on port 80, or 8000 without the right to.
     if (context !== In.SERVER) return;
     if (conf.listens.length === 0) conf.listens = [defaultListen(process.getuid?.() === 0 ? 80 : 8000)];
+    if (conf.ssl) conf.listens = conf.listens.map((listen) => ({ ...listen, ssl: true }));
     if (conf.names.length === 0) conf.names = [{ kind: 'exact', text: '', name: '' }];
   },
   link(_conf, ctx, place) {

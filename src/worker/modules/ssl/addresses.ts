@@ -1,0 +1,54 @@
+import type { Block } from '../../../shared/config/block.js';
+import type { LinkContext } from '../../../shared/config/define.js';
+import { ConfigError } from '../../../shared/config/errors.js';
+import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../http/listeners.js';
+import type { Request } from '../../http/request.js';
+import { loadChain } from '../../tls/pem.js';
+import type { TlsSettings } from '../../tls/settings.js';
+import { uncoveredNames } from './certificate-warnings.js';
+
+const QUIET = { fail: () => undefined as never, warn: () => {} };
+
+/** Checks that whoever listens for TLS has certificates, and for the names it answers to. nginx: ngx_http_ssl_init. */
+export function checkAddresses(
+  http: Block,
+  namesOf: (server: Block) => ServerNames,
+  tlsOf: (server: Block) => TlsSettings,
+  ctx: LinkContext<Request>,
+): void {
+  const warned = new Set<ServerInfo>();
+  for (const address of collectAddresses(serversOf(http, namesOf), QUIET)) {
+    if (!address.ssl) continue;
+    const fallback = tlsOf(address.defaultServer.block);
+    const all = fallback.certificates === undefined && fallback.rejectHandshake;
+    for (const server of all ? address.servers : [address.defaultServer]) {
+      const { certificates, rejectHandshake } = tlsOf(server.block);
+      if (certificates !== undefined || rejectHandshake) continue;
+      const { file, line } = { ...server.block.node!.pos, line: server.block.node!.endLine };
+      throw new ConfigError(`no "ssl_certificate" is defined for the "listen ... ssl" directive in ${file}:${line}`, undefined, {
+        hint: 'name its `ssl_certificate` and `ssl_certificate_key`',
+      });
+    }
+    for (const server of address.servers) {
+      if (warned.has(server)) continue;
+      warned.add(server);
+      warnAboutNames(server, tlsOf(server.block), ctx);
+    }
+  }
+}
+
+function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkContext<Request>): void {
+  const { certificates, complexNames } = settings;
+  if (certificates === undefined || complexNames.size > 0) return;
+  const names = server.names.filter(({ kind, text }) => kind === 'exact' && text.includes('.')).map(({ text }) => text);
+  if (names.length === 0) return;
+  let leaves: ReturnType<typeof loadChain>['certificates'][number][];
+  try {
+    leaves = certificates.map((path) => loadChain(path).certificates[0]!);
+  } catch {
+    // That the file cannot be read is reported for the server itself.
+    return;
+  }
+  const { node } = server.block;
+  for (const name of uncoveredNames(leaves, names)) ctx.warn(`the certificate does not cover the server name "${name}"`, node?.pos);
+}

@@ -1,0 +1,39 @@
+import type { X509Certificate } from 'node:crypto';
+import type { Identity } from '../../tls/context.js';
+import type { TlsSettings } from '../../tls/settings.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** How long before its end a certificate is worth a warning. */
+const SOON_MS = 14 * DAY_MS;
+
+/** What users would stumble over, though the configuration works: certificates out of date, chains incomplete or out of order. */
+export function certificateWarnings(settings: TlsSettings, identities: readonly Identity[], now = Date.now()): string[] {
+  return identities.flatMap(({ chain }, i) => {
+    const path = settings.certificates![i]!;
+    const name = path.startsWith('data:') ? 'data:' : path;
+    return [...dates(name, chain.certificates, now), ...order(name, chain.certificates)];
+  });
+}
+
+function dates(name: string, [leaf]: readonly X509Certificate[], now: number): string[] {
+  const [from, to] = [Date.parse(leaf!.validFrom), Date.parse(leaf!.validTo)];
+  if (now < from) return [`certificate "${name}" is not valid before ${leaf!.validFrom}`];
+  if (now > to) return [`certificate "${name}" expired on ${leaf!.validTo}`];
+  if (to - now < SOON_MS) return [`certificate "${name}" expires on ${leaf!.validTo}, in ${Math.floor((to - now) / DAY_MS)} days`];
+  return [];
+}
+
+function order(name: string, chain: readonly X509Certificate[]): string[] {
+  for (let i = 1; i < chain.length; i++) {
+    if (chain[i - 1]!.checkIssued(chain[i]!)) continue;
+    return [`certificate ${i + 1} in "${name}" did not issue the one before it, clients may not find the chain`];
+  }
+  const last = chain[chain.length - 1]!;
+  const hasIssuer = last.subject !== last.issuer && /CA Issuers/.test(last.infoAccess ?? '');
+  return chain.length === 1 && hasIssuer ? [`the chain of certificate "${name}" is incomplete, intermediate certificates are missing`] : [];
+}
+
+/** The names of a server that its certificates do not cover. */
+export function uncoveredNames(certificates: readonly X509Certificate[], names: readonly string[]): string[] {
+  return names.filter((name) => !certificates.some((certificate) => certificate.checkHost(name) !== undefined));
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { In } from '../../../shared/config/context.js';
+import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
+import { ConfigError } from '../../../shared/config/errors.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import type { Request } from '../../http/request.js';
+import { checkOptions, contextBase, type Identity, makeContext } from '../../tls/context.js';
+import { openFailure, TlsFileError } from '../../tls/pem.js';
+import { hasContext, identitiesOf, passwordsOf } from '../../tls/server-tls.js';
+import type { TlsSettings } from '../../tls/settings.js';
+import { certificateWarnings } from './certificate-warnings.js';
+
+/** Checks what a server says about TLS, in nginx's order and words, which name no place. nginx: ngx_http_ssl_merge_srv_conf. */
+export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+  if (place.context !== In.SERVER || !ctx.checking || !hasContext(settings)) return;
+  const fail = (message: string): never => {
+    const { node } = place.block;
+    throw new ConfigError(message, undefined, node === undefined ? {} : { related: [{ pos: node.pos, text: 'it is for this server' }] });
+  };
+  const { certificates, certificateKeys } = settings;
+  if (certificates !== undefined && (certificateKeys?.length ?? 0) < certificates.length) {
+    fail(`no "ssl_certificate_key" is defined for certificate "${certificates[certificates.length - 1]}"`);
+  }
+  try {
+    checkOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined });
+    const identities: Identity[] = settings.complexNames.size > 0 ? [] : identitiesOf(settings, passwordsOf(settings));
+    if (settings.verify !== 'off' && settings.verify !== 'optional_no_ca') {
+      if (settings.clientCertificate === undefined && settings.trustedCertificate === undefined) {
+        fail('no ssl_client_certificate or ssl_trusted_certificate for ssl_verify_client');
+      }
+    }
+    const base = contextBase(settings);
+    checkOptions(settings);
+    checkStaple(settings, ctx);
+    makeContext(base, identities);
+    for (const warning of certificateWarnings(settings, identities)) ctx.warn(warning);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+  }
+}
+
+function checkStaple(settings: TlsSettings, ctx: LinkContext<Request>): void {
+  if (!settings.stapling) return;
+  const path = settings.staplingFile;
+  if (path === undefined) {
+    ctx.warn('"ssl_stapling" ignored, responses are not asked for over the network, use "ssl_stapling_file"');
+    return;
+  }
+  let content: Buffer;
+  try {
+    content = readFileSync(fsPath(path));
+  } catch (error) {
+    throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'rb')})`);
+  }
+  if (content[0] !== 0x30) {
+    throw new TlsFileError(
+      `d2i_OCSP_RESPONSE_bio("${path}") failed (SSL: error:068000A8:asn1 encoding routines::wrong tag error:0688010A:asn1 encoding routines::nested asn1 error:Type=OCSP_RESPONSE)`,
+    );
+  }
+}

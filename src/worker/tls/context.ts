@@ -1,0 +1,157 @@
+import { constants, createHash, type KeyObject, type X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { applyCommands } from './conf-command.js';
+import { type Chain, loadAuthorities, loadRevocations, openFailure, TlsFileError } from './pem.js';
+import { TLS, type TlsSettings } from './settings.js';
+
+/** A certificate with its key, read from their files. */
+export interface Identity {
+  readonly chain: Chain;
+  readonly key: KeyObject;
+}
+
+/** What of a server's settings goes into every context it uses, whichever certificates they have. */
+export interface ContextBase {
+  readonly options: SecureContextOptions;
+  /** Whom clients are checked against; those of `ssl_client_certificate` first. */
+  readonly authorities: readonly X509Certificate[];
+}
+
+/** Without names of TLS 1.3 in the list Node switches that version off. */
+const SUITES_13 = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256';
+
+const NO_VERSION: readonly (readonly [number, number])[] = [
+  [TLS.TLSv1, constants.SSL_OP_NO_TLSv1],
+  [TLS.TLSv1_1, constants.SSL_OP_NO_TLSv1_1],
+  [TLS.TLSv1_2, constants.SSL_OP_NO_TLSv1_2],
+  [TLS.TLSv1_3, constants.SSL_OP_NO_TLSv1_3],
+];
+
+const VERSIONS: readonly (readonly [number, SecureVersion])[] = [
+  [TLS.TLSv1, 'TLSv1'],
+  [TLS.TLSv1_1, 'TLSv1.1'],
+  [TLS.TLSv1_2, 'TLSv1.2'],
+  [TLS.TLSv1_3, 'TLSv1.3'],
+];
+
+/** Reads the files that a server names beside its certificates. Throws {@link TlsFileError} with nginx's line for what is wrong. */
+export function contextBase(settings: TlsSettings): ContextBase {
+  const enabled = VERSIONS.filter(([bit]) => (settings.protocols & bit) !== 0).map(([, name]) => name);
+  let secureOptions = constants.SSL_OP_NO_COMPRESSION;
+  for (const [bit, option] of NO_VERSION) if ((settings.protocols & bit) === 0) secureOptions |= option;
+  if (!settings.sessionTickets) secureOptions |= constants.SSL_OP_NO_TICKET;
+  if (settings.preferServerCiphers) secureOptions |= constants.SSL_OP_CIPHER_SERVER_PREFERENCE;
+  const authorities = readAuthorities(settings);
+  const options: SecureContextOptions = {
+    ciphers: `${SUITES_13}:${settings.ciphers}`,
+    ecdhCurve: settings.ecdhCurve,
+    minVersion: enabled[0] ?? 'TLSv1.2',
+    maxVersion: enabled[enabled.length - 1] ?? 'TLSv1.2',
+    secureOptions,
+    sessionTimeout: settings.sessionTimeout,
+    ca: authorities.map(String),
+  };
+  if (settings.crl !== undefined) options.crl = named('CRL', settings.crl, loadRevocations);
+  if (settings.dhparam !== undefined) options.dhparam = readParameters(settings.dhparam);
+  applyCommands(options, settings.confCommands);
+  return { options, authorities };
+}
+
+function readAuthorities(settings: TlsSettings): X509Certificate[] {
+  const seen = new Set<string>();
+  const files: string[] = [];
+  if (settings.verify !== 'off' && settings.clientCertificate !== undefined) files.push(settings.clientCertificate);
+  if (settings.trustedCertificate !== undefined) files.push(settings.trustedCertificate);
+  const all = files.flatMap((file) => named('certificate', file, loadAuthorities));
+  return all.filter(({ fingerprint256 }) => !seen.has(fingerprint256) && seen.add(fingerprint256));
+}
+
+/** Runs a reader and puts nginx's words before its complaint. */
+export function named<T>(what: string, path: string, read: (path: string) => T): T {
+  try {
+    return read(path);
+  } catch (error) {
+    if (!(error instanceof TlsFileError)) throw error;
+    throw new TlsFileError(`cannot load ${what} "${path}": ${error.message}`);
+  }
+}
+
+function readParameters(path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(fsPath(path), 'latin1');
+  } catch (error) {
+    throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'r')})`);
+  }
+  if (!text.includes('-----BEGIN DH PARAMETERS-----')) {
+    throw new TlsFileError(
+      `PEM_read_bio_DHparams("${path}") failed (SSL: error:0480006C:PEM routines::no start line:Expecting: DH PARAMETERS)`,
+    );
+  }
+  return text;
+}
+
+/** OpenSSL's SSL_MAX_SSL_SESSION_ID_LENGTH. */
+const SESSION_CONTEXT_LENGTH = 32;
+
+/** Tells sessions of different servers apart. nginx: ngx_ssl_session_id_context. */
+function sessionContext(identities: readonly Identity[], names: readonly string[], base: ContextBase): string {
+  const hash = createHash('sha1').update('HTTP');
+  for (const { chain } of identities) hash.update(chain.certificates[0]!.fingerprint);
+  for (const name of names) hash.update(name);
+  for (const { subject } of base.authorities) hash.update(subject);
+  return hash.digest('hex').slice(0, SESSION_CONTEXT_LENGTH);
+}
+
+/**
+ * Makes a context with these certificates. `names` are the configuration's names of certificates that variables stand in, which tell
+ * their sessions apart instead of the certificates themselves.
+ */
+export function makeContext(base: ContextBase, identities: readonly Identity[], names: readonly string[] = []): SecureContext {
+  const options: SecureContextOptions = {
+    ...base.options,
+    sessionIdContext: sessionContext(names.length > 0 ? [] : identities, names, base),
+  };
+  if (identities.length > 0) {
+    options.cert = identities.map(({ chain }) => chain.pem);
+    options.key = identities.map(({ key }) => key.export({ type: 'pkcs8', format: 'pem' }));
+  }
+  return createSecureContext(options);
+}
+
+/** Tries the settings that only OpenSSL can judge, one by one, so that the complaint names the right one. Throws {@link TlsFileError}. */
+export function checkOptions(settings: TlsSettings): void {
+  attempt({ ciphers: settings.ciphers }, (reason) => `SSL_CTX_set_cipher_list("${settings.ciphers}") failed (SSL: ${reason})`);
+  if (settings.ecdhCurve !== 'auto') {
+    const bad = (): string => settings.ecdhCurve.split(':').find((curve) => !works({ ecdhCurve: curve })) ?? settings.ecdhCurve;
+    attempt(
+      { ecdhCurve: settings.ecdhCurve },
+      () =>
+        `SSL_CTX_set1_curves_list("${settings.ecdhCurve}") failed (SSL: error:0A080106:SSL routines::passed invalid argument:group '${bad()}' cannot be set)`,
+    );
+  }
+  if (settings.dhparam !== undefined) {
+    const { dhparam } = settings;
+    const text = readParameters(dhparam);
+    attempt({ dhparam: text }, (reason) => `SSL_CTX_set0_tmp_dh_pkey("${dhparam}") failed (SSL: ${reason})`);
+  }
+}
+
+function works(options: SecureContextOptions): boolean {
+  try {
+    createSecureContext({ ca: [], ...options });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function attempt(options: SecureContextOptions, message: (reason: string) => string): void {
+  try {
+    createSecureContext({ ca: [], ...options });
+  } catch (error) {
+    throw new TlsFileError(message((error as Error).message));
+  }
+}

@@ -1,0 +1,69 @@
+import type { TLSSocket, Server as TlsServer } from 'node:tls';
+import type { ServerTls } from './server-tls.js';
+
+/** node:tls's internals that a handshake needs beyond its documented interface. */
+interface NativeHandle {
+  loadSession(session: Buffer): void;
+}
+
+/**
+ * Stands where node:tls expects the server of an accepted socket, and answers what it asks about sessions and stapled responses. One for
+ * each handshake: a session of TLS 1.3 is named in the hello in a way that node:tls does not read.
+ */
+export class HandshakeServer {
+  readonly #tls: ServerTls;
+  #socket: TLSSocket | undefined;
+
+  constructor(tls: ServerTls) {
+    this.#tls = tls;
+  }
+
+  /** Itself, in the type that node:tls declares. */
+  get asServer(): TlsServer {
+    return this as unknown as TlsServer;
+  }
+
+  /** Names the socket, and gives it the session that its client wants to go on with. */
+  begin(socket: TLSSocket, sessionIds: readonly Buffer[]): void {
+    this.#socket = socket;
+    const { sessions } = this.#tls;
+    if (sessions === undefined) return;
+    for (const id of sessionIds) {
+      const session = id.length === 0 || id.length > 32 ? undefined : sessions.get(id);
+      if (session === undefined) continue;
+      (socket as unknown as { _handle: NativeHandle | null })._handle?.loadSession(session);
+      return;
+    }
+  }
+
+  /** node:tls asks which events somebody waits for. */
+  listenerCount(event: string): number {
+    if (event === 'newSession' || event === 'resumeSession') return this.#tls.sessions === undefined ? 0 : 1;
+    return event === 'OCSPRequest' && this.#tls.staple !== undefined ? 1 : 0;
+  }
+
+  /** node:tls tells what happens. */
+  emit(event: string, first: unknown, second: unknown, third: unknown): boolean {
+    if (event === 'newSession') {
+      this.#keep(first as Buffer, second as Buffer);
+      (third as () => void)();
+      return true;
+    }
+    if (event === 'resumeSession') {
+      (second as (error: null, session: null) => void)(null, null);
+      return true;
+    }
+    if (event === 'OCSPRequest') {
+      (third as (error: null, response: Buffer | null) => void)(null, this.#tls.staple ?? null);
+      return true;
+    }
+    return false;
+  }
+
+  // nginx: ngx_ssl_new_session. A session of TLS 1.3 that is in a ticket is told of, but not resumed from here.
+  #keep(id: Buffer, session: Buffer): void {
+    const { sessions, settings } = this.#tls;
+    if (settings.sessionTickets && this.#socket?.getProtocol() === 'TLSv1.3') return;
+    sessions?.put(id, session, settings.sessionTimeout);
+  }
+}

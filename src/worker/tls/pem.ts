@@ -1,0 +1,107 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fsPath } from '../../shared/lib/fs-path.js';
+
+/** Why a certificate, key or list cannot be used, in the words of nginx and OpenSSL. */
+export class TlsFileError extends Error {}
+
+const DATA = 'data:';
+const NO_START = 'error:0480006C:PEM routines::no start line:Expecting: ';
+
+/** The text of a file, or what stands behind `data:`. nginx: ngx_ssl_cache_create_bio. */
+export function readText(path: string): string {
+  if (path.startsWith(DATA)) return path.slice(DATA.length);
+  try {
+    return readFileSync(fsPath(path), 'latin1');
+  } catch (error) {
+    throw new TlsFileError(`BIO_new_file() failed (SSL: ${openFailure(error, path, 'r')})`);
+  }
+}
+
+/** OpenSSL's words for a file that cannot be opened. */
+export function openFailure(error: unknown, path: string, mode: string): string {
+  const { code, errno } = error as NodeJS.ErrnoException;
+  const number = Math.abs(errno ?? 5)
+    .toString(16)
+    .toUpperCase()
+    .padStart(6, '0');
+  const text = code === 'ENOENT' ? 'No such file or directory' : code === 'EACCES' ? 'Permission denied' : 'Is a directory';
+  const bio = code === 'ENOENT' ? 'error:10000080:BIO routines::no such file' : 'error:10080002:BIO routines::system lib';
+  return `error:80${number}:system library::${text}:calling fopen(${path}, ${mode}) ${bio}`;
+}
+
+/** The blocks of some labels in a text, each with its BEGIN and END lines. */
+export function pemBlocks(text: string, labels: string): string[] {
+  return text.match(new RegExp(`-----BEGIN (${labels})-----[^]*?-----END \\1-----`, 'g')) ?? [];
+}
+
+const CERTIFICATE = '(?:X509 |TRUSTED )?CERTIFICATE';
+
+/** A certificate with what follows it in its file. */
+export interface Chain {
+  /** All certificates of the file, one PEM text after the other. */
+  readonly pem: string;
+  readonly certificates: readonly X509Certificate[];
+}
+
+/** Reads a certificate and its chain. nginx: ngx_ssl_cache_cert_create. */
+export function loadChain(path: string): Chain {
+  const blocks = pemBlocks(readText(path), CERTIFICATE);
+  if (blocks.length === 0) throw new TlsFileError(`PEM_read_bio_X509_AUX() failed (SSL: ${NO_START}TRUSTED CERTIFICATE)`);
+  const certificates = blocks.map((block, i) => {
+    try {
+      return new X509Certificate(withoutTrust(block));
+    } catch (error) {
+      throw new TlsFileError(`PEM_read_bio_X509${i === 0 ? '_AUX' : ''}() failed (SSL: ${(error as Error).message})`);
+    }
+  });
+  return { pem: `${blocks.join('\n')}\n`, certificates };
+}
+
+/** Reads certificates that clients or backends are checked with, each once. nginx: ngx_ssl_cache_ca_create. */
+export function loadAuthorities(path: string): X509Certificate[] {
+  const { certificates } = loadChain(path);
+  const seen = new Set<string>();
+  return certificates.filter(({ fingerprint256 }) => !seen.has(fingerprint256) && seen.add(fingerprint256));
+}
+
+/** Reads lists of revoked certificates. nginx: ngx_ssl_cache_crl_create. */
+export function loadRevocations(path: string): string[] {
+  const blocks = pemBlocks(readText(path), 'X509 CRL');
+  if (blocks.length === 0) throw new TlsFileError(`PEM_read_bio_X509_CRL() failed (SSL: ${NO_START}X509 CRL)`);
+  return blocks;
+}
+
+/** Reads a private key with the first password that fits. nginx: ngx_ssl_cache_pkey_create. */
+export function loadKey(path: string, passwords: readonly string[]): KeyObject {
+  const failed = (reason: string): never => {
+    throw new TlsFileError(`PEM_read_bio_PrivateKey() failed (SSL: ${reason})`);
+  };
+  const block = pemBlocks(readText(path), '(?:RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY')[0];
+  if (block === undefined) return failed('error:1E08010C:DECODER routines::unsupported:No supported data to decode. Input type: PEM');
+  let last = '';
+  for (const passphrase of passwords.length === 0 ? [undefined] : passwords) {
+    try {
+      return createPrivateKey({ key: block, ...(passphrase === undefined ? {} : { passphrase: Buffer.from(passphrase, 'latin1') }) });
+    } catch (error) {
+      last = (error as Error).message;
+    }
+  }
+  return failed(last);
+}
+
+// Trust settings follow the certificate in a block of their own kind; node:crypto reads the certificate alone.
+function withoutTrust(block: string): string | Buffer {
+  if (!block.startsWith('-----BEGIN TRUSTED')) return block;
+  const der = Buffer.from(block.replace(/-----[^-]+-----/g, ''), 'base64');
+  const long = der[1]! & 0x7f;
+  const size = der[1]! < 0x80 ? 2 + der[1]! : 2 + long + der.readUIntBE(2, long);
+  return der.subarray(0, size);
+}
+
+/** The passwords in a file, one a line. nginx: ngx_ssl_read_password_file. */
+export function readPasswords(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
+  const passwords = lines.filter((line) => line !== '');
+  return passwords.length === 0 ? [''] : passwords;
+}

@@ -1,0 +1,58 @@
+import type { ComplexValue } from '../../shared/value/value.js';
+import type { ZoneRef } from '../../shared/zone/kind.js';
+import type { Request } from '../http/request.js';
+import type { SessionZone } from './sessions.js';
+
+/** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */
+export const TLS = { SSLv2: 2, SSLv3: 4, TLSv1: 8, TLSv1_1: 16, TLSv1_2: 32, TLSv1_3: 64 } as const;
+
+/** `ssl_verify_client`: nothing is asked for; required; asked for and checked; asked for, checked by whoever reads `$ssl_client_verify`. */
+export type VerifyMode = 'off' | 'on' | 'optional' | 'optional_no_ca';
+
+/** `ssl_session_cache`: where sessions are kept. */
+export interface SessionCache {
+  /** Number of sessions that a worker keeps for itself; 0 for none. */
+  readonly builtin: number;
+  readonly zone: ZoneRef<SessionZone, undefined> | undefined;
+}
+
+/** `ssl_certificate_cache`. Times are in seconds. */
+export interface CertificateCache {
+  readonly max: number;
+  readonly inactive: number;
+  readonly valid: number;
+}
+
+/** What a `server {}` says about TLS. Paths are complete. nginx: ngx_http_ssl_srv_conf_t. */
+export interface TlsSettings {
+  certificates: readonly string[] | undefined;
+  certificateKeys: readonly string[] | undefined;
+  /** Values of those names that have variables. */
+  complexNames: ReadonlyMap<string, ComplexValue<Request>>;
+  /** Null when certificates are read again for each handshake. */
+  certificateCache: CertificateCache | null;
+  passwordFile: string | undefined;
+  dhparam: string | undefined;
+  ecdhCurve: string;
+  /** Bits of {@link TLS}. */
+  protocols: number;
+  ciphers: string;
+  bufferSize: number;
+  verify: VerifyMode;
+  verifyDepth: number;
+  clientCertificate: string | undefined;
+  trustedCertificate: string | undefined;
+  preferServerCiphers: boolean;
+  sessionCache: SessionCache;
+  sessionTickets: boolean;
+  ticketKeyFiles: readonly string[];
+  /** Seconds. */
+  sessionTimeout: number;
+  crl: string | undefined;
+  confCommands: readonly (readonly [string, string])[];
+  rejectHandshake: boolean;
+  stapling: boolean;
+  staplingFile: string | undefined;
+  /** Keys of the tickets of servers without a zone of their own. */
+  ticketZone: ZoneRef<SessionZone, undefined> | undefined;
+}

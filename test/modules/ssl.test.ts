@@ -1,0 +1,144 @@
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import { certs, pem } from '../support/certs.js';
+import { httpConf, type Server, startServer } from '../support/server.js';
+
+const c = certs();
+const pair = (name: 'rsa' | 'ecdsa' | 'second' | 'other') => `ssl_certificate ${c[name].cert};\nssl_certificate_key ${c[name].key};\n`;
+const client = (name: 'client' | 'other' | 'ca') => ({ cert: pem(c[name].cert), key: pem(c[name].key) });
+
+interface Exchange {
+  readonly text: string;
+  readonly session: Buffer | undefined;
+  readonly certificate: string;
+  readonly protocol: string | null;
+}
+
+/** One request on a TLS connection of its own. Rejects when the handshake fails. */
+function get(server: Server, path: string, options: ConnectionOptions & { port?: number; host?: string } = {}): Promise<Exchange> {
+  const { port = 0, host, ...tls } = options;
+  return new Promise((resolve, reject) => {
+    const socket: TLSSocket = connect({ host: '127.0.0.1', port: server.port(port), rejectUnauthorized: false, ...tls });
+    let text = '';
+    let session: Buffer | undefined;
+    let certificate = '';
+    let protocol: string | null = null;
+    socket.setEncoding('latin1');
+    socket.on('session', (data: Buffer) => (session = data));
+    socket.on('secureConnect', () => {
+      certificate = String(socket.getPeerCertificate().subject?.CN);
+      protocol = socket.getProtocol();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host ?? (tls.servername || 'localhost')}\r\nConnection: close\r\n\r\n`);
+    });
+    socket.on('data', (data: string) => (text += data));
+    socket.on('error', reject);
+    socket.on('close', () => resolve({ text, session, certificate, protocol }));
+  });
+}
+
+const body = ({ text }: Exchange): string => text.slice(text.indexOf('\r\n\r\n') + 4);
+const conf = (servers: string): string => httpConf(servers);
+const start = (t: Test, servers: string, more: object = {}): Promise<Server> => startServer(t, { conf: conf(servers), ...more });
+
+t.test('one address, several names, each with its certificate', async (t) => {
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; server_name localhost; ${pair('rsa')} return 200 "first $ssl_server_name $https $scheme"; }
+     server { listen 127.0.0.1:%%PORT_0%% ssl; server_name example.org *.example.org; ${pair('second')} return 200 "second $ssl_server_name"; }
+     server { listen 127.0.0.1:%%PORT_0%% ssl; server_name bare; return 200 "bare $ssl_server_name"; }`,
+  );
+  const first = await get(server, '/', { servername: 'localhost' });
+  t.equal(body(first), 'first localhost on https');
+  t.equal(first.certificate, 'localhost');
+  const second = await get(server, '/', { servername: 'www.Example.org', host: 'www.example.org' });
+  t.equal(body(second), 'second www.Example.org');
+  t.equal(second.certificate, 'example.org');
+  const bare = await get(server, '/', { servername: 'bare' });
+  t.equal(body(bare), 'bare bare', 'a server without certificates answers on those of the default server');
+  t.equal(bare.certificate, 'localhost');
+  t.equal(body(await get(server, '/', { servername: 'unknown' })), 'first unknown on https');
+});
+
+t.test('protocol versions go by the name too', async (t) => {
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; server_name one; ${pair('rsa')} ssl_protocols TLSv1.2; return 200 $ssl_protocol; }
+     server { listen 127.0.0.1:%%PORT_0%% ssl; server_name two; ${pair('rsa')} ssl_protocols TLSv1.3; return 200 $ssl_protocol; }`,
+  );
+  t.equal(body(await get(server, '/', { servername: 'one' })), 'TLSv1.2');
+  t.equal(body(await get(server, '/', { servername: 'two' })), 'TLSv1.3');
+  await t.rejects(get(server, '/', { servername: 'two', maxVersion: 'TLSv1.2' }));
+  await server.logged(
+    /\[info\].*SSL_do_handshake\(\) failed \(SSL: error:0A0[0-9A-F]+:SSL routines::.*\) while SSL handshaking, client: 127\.0\.0\.1/,
+  );
+});
+
+t.test('two kinds of certificates', async (t) => {
+  const server = await start(t, `server { listen 127.0.0.1:%%PORT_0%% ssl; ${pair('rsa')}${pair('ecdsa')} return 200 $ssl_cipher; }`);
+  const max = { maxVersion: 'TLSv1.2' } as const;
+  t.match(body(await get(server, '/', { ...max, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' })), /^ECDHE-RSA-/);
+  t.match(body(await get(server, '/', { ...max, ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' })), /^ECDHE-ECDSA-/);
+});
+
+t.test('certificates of clients', async (t) => {
+  const variables = '$ssl_client_verify $ssl_client_s_dn $ssl_client_s_dn_legacy $ssl_client_serial';
+  const verify = (mode: string, name: string, more = ''): string =>
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; server_name ${name}; ${pair('rsa')} ssl_verify_client ${mode}; ssl_client_certificate ${c.ca.cert}; ${more}
+     location / { return 200 "${variables}"; } }`;
+  const server = await start(
+    t,
+    verify('on', 'on') +
+      verify('optional', 'optional') +
+      verify('optional_no_ca', 'no-ca') +
+      verify('on', 'crl', `ssl_crl ${c.crlWithClient};`),
+  );
+  const good = await get(server, '/', { servername: 'on', ...client('client') });
+  t.match(body(good), /^SUCCESS O=Tests,CN=client \/CN=client\/O=Tests [0-9A-F]+$/);
+  t.match((await get(server, '/', { servername: 'on' })).text, /400 Bad Request[\s\S]*No required SSL certificate was sent/);
+  await server.logged('client sent no required SSL certificate');
+  t.match((await get(server, '/', { servername: 'on', ...client('other') })).text, /400 Bad Request[\s\S]*The SSL certificate error/);
+  await server.logged('client SSL certificate verify error: (18:');
+  t.match(body(await get(server, '/', { servername: 'optional' })), /^NONE/);
+  t.match(body(await get(server, '/', { servername: 'no-ca', ...client('other') })), /^FAILED:self-signed certificate CN=other/);
+  t.match((await get(server, '/', { servername: 'crl', ...client('client') })).text, /The SSL certificate error/);
+  await server.logged('client SSL certificate verify error: (23:certificate revoked)');
+  t.match((await get(server, '/', { servername: 'on', host: 'optional', ...client('client') })).text, /^HTTP\/1\.1 421 /);
+  await server.logged('client attempted to request the server name different from the one that was negotiated');
+});
+
+t.test('sessions go on in other workers and after a reload', async (t) => {
+  const sessions = (port: number, more: string): string =>
+    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ${more} return 200 $ssl_session_reused; }`;
+  const servers =
+    sessions(0, 'ssl_session_tickets on;') +
+    sessions(1, 'ssl_session_tickets off; ssl_session_cache shared:S:1m;') +
+    sessions(2, 'ssl_session_tickets off;') +
+    sessions(3, 'ssl_session_tickets on; ssl_session_timeout 1;');
+  const server = await startServer(t, { conf: `worker_processes 2;\n${conf(servers)}` });
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (const [port, expected] of [
+      [0, 'r'],
+      [1, 'r'],
+      [2, '.'],
+    ] as const) {
+      const first = await get(server, '/', { port, maxVersion });
+      t.equal(body(first), '.');
+      const reused: string[] = [];
+      for (let i = 0; i < 6; i++) reused.push(body(await get(server, '/', { port, maxVersion, session: first.session })));
+      t.strictSame([...new Set(reused)], [expected], `${maxVersion} on port ${port}`);
+      if (expected !== 'r') continue;
+      await server.reload();
+      t.equal(body(await get(server, '/', { port, maxVersion, session: first.session })), 'r', 'after a reload');
+    }
+  }
+});
+
+t.test('a handshake that is refused', async (t) => {
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl default_server; ssl_reject_handshake on; }
+     server { listen 127.0.0.1:%%PORT_0%% ssl; server_name good; ${pair('rsa')} return 200 good; }`,
+  );
+  t.equal(body(await get(server, '/', { servername: 'good' })), 'good');
+  await t.rejects(get(server, '/', { servername: 'bad' }), /unrecognized name/);
+});
