@@ -13,6 +13,7 @@ import { resolvePath } from '../shared/config/paths.js';
 import type { Sources } from '../shared/config/sources.js';
 import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
 import { levelByName } from '../shared/log/level.js';
+import { cachePathScope } from './cache/cache-paths.js';
 import { collectAddresses, collectSockets, serversOf } from './http/listeners.js';
 import type { Request } from './http/request.js';
 import { language } from './language.js';
@@ -58,7 +59,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     errorLogs: errorLogs(loaded, options),
     logFiles: loaded.logFiles,
     tempPaths: loaded.folders,
-    cachePaths: [],
+    cachePaths: cachePathsOf(loaded),
     zones: loaded.zones.all(),
     warnings: loaded.warnings.map((finding) => finished(finding, loaded.sources)),
   } satisfies Configuration;
@@ -68,6 +69,12 @@ function errorLogs(loaded: Loaded<Request>, options: LoadOptions): Configuration
   const given = loaded.settings(mainErrorLogs, loaded.root).logs ?? [];
   if (options.errorLog !== '') return withDefaultErrorLog(given, resolvePath(options.errorLog, options.prefix));
   return given.length > 0 ? given : [{ to: { kind: 'stderr' }, level: 4, json: false }];
+}
+
+function cachePathsOf(loaded: Loaded<Request>): Configuration['cachePaths'] {
+  const http = blockIn(loaded.root, In.HTTP);
+  if (http === undefined) return [];
+  return loaded.settings(cachePathScope, http).paths.map(({ zone }) => ({ path: zone.data.path, manager: true, loader: true }));
 }
 
 function listensOf(loaded: Loaded<Request>): Configuration['listens'] {

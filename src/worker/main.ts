@@ -9,7 +9,9 @@ process.on('SIGUSR1', () => {
 
 const { Lifecycle } = await import('./lifecycle.js');
 const { serve } = await import('./serve.js');
-const lifecycle = new Lifecycle({ worker: serve });
+const { serveLoader } = await import('./cache/loader.js');
+const { serveManager } = await import('./cache/manager.js');
+const lifecycle = new Lifecycle({ worker: serve, 'cache-manager': serveManager, 'cache-loader': serveLoader });
 reopen = () => lifecycle.signalled('SIGUSR1');
 if (pending) {
   reopen();

@@ -45,8 +45,8 @@ export interface EntryHeader {
 /** The bytes of the block checksums of a body of this length. */
 export const tableLength = (bodyLength: number): number => Math.ceil(bodyLength / BLOCK) * 4;
 
-/** Writes a header. `table` are the block checksums. Returns undefined for one that is too large. */
-export function encodeHeader(entry: EntryHeader, table: Uint8Array): Buffer | undefined {
+/** Writes a header. `tableCrc` is the checksum of the block checksums. Returns undefined for one that is too large. */
+export function encodeHeader(entry: EntryHeader, tableCrc: number): Buffer | undefined {
   const texts = [entry.key, entry.vary, entry.variant, entry.etag, entry.reason ?? '\0', entry.lines.join('\0')];
   let length = FIXED;
   for (const text of texts) length += text.length;
@@ -63,11 +63,11 @@ export function encodeHeader(entry: EntryHeader, table: Uint8Array): Buffer | un
   bytes.writeDoubleLE(entry.contentLength, 64);
   bytes.writeUInt16LE(entry.status, 72);
   bytes.writeUInt16LE(entry.error, 74);
-  bytes.writeUInt32LE(crc32(table), 76);
+  bytes.writeUInt32LE(tableCrc, 76);
   let at = FIXED;
   for (let i = 0; i < texts.length; i++) {
     bytes.writeUInt32LE(texts[i]!.length, 80 + i * 4);
-    bytes.latin1Write(texts[i]!, at);
+    bytes.write(texts[i]!, at, 'latin1');
     at += texts[i]!.length;
   }
   bytes.writeUInt32LE(crc32(bytes.subarray(16)), 12);
@@ -100,7 +100,7 @@ export function decodeHeader(bytes: Buffer): DecodedHeader | string {
   let at = FIXED;
   for (let i = 0; i < 6; i++) {
     const end = at + bytes.readUInt32LE(80 + i * 4);
-    texts.push(bytes.latin1Slice(at, end));
+    texts.push(bytes.toString('latin1', at, end));
     at = end;
   }
   const [key, vary, variant, etag, reason, lines] = texts as [string, string, string, string, string, string];
@@ -163,8 +163,8 @@ export class BlockSums {
   }
 }
 
-/** Whether a table of block checksums is the one that the header speaks of. */
-export const isTable = (table: Buffer, tableCrc: number): boolean => crc32(table) === tableCrc;
+/** The checksum of the block checksums. */
+export const tableChecksum = (table: Buffer): number => crc32(table);
 
 /** Whether one block of a body has its checksum; `i` counts the blocks. */
 export const isBlock = (block: Buffer, table: Buffer, i: number): boolean => crc32(block) === table.readUInt32LE(i * 4);

@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import type { BodyStage } from '../body/stage.js';
-import { startPhases } from '../phases/engine.js';
+import { runFromContent, startPhases } from '../phases/engine.js';
 import { abandonSubrequest } from './finalize.js';
 import { extension } from './internal-redirect.js';
 import { METHOD } from './method.js';
@@ -16,6 +16,8 @@ export interface SubrequestOptions {
   readonly background?: boolean;
   /** The body is not wanted: the subrequest sends only its head. */
   readonly headerOnly?: boolean;
+  /** It begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
+  readonly clone?: boolean;
   /** Where the body goes; without it the body is dropped. The sink must call `r.more()` on the subrequest for the next piece. */
   readonly sink?: BodyStage;
   /** Called with each code that is about to end the subrequest; returns the one to go on with. nginx: ngx_http_post_subrequest_t. */
@@ -64,6 +66,15 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.onSubrequestEnd = options.end ?? null;
   if (!sr.background) r.main.onFinish(() => abandonSubrequest(sr));
   r.activeSubrequests++;
+  if (options.clone) {
+    sr.location = r.location;
+    sr.validUnparsedUri = r.validUnparsedUri;
+    sr.validLocation = r.validLocation;
+    sr.contentHandler = r.contentHandler;
+    sr.exten = r.exten;
+    process.nextTick(runFromContent, sr);
+    return sr;
+  }
   process.nextTick(begin, sr);
   return sr;
 }
@@ -72,3 +83,4 @@ function begin(sr: Request): void {
   if (sr.main.finished && !sr.background) return;
   startPhases(sr);
 }
+

@@ -4,6 +4,7 @@ import { accessLogModule } from './access-log/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
+import { cachePathModule } from './cache-path/index.js';
 import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
 import { documentModule } from './document/index.js';
@@ -117,6 +118,7 @@ export const modules: readonly AnyModule[] = [
   // Filters.
   notModifiedModule,
   rangeBodyModule,
+  cachePathModule,
   headersModule,
   gunzipModule,
   charsetModule,

@@ -38,7 +38,7 @@ export function processHead(u: UpstreamRequest): boolean {
   r.disableNotModified = !u.cacheable;
   if (settings.forceRanges) {
     out.allowRanges = true;
-    r.singleRange = true;
+    r.singleRange = !u.cached;
   }
   return true;
 }
@@ -83,9 +83,9 @@ function copyHeader(u: UpstreamRequest, kind: number, name: string, value: strin
       return;
     case K.ACCEPT_RANGES:
       if (conf.settings.forceRanges) return;
-      if (u.cacheable) {
+      if (u.cached || u.cacheable) {
         out.allowRanges = true;
-        r.singleRange = true;
+        r.singleRange = !u.cached;
         return;
       }
       out.adopt('acceptRanges', name, value);

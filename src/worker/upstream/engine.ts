@@ -3,6 +3,7 @@ import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
 import { sendBody, sendHeader } from '../http/respond.js';
 import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../phases/codes.js';
+import type { CacheUse } from '../cache/use.js';
 import { Attempt } from './attempt.js';
 import { PICKING, type Picker, type PickerOwner } from './balancer.js';
 import type { BodyRelay } from './body-relay.js';
@@ -39,7 +40,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   readonly r: Request;
   readonly conf: UpstreamConf;
   readonly exchange: Exchange;
-  readonly head = new UpstreamHead();
+  head = new UpstreamHead();
   /** `http://`, `https://` and the like. */
   schema = '';
   /** The URI as the backend gets it, for logs. */
@@ -75,6 +76,10 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   upgrade = false;
   /** The response goes to the cache; its owner keeps this up to date. */
   cacheable = false;
+  /** The response comes from the cache. */
+  cached = false;
+  /** What the cache knows of this request; null where none was asked. */
+  cacheUse: CacheUse | null = null;
   /** Where a copy of the body goes. */
   tee: BodyTee | null = null;
   store: StoreFile | null = null;
@@ -415,12 +420,14 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       break;
     }
     attempt.headerTime = performance.now() - this.#attemptStart;
+    conf.cache?.headRead(this);
     const status = this.head.status;
     if (status >= 300) {
       if (this.#tryNext(status)) return;
       if (interceptError(this, status)) return;
     }
     this.picker!.headerReceived?.(this.peer!, attempt);
+    conf.cache?.headAccepted(this);
     if (!processHead(this)) return;
     this.#sendResponse(bytes, start, end);
   }
@@ -434,7 +441,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
         this.next(failure);
         return true;
       }
-      if (this.conf.cache?.failed(this, failure)) return true;
+      if (this.conf.cache?.failed(this, failure, true)) return true;
     }
     return status === 304 && this.conf.cache !== undefined && this.conf.cache.notModified(this);
   }
@@ -451,13 +458,14 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     this.headerSent = true;
     if (!r.requestBodyNoBuffering) this.#sender?.stop();
     if (this.upgrade) {
+      this.conf.cache?.passing(this);
       this.#beginTunnel(bytes, start, end);
       return;
     }
     if (this.buffering) {
       this.conf.cache?.begin(this);
       if (this.store !== null) this.tee = this.store;
-    }
+    } else this.conf.cache?.passing(this);
     if (r.headerOnly && (!this.buffering || this.tee === null)) {
       this.finalize(code);
       return;
@@ -675,7 +683,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     }
     attempt.status = status;
     if (picker.tries === 0 || !mayTryNext(this, failure)) {
-      if (conf.cache?.failed(this, failure)) return;
+      if (conf.cache?.failed(this, failure, false)) return;
       this.finalize(status);
       return;
     }

@@ -119,6 +119,12 @@ export class ProxyExchange extends Http1Reader implements Exchange {
   }
 }
 
+/** What a response is kept under unless `proxy_cache_key` says it. nginx: ngx_http_proxy_create_key. */
+export function cacheKey(u: UpstreamRequest): string {
+  const { location, vars } = u.exchange as ProxyExchange;
+  return vars.keyStart + proxiedUri(u.r, location, vars);
+}
+
 /** The URI that the backend is asked for. */
 export function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars): string {
   const given = vars.uri;

@@ -4,6 +4,7 @@ import { accepted, complex, oneOf, parseInteger } from '../../../shared/config/s
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
 import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives.js';
 import { makeHandler } from './handler.js';
 import { compileLocation } from './location.js';
@@ -18,6 +19,7 @@ const hashSize = accepted<Request>((ctx: Context) => void parseInteger(ctx.node.
 const scope = defineScope<ProxySettings>({
   fields: {
     ...upstreamFields,
+    ...cacheFields,
     pass: own<ProxyPass | undefined>(undefined),
     headers: inherit<readonly HeaderLineSource[]>([]),
     body: inherit<ComplexValue<Request> | undefined>(undefined),
@@ -31,6 +33,7 @@ const scope = defineScope<ProxySettings>({
   },
   directives: {
     ...upstreamDirectives('proxy'),
+    ...cacheDirectives('proxy'),
     ...responseDirectives,
     proxy_pass: {
       in: In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT,
@@ -56,10 +59,14 @@ const scope = defineScope<ProxySettings>({
   },
   finish(conf, parent, place) {
     finishUpstream('proxy', conf, place);
+    finishCache(conf);
     // `if` and `limit_except` go on with their location's backend. nginx: the noname part of ngx_http_proxy_merge_loc_conf.
     if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
   },
-  link: (conf, ctx, place) => linkUpstream('proxy', conf, ctx, place),
+  link(conf, ctx, place) {
+    linkUpstream('proxy', conf, ctx, place);
+    linkCache('proxy', conf, ctx, place);
+  },
 });
 
 /** Passes requests on to HTTP servers. nginx: ngx_http_proxy_module. */
@@ -68,6 +75,6 @@ export const proxyModule = defineModule({
   location: scope,
   variables: proxyVariables,
   handler(conf, env, location) {
-    return conf.pass === undefined ? undefined : makeHandler(compileLocation(conf, conf.pass, env), location);
+    return conf.pass === undefined ? undefined : makeHandler(compileLocation(conf, conf.pass, env, location), location);
   },
 });

@@ -1,12 +1,15 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
+import type { LocationRuntime } from '../../http/runtime-types.js';
+import { makeLocationCache } from '../../cache/location-cache.js';
 import type { WorkerEnv } from '../../module.js';
 import type { UpstreamConf } from '../../upstream/conf.js';
 import { completeSettings } from '../../upstream/directives.js';
 import { makeHeaderKinds } from '../../upstream/header-kinds.js';
 import type { HeadRewriter } from '../../upstream/protocol.js';
+import { cacheKey } from './exchange.js';
 import { rewriteCookie } from './cookies.js';
-import { type CompiledHeaders, compileHeaders, defaultHeaders } from './request-headers.js';
+import { type CompiledHeaders, cacheHeaders, compileHeaders, defaultHeaders } from './request-headers.js';
 import { defaultRedirect, rewriteValue } from './rewrite.js';
 import type { ProxyPass, ProxySettings, Rewrite } from './settings.js';
 
@@ -41,7 +44,7 @@ export interface ProxyLocation {
 }
 
 /** Compiles a location's settings. */
-export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPass, env: WorkerEnv): ProxyLocation {
+export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPass, env: WorkerEnv, place: LocationRuntime): ProxyLocation {
   const http11 = (settings.httpVersion || (env.compatible ? 1001 : 1000)) === 1001;
   const conf: UpstreamConf = {
     module: 'proxy',
@@ -55,7 +58,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: undefined,
-    cache: undefined,
+    cache: makeLocationCache('proxy', settings, cacheKey, place.server.http, env),
   };
   return {
     conf,
@@ -63,7 +66,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     dynamic: pass.dynamic !== undefined,
     name: pass.location,
     headers: compileHeaders(settings.headers, defaultHeaders(!env.compatible)),
-    cacheHeaders: undefined,
+    cacheHeaders: conf.cache === undefined ? undefined : compileHeaders(settings.headers, cacheHeaders(!env.compatible)),
     body: settings.body,
     method: settings.method,
     http11,

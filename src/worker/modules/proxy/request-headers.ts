@@ -1,5 +1,6 @@
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
+import { etagValue, lastModifiedValue } from '../../cache/validators.js';
 import type { Request } from '../../http/request.js';
 import type { HeaderLineSource } from './settings.js';
 
@@ -39,6 +40,19 @@ export function defaultHeaders(close: boolean): readonly DefaultHeader[] {
     ['Keep-Alive'],
     ['Expect'],
     ['Upgrade'],
+  ];
+}
+
+/** The defaults of requests whose responses are kept: what asks for a part, or for a change, asks for the whole. nginx: ngx_http_proxy_cache_headers. */
+export function cacheHeaders(close: boolean): readonly DefaultHeader[] {
+  return [
+    ...defaultHeaders(close),
+    ['If-Modified-Since', lastModifiedValue],
+    ['If-Unmodified-Since'],
+    ['If-None-Match', etagValue],
+    ['If-Match'],
+    ['Range'],
+    ['If-Range'],
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
+import type { CacheSettings } from '../../cache/settings.js';
 import type { Declaration } from '../../upstream/group-config.js';
 import type { UpstreamSettings } from '../../upstream/settings.js';
 
@@ -67,7 +68,7 @@ export interface ProxySslSettings {
 }
 
 /** All `proxy_*` settings of a location. nginx: ngx_http_proxy_loc_conf_t. */
-export interface ProxySettings extends UpstreamSettings {
+export interface ProxySettings extends UpstreamSettings, CacheSettings {
   pass: ProxyPass | undefined;
   headers: readonly HeaderLineSource[];
   body: ComplexValue<Request> | undefined;

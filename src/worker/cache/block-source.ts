@@ -1,0 +1,90 @@
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { errnoText } from '../../shared/lib/errno.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { CRIT } from '../../shared/log/level.js';
+import type { Source } from '../body/stage.js';
+import { finalize } from '../http/finalize.js';
+import type { Request } from '../http/request.js';
+import { ERROR } from '../phases/codes.js';
+import type { DiskCache } from './disk-cache.js';
+import type { Entry } from './entry.js';
+import { BLOCK, isBlock } from './file-format.js';
+
+/** Opens the body of a large entry. undefined when the file is no longer the one that was read. */
+export function openBody(disk: DiskCache, entry: Entry): Source | undefined {
+  let fd: number;
+  try {
+    fd = openSync(fsPath(entry.path), 'r');
+  } catch {
+    return undefined;
+  }
+  if (entry.isFile(fstatSync(fd))) return new BlockSource(disk, entry, fd);
+  closeSync(fd);
+  return undefined;
+}
+
+/** The body of a large entry, block by block as the client takes it; a block that is not what was stored breaks the response off. */
+class BlockSource implements Source {
+  readonly #disk: DiskCache;
+  readonly #entry: Entry;
+  readonly #fd: number;
+  #at = 0;
+  #end: number;
+  #request: Request | null = null;
+  #aborted = false;
+  readonly #onRead = (error: Error | null, count: number, buffer: Buffer): void => this.#readDone(error, count, buffer);
+
+  constructor(disk: DiskCache, entry: Entry, fd: number) {
+    this.#disk = disk;
+    this.#entry = entry;
+    this.#fd = fd;
+    this.#end = entry.header.bodyLength;
+  }
+
+  pull(r: Request): void {
+    this.#request = r;
+    const start = this.#at - (this.#at % BLOCK);
+    const size = Math.min(BLOCK, this.#entry.header.bodyLength - start);
+    read(this.#fd, Buffer.allocUnsafeSlow(size), 0, size, this.#entry.bodyStart + start, this.#onRead);
+  }
+
+  #readDone(error: Error | null, count: number, buffer: Buffer): void {
+    const r = this.#request!;
+    this.#request = null;
+    if (this.#aborted) {
+      closeSync(this.#fd);
+      return;
+    }
+    const { path } = this.#entry;
+    const block = Math.floor(this.#at / BLOCK);
+    if (error !== null || count < buffer.length || !isBlock(buffer, this.#entry.table!, block)) {
+      if (error !== null) r.log(CRIT, `pread() "${path}" failed (${errnoText(error)})`);
+      else {
+        r.log(CRIT, `cache file "${path}" has a damaged body`);
+        this.#disk.deleteFile(path.slice(-32));
+      }
+      finalize(r, ERROR);
+      return;
+    }
+    const from = this.#at % BLOCK;
+    const to = Math.min(buffer.length, this.#end - block * BLOCK);
+    this.#at += to - from;
+    const last = this.#at >= this.#end;
+    if (last && r.source === this) {
+      r.source = null;
+      closeSync(this.#fd);
+    }
+    r.first!.send(r, from === 0 && to === buffer.length ? buffer : buffer.subarray(from, to), last);
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    // The descriptor must outlive a read that is under way.
+    if (this.#request === null) closeSync(this.#fd);
+  }
+
+  seek(start: number, end: number): void {
+    this.#at = start;
+    this.#end = end;
+  }
+}

@@ -1,0 +1,147 @@
+import { In } from '../../shared/config/context.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../shared/config/define.js';
+import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
+import { parseTime } from '../../shared/config/units.js';
+import type { ComplexValue } from '../../shared/value/value.js';
+import { METHOD } from '../http/method.js';
+import type { Request } from '../http/request.js';
+import type { StoreSettings } from '../upstream/settings.js';
+import { FT } from '../upstream/failure.js';
+import { type CacheFamily, cacheZones } from './index-zone.js';
+import type { CacheChoice, CacheSettings, CacheValid } from './settings.js';
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+
+/** The rows may look at `*_store`, which excludes a cache. */
+type Settings = CacheSettings & { store: StoreSettings | null };
+type Row = Directive<Settings, Request>;
+
+/** The defaults, and how inner blocks take settings over. */
+export const cacheFields: { readonly [K in keyof CacheSettings]: Field<CacheSettings[K]> } = {
+  cache: inherit<CacheChoice | null>(null),
+  cacheKey: inherit<ComplexValue<Request> | undefined>(undefined),
+  cacheValid: inherit<readonly CacheValid[]>([]),
+  cacheMinUses: inherit(1),
+  cacheMethods: inherit<number>(METHOD.GET | METHOD.HEAD),
+  cacheBypass: inherit<readonly ComplexValue<Request>[]>([]),
+  noCache: inherit<readonly ComplexValue<Request>[]>([]),
+  cacheLock: inherit(false),
+  cacheLockTimeout: inherit(5000),
+  cacheLockAge: inherit(5000),
+  cacheUseStale: inherit<number>(FT.OFF),
+  cacheBackgroundUpdate: inherit(false),
+  cacheRevalidate: inherit(false),
+  cachePurge: inherit<readonly ComplexValue<Request>[]>([]),
+  cacheConvertHead: inherit(true),
+  cacheMaxRangeOffset: inherit(Number.POSITIVE_INFINITY),
+};
+
+/** nginx: ngx_http_proxy_next_upstream_masks without the words that do not fit a cache. */
+const staleWords = {
+  error: FT.ERROR,
+  timeout: FT.TIMEOUT,
+  invalid_header: FT.INVALID_HEADER,
+  non_idempotent: FT.NON_IDEMPOTENT,
+  http_500: FT.HTTP_500,
+  http_502: FT.HTTP_502,
+  http_503: FT.HTTP_503,
+  http_504: FT.HTTP_504,
+  http_403: FT.HTTP_403,
+  http_404: FT.HTTP_404,
+  http_429: FT.HTTP_429,
+  updating: FT.UPDATING,
+  off: FT.OFF,
+} as const;
+
+/** nginx: ngx_http_upstream_cache_method_mask. */
+const methodWords = { GET: METHOD.GET, HEAD: METHOD.HEAD, POST: METHOD.POST } as const;
+
+// nginx: ngx_http_proxy_cache.
+const cache =
+  (family: CacheFamily): Row['set'] =>
+  (conf, node, ctx) => {
+    if (conf.cache !== undefined) ctx.reject('is duplicate');
+    const word = node.args[0]!;
+    if (word === 'off') {
+      conf.cache = null;
+      return;
+    }
+    if (conf.store !== undefined && conf.store !== null) ctx.reject(`is incompatible with "${family}_store"`);
+    const name = ctx.complex(word);
+    conf.cache = name.constant === undefined ? { name } : { zone: ctx.zone(cacheZones[family], word) };
+  };
+
+const key: Row['set'] = (conf, node, ctx) => {
+  if (conf.cacheKey !== undefined) ctx.reject('is duplicate');
+  conf.cacheKey = ctx.complex(node.args[0]!);
+};
+
+// nginx: ngx_http_file_cache_valid_set_slot.
+const valid: Row['set'] = (conf, node, ctx) => {
+  const last = node.args.length - 1;
+  const seconds = parseTime(node.args[last]!, 's');
+  if (seconds === undefined) return ctx.fail(`invalid time value "${node.args[last]}"`, { arg: last });
+  const statuses = last === 0 ? [200, 301, 302] : node.args.slice(0, last).map((text, i) => {
+    if (text === 'any') return 0;
+    const status = /^\d+$/.test(text) ? Number(text) : -1;
+    if (status < 100 || status > 599) ctx.fail(`invalid status "${text}"`, { arg: i });
+    return status;
+  });
+  conf.cacheValid = [...(conf.cacheValid ?? []), ...statuses.map((status) => ({ status, seconds }))];
+};
+
+// nginx: ngx_http_set_predicate_slot.
+const predicates =
+  (field: 'cacheBypass' | 'noCache' | 'cachePurge'): Row['set'] =>
+  (conf, node, ctx) => {
+    conf[field] = [...(conf[field] ?? []), ...node.args.map((text) => ctx.complex(text))];
+  };
+
+const methods: Row['set'] = (conf, node, ctx) => {
+  let set = conf.cacheMethods ?? 0;
+  for (const [i, word] of node.args.entries()) {
+    const bit = (methodWords as Record<string, number>)[word.toUpperCase()];
+    if (bit === undefined) return ctx.fail(`invalid value "${word}"`, { arg: i, hint: 'it is one of GET, HEAD, POST' });
+    if ((set & bit) !== 0) ctx.warn(`duplicate value "${word}"`, { arg: i });
+    set |= bit;
+  }
+  conf.cacheMethods = set;
+};
+
+/** The directives of the cache, under one protocol's prefix. */
+export function cacheDirectives(family: CacheFamily): { readonly [name: string]: Row } {
+  return {
+    [`${family}_cache`]: { in: ANYWHERE, args: 1, set: cache(family) },
+    [`${family}_cache_key`]: { in: ANYWHERE, args: 1, set: key },
+    [`${family}_cache_valid`]: { in: ANYWHERE, args: { min: 1 }, set: valid },
+    [`${family}_cache_min_uses`]: { in: ANYWHERE, args: 1, set: int('cacheMinUses') },
+    [`${family}_cache_methods`]: { in: ANYWHERE, args: { min: 1 }, set: methods },
+    [`${family}_cache_bypass`]: { in: ANYWHERE, args: { min: 1 }, set: predicates('cacheBypass') },
+    [`${family}_no_cache`]: { in: ANYWHERE, args: { min: 1 }, set: predicates('noCache') },
+    [`${family}_cache_lock`]: { in: ANYWHERE, args: 'flag', set: flag('cacheLock') },
+    [`${family}_cache_lock_timeout`]: { in: ANYWHERE, args: 1, set: msec('cacheLockTimeout') },
+    [`${family}_cache_lock_age`]: { in: ANYWHERE, args: 1, set: msec('cacheLockAge') },
+    [`${family}_cache_use_stale`]: { in: ANYWHERE, args: { min: 1 }, set: bits('cacheUseStale', staleWords) },
+    [`${family}_cache_background_update`]: { in: ANYWHERE, args: 'flag', set: flag('cacheBackgroundUpdate') },
+    [`${family}_cache_revalidate`]: { in: ANYWHERE, args: 'flag', set: flag('cacheRevalidate') },
+    [`${family}_cache_purge`]: { in: ANYWHERE, args: { min: 1 }, set: predicates('cachePurge') },
+    [`${family}_cache_convert_head`]: { in: ANYWHERE, args: 'flag', set: flag('cacheConvertHead') },
+    [`${family}_cache_max_range_offset`]: { in: ANYWHERE, args: 1, set: offset('cacheMaxRangeOffset') },
+  };
+}
+
+/** Fills in what follows from other settings; for `finish`. nginx: the cache part of ngx_http_proxy_merge_loc_conf. */
+export function finishCache(conf: CacheSettings): void {
+  if ((conf.cacheUseStale & FT.OFF) !== 0) conf.cacheUseStale = FT.OFF;
+  if ((conf.cacheUseStale & FT.ERROR) !== 0) conf.cacheUseStale |= FT.NOLIVE;
+  conf.cacheMethods |= METHOD.GET | METHOD.HEAD;
+}
+
+/** Checks that the cache exists; for `link`. */
+export function linkCache(family: CacheFamily, conf: Readonly<CacheSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+  if (conf.cache === null || !('zone' in conf.cache) || (conf.cache.zone.data as unknown) !== undefined) return;
+  let http = place.block;
+  while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
+  const pos = http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
+  ctx.fail(`"${family}_cache" zone "${conf.cache.zone.name}" is unknown`, pos);
+}

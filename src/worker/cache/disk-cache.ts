@@ -1,0 +1,228 @@
+import { closeSync, fstatSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { errnoCode, errnoText } from '../../shared/lib/errno.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { Lru } from '../../shared/lib/lru.js';
+import { md5Hex } from '../../shared/lib/md5.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { CRIT } from '../../shared/log/level.js';
+import type { ZoneJob } from '../../shared/zone/kind.js';
+import { Entry, readEntry } from './entry.js';
+import { encodeHeader, type EntryHeader } from './file-format.js';
+import type { CacheIndex, IndexRow } from './index-zone.js';
+import { LockWaiters } from './lock-waiters.js';
+import { cacheFilePath } from './path.js';
+import { walkEntries } from './walk.js';
+
+/** Bytes of small bodies that a process keeps in memory for each cache. */
+const HOT_BYTES = 64 * 1024 * 1024;
+/** What an entry takes in memory beside its body. */
+const OVERHEAD = 2048;
+/** Uses of entries are noted in the index together, so many milliseconds after the first. */
+const NOTE_MS = 500;
+const NO_THROW = { throwIfNoEntry: false } as const;
+const BLOCK_SIZE = 4096;
+
+/** What a file takes on the disk. */
+export const diskSize = (bytes: number): number => Math.ceil(bytes / BLOCK_SIZE) * BLOCK_SIZE;
+
+/** Wall clock in whole seconds. nginx: ngx_time. */
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** One process's access to a cache: the files, those of them that are in memory, and the index. nginx: ngx_http_file_cache_t. */
+export class DiskCache {
+  readonly index: CacheIndex;
+  readonly waiters: LockWaiters;
+  readonly #log: Logger;
+  readonly #hot = new Lru<Entry>(HOT_BYTES);
+  readonly #noteEvery: number;
+  #uses = new Set<string>();
+  #noting: NodeJS.Timeout | undefined = undefined;
+
+  constructor(index: CacheIndex, log: Logger) {
+    this.index = index;
+    this.waiters = new LockWaiters(index);
+    this.#log = log;
+    this.#noteEvery = Math.max(1, Math.min(10, Math.floor(index.def.inactive / 10)));
+  }
+
+  get name(): string {
+    return this.index.name;
+  }
+
+  pathOf(hash: string): string {
+    return cacheFilePath(this.index.def.path, this.index.def.levels, hash);
+  }
+
+  /** The entry of a key, of this very moment. A damaged file counts as none, and is reported. */
+  find(key: string): Entry | undefined {
+    return this.#hotEntry(key) ?? this.#read(key, md5Hex(key), key);
+  }
+
+  /** The entry of a variant of a key. */
+  findVariant(hash: string, key: string): Entry | undefined {
+    const name = `\0${hash}`;
+    return this.#hotEntry(name) ?? this.#read(name, hash, key);
+  }
+
+  #hotEntry(name: string): Entry | undefined {
+    const entry = this.#hot.get(name);
+    if (entry === undefined) return undefined;
+    const stat = statSync(fsPath(entry.path), NO_THROW);
+    if (stat !== undefined && entry.isCurrent(stat)) return entry;
+    this.#hot.delete(name);
+    return undefined;
+  }
+
+  #read(name: string, hash: string, key: string): Entry | undefined {
+    const path = this.pathOf(hash);
+    let entry: Entry | string | undefined;
+    try {
+      entry = readEntry(path, fsPath(path));
+    } catch (error) {
+      this.#log.log(CRIT, `open() "${path}" failed (${errnoText(error)})`);
+      return undefined;
+    }
+    if (entry === undefined) return undefined;
+    if (typeof entry === 'string') {
+      this.#log.log(CRIT, `cache file "${path}" ${entry}`);
+      return undefined;
+    }
+    if (entry.header.key !== key) {
+      this.#log.log(CRIT, `cache file "${path}" has md5 collision`);
+      return undefined;
+    }
+    this.#hot.set(name, entry, OVERHEAD + (entry.body?.length ?? 0));
+    return entry;
+  }
+
+  /** Whether there is a file. */
+  exists(hash: string): boolean {
+    return statSync(fsPath(this.pathOf(hash)), NO_THROW) !== undefined;
+  }
+
+  /** Tells the index, some time, that an entry was used. */
+  noteUse(entry: Entry, now: number): void {
+    if (now - entry.noted < this.#noteEvery) return;
+    entry.noted = now;
+    this.#uses.add(entry.path.slice(-32));
+    this.#noting ??= setTimeout(() => this.#note(), NOTE_MS).unref();
+  }
+
+  #note(): void {
+    this.#noting = undefined;
+    const uses = this.#uses;
+    this.#uses = new Set();
+    const now = nowSeconds();
+    this.submit(() => {
+      for (const hash of uses) this.index.touch(hash, now);
+    });
+  }
+
+  /** Does some work on the index at the end of this turn. */
+  submit(work: () => void, after: () => void = nothing): void {
+    const job: ZoneJob = { work, after };
+    this.index.sql.submit(job);
+  }
+
+  /** Notes a new file, gives the lock back, and deletes what had to give way. */
+  stored(row: IndexRow, lockHash: string, lockId: number): void {
+    let victims: string[] = [];
+    this.submit(
+      () => {
+        victims = [];
+        this.index.store(row, nowSeconds(), victims);
+        if (lockId !== 0) this.index.unlock(lockHash, lockId);
+      },
+      () => {
+        for (const hash of victims) this.deleteFile(hash);
+        this.waiters.wake(lockHash);
+      },
+    );
+  }
+
+  unlock(hash: string, id: number): void {
+    this.submit(
+      () => this.index.unlock(hash, id),
+      () => this.waiters.wake(hash),
+    );
+  }
+
+  /** Writes new times into an entry's file, unless it is another file by now. nginx: ngx_http_file_cache_update_header. */
+  updateHeader(entry: Entry, header: EntryHeader): void {
+    const bytes = encodeHeader(header, entry.tableCrc);
+    if (bytes === undefined || bytes.length !== entry.bodyStart) return;
+    try {
+      const fd = openSync(fsPath(entry.path), 'r+');
+      try {
+        if (entry.isFile(fstatSync(fd))) writeSync(fd, bytes, 0, bytes.length, 0);
+      } finally {
+        closeSync(fd);
+      }
+    } catch (error) {
+      if (errnoCode(error) !== 'ENOENT') this.#log.log(CRIT, `open() "${entry.path}" failed (${errnoText(error)})`);
+    }
+  }
+
+  /** Deletes a file. Returns whether there was one. */
+  deleteFile(hash: string): boolean {
+    const path = this.pathOf(hash);
+    try {
+      unlinkSync(fsPath(path));
+      return true;
+    } catch (error) {
+      if (errnoCode(error) !== 'ENOENT') this.#log.log(CRIT, `unlink() "${path}" failed (${errnoText(error)})`);
+      return false;
+    }
+  }
+
+  /** Takes a key with all its variants off the cache. Returns whether there was anything. */
+  purgeKey(key: string): boolean {
+    const main = md5Hex(key);
+    const hashes = [main, ...this.index.variantsOf(main)];
+    // Until the index knows all files, the files themselves say whose variants they are.
+    if (!this.index.state().loaded) {
+      walkEntries(this.index.def, (hash, header) => void (header.key === key && hashes.push(hash)));
+    }
+    return this.#purge(hashes);
+  }
+
+  /**
+   * Takes all keys that begin so off the cache. With a purger process, what is more than a thousand entries is left to it.
+   * Returns whether there was anything.
+   */
+  purgePrefix(prefix: string): boolean {
+    const { index } = this;
+    let hashes = index.withPrefix(prefix);
+    if (!index.state().loaded) {
+      const found = new Set(hashes);
+      walkEntries(index.def, (hash, header) => void (header.key.startsWith(prefix) && found.add(hash)));
+      hashes = [...found];
+    }
+    if (index.def.purger !== undefined && hashes.length > SWEPT) {
+      this.submit(() => index.addSweep(prefix, nowSeconds()));
+      hashes.length = SWEPT;
+    }
+    return this.#purge(hashes);
+  }
+
+  #purge(hashes: readonly string[]): boolean {
+    let found = false;
+    for (const hash of hashes) if (this.deleteFile(hash)) found = true;
+    this.submit(() => {
+      for (const hash of hashes) this.index.remove(hash);
+    });
+    return found;
+  }
+
+  /** Stops timers; what was to be noted is noted. */
+  close(): void {
+    clearTimeout(this.#noting);
+    if (this.#uses.size > 0) this.#note();
+    this.waiters.close();
+  }
+}
+
+/** A wildcard purge deletes so many files itself where a purger process sweeps the rest. */
+const SWEPT = 1000;
+
+function nothing(): void {}

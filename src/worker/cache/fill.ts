@@ -1,0 +1,110 @@
+import { md5Hex } from '../../shared/lib/md5.js';
+import { parseHttpDate } from '../../shared/lib/http-date.js';
+import type { UpstreamRequest } from '../upstream/engine.js';
+import { K } from '../upstream/header-kinds.js';
+import { diskSize, nowSeconds } from './disk-cache.js';
+import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
+import type { CacheUse } from './use.js';
+import { variantHash, varyText } from './vary.js';
+import { CacheWriter, type HeaderStart } from './writer.js';
+
+/** Decides, with the head of a response at hand, whether its body is kept, and starts its file. nginx: the cache part of ngx_http_upstream_send_response. */
+export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<CacheSettings>): void {
+  const { r, head } = u;
+  const refusing = firstTrue(r, conf.noCache);
+  if (refusing !== undefined) {
+    u.cacheable = false;
+    use.reason = `no_cache: ${refusing.text}`;
+  }
+  if (u.cacheable && head.status !== 0) {
+    const now = nowSeconds();
+    if (use.validUntil === 0) {
+      const seconds = validSeconds(conf.cacheValid, head.status);
+      if (seconds !== 0) use.validUntil = now + seconds;
+    }
+    if (use.validUntil !== 0) {
+      u.tee = use.writer = makeWriter(u, use, now);
+      return;
+    }
+    use.reason = 'no lifetime';
+  }
+  u.cacheable = false;
+  use.free();
+}
+
+function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter {
+  const { r, head } = u;
+  chooseFile(u, use);
+  const validators = head.status === 200 || head.status === 206;
+  const modified = validators ? head.value(K.LAST_MODIFIED) : undefined;
+  const lines: string[] = [];
+  for (let i = 0; i < head.kinds.length; i++) {
+    if (head.kinds[i] !== K.DROPPED) lines.push(head.names[i]!, head.values[i]!);
+  }
+  return writerOf(u, use, {
+    key: use.key,
+    validUntil: use.validUntil,
+    updating: use.updating,
+    onError: use.onError,
+    lastModified: modified === undefined ? -1 : parseHttpDate(modified),
+    date: now,
+    contentLength: head.contentLength,
+    status: head.status,
+    error: 0,
+    vary: use.vary,
+    variant: use.vary === '' ? '' : variantHash(use.main, varyText(r, use.vary)),
+    etag: (validators ? head.value(K.ETAG) : undefined) ?? '',
+    reason: head.statusText,
+    lines,
+  });
+}
+
+/** A variant stays in its file only while the response varies by the same. nginx: ngx_http_file_cache_update_variant. */
+function chooseFile(u: UpstreamRequest, use: CacheUse): void {
+  if (use.main === '') use.main = md5Hex(use.key);
+  if (use.hash === '') use.hash = use.main;
+  if (!use.secondary) {
+    use.hash = use.main;
+    return;
+  }
+  if (use.vary === '' || variantHash(use.main, varyText(u.r, use.vary)) !== use.hash) use.hash = use.main;
+}
+
+function writerOf(u: UpstreamRequest, use: CacheUse, header: HeaderStart): CacheWriter {
+  const disk = use.disk!;
+  const folder = disk.index.def.useTempPath ? u.conf.settings.tempPath.path : undefined;
+  return new CacheWriter(u.r, use.hash, disk.pathOf(use.hash), folder, header);
+}
+
+/** Remembers that requests for this key are answered with an error, if that status has a lifetime. */
+export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<CacheSettings>, status: number): void {
+  const now = nowSeconds();
+  if (use.validUntil === 0) {
+    const seconds = validSeconds(conf.cacheValid, status);
+    if (seconds === 0) return;
+    use.validUntil = now + seconds;
+  }
+  chooseFile(u, use);
+  const writer = writerOf(u, use, {
+    key: use.key,
+    validUntil: use.validUntil,
+    updating: 0,
+    onError: 0,
+    lastModified: -1,
+    date: now,
+    contentLength: -1,
+    status,
+    error: status,
+    vary: '',
+    variant: '',
+    etag: '',
+    reason: undefined,
+    lines: [],
+  });
+  const size = writer.commit();
+  if (size === 0) return;
+  use.stored = true;
+  const main = use.hash === use.main ? null : use.main;
+  use.disk!.stored({ hash: use.hash, key: use.key, main, size: diskSize(size) }, use.lockHash, use.lockId);
+  use.lockId = 0;
+}

@@ -1,0 +1,115 @@
+import { readdirSync, statSync, unlinkSync } from 'node:fs';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { md5Hex } from '../../shared/lib/md5.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { CRIT, NOTICE } from '../../shared/log/level.js';
+import type { Server, WorkerProcess } from '../worker-process.js';
+import { type DiskCache, diskSize, nowSeconds } from './disk-cache.js';
+import { runHelper, type Step } from './helper.js';
+import type { IndexRow } from './index-zone.js';
+import { isEntryName, tempOwner } from './path.js';
+import { cacheFiles, readHeader } from './walk.js';
+
+/** The process that tells the index, after a start, which files there are; then it ends. nginx: ngx_cache_loader_process_handler. */
+export function serveLoader(worker: WorkerProcess): Server {
+  return runHelper(
+    worker,
+    ({ caches, folders }) => caches.filter(({ index }) => !index.state().loaded).map((cache) => makeLoader(cache, worker.log, folders)),
+    () => {
+      worker.log.log(NOTICE, 'exit');
+      process.exit(0);
+    },
+  );
+}
+
+/** Reads a cache's folder a few files at a time, removing what a dead process left behind. nginx: ngx_http_file_cache_loader. */
+export function makeLoader(cache: DiskCache, log: Logger, folders: readonly string[]): Step {
+  const { index } = cache;
+  const { def } = index;
+  const files = cacheFiles(def);
+  let cleaned = false;
+  return () => {
+    if (!cleaned) {
+      cleaned = true;
+      removeLeftovers(folders);
+    }
+    const started = Date.now();
+    const rows: IndexRow[] = [];
+    let finished = false;
+    for (let n = 0; n < def.loader.files; n++) {
+      const next = files.next();
+      if (next.done) {
+        finished = true;
+        break;
+      }
+      const row = readFile(next.value.path, next.value.name, log);
+      if (row !== undefined) rows.push(row);
+      if (Date.now() - started >= def.loader.threshold) break;
+    }
+    let victims: string[] = [];
+    cache.submit(
+      () => {
+        victims = [];
+        for (const row of rows) index.load(row, nowSeconds(), victims);
+        if (finished) index.markLoaded();
+      },
+      () => {
+        for (const hash of victims) cache.deleteFile(hash);
+      },
+    );
+    if (!finished) return def.loader.sleep;
+    log.log(NOTICE, `http file cache: ${def.path} ${(index.state().size / 1048576).toFixed(3)}M, bsize: 4096`);
+    return undefined;
+  };
+}
+
+function readFile(path: string, name: string, log: Logger): IndexRow | undefined {
+  if (!isEntryName(name)) {
+    const owner = tempOwner(name);
+    if (owner !== undefined && !isAlive(owner)) remove(path);
+    return undefined;
+  }
+  const header = readHeader(path);
+  const size = statSync(fsPath(path), { throwIfNoEntry: false })?.size;
+  if (size === undefined) return undefined;
+  if (header === undefined) {
+    log.log(CRIT, `cache file "${path}" is damaged, removed`);
+    remove(path);
+    return undefined;
+  }
+  const main = md5Hex(header.key);
+  return { hash: name, key: header.key, main: main === name ? null : main, size: diskSize(size) };
+}
+
+/** Temporary files of dead processes in the folders of `*_temp_path`. */
+function removeLeftovers(folders: readonly string[]): void {
+  for (const folder of folders) {
+    let names: string[];
+    try {
+      names = readdirSync(fsPath(folder));
+    } catch {
+      continue;
+    }
+    for (const name of names) {
+      const owner = tempOwner(name);
+      if (owner !== undefined && !isAlive(owner)) remove(`${folder}/${name}`);
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(fsPath(path));
+  } catch {
+    // Somebody else was faster, or it stays as it is.
+  }
+}

@@ -1,0 +1,349 @@
+import { md5Hex } from '../../shared/lib/md5.js';
+import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
+import { bufferSource, respond } from '../http/respond.js';
+import { finalize } from '../http/finalize.js';
+import { H } from '../http/header-names.js';
+import { METHOD } from '../http/method.js';
+import type { Request } from '../http/request.js';
+import { startSubrequest } from '../http/subrequest.js';
+import { AGAIN, DECLINED, DONE, ERROR } from '../phases/codes.js';
+import { processHead } from '../upstream/copy-head.js';
+import type { UpstreamRequest } from '../upstream/engine.js';
+import { FT } from '../upstream/failure.js';
+import type { ResponseCache } from '../upstream/response-cache.js';
+import type { HttpRuntime } from '../http/runtime-types.js';
+import type { WorkerEnv } from '../module.js';
+import { openBody } from './block-source.js';
+import { cachePathScope, openCache } from './cache-paths.js';
+import { type DiskCache, diskSize, nowSeconds } from './disk-cache.js';
+import type { Entry } from './entry.js';
+import { startFill, storeError } from './fill.js';
+import { readFreshness } from './freshness.js';
+import type { CacheFamily } from './index-zone.js';
+import { FillTurn, RefreshTurn } from './turns.js';
+import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
+import { CacheUse } from './use.js';
+import { variantHash, varyText } from './vary.js';
+
+/** What a location's cache needs to know of the worker. */
+export interface CachePlace {
+  /** The cache to use; undefined: none, `null`: there is none of that name. */
+  disk(r: Request): DiskCache | undefined | null;
+  /** The request's key. */
+  key(u: UpstreamRequest): string;
+}
+
+/** The cache of one location: when it is asked, what it answers, and what it keeps. nginx: the cache part of ngx_http_upstream.c. */
+export class LocationCache implements ResponseCache {
+  readonly conf: Readonly<CacheSettings>;
+  readonly #place: CachePlace;
+
+  constructor(conf: Readonly<CacheSettings>, place: CachePlace) {
+    this.conf = conf;
+    this.#place = place;
+  }
+
+  // nginx: ngx_http_upstream_cache.
+  lookup(u: UpstreamRequest): number {
+    const { r } = u;
+    const { conf } = this;
+    const purging = conf.cachePurge.length > 0 && firstTrue(r, conf.cachePurge) !== undefined;
+    if (!purging && (r.methodBit & conf.cacheMethods) === 0) {
+      u.cacheUse = new CacheUse(undefined, '');
+      u.cacheUse.reason = `method ${r.method}`;
+      return DECLINED;
+    }
+    const disk = this.#place.disk(r);
+    if (disk === null) return ERROR;
+    if (disk === undefined) return DECLINED;
+    if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.method = 'GET';
+    const use = new CacheUse(disk, this.#place.key(u));
+    u.cacheUse = use;
+    if (purging) return this.#purge(use);
+    u.cacheable = true;
+    const bypass = firstTrue(r, conf.cacheBypass);
+    if (bypass !== undefined) {
+      use.status = 'BYPASS';
+      use.reason = `bypass: ${bypass.text}`;
+      return DECLINED;
+    }
+    use.lockTimeout = conf.cacheLockTimeout;
+    use.revalidates = conf.cacheRevalidate;
+    use.status = 'MISS';
+    return this.open(u, use);
+  }
+
+  #purge(use: CacheUse): number {
+    const { key } = use;
+    const disk = use.disk!;
+    const found = key.endsWith('*') ? disk.purgePrefix(key.slice(0, -1)) : disk.purgeKey(key);
+    return found ? 204 : 404;
+  }
+
+  /** Looks for the entry and serves it, or says who asks the backend. nginx: ngx_http_file_cache_open. */
+  open(u: UpstreamRequest, use: CacheUse): number {
+    const now = nowSeconds();
+    const entry = this.#find(u.r, use);
+    if (entry === undefined) return this.#missing(u, use);
+    const { header } = entry;
+    if (header.error !== 0) {
+      if (header.validUntil < now) return this.#missing(u, use);
+      use.status = 'HIT';
+      use.entry = entry;
+      use.disk!.noteUse(entry, now);
+      return header.error;
+    }
+    use.entry = entry;
+    use.validUntil = header.validUntil;
+    use.updating = header.updating;
+    use.onError = header.onError;
+    use.disk!.noteUse(entry, now);
+    if (header.validUntil >= now) {
+      use.status = 'HIT';
+      return this.serve(u, use, entry);
+    }
+    use.staleUpdating = header.validUntil + header.updating >= now;
+    use.staleOnError = header.validUntil + header.onError >= now;
+    use.lockHash = entry.path.slice(-32);
+    return new RefreshTurn(this, u, use).start();
+  }
+
+  /** The entry that fits the request; a response that varies may have several. */
+  #find(r: Request, use: CacheUse): Entry | undefined {
+    const disk = use.disk!;
+    use.secondary = false;
+    const entry = disk.find(use.key);
+    if (entry === undefined || entry.header.vary === '') return entry;
+    const text = varyText(r, entry.header.vary);
+    if (text !== entry.varyText) {
+      use.main = md5Hex(use.key);
+      entry.varyText = text;
+      entry.varyHash = variantHash(use.main, text);
+    }
+    const hash = entry.varyHash;
+    if (hash === entry.header.variant) return entry;
+    use.secondary = true;
+    use.hash = hash;
+    const variant = disk.findVariant(hash, use.key);
+    if (variant === undefined || variant.header.variant === hash) return variant;
+    r.log(CRIT, `cache file "${variant.path}" has incorrect vary hash`);
+    return undefined;
+  }
+
+  #missing(u: UpstreamRequest, use: CacheUse): number {
+    use.main = use.main === '' ? md5Hex(use.key) : use.main;
+    if (!use.secondary) use.hash = use.main;
+    use.lockHash = use.hash;
+    if (use.reason === '') use.reason = 'not in cache';
+    const counts = this.conf.cacheMinUses > 1 && !use.counted;
+    if (counts || this.conf.cacheLock) return new FillTurn(this, u, use).start(counts);
+    this.checkRange(u);
+    return DECLINED;
+  }
+
+  /** Looks again after a wait. */
+  again(u: UpstreamRequest, use: CacheUse): void {
+    this.answer(u, this.open(u, use));
+  }
+
+  /** Goes on with what {@link open} returned. */
+  answer(u: UpstreamRequest, code: number): void {
+    if (code === AGAIN || code === DONE) return;
+    if (code === DECLINED) u.proceed();
+    else finalize(u.r, code === ERROR ? 500 : code);
+  }
+
+  /** The entry is too old, and this request asks for a new one. */
+  expire(u: UpstreamRequest, use: CacheUse): void {
+    use.status = 'EXPIRED';
+    use.reason = 'expired';
+    use.validUntil = use.updating = use.onError = 0;
+    const { path, header } = use.entry!;
+    use.hash = path.slice(-32);
+    use.secondary = header.variant === use.hash;
+    this.checkRange(u);
+  }
+
+  /** Starts a request of our own that refreshes the entry while the client gets the old one. nginx: ngx_http_upstream_cache_background_update. */
+  refreshBehind(u: UpstreamRequest, use: CacheUse): boolean {
+    const { r } = u;
+    const sr = startSubrequest(r, { uri: r.uri, args: r.args, keepMethod: true, background: true, headerOnly: true, clone: true });
+    if (sr === undefined) return false;
+    sr.onFinish(() => use.unlock());
+    return true;
+  }
+
+  /** A range that begins far into the body is passed on and not kept. nginx: ngx_http_upstream_cache_check_range. */
+  checkRange(u: UpstreamRequest): void {
+    const limit = this.conf.cacheMaxRangeOffset;
+    const range = u.r.head.known[H.range];
+    if (range === undefined || !u.cacheable || limit === Number.POSITIVE_INFINITY) return;
+    let refused = limit === 0;
+    if (!refused) {
+      const found = /^bytes= *(-|\d*)/i.exec(range);
+      refused = found !== null && range.length >= 7 && (found[1] === '-' || (found[1] !== '' && Number(found[1]) >= limit));
+    }
+    if (!refused) return;
+    u.cacheable = false;
+    u.cacheUse!.reason = 'range beyond max_range_offset';
+  }
+
+  /** Sends an entry. Returns DONE. nginx: ngx_http_upstream_cache_send. */
+  serve(u: UpstreamRequest, use: CacheUse, entry: Entry): number {
+    const { r } = u;
+    const source = entry.body === undefined ? openBody(use.disk!, entry) : bufferSource(entry.body);
+    if (source === undefined) return this.#missing(u, use);
+    u.cached = true;
+    u.head = entry.head(u.conf.kinds);
+    if (use.status === 'STALE' || use.status === 'REVALIDATED') {
+      readFreshness(u, use, nowSeconds());
+      if (use.noCache || use.expired) u.cacheable = false;
+    }
+    if (!processHead(u)) {
+      source.abort(r);
+      return DONE;
+    }
+    const code = respond(r, source);
+    if (code !== DONE) finalize(r, code);
+    return DONE;
+  }
+
+  headRead(u: UpstreamRequest): void {
+    const use = u.cacheUse;
+    if (use?.disk === undefined) return;
+    readFreshness(u, use, nowSeconds());
+  }
+
+  headAccepted(u: UpstreamRequest): void {
+    const use = u.cacheUse;
+    if (use !== null && (use.noCache || use.expired)) u.cacheable = false;
+  }
+
+  // nginx: ngx_http_upstream_next and ngx_http_upstream_test_next.
+  failed(u: UpstreamRequest, failure: number, answered: boolean): boolean {
+    const use = u.cacheUse;
+    if (use === null || use.status !== 'EXPIRED') return false;
+    if ((this.conf.cacheUseStale & failure) === 0 && (answered || !use.staleOnError)) return false;
+    use.status = 'STALE';
+    this.#serveInstead(u, use);
+    return true;
+  }
+
+  /** Ends the business with backends, and sends the entry that there is. */
+  #serveInstead(u: UpstreamRequest, use: CacheUse): void {
+    u.finalize(DECLINED);
+    if (this.serve(u, use, use.entry!) !== DONE) finalize(u.r, 500);
+  }
+
+  // nginx: the last part of ngx_http_upstream_test_next.
+  notModified(u: UpstreamRequest): boolean {
+    const use = u.cacheUse;
+    if (use === null || use.status !== 'EXPIRED' || !this.conf.cacheRevalidate) return false;
+    const entry = use.entry!;
+    const now = nowSeconds();
+    let { validUntil, updating, onError } = use;
+    use.status = 'REVALIDATED';
+    if (validUntil === 0) {
+      const backend = u.head;
+      u.head = entry.head(u.conf.kinds);
+      readFreshness(u, use, now);
+      u.head = backend;
+      ({ validUntil, updating, onError } = use);
+    }
+    if (validUntil === 0) {
+      const seconds = validSeconds(this.conf.cacheValid, entry.header.status);
+      if (seconds !== 0) validUntil = now + seconds;
+    }
+    if (validUntil !== 0) use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
+    this.#serveInstead(u, use);
+    return true;
+  }
+
+  // nginx: the cache part of ngx_http_upstream_intercept_errors.
+  intercepted(u: UpstreamRequest, status: number): void {
+    const use = u.cacheUse;
+    if (use?.disk === undefined) return;
+    if (use.noCache || use.expired) u.cacheable = false;
+    if (u.cacheable) storeError(u, use, this.conf, status);
+    use.free();
+  }
+
+  begin(u: UpstreamRequest): void {
+    const use = u.cacheUse;
+    if (use?.disk === undefined) return;
+    startFill(u, use, this.conf);
+  }
+
+  passing(u: UpstreamRequest): void {
+    u.cacheUse?.free();
+  }
+
+  // nginx: the cache part of ngx_http_upstream_process_request, ngx_http_file_cache_update.
+  commit(u: UpstreamRequest): void {
+    const use = u.cacheUse;
+    const writer = use?.writer ?? null;
+    if (use === null || writer === null) return;
+    const { contentLength } = u.head;
+    if (u.exchange.endsWithConnection && contentLength !== -1 && contentLength !== writer.length) {
+      use.free();
+      return;
+    }
+    use.writer = null;
+    use.settled = true;
+    const size = writer.commit();
+    if (size === 0) {
+      use.unlock();
+      return;
+    }
+    use.stored = true;
+    const main = use.hash === use.main ? null : use.main;
+    use.disk!.stored({ hash: use.hash, key: use.key, main, size: diskSize(size) }, use.lockHash, use.lockId);
+    use.lockId = 0;
+  }
+
+  // nginx: the cache part of ngx_http_upstream_finalize_request.
+  finish(u: UpstreamRequest, code: number): void {
+    const use = u.cacheUse;
+    if (use?.disk === undefined || use.settled) return;
+    if (u.cacheable && use.writer === null && (code === 502 || code === 504)) storeError(u, use, this.conf, code);
+    use.free();
+  }
+}
+
+/** Whether stale entries may be served while somebody refreshes them. */
+export const servesWhileUpdating = (conf: Readonly<CacheSettings>, use: CacheUse): boolean =>
+  (conf.cacheUseStale & FT.UPDATING) !== 0 || use.staleUpdating;
+
+/**
+ * Makes the cache of a location; undefined where there is none. `key` makes a request's key unless `*_cache_key` gives it.
+ * nginx: ngx_http_upstream_cache_get.
+ */
+export function makeLocationCache(
+  family: CacheFamily,
+  conf: Readonly<CacheSettings>,
+  key: (u: UpstreamRequest) => string,
+  http: HttpRuntime,
+  env: WorkerEnv,
+): LocationCache | undefined {
+  const choice = conf.cache;
+  if (choice === null) return undefined;
+  const { cacheKey } = conf;
+  const keyOf = cacheKey === undefined ? key : (u: UpstreamRequest): string => cacheKey.eval(u.r);
+  if ('zone' in choice) {
+    const disk = openCache(env, choice.zone);
+    return new LocationCache(conf, { disk: () => disk, key: keyOf });
+  }
+  const caches = new Map<string, DiskCache>();
+  for (const path of http.mainSettings(cachePathScope).paths) {
+    if (path.family === family) caches.set(path.zone.name, openCache(env, path.zone));
+  }
+  const named = (r: Request): DiskCache | undefined | null => {
+    const name = choice.name.eval(r);
+    if (name === '' || name === 'off') return undefined;
+    const disk = caches.get(name);
+    if (disk === undefined) r.log(ERR, `cache "${name}" not found`);
+    return disk ?? null;
+  };
+  return new LocationCache(conf, { disk: named, key: keyOf });
+}
+

@@ -1,0 +1,56 @@
+import type { ComplexValue } from '../../shared/value/value.js';
+import type { ZoneRef } from '../../shared/zone/kind.js';
+import type { Request } from '../http/request.js';
+import type { CacheDef } from './cache-def.js';
+import type { CacheIndex } from './index-zone.js';
+
+/** One status (0: any) of `*_cache_valid` and its seconds. */
+export interface CacheValid {
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** Where responses are kept: one cache, or the one that a value names. */
+export type CacheChoice = { readonly zone: ZoneRef<CacheIndex, CacheDef> } | { readonly name: ComplexValue<Request> };
+
+/** The settings of the cache that all protocols to backends share. nginx: the cache part of ngx_http_upstream_conf_t. */
+export interface CacheSettings {
+  /** null: `off`. */
+  cache: CacheChoice | null;
+  cacheKey: ComplexValue<Request> | undefined;
+  cacheValid: readonly CacheValid[];
+  cacheMinUses: number;
+  /** Bits of METHOD. */
+  cacheMethods: number;
+  cacheBypass: readonly ComplexValue<Request>[];
+  noCache: readonly ComplexValue<Request>[];
+  cacheLock: boolean;
+  /** Milliseconds. */
+  cacheLockTimeout: number;
+  cacheLockAge: number;
+  /** Bits of `FT`. */
+  cacheUseStale: number;
+  cacheBackgroundUpdate: boolean;
+  cacheRevalidate: boolean;
+  cachePurge: readonly ComplexValue<Request>[];
+  cacheConvertHead: boolean;
+  /** Bytes; Infinity: no limit. */
+  cacheMaxRangeOffset: number;
+}
+
+/** Whether any of the values is neither empty nor `0`. nginx: ngx_http_test_predicates. */
+export function firstTrue(r: Request, values: readonly ComplexValue<Request>[]): ComplexValue<Request> | undefined {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!.eval(r);
+    if (value !== '' && value !== '0') return values[i];
+  }
+  return undefined;
+}
+
+/** The seconds that a status is valid by `*_cache_valid`; 0 for none. nginx: ngx_http_file_cache_valid. */
+export function validSeconds(rules: readonly CacheValid[], status: number): number {
+  for (let i = 0; i < rules.length; i++) {
+    if (rules[i]!.status === 0 || rules[i]!.status === status) return rules[i]!.seconds;
+  }
+  return 0;
+}

@@ -1,0 +1,193 @@
+import { INFO } from '../../shared/log/level.js';
+import type { ZoneJob } from '../../shared/zone/kind.js';
+import { AGAIN, DECLINED, DONE } from '../phases/codes.js';
+import { enter, leave } from '../phases/at-work.js';
+import type { UpstreamRequest } from '../upstream/engine.js';
+import { nowSeconds } from './disk-cache.js';
+import type { LocationCache } from './location-cache.js';
+import { servesWhileUpdating } from './location-cache.js';
+import type { Waiter } from './lock-waiters.js';
+import type { CacheUse } from './use.js';
+
+/**
+ * The lock of a refresh lasts as long as its holder lives (its death gives it back); this bounds it (milliseconds) where
+ * nobody notices.
+ */
+const REFRESH_AGE = 600_000;
+
+/** A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists, ngx_http_file_cache_lock. */
+export class FillTurn implements ZoneJob, Waiter {
+  readonly #cache: LocationCache;
+  readonly #u: UpstreamRequest;
+  readonly #use: CacheUse;
+  #counts = false;
+  #uses = 0;
+  #id = 0;
+
+  constructor(cache: LocationCache, u: UpstreamRequest, use: CacheUse) {
+    this.#cache = cache;
+    this.#u = u;
+    this.#use = use;
+  }
+
+  get hash(): string {
+    return this.#use.lockHash;
+  }
+
+  get deadline(): number {
+    return this.#use.lockDeadline;
+  }
+
+  start(counts: boolean): number {
+    this.#counts = counts;
+    this.#use.disk!.index.sql.submit(this);
+    return AGAIN;
+  }
+
+  work(): void {
+    const { index } = this.#use.disk!;
+    const { conf } = this.#cache;
+    this.#id = 0;
+    if (this.#counts) {
+      this.#uses = index.countUse(this.#use.hash, this.#use.key, nowSeconds());
+      if (this.#uses < conf.cacheMinUses) return;
+    }
+    if (conf.cacheLock) this.#id = index.lock(this.hash, conf.cacheLockAge);
+  }
+
+  after(): void {
+    const before = enter(this.#u.r);
+    this.#goOn();
+    leave(before);
+  }
+
+  #goOn(): void {
+    const u = this.#u;
+    const use = this.#use;
+    const cache = this.#cache;
+    use.lockId = this.#id;
+    if (gone(u)) {
+      use.unlock();
+      return;
+    }
+    use.counted = true;
+    if (this.#counts && this.#uses < cache.conf.cacheMinUses) this.#passUncached(`min_uses ${this.#uses}/${cache.conf.cacheMinUses}`);
+    else if (!cache.conf.cacheLock) this.#fill();
+    else if (use.lockId !== 0) {
+      // Another process may have filled the entry since this one looked.
+      if (use.entry === undefined && use.disk!.exists(use.hash)) {
+        use.entry = undefined;
+        this.#lookAgain();
+      } else this.#fill();
+    } else if (use.lockTimeout === 0) this.#passUncached('lock timeout');
+    else this.#wait();
+  }
+
+  /** The lock is kept while the file that came in between turns out to be of no use. */
+  #lookAgain(): void {
+    const use = this.#use;
+    const id = use.lockId;
+    use.lockId = 0;
+    use.disk!.unlock(use.lockHash, id);
+    this.#cache.again(this.#u, use);
+  }
+
+  #fill(): void {
+    this.#cache.checkRange(this.#u);
+    this.#u.proceed();
+  }
+
+  #passUncached(reason: string): void {
+    this.#u.cacheable = false;
+    this.#use.reason = reason;
+    this.#u.proceed();
+  }
+
+  #wait(): void {
+    const use = this.#use;
+    if (use.lockDeadline === 0) use.lockDeadline = performance.now() + use.lockTimeout;
+    use.disk!.waiters.add(this);
+  }
+
+  wake(timedOut: boolean): void {
+    const u = this.#u;
+    if (gone(u)) return;
+    const before = enter(u.r);
+    if (timedOut) {
+      u.r.log(INFO, 'cache lock timeout');
+      this.#use.lockTimeout = 0;
+    }
+    this.#cache.again(u, this.#use);
+    leave(before);
+  }
+}
+
+/** A request for an entry that is too old: it refreshes it, or gets it as it is because somebody else does. nginx: the end of ngx_http_file_cache_read. */
+export class RefreshTurn implements ZoneJob {
+  readonly #cache: LocationCache;
+  readonly #u: UpstreamRequest;
+  readonly #use: CacheUse;
+  #id = 0;
+
+  constructor(cache: LocationCache, u: UpstreamRequest, use: CacheUse) {
+    this.#cache = cache;
+    this.#u = u;
+    this.#use = use;
+  }
+
+  start(): number {
+    const u = this.#u;
+    const use = this.#use;
+    // The refresh that a request has started behind its back takes over its lock.
+    const parent = u.r.background ? (u.r.parent?.upstream?.cacheUse ?? null) : null;
+    if (parent !== null && parent.lockId !== 0 && parent.lockHash === use.lockHash) {
+      use.lockId = parent.lockId;
+      parent.lockId = 0;
+      this.#cache.expire(u, use);
+      return DECLINED;
+    }
+    use.disk!.index.sql.submit(this);
+    return AGAIN;
+  }
+
+  work(): void {
+    this.#id = this.#use.disk!.index.lock(this.#use.lockHash, REFRESH_AGE);
+  }
+
+  after(): void {
+    const before = enter(this.#u.r);
+    this.#goOn();
+    leave(before);
+  }
+
+  #goOn(): void {
+    const u = this.#u;
+    const use = this.#use;
+    const cache = this.#cache;
+    use.lockId = this.#id;
+    if (gone(u)) {
+      use.unlock();
+      return;
+    }
+    const behind = servesWhileUpdating(cache.conf, use) && !u.r.background;
+    if (use.lockId === 0) {
+      if (behind) return this.#serveAs('UPDATING');
+    } else if (behind && cache.conf.cacheBackgroundUpdate) {
+      if (cache.refreshBehind(u, use)) return this.#serveAs('STALE');
+      use.unlock();
+      cache.answer(u, 500);
+      return;
+    }
+    cache.expire(u, use);
+    u.proceed();
+  }
+
+  #serveAs(status: 'UPDATING' | 'STALE'): void {
+    this.#use.status = status;
+    const code = this.#cache.serve(this.#u, this.#use, this.#use.entry!);
+    if (code !== DONE) this.#cache.answer(this.#u, code);
+  }
+}
+
+/** Nobody waits for the request any more. */
+const gone = (u: UpstreamRequest): boolean => u.r.finished || (u.r.main.finished && !u.r.background) || u.done;

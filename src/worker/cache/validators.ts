@@ -1,0 +1,30 @@
+import { httpDate } from '../../shared/lib/http-date.js';
+import type { ComplexValue } from '../../shared/value/value.js';
+import type { Request } from '../http/request.js';
+import type { CacheUse } from './use.js';
+
+/** The entry that the request at hand is to refresh, where the backend may be asked whether it has changed. */
+function refreshed(r: Request): CacheUse | undefined {
+  const use = r.upstream?.cacheUse;
+  if (use?.entry === undefined || use.status !== 'EXPIRED' || !use.revalidates) return undefined;
+  return use;
+}
+
+/** `$upstream_cache_last_modified`. nginx: ngx_http_upstream_cache_last_modified. */
+export function cacheLastModified(r: Request): string | undefined {
+  const time = refreshed(r)?.entry!.header.lastModified ?? -1;
+  return time === -1 ? undefined : httpDate(time * 1000);
+}
+
+/** `$upstream_cache_etag`. nginx: ngx_http_upstream_cache_etag. */
+export function cacheEtag(r: Request): string | undefined {
+  return refreshed(r)?.entry!.header.etag || undefined;
+}
+
+/** The two as header values. */
+export const lastModifiedValue: ComplexValue<Request> = {
+  text: '$upstream_cache_last_modified',
+  constant: undefined,
+  eval: (r) => cacheLastModified(r) ?? '',
+};
+export const etagValue: ComplexValue<Request> = { text: '$upstream_cache_etag', constant: undefined, eval: (r) => cacheEtag(r) ?? '' };
