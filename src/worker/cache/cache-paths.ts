@@ -22,6 +22,8 @@ interface Settings {
 
 /** Two pages. */
 const MIN_BYTES = 8192;
+/** What a zone has at least; eight pages. */
+const SMALLEST_FILE = 8 * 4096;
 
 const milliseconds = (text: string): number | undefined => parseTime(text, 'ms');
 const seconds = (text: string): number | undefined => parseTime(text, 's');
@@ -43,70 +45,87 @@ const NUMBERS: { readonly [name: string]: (text: string) => number | undefined }
   purger_threshold: milliseconds,
 };
 
-const onOff = (text: string): boolean | undefined => (text === 'on' ? true : text === 'off' ? false : undefined);
+/** What the parameters of a line say. */
+class Parameters {
+  readonly numbers: Record<string, number> = {};
+  levels: readonly number[] = [];
+  useTempPath = true;
+  purger = false;
+  name = '';
+  bytes = 0;
+
+  /** Reads `key=value`, argument number `arg`, with nginx's messages. */
+  read(ctx: Context, arg: number): void {
+    const parameter = ctx.node.args[arg]!;
+    const equals = parameter.indexOf('=');
+    const key = parameter.slice(0, Math.max(0, equals));
+    const value = parameter.slice(equals + 1);
+    const number = NUMBERS[key];
+    if (key === 'levels') {
+      if (!/^[12](:[12]){0,2}$/.test(value)) {
+        ctx.fail(`invalid "levels" "${parameter}"`, { arg, hint: 'up to three numbers from 1 to 2, as in `levels=1:2`' });
+      }
+      this.levels = value.split(':').map(Number);
+    } else if (key === 'use_temp_path') this.useTempPath = onOff(ctx, arg, key, value);
+    else if (key === 'purger') this.purger = onOff(ctx, arg, key, value);
+    else if (key === 'keys_zone') this.#zone(ctx, arg, value);
+    else if (number !== undefined) this.numbers[key] = number(value) ?? ctx.fail(`invalid ${key} value "${parameter}"`, { arg });
+    else ctx.fail(`invalid parameter "${parameter}"`, { arg });
+  }
+
+  #zone(ctx: Context, arg: number, value: string): void {
+    const parameter = ctx.node.args[arg]!;
+    const colon = value.indexOf(':');
+    const size = colon === -1 ? undefined : parseSize(value.slice(colon + 1));
+    if (size === undefined)
+      ctx.fail(`invalid keys zone size "${parameter}"`, { arg, hint: 'a zone is written as in `keys_zone=name:10m`' });
+    if (size < MIN_BYTES) ctx.fail(`keys zone "${parameter}" is too small`, { arg });
+    this.name = value.slice(0, colon);
+    this.bytes = size;
+  }
+
+  pace(helper: string, files: number, threshold: number): Pace {
+    const { numbers } = this;
+    return {
+      files: numbers[`${helper}_files`] ?? files,
+      sleep: numbers[`${helper}_sleep`] ?? 50,
+      threshold: numbers[`${helper}_threshold`] ?? threshold,
+    };
+  }
+}
+
+function onOff(ctx: Context, arg: number, key: string, value: string): boolean {
+  if (value !== 'on' && value !== 'off') ctx.fail(`invalid ${key} value "${ctx.node.args[arg]}", it must be "on" or "off"`, { arg });
+  return value === 'on';
+}
 
 // nginx: ngx_http_file_cache_set_slot.
 function definePath(conf: Partial<Settings>, family: CacheFamily, ctx: Context): void {
-  const [folder, ...parameters] = ctx.node.args as [string, ...string[]];
+  const { args, name: directive, pos } = ctx.node;
+  const folder = args[0]!;
   const path = ctx.path(folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder);
-  const numbers: Record<string, number> = {};
-  let levels: readonly number[] = [];
-  let useTempPath = true;
-  let purger = false;
-  let name = '';
-  let bytes = 0;
-  parameters.forEach((parameter, i) => {
-    const equals = parameter.indexOf('=');
-    const key = equals === -1 ? parameter : parameter.slice(0, equals);
-    const value = parameter.slice(equals + 1);
-    const arg = i + 1;
-    if (equals === -1) return ctx.fail(`invalid parameter "${parameter}"`, { arg });
-    if (key === 'levels') {
-      if (!/^[12](:[12]){0,2}$/.test(value)) ctx.fail(`invalid "levels" "${parameter}"`, { arg, hint: 'up to three numbers from 1 to 2, as in `levels=1:2`' });
-      levels = value.split(':').map(Number);
-    } else if (key === 'use_temp_path' || key === 'purger') {
-      const on = onOff(value);
-      if (on === undefined) return ctx.fail(`invalid ${key} value "${parameter}", it must be "on" or "off"`, { arg });
-      if (key === 'purger') purger = on;
-      else useTempPath = on;
-    } else if (key === 'keys_zone') {
-      const colon = value.indexOf(':');
-      const size = colon === -1 ? undefined : parseSize(value.slice(colon + 1));
-      if (size === undefined) return ctx.fail(`invalid keys zone size "${parameter}"`, { arg, hint: 'a zone is written as in `keys_zone=name:10m`' });
-      if (size < MIN_BYTES) ctx.fail(`keys zone "${parameter}" is too small`, { arg });
-      name = value.slice(0, colon);
-      bytes = size;
-    } else if (NUMBERS[key] !== undefined) {
-      const number = NUMBERS[key](value);
-      if (number === undefined) return ctx.fail(`invalid ${key} value "${parameter}"`, { arg });
-      numbers[key] = number;
-    } else ctx.fail(`invalid parameter "${parameter}"`, { arg });
-  });
-  if (name === '' || bytes === 0) ctx.fail(`"${ctx.node.name}" must have "keys_zone" parameter`);
+  const given = new Parameters();
+  for (let arg = 1; arg < args.length; arg++) given.read(ctx, arg);
+  const { name, bytes, numbers, levels, useTempPath } = given;
+  if (name === '' || bytes === 0) ctx.fail(`"${directive}" must have "keys_zone" parameter`);
   const same = conf.paths?.find(({ zone }) => zone.data.path === path);
   if (same !== undefined) ctx.fail(`the same path name "${path}" used in ${same.pos.file}:${same.pos.line} and`);
   const kind = cacheZones[family];
-  const known = ctx.zone(kind, name);
-  if ((known.data as CacheDef | undefined) !== undefined) ctx.fail(`duplicate zone "${name}"`);
-  const pace = (helper: string): Pace => ({
-    files: numbers[`${helper}_files`] ?? (helper === 'purger' ? 10 : 100),
-    sleep: numbers[`${helper}_sleep`] ?? 50,
-    threshold: numbers[`${helper}_threshold`] ?? (helper === 'purger' ? 50 : 200),
-  });
+  if ((ctx.zone(kind, name).data as CacheDef | undefined) !== undefined) ctx.fail(`duplicate zone "${name}"`);
   const data: CacheDef = {
-    directive: ctx.node.name,
+    directive,
     path,
     levels,
     useTempPath,
     inactive: numbers.inactive ?? 600,
     maxSize: numbers.max_size ?? Number.POSITIVE_INFINITY,
     minFree: numbers.min_free ?? 0,
-    loader: pace('loader'),
-    manager: pace('manager'),
-    purger: purger ? pace('purger') : undefined,
+    loader: given.pace('loader', 100, 200),
+    manager: given.pace('manager', 100, 200),
+    purger: given.purger ? given.pace('purger', 10, 50) : undefined,
   };
-  const zone = ctx.zone(kind, name, { bytes: Math.max(bytes, 8 * 4096), data });
-  conf.paths = [...(conf.paths ?? []), { family, zone, pos: ctx.node.pos }];
+  const zone = ctx.zone(kind, name, { bytes: Math.max(bytes, SMALLEST_FILE), data });
+  conf.paths = [...(conf.paths ?? []), { family, zone, pos }];
 }
 
 const row = (family: CacheFamily): Directive<Settings, Request> => ({

@@ -5,8 +5,8 @@ import { parseTime } from '../../shared/config/units.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import { METHOD } from '../http/method.js';
 import type { Request } from '../http/request.js';
-import type { StoreSettings } from '../upstream/settings.js';
 import { FT } from '../upstream/failure.js';
+import type { StoreSettings } from '../upstream/settings.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import type { CacheChoice, CacheSettings, CacheValid } from './settings.js';
 
@@ -81,12 +81,15 @@ const valid: Row['set'] = (conf, node, ctx) => {
   const last = node.args.length - 1;
   const seconds = parseTime(node.args[last]!, 's');
   if (seconds === undefined) return ctx.fail(`invalid time value "${node.args[last]}"`, { arg: last });
-  const statuses = last === 0 ? [200, 301, 302] : node.args.slice(0, last).map((text, i) => {
-    if (text === 'any') return 0;
-    const status = /^\d+$/.test(text) ? Number(text) : -1;
-    if (status < 100 || status > 599) ctx.fail(`invalid status "${text}"`, { arg: i });
-    return status;
-  });
+  const statuses =
+    last === 0
+      ? [200, 301, 302]
+      : node.args.slice(0, last).map((text, i) => {
+          if (text === 'any') return 0;
+          const status = /^\d+$/.test(text) ? Number(text) : -1;
+          if (status < 100 || status > 599) ctx.fail(`invalid status "${text}"`, { arg: i });
+          return status;
+        });
   conf.cacheValid = [...(conf.cacheValid ?? []), ...statuses.map((status) => ({ status, seconds }))];
 };
 

@@ -1,7 +1,17 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { UpstreamHead } from '../upstream/upstream-head.js';
 import type { HeaderKinds } from '../upstream/header-kinds.js';
-import { BLOCK, decodeHeader, type DecodedHeader, type EntryHeader, fileLength, headerLength, isBlock, tableChecksum, tableLength } from './file-format.js';
+import { UpstreamHead } from '../upstream/upstream-head.js';
+import {
+  BLOCK,
+  type DecodedHeader,
+  decodeHeader,
+  type EntryHeader,
+  fileLength,
+  headerLength,
+  isBlock,
+  tableChecksum,
+  tableLength,
+} from './file-format.js';
 
 /** Bodies up to this size are checked in whole before anything of them is sent. */
 const CHECKED = 1024 * 1024;

@@ -128,8 +128,7 @@ export function decodeHeader(bytes: Buffer): DecodedHeader | string {
 }
 
 /** The whole length of a file with this header. */
-export const fileLength = ({ entry, bodyStart }: DecodedHeader): number =>
-  bodyStart + entry.bodyLength + tableLength(entry.bodyLength);
+export const fileLength = ({ entry, bodyStart }: DecodedHeader): number => bodyStart + entry.bodyLength + tableLength(entry.bodyLength);
 
 /** Makes the checksums of a body's blocks as its pieces come. */
 export class BlockSums {

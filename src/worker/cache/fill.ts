@@ -1,5 +1,5 @@
-import { md5Hex } from '../../shared/lib/md5.js';
 import { parseHttpDate } from '../../shared/lib/http-date.js';
+import { md5Hex } from '../../shared/lib/md5.js';
 import type { UpstreamRequest } from '../upstream/engine.js';
 import { K } from '../upstream/header-kinds.js';
 import { diskSize, nowSeconds } from './disk-cache.js';

@@ -4,7 +4,6 @@ import { IGNORE } from '../upstream/failure.js';
 import { K } from '../upstream/header-kinds.js';
 import type { CacheUse } from './use.js';
 
-
 /** Longest `Vary` that is understood. nginx: NGX_HTTP_CACHE_VARY_LEN. */
 const MAX_VARY = 128;
 
@@ -78,7 +77,10 @@ function cacheControl(u: UpstreamRequest, use: CacheUse, text: string, now: numb
     }
     if (at !== -1) {
       const seconds = deltaSeconds(text, at);
-      if (seconds === undefined) return refuse(u, use, 'malformed cache-control');
+      if (seconds === undefined) {
+        refuse(u, use, 'malformed cache-control');
+        return;
+      }
       if (seconds === 0) {
         use.noCache = true;
         use.reason = 'max-age=0';
@@ -91,13 +93,19 @@ function cacheControl(u: UpstreamRequest, use: CacheUse, text: string, now: numb
   const revalidate = text.indexOf('stale-while-revalidate=');
   if (revalidate !== -1) {
     const seconds = deltaSeconds(text, revalidate + 23);
-    if (seconds === undefined) return refuse(u, use, 'malformed cache-control');
+    if (seconds === undefined) {
+      refuse(u, use, 'malformed cache-control');
+      return;
+    }
     use.updating = use.onError = seconds;
   }
   const onError = text.indexOf('stale-if-error=');
   if (onError !== -1) {
     const seconds = deltaSeconds(text, onError + 15);
-    if (seconds === undefined) return refuse(u, use, 'malformed cache-control');
+    if (seconds === undefined) {
+      refuse(u, use, 'malformed cache-control');
+      return;
+    }
     use.onError = seconds;
   }
 }
@@ -116,13 +124,19 @@ function accelExpires(u: UpstreamRequest, use: CacheUse, value: string, now: num
   const digits = absolute ? value.slice(1) : value;
   if (!/^\d+$/.test(digits)) return;
   const n = Number(digits);
-  if (!absolute && n === 0) return refuse(u, use, 'x-accel-expires: 0');
+  if (!absolute && n === 0) {
+    refuse(u, use, 'x-accel-expires: 0');
+    return;
+  }
   use.validUntil = absolute ? n : now + n;
   use.noCache = use.expired = false;
 }
 
 function vary(u: UpstreamRequest, use: CacheUse, value: string): void {
-  if (value === '*') return refuse(u, use, 'vary: *');
+  if (value === '*') {
+    refuse(u, use, 'vary: *');
+    return;
+  }
   use.vary = use.vary === '' ? value : `${use.vary}, ${value}`;
   if (use.vary.length > MAX_VARY) refuse(u, use, 'vary is too long');
 }

@@ -1,5 +1,5 @@
-import { monotonicMs } from '../../shared/zone/monotonic.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import { monotonicMs } from '../../shared/zone/monotonic.js';
 import { slabCapacity } from '../../shared/zone/slab.js';
 import type { CacheDef } from './cache-def.js';
 import type { DiskCache } from './disk-cache.js';
@@ -240,9 +240,7 @@ function makeKind(family: string): ZoneKind<CacheIndex, CacheDef> {
       if (before.path !== after.path) {
         return `cache "${name}" uses the "${after.path}" cache path while previously it used the "${before.path}" cache path`;
       }
-      return before.levels.join(':') === after.levels.join(':')
-        ? undefined
-        : `cache "${name}" had previously different levels`;
+      return before.levels.join(':') === after.levels.join(':') ? undefined : `cache "${name}" had previously different levels`;
     },
   };
 }

@@ -1,18 +1,18 @@
 import { md5Hex } from '../../shared/lib/md5.js';
 import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
-import { bufferSource, respond } from '../http/respond.js';
 import { finalize } from '../http/finalize.js';
 import { H } from '../http/header-names.js';
 import { METHOD } from '../http/method.js';
 import type { Request } from '../http/request.js';
+import { bufferSource, respond } from '../http/respond.js';
+import type { HttpRuntime } from '../http/runtime-types.js';
 import { startSubrequest } from '../http/subrequest.js';
+import type { WorkerEnv } from '../module.js';
 import { AGAIN, DECLINED, DONE, ERROR } from '../phases/codes.js';
 import { processHead } from '../upstream/copy-head.js';
 import type { UpstreamRequest } from '../upstream/engine.js';
 import { FT } from '../upstream/failure.js';
 import type { ResponseCache } from '../upstream/response-cache.js';
-import type { HttpRuntime } from '../http/runtime-types.js';
-import type { WorkerEnv } from '../module.js';
 import { openBody } from './block-source.js';
 import { cachePathScope, openCache } from './cache-paths.js';
 import { type DiskCache, diskSize, nowSeconds } from './disk-cache.js';
@@ -20,8 +20,8 @@ import type { Entry } from './entry.js';
 import { startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
-import { FillTurn, RefreshTurn } from './turns.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
+import { FillTurn, RefreshTurn } from './turns.js';
 import { CacheUse } from './use.js';
 import { variantHash, varyText } from './vary.js';
 
@@ -346,4 +346,3 @@ export function makeLocationCache(
   };
   return new LocationCache(conf, { disk: named, key: keyOf });
 }
-

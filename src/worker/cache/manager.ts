@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
-import { CRIT } from '../../shared/log/level.js';
 import type { Logger } from '../../shared/log/error-log.js';
+import { CRIT } from '../../shared/log/level.js';
 import type { Server, WorkerProcess } from '../worker-process.js';
 import type { Pace } from './cache-def.js';
 import { type DiskCache, nowSeconds } from './disk-cache.js';
@@ -20,7 +20,8 @@ const UNLOADED = 60_000;
 export function serveManager(worker: WorkerProcess): Server {
   return runHelper(
     worker,
-    ({ caches, folders }) => caches.flatMap((cache) => [manage(cache, worker.log, folders), ...(cache.index.def.purger === undefined ? [] : [sweep(cache)])]),
+    ({ caches, folders }) =>
+      caches.flatMap((cache) => [manage(cache, worker.log, folders), ...(cache.index.def.purger === undefined ? [] : [sweep(cache)])]),
     () => {},
   );
 }

@@ -1,7 +1,7 @@
 import { INFO } from '../../shared/log/level.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
-import { AGAIN, DECLINED, DONE } from '../phases/codes.js';
 import { enter, leave } from '../phases/at-work.js';
+import { AGAIN, DECLINED, DONE } from '../phases/codes.js';
 import type { UpstreamRequest } from '../upstream/engine.js';
 import { nowSeconds } from './disk-cache.js';
 import type { LocationCache } from './location-cache.js';
@@ -171,11 +171,16 @@ export class RefreshTurn implements ZoneJob {
     }
     const behind = servesWhileUpdating(cache.conf, use) && !u.r.background;
     if (use.lockId === 0) {
-      if (behind) return this.#serveAs('UPDATING');
+      if (behind) {
+        this.#serveAs('UPDATING');
+        return;
+      }
     } else if (behind && cache.conf.cacheBackgroundUpdate) {
-      if (cache.refreshBehind(u, use)) return this.#serveAs('STALE');
-      use.unlock();
-      cache.answer(u, 500);
+      if (cache.refreshBehind(u, use)) this.#serveAs('STALE');
+      else {
+        use.unlock();
+        cache.answer(u, 500);
+      }
       return;
     }
     cache.expire(u, use);

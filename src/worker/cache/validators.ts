@@ -1,24 +1,24 @@
 import { httpDate } from '../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { Request } from '../http/request.js';
-import type { CacheUse } from './use.js';
+import type { EntryHeader } from './file-format.js';
 
 /** The entry that the request at hand is to refresh, where the backend may be asked whether it has changed. */
-function refreshed(r: Request): CacheUse | undefined {
+function refreshed(r: Request): EntryHeader | undefined {
   const use = r.upstream?.cacheUse;
   if (use?.entry === undefined || use.status !== 'EXPIRED' || !use.revalidates) return undefined;
-  return use;
+  return use.entry.header;
 }
 
 /** `$upstream_cache_last_modified`. nginx: ngx_http_upstream_cache_last_modified. */
 export function cacheLastModified(r: Request): string | undefined {
-  const time = refreshed(r)?.entry!.header.lastModified ?? -1;
+  const time = refreshed(r)?.lastModified ?? -1;
   return time === -1 ? undefined : httpDate(time * 1000);
 }
 
 /** `$upstream_cache_etag`. nginx: ngx_http_upstream_cache_etag. */
 export function cacheEtag(r: Request): string | undefined {
-  return refreshed(r)?.entry!.header.etag || undefined;
+  return refreshed(r)?.etag || undefined;
 }
 
 /** The two as header values. */

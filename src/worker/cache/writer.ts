@@ -5,7 +5,7 @@ import { fsPath } from '../../shared/lib/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
 import type { Request } from '../http/request.js';
 import type { BodyTee } from '../upstream/conf.js';
-import { BlockSums, encodeHeader, type EntryHeader, tableChecksum } from './file-format.js';
+import { BlockSums, type EntryHeader, encodeHeader, tableChecksum } from './file-format.js';
 import { tempName } from './path.js';
 
 /** What is kept in memory before a file is begun. */

@@ -83,4 +83,3 @@ function begin(sr: Request): void {
   if (sr.main.finished && !sr.background) return;
   startPhases(sr);
 }
-

@@ -1,9 +1,9 @@
 import { ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
+import type { CacheUse } from '../cache/use.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
 import { sendBody, sendHeader } from '../http/respond.js';
 import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../phases/codes.js';
-import type { CacheUse } from '../cache/use.js';
 import { Attempt } from './attempt.js';
 import { PICKING, type Picker, type PickerOwner } from './balancer.js';
 import type { BodyRelay } from './body-relay.js';

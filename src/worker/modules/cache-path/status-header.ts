@@ -7,7 +7,9 @@ import { OK } from '../../phases/codes.js';
 /** Adds `Cache-Status` to responses of locations with a cache. RFC 9211. */
 export const addCacheStatus: HeaderFilter = (r) => {
   const use = r.upstream?.cacheUse ?? null;
-  if (use !== null && r === r.main) r.out.add('Cache-Status', describe(r, use));
+  // A purge is no use of the cache.
+  const asked = use !== null && (use.status !== '' || use.disk === undefined);
+  if (asked && r === r.main) r.out.add('Cache-Status', describe(r, use));
   return OK;
 };
 

@@ -1,14 +1,14 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
+import { makeLocationCache } from '../../cache/location-cache.js';
 import type { Request } from '../../http/request.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
-import { makeLocationCache } from '../../cache/location-cache.js';
 import type { WorkerEnv } from '../../module.js';
 import type { UpstreamConf } from '../../upstream/conf.js';
 import { completeSettings } from '../../upstream/directives.js';
 import { makeHeaderKinds } from '../../upstream/header-kinds.js';
 import type { HeadRewriter } from '../../upstream/protocol.js';
-import { cacheKey } from './exchange.js';
 import { rewriteCookie } from './cookies.js';
+import { cacheKey } from './exchange.js';
 import { type CompiledHeaders, cacheHeaders, compileHeaders, defaultHeaders } from './request-headers.js';
 import { defaultRedirect, rewriteValue } from './rewrite.js';
 import type { ProxyPass, ProxySettings, Rewrite } from './settings.js';

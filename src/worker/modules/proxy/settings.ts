@@ -1,6 +1,6 @@
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
 import type { CacheSettings } from '../../cache/settings.js';
+import type { Request } from '../../http/request.js';
 import type { Declaration } from '../../upstream/group-config.js';
 import type { UpstreamSettings } from '../../upstream/settings.js';
 
