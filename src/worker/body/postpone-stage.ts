@@ -24,6 +24,8 @@ export class PostponeStage implements BodyStage {
   #wanted = false;
   #ended = false;
   #flowing = false;
+  /** Called when the request's own body has come to its end, to add what follows it. */
+  tail: (() => void) | null = null;
 
   constructor(r: Request, next: BodyStage) {
     this.#r = r;
@@ -50,6 +52,7 @@ export class PostponeStage implements BodyStage {
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     this.#upstream = IDLE;
     if (chunk !== null) this.put(chunk);
+    if (last) this.tail?.();
     this.#ended = last;
     if (chunk === null && !last && this.#queue.length === 0 && this.#wanted) {
       this.#wanted = false;

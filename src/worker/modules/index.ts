@@ -1,6 +1,7 @@
 import type { AnyModule } from '../module.js';
 import { accessModule } from './access/index.js';
 import { accessLogModule } from './access-log/index.js';
+import { additionModule } from './addition/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
@@ -49,6 +50,7 @@ import { ssiModule } from './ssi/index.js';
 import { makeSslModule } from './ssl/index.js';
 import { staticModule } from './static/index.js';
 import { stubStatusModule } from './stub-status/index.js';
+import { subModule } from './sub/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
 import { tryFilesModule } from './try-files/index.js';
 import { upstreamGroupsModule, upstreamModule } from './upstream/index.js';
@@ -121,6 +123,8 @@ export const modules: readonly AnyModule[] = [
   cachePathModule,
   headersModule,
   gunzipModule,
+  additionModule,
+  subModule,
   charsetModule,
   ssiModule,
   postponeModule,
