@@ -25,9 +25,10 @@ export function parseContentTypes(
 
 /** Whether the response's type is in the set. nginx: ngx_http_test_content_type. */
 export function hasContentType(r: Request, types: ContentTypes): boolean {
+  if (types === null) return true;
   const type = r.out.contentType;
   if (type === '') return false;
-  if (types === null || types.has(type)) return true;
+  if (types.has(type)) return true;
   const semicolon = type.indexOf(';');
   return types.has((semicolon === -1 ? type : type.slice(0, semicolon)).trimEnd().toLowerCase());
 }

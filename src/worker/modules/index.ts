@@ -54,6 +54,7 @@ import { subModule } from './sub/index.js';
 import { tempPathsModule } from './temp-paths/index.js';
 import { tryFilesModule } from './try-files/index.js';
 import { upstreamGroupsModule, upstreamModule } from './upstream/index.js';
+import { useridModule } from './userid/index.js';
 import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
@@ -122,6 +123,7 @@ export const modules: readonly AnyModule[] = [
   rangeBodyModule,
   cachePathModule,
   headersModule,
+  useridModule,
   gunzipModule,
   additionModule,
   subModule,

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
 import { basicCredentials } from '../../http/basic-credentials.js';
+import { cookieValue } from '../../http/cookie.js';
 import type { Request } from '../../http/request.js';
 import { argValue } from '../../http/uri-args.js';
 import { defineModule, type Variable } from '../../module.js';
-import { cookieValue } from './cookie.js';
 
 /** A variable that is the same for the whole request. */
 const fixed = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, get });

@@ -1,5 +1,5 @@
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
-import type { Request } from '../../http/request.js';
+import { lowerAscii } from '../../shared/lib/ascii-case.js';
+import type { Request } from './request.js';
 
 /** The value of a cookie, from the first Cookie header that has it; names are compared without case. nginx: ngx_http_parse_multi_header_lines. */
 export function cookieValue(r: Request, name: string): string | undefined {
