@@ -19,6 +19,7 @@ import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
 import { hashModule } from './hash/index.js';
 import { headersModule } from './headers/index.js';
+import { http2Module } from './http2/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
 import { keepaliveModule } from './keepalive/index.js';
@@ -70,6 +71,7 @@ export const modules: readonly AnyModule[] = [
   accessLogModule,
   serverModule,
   makeSslModule(namesScope),
+  http2Module,
   varsConnectionModule,
   varsRequestModule,
   varsResponseModule,

@@ -22,6 +22,9 @@ export interface ContextBase {
 /** Without names of TLS 1.3 in the list Node switches that version off. */
 const SUITES_13 = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256';
 
+/** OpenSSL's SSL_OP_NO_RENEGOTIATION, which node:crypto has no name for. */
+const NO_RENEGOTIATION = 0x40000000;
+
 const NO_VERSION: readonly (readonly [number, number])[] = [
   [TLS.TLSv1, constants.SSL_OP_NO_TLSv1],
   [TLS.TLSv1_1, constants.SSL_OP_NO_TLSv1_1],
@@ -39,7 +42,7 @@ const VERSIONS: readonly (readonly [number, SecureVersion])[] = [
 /** Reads the files that a server names beside its certificates. Throws {@link TlsFileError} with nginx's line for what is wrong. */
 export function contextBase(settings: TlsSettings): ContextBase {
   const enabled = VERSIONS.filter(([bit]) => (settings.protocols & bit) !== 0).map(([, name]) => name);
-  let secureOptions = constants.SSL_OP_NO_COMPRESSION;
+  let secureOptions = constants.SSL_OP_NO_COMPRESSION | NO_RENEGOTIATION;
   for (const [bit, option] of NO_VERSION) if ((settings.protocols & bit) === 0) secureOptions |= option;
   if (!settings.sessionTickets) secureOptions |= constants.SSL_OP_NO_TICKET;
   if (settings.preferServerCiphers) secureOptions |= constants.SSL_OP_CIPHER_SERVER_PREFERENCE;

@@ -45,8 +45,7 @@ export class HandshakeServer {
   /** node:tls tells what happens. */
   emit(event: string, first: unknown, second: unknown, third: unknown): boolean {
     if (event === 'newSession') {
-      this.#keep(first as Buffer, second as Buffer);
-      (third as () => void)();
+      this.#keep(first as Buffer, second as Buffer, third as () => void);
       return true;
     }
     if (event === 'resumeSession') {
@@ -60,10 +59,11 @@ export class HandshakeServer {
     return false;
   }
 
-  // nginx: ngx_ssl_new_session. A session of TLS 1.3 that is in a ticket is told of, but not resumed from here.
-  #keep(id: Buffer, session: Buffer): void {
+  // nginx: ngx_ssl_new_session. A session of TLS 1.3 that is in a ticket is told of, but not resumed from here. The client hears of a
+  // session once it is stored, since its next connection may come to another worker.
+  #keep(id: Buffer, session: Buffer, done: () => void): void {
     const { sessions, settings } = this.#tls;
-    if (settings.sessionTickets && this.#socket?.getProtocol() === 'TLSv1.3') return;
-    sessions?.put(id, session, settings.sessionTimeout);
+    if (sessions === undefined || (settings.sessionTickets && this.#socket?.getProtocol() === 'TLSv1.3')) done();
+    else sessions.put(id, session, settings.sessionTimeout, done);
   }
 }

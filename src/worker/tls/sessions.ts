@@ -6,8 +6,8 @@ import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 /** A place that keeps sessions under their ids for a time. */
 export interface SessionStore {
   get(id: Buffer): Buffer | undefined;
-  /** `timeout` in seconds. */
-  put(id: Buffer, session: Buffer, timeout: number): void;
+  /** Calls back once the session can be found by all who share the store; `timeout` in seconds. */
+  put(id: Buffer, session: Buffer, timeout: number, done: () => void): void;
 }
 
 /** Bytes that nginx stores beside each session: ngx_ssl_sess_id_t. */
@@ -61,8 +61,8 @@ export class SessionZone implements SessionStore {
     return row === undefined || row[1] <= seconds() ? undefined : Buffer.from(row[0]);
   }
 
-  put(id: Buffer, session: Buffer, timeout: number): void {
-    this.#sql.submit(new Put(this, id.toString('hex'), session, seconds() + timeout));
+  put(id: Buffer, session: Buffer, timeout: number, done: () => void): void {
+    this.#sql.submit(new Put(this, id.toString('hex'), session, seconds() + timeout, done));
   }
 
   /** Stores a session and forgets the oldest ones, as far as they have expired or their room is needed. For inside a transaction. */
@@ -133,8 +133,10 @@ class Put implements ZoneJob {
   readonly #id: string;
   readonly #session: Buffer;
   readonly #expires: number;
+  readonly after: () => void;
 
-  constructor(zone: SessionZone, id: string, session: Buffer, expires: number) {
+  constructor(zone: SessionZone, id: string, session: Buffer, expires: number, done: () => void) {
+    this.after = done;
     this.#zone = zone;
     this.#id = id;
     this.#session = session;
@@ -144,8 +146,6 @@ class Put implements ZoneJob {
   work(): void {
     this.#zone.store(this.#id, this.#session, this.#expires);
   }
-
-  after(): void {}
 }
 
 /** The kind of zone that `ssl_session_cache shared:NAME:SIZE` declares. */
@@ -173,7 +173,8 @@ export class BuiltinSessions implements SessionStore {
     return found === undefined || found.expires <= seconds() ? undefined : found.session;
   }
 
-  put(id: Buffer, session: Buffer, timeout: number): void {
+  put(id: Buffer, session: Buffer, timeout: number, done: () => void): void {
     this.#sessions.set(id.toString('latin1'), { session, expires: seconds() + timeout });
+    done();
   }
 }

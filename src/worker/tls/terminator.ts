@@ -119,12 +119,15 @@ class Handshake {
     events.begin(secured, hello === undefined ? [] : [...hello.identities, hello.sessionId]);
     secured.on('secure', () => {
       (secured as unknown as ServerSocket)._releaseControl();
-      secured.disableRenegotiation();
       if (own.settings.bufferSize < MAX_FRAGMENT) secured.setMaxSendFragment(Math.max(512, own.settings.bufferSize));
       rememberPeer(secured, new TlsPeer(secured, hello, tls));
       this.#end({ socket: secured, server, serverName: asked === undefined ? undefined : hello?.serverName?.toLowerCase() });
     });
-    secured.on('error', (error: NodeJS.ErrnoException) => this.#end(handshakeFailure(error)));
+    secured.on('error', (error: NodeJS.ErrnoException) => {
+      this.#end(handshakeFailure(error));
+      // node:tls leaves a connection open after a broken record.
+      secured.destroy();
+    });
     secured.on('close', () => this.#end({ level: INFO, message: CLOSED_BY_PEER }));
   }
 

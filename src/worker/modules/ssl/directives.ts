@@ -3,7 +3,7 @@ import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
-import { bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
+import { accepted, bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import { parseSize, parseTime } from '../../../shared/config/units.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import type { Request } from '../../http/request.js';
@@ -146,8 +146,14 @@ export const sslScope = defineScope<TlsSettings>({
         ctx.reject('is not supported: certificates of clients cannot be checked by OCSP', { hint: 'use `ssl_crl`' });
       },
     },
+    // These two say how `ssl_ocsp` works, which cannot be switched on.
+    ssl_ocsp_responder: { in: HTTP_SERVER, args: 1, set: accepted() },
+    ssl_ocsp_cache: { in: HTTP_SERVER, args: 1, set: accepted() },
     ssl_stapling: { in: HTTP_SERVER, args: 'flag', set: flag('stapling') },
     ssl_stapling_file: { in: HTTP_SERVER, args: 1, set: file('staplingFile') },
+    // A response from a file is sent as it is, in nginx too, and no others are sent.
+    ssl_stapling_responder: { in: HTTP_SERVER, args: 1, set: accepted() },
+    ssl_stapling_verify: { in: HTTP_SERVER, args: 'flag', set: accepted() },
     ssl_early_data: { in: HTTP_SERVER, args: 'flag', set: unsupported(on) },
     ssl_conf_command: {
       in: HTTP_SERVER,
