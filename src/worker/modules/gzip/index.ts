@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { accepted, bits, buffers, flag, int, oneOf } from '../../../shared/config/slots.js';
+import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
 import { parseSize } from '../../../shared/config/units.js';
 import { Lru } from '../../../shared/lib/lru.js';
 import type { RegexValue } from '../../../shared/value/value.js';
@@ -68,7 +68,7 @@ const scope = defineScope<Settings>({
       },
     },
     gzip_comp_level: { in: ANYWHERE, args: 1, set: int('level', 1, 9) },
-    gzip_min_length: { in: ANYWHERE, args: 1, set: int('minLength') },
+    gzip_min_length: { in: ANYWHERE, args: 1, set: size('minLength') },
     gzip_window: {
       in: ANYWHERE,
       args: 1,
