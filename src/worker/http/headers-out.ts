@@ -40,6 +40,8 @@ export class HeadersOut {
   contentOffset = 0;
   /** Seconds since the epoch, -1 when there is none. */
   lastModified = -1;
+  /** The same as an HTTP date, where somebody has it at hand. */
+  lastModifiedDate: string | undefined = undefined;
   /** An upstream left these two out and the location passes its own on: then none is sent. */
   omitServer = false;
   omitDate = false;
@@ -277,12 +279,14 @@ export class HeadersOut {
   /** Forgets the modification time; what an upstream said of it is still sent. */
   ignoreLastModified(): void {
     this.lastModified = -1;
+    this.lastModifiedDate = undefined;
     this.#lastModifiedText = undefined;
   }
 
   /** Takes off the modification time. nginx: ngx_http_clear_last_modified. */
   clearLastModified(): void {
     this.lastModified = -1;
+    this.lastModifiedDate = undefined;
     this.lastModifiedText = undefined;
   }
 

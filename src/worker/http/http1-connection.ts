@@ -103,7 +103,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     const server = this.#server;
-    this.#output = new Http1Output(socket, this.#deadline);
+    this.#output = new Http1Output(socket, this.#deadline, opened?.tls !== undefined);
     this.#parser = new HeadParser(server.settings.headLimits, this);
     acceptor.counters.waiting++;
   }
@@ -683,7 +683,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
     this.#request = null;
     if (!this.#socket.destroyed) {
-      if (this.#socket.writableLength === 0 && !this.#socket.writableEnded) this.#socket.destroy();
+      if (this.#output.empty && !this.#socket.writableEnded) this.#socket.destroy();
       else this.#socket.destroySoon();
     }
     this.#acceptor.connectionClosed(this);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { DirectWriter, REFUSED, WRITTEN } from '../../shared/net/direct-writer.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
 import type { Deadline } from './deadline.js';
@@ -28,13 +29,16 @@ export class Http1Output {
   #waiting = false;
   #lastQueued = false;
   readonly #onFlushed: () => void;
+  /** Undefined for TLS, whose bytes go through the cipher first. */
+  readonly #direct: DirectWriter | undefined;
 
   /** `deadline` runs out when a client takes nothing for `send_timeout`. */
-  constructor(socket: Socket, deadline: Deadline) {
+  constructor(socket: Socket, deadline: Deadline, tls: boolean) {
     this.#socket = socket;
     this.#deadline = deadline;
     this.#onFlushed = () => this.drained();
     socket.on('drain', this.#onFlushed);
+    this.#direct = tls ? undefined : new DirectWriter(socket, this.#onFlushed);
   }
 
   /** Some of the response still waits to leave. */
@@ -68,7 +72,7 @@ export class Http1Output {
     if (head === null || head === '' || this.#request === null) return;
     this.#head = null;
     this.#request.bytesSent += head.length;
-    this.#socket.write(head, 'latin1');
+    this.#put(head);
   }
 
   /** Sends the head at the end of the turn unless a piece of body takes it along before. */
@@ -96,10 +100,15 @@ export class Http1Output {
     const flowing = this.#write(r, chunk, last);
     if (last) {
       this.#lastQueued = true;
-      if (this.#socket.writableLength === 0) this.#sentAll(r);
+      if (this.empty) this.#sentAll(r);
       else this.#awaitDrain(r, flowing);
     } else if (flowing) r.more();
     else this.#awaitDrain(r, false);
+  }
+
+  /** The kernel has taken everything. */
+  get empty(): boolean {
+    return this.#socket.writableLength === 0 && (this.#direct === undefined || !this.#direct.pending);
   }
 
   /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
@@ -116,7 +125,7 @@ export class Http1Output {
     this.#waiting = true;
     this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
     // Node tells when its buffer has drained only if a write returned false.
-    if (flowing) this.#socket.write(EMPTY, this.#onFlushed);
+    if (flowing && (this.#direct === undefined || !this.#direct.pending)) this.#socket.write(EMPTY, this.#onFlushed);
   }
 
   /** The socket has room again. */
@@ -165,22 +174,32 @@ export class Http1Output {
     const total = before.length + size + after.length;
     if (total === 0) return true;
     r.bytesSent += total;
-    const socket = this.#socket;
-    if (size === 0) return socket.write(before + after, 'latin1');
-    if (before === '' && after === '') return socket.write(chunk as Buffer);
+    if (size === 0) return this.#put(before + after);
+    if (before === '' && after === '') return this.#put(chunk as Buffer);
     if (total <= COPY_LIMIT) {
       const whole = Buffer.allocUnsafe(total);
       whole.write(before, 0, before.length, 'latin1');
       (chunk as Buffer).copy(whole, before.length);
       if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
-      return socket.write(whole);
+      return this.#put(whole);
     }
+    const socket = this.#socket;
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');
     let flowing = socket.write(chunk as Buffer);
     if (after !== '') flowing = socket.write(after, 'latin1');
     socket.uncork();
     return flowing;
+  }
+
+  /** Writes one piece. Returns false when it has to wait for the client. */
+  #put(data: string | Buffer): boolean {
+    const direct = this.#direct;
+    if (direct !== undefined) {
+      const code = direct.write(data);
+      if (code !== REFUSED) return code === WRITTEN;
+    }
+    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
   }
 }
 

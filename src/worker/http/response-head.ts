@@ -19,7 +19,9 @@ export function http1Head(r: Request): string {
   if (out.date === undefined && !out.omitDate) text += `Date: ${currentHttpDate()}\r\n`;
   if (out.contentType !== '') text += `Content-Type: ${out.contentTypeLine}\r\n`;
   if (out.contentLength >= 0) text += `Content-Length: ${out.contentLength}\r\n`;
-  if (out.lastModified !== -1 && out.lastModifiedText === undefined) text += `Last-Modified: ${httpDate(out.lastModified * 1000)}\r\n`;
+  if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
+    text += `Last-Modified: ${out.lastModifiedDate ?? httpDate(out.lastModified * 1000)}\r\n`;
+  }
 
   const location = out.location;
   const ownRedirect = location?.charCodeAt(0) === 47 && settings.absoluteRedirect;

@@ -36,7 +36,7 @@ export function sendFile(r: Request): Result {
   out.status = 200;
   out.contentLength = info.size;
   out.lastModified = info.mtime;
-  out.lastModifiedText = info.lastModified;
+  out.lastModifiedDate = info.lastModified;
   if (r.location.settings.etag) out.etag = info.etag;
   if (out.contentType === '') out.contentType = contentType(r);
   out.allowRanges = true;
