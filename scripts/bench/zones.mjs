@@ -20,6 +20,7 @@ const { values: options } = parseArgs({
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 const manyKeys = Number(options.keys);
+const LIMITS = 'location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; }';
 /** Every core: workers have to contend, not to queue for one. */
 const ALL_CORES = '0-31';
 
@@ -33,27 +34,28 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 mkdirSync(`${work}/docs`);
 writeFileSync(`${work}/docs/1k.html`, 'x'.repeat(1024));
 
-await contention();
+await contention('no limits', 'location / { }');
+await contention('limits', LIMITS);
 await distinctKeys();
 process.exit(0);
 
-/** The same load on one worker and on four, in turn. */
-async function contention() {
+/** The same load on one worker and on four, in turn. What four cost without any limit tells what the machine makes of four processes. */
+async function contention(name, location) {
   const script = keyScript('contention', 1000);
   const contenders = [];
-  for (const workers of [1, 4]) contenders.push({ workers, ...(await launch(`workers-${workers}`, workers)), measured: [] });
+  for (const workers of [1, 4]) contenders.push({ ...(await launch(workers, location)), measured: [] });
   for (const each of contenders) await load({ script, port: each.port, row: { paths: ['/1k.html'] }, seconds: 1 });
   for (let round = 0; round < rounds; round++) for (const each of contenders) each.measured.push(await measure(each, script));
   for (const { pid } of contenders) await stop(pid);
   const [one, four] = contenders.map(({ measured }) => measured);
-  console.log(`one worker:    ${line(one)}`);
-  console.log(`four workers:  ${line(four)}`);
-  console.log(`four to one:   ${(median(four, 'cpu') / median(one, 'cpu')).toFixed(2)} (at most 1.3)\n`);
+  console.log(`${name}, one worker:    ${line(one)}`);
+  console.log(`${name}, four workers:  ${line(four)}`);
+  console.log(`${name}, four to one:   ${(median(four, 'cpu') / median(one, 'cpu')).toFixed(2)}\n`);
 }
 
 /** A thousand keys beside so many that the zone cannot hold them. */
 async function distinctKeys() {
-  const server = await launch('keys', 1);
+  const server = await launch(1, LIMITS);
   const row = { paths: ['/1k.html'] };
   const few = keyScript('few', 1000);
   const many = keyScript('many', manyKeys);
@@ -75,8 +77,10 @@ async function distinctKeys() {
   await stop(server.pid);
 }
 
-async function launch(name, workers) {
-  const dir = `${work}/${name}`;
+let launched = 0;
+
+async function launch(workers, location) {
+  const dir = `${work}/${launched++}`;
   const zones = `${dir}/zones`;
   mkdirSync(zones, { recursive: true });
   chmodSync(zones, 0o777);
@@ -91,7 +95,7 @@ http {
   access_log off; keepalive_requests 100000000;
   limit_req_zone $arg_k zone=rate:10m rate=1000000r/s;
   limit_conn_zone $arg_k zone=count:10m;
-  server { listen 127.0.0.1:${port}; root ${work}/docs; location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; } }
+  server { listen 127.0.0.1:${port}; root ${work}/docs; ${location} }
 }
 `,
   );
