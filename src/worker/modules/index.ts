@@ -30,6 +30,7 @@ import { limitExceptModule } from './limit-except/index.js';
 import { limitRateModule } from './limit-rate/index.js';
 import { limitReqModule } from './limit-req/index.js';
 import { mapModule } from './map/index.js';
+import { memcachedModule } from './memcached/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
 import { postActionModule } from './post-action/index.js';
@@ -43,6 +44,7 @@ import { realipModule } from './realip/index.js';
 import { refererModule } from './referer/index.js';
 import { resolverModule } from './resolver/index.js';
 import { rewriteModule } from './rewrite/index.js';
+import { scgiModule } from './scgi/index.js';
 import { secureLinkModule } from './secure-link/index.js';
 import { namesScope, serverModule } from './server/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
@@ -52,10 +54,10 @@ import { makeSslModule } from './ssl/index.js';
 import { staticModule } from './static/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { subModule } from './sub/index.js';
-import { tempPathsModule } from './temp-paths/index.js';
 import { tryFilesModule } from './try-files/index.js';
 import { upstreamGroupsModule, upstreamModule } from './upstream/index.js';
 import { useridModule } from './userid/index.js';
+import { uwsgiModule } from './uwsgi/index.js';
 import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
@@ -98,9 +100,11 @@ export const modules: readonly AnyModule[] = [
   sluiceStatusModule,
   proxyModule,
   fastcgiModule,
+  uwsgiModule,
+  scgiModule,
+  memcachedModule,
   // Phases before the content.
   rewriteModule,
-  tempPathsModule,
   // Variables by look-up.
   mapModule,
   geoModule,

@@ -177,6 +177,8 @@ const ABSENT: Readonly<Record<UpstreamFamily, readonly string[]>> = {
     'temp_file_write_size',
   ],
   memcached: [
+    'socket_rcvbuf',
+    'socket_sndbuf',
     'store',
     'store_access',
     'buffering',

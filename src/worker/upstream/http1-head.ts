@@ -43,7 +43,7 @@ export function readHttp1Head(
   const text = latin1(bytes, start, end);
   let pos = start;
   if (!progress.inHeaders) {
-    const length = statusLine(head, text);
+    const length = readStatusLine(head, text);
     progress.next = start;
     if (length === 0) return HEAD_AGAIN;
     if (length === -1) return HEAD_NONE;
@@ -103,7 +103,7 @@ export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buff
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
 /** Reads a status line. Returns its length, 0 when more text is needed, -1 when it is none. nginx: ngx_http_parse_status_line. */
-function statusLine(head: UpstreamHead, text: string): number {
+export function readStatusLine(head: UpstreamHead, text: string): number {
   const end = text.length;
   let i = 5;
   if (end < 5 || !text.startsWith('HTTP/')) return end < 5 && 'HTTP/'.startsWith(text) ? 0 : -1;

@@ -1,6 +1,6 @@
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
 import { CGI_AGAIN, CGI_INVALID, readCgiHead } from '../../upstream/cgi/cgi-head.js';
-import { type CompiledParams, eachParam } from '../../upstream/cgi/params.js';
+import type { RequestParams } from '../../upstream/cgi/handler.js';
 import type { UpstreamRequest } from '../../upstream/engine.js';
 import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/head-codes.js';
 import type { BodyFrame, Exchange } from '../../upstream/protocol.js';
@@ -8,11 +8,9 @@ import { beginRecord, CONTENT, NEED_MORE, pair, paramRecords, RECORD, RecordRead
 
 /** What a location sends to its backend, compiled. */
 export interface FastcgiRequestPlan {
-  readonly params: CompiledParams;
-  readonly cacheParams: CompiledParams | undefined;
+  readonly params: RequestParams;
   readonly keepConnection: boolean;
   readonly catchStderr: readonly string[];
-  readonly passHeaders: boolean;
   readonly passBody: boolean;
 }
 
@@ -48,7 +46,7 @@ export class FastcgiExchange implements Exchange {
     const { r } = u;
     const plan = this.#plan;
     let text = '';
-    eachParam(r, u.cacheable && plan.cacheParams !== undefined ? plan.cacheParams : plan.params, plan.passHeaders, (name, value) => {
+    plan.params.each(u, (name, value) => {
       text += pair(name, value);
     });
     const params = paramRecords(text);

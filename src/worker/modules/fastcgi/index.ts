@@ -1,21 +1,16 @@
 import { In } from '../../../shared/config/context.js';
-import { inherit, own } from '../../../shared/config/define.js';
+import { inherit } from '../../../shared/config/define.js';
 import { flag, text } from '../../../shared/config/slots.js';
 import type { RegexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { type BackendPass, readBackendPass } from '../../upstream/cgi/backend-pass.js';
-import { cgiHandler, HIDDEN_BY_CGI } from '../../upstream/cgi/handler.js';
-import { compileParams, nameDefaultVariables, type ParamSource, readParam } from '../../upstream/cgi/params.js';
-import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives.js';
-import type { UpstreamSettings } from '../../upstream/settings.js';
+import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../upstream/cgi/handler.js';
+import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
 import { FastcgiExchange } from './exchange.js';
 import { pathInfo, scriptName } from './split.js';
 
 /** All `fastcgi_*` settings of a location. nginx: ngx_http_fastcgi_loc_conf_t. */
-export interface FastcgiSettings extends UpstreamSettings {
-  pass: BackendPass | undefined;
-  params: readonly ParamSource[];
+interface FastcgiSettings extends CgiSettings {
   index: string;
   split: RegexValue<Request> | undefined;
   keepConnection: boolean;
@@ -26,32 +21,14 @@ const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
 const scope = defineScope<FastcgiSettings>({
   fields: {
-    ...upstreamFields,
-    pass: own<BackendPass | undefined>(undefined),
-    params: inherit<readonly ParamSource[]>([]),
+    ...cgiFields,
     index: inherit(''),
     split: inherit<RegexValue<Request> | undefined>(undefined),
     keepConnection: inherit(false),
     catchStderr: inherit<readonly string[]>([]),
   },
   directives: {
-    ...upstreamDirectives('fastcgi'),
-    fastcgi_pass: {
-      in: In.LOCATION | In.LOCATION_IF,
-      args: 1,
-      set(conf, _node, ctx) {
-        if (conf.pass !== undefined) ctx.reject('is duplicate');
-        nameDefaultVariables(ctx.variables);
-        conf.pass = readBackendPass(ctx, 'fastcgi');
-      },
-    },
-    fastcgi_param: {
-      in: ANYWHERE,
-      args: [2, 3],
-      set(conf, _node, ctx) {
-        conf.params = [...(conf.params ?? []), readParam(ctx)];
-      },
-    },
+    ...cgiDirectives('fastcgi'),
     fastcgi_index: { in: ANYWHERE, args: 1, set: text('index') },
     // nginx: ngx_http_fastcgi_split_path_info.
     fastcgi_split_path_info: {
@@ -72,12 +49,8 @@ const scope = defineScope<FastcgiSettings>({
       },
     },
   },
-  finish(conf, parent, place) {
-    finishUpstream('fastcgi', conf, place);
-    // `if` goes on with its location's backend. nginx: the noname part of ngx_http_fastcgi_merge_loc_conf.
-    if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
-  },
-  link: (conf, ctx, place) => linkUpstream('fastcgi', conf, ctx, place),
+  finish: (conf, parent, place) => finishCgi('fastcgi', conf, parent, place),
+  link: (conf, ctx, place) => linkCgi('fastcgi', conf, ctx, place),
 });
 
 /** Passes requests on to FastCGI responders. nginx: ngx_http_fastcgi_module. */
@@ -91,19 +64,17 @@ export const fastcgiModule = defineModule({
   handler(conf, env, location) {
     if (conf.pass === undefined) return undefined;
     const plan = {
-      params: compileParams(conf.params, location.server.http.variables),
-      cacheParams: undefined,
+      params: new RequestParams(conf, location),
       keepConnection: conf.keepConnection,
       catchStderr: conf.catchStderr,
-      passHeaders: conf.passRequestHeaders,
       passBody: conf.passRequestBody,
     };
     return cgiHandler(env, location, {
-      module: 'fastcgi',
-      scheme: 'fastcgi://',
+      family: 'fastcgi',
       settings: conf,
       pass: conf.pass,
       hidden: HIDDEN_BY_CGI,
+      chunkedBodies: true,
       exchange: () => new FastcgiExchange(plan),
     });
   },

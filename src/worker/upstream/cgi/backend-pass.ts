@@ -11,22 +11,30 @@ import { parseBackendUrl } from '../url.js';
 export interface BackendPass {
   readonly dynamic: ComplexValue<Request> | undefined;
   readonly fixed: Declaration | undefined;
+  /** May stand before an address, in any case; empty where the protocol has none. */
+  readonly scheme: string;
 }
 
-/** Reads an address; `module` is the content handler that the location gets. nginx: ngx_http_fastcgi_pass. */
-export function readBackendPass(ctx: Context, module: string): BackendPass {
+/** Reads an address; `module` is the content handler that the location gets. `scheme` may stand before it. nginx: ngx_http_fastcgi_pass. */
+export function readBackendPass(ctx: Context, module: string, scheme = ''): BackendPass {
   claimContent(ctx, module);
   const info = ctx.block.info as LocationInfo;
   if (info.name.endsWith('/') && info.kind !== 'nameless') info.autoRedirect = true;
   const text = ctx.node.args[0]!;
-  if (text.includes('$')) return { dynamic: ctx.complex(text), fixed: undefined };
-  const url = parseBackendUrl(text, { defaultPort: 0, uriPart: false });
+  if (text.includes('$')) return { dynamic: ctx.complex(text), fixed: undefined, scheme };
+  const url = parseBackendUrl(withoutScheme(text, scheme), { defaultPort: 0, uriPart: false });
   if (typeof url === 'string') return ctx.fail(`${url} in upstream "${text}"`, { arg: 0 });
-  return { dynamic: undefined, fixed: declareGroup(ctx, url.host, url) };
+  return { dynamic: undefined, fixed: declareGroup(ctx, url.host, url), scheme };
+}
+
+/** An address without the scheme, which only some protocols have. */
+function withoutScheme(text: string, scheme: string): string {
+  return scheme !== '' && text.slice(0, scheme.length).toLowerCase() === scheme ? text.slice(scheme.length) : text;
 }
 
 /** Evaluates an address with variables. Returns undefined, with the reason logged, for one that is malformed. nginx: ngx_http_fastcgi_eval. */
-export function evaluateBackend(r: Request, text: string): ResolvedTarget | undefined {
+export function evaluateBackend(r: Request, given: string, scheme: string): ResolvedTarget | undefined {
+  const text = withoutScheme(given, scheme);
   const url = parseBackendUrl(text, { defaultPort: 0, uriPart: false });
   if (typeof url === 'string') {
     r.log(ERR, `${url} in upstream "${text}"`);

@@ -3,7 +3,7 @@ import { latin1 } from '../../../shared/lib/latin1.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/header-line.js';
 import { type HeaderKinds, K } from '../header-kinds.js';
-import { addHeader, type Reporter } from '../http1-head.js';
+import { addHeader, type Reporter, readStatusLine } from '../http1-head.js';
 import type { UpstreamHead } from '../upstream-head.js';
 
 /** Nothing is kept in it between two calls. */
@@ -16,10 +16,29 @@ export const CGI_INVALID = -1;
 
 /**
  * Reads a head as CGI programs write it: headers without a status line, the status in `Status`. Returns the offset
- * behind it, CGI_AGAIN or CGI_INVALID; it is read from its start each time. nginx: ngx_http_scgi_process_header.
+ * behind it, CGI_AGAIN or CGI_INVALID; it is read from its start each time. nginx: ngx_http_fastcgi_process_header.
  */
 export function readCgiHead(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
   head.reset();
+  return readHeaders(head, kinds, reporter, bytes, start, end);
+}
+
+/** As {@link readCgiHead}, where a status line of HTTP may come first. nginx: ngx_http_scgi_process_status_line. */
+export function readCgiResponse(
+  head: UpstreamHead,
+  kinds: HeaderKinds,
+  reporter: Reporter,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): number {
+  head.reset();
+  const length = readStatusLine(head, latin1(bytes, start, end));
+  if (length === 0) return CGI_AGAIN;
+  return readHeaders(head, kinds, reporter, bytes, length === -1 ? start : start + length, end);
+}
+
+function readHeaders(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
   line.begin(latin1(bytes, start, end), start);
   for (let pos = start; ; pos = line.next) {
     const code = line.scan(bytes, pos, end);
@@ -38,6 +57,8 @@ export function readCgiHead(head: UpstreamHead, kinds: HeaderKinds, reporter: Re
 
 /** Takes the status from the headers: `Status`, else 302 with a Location, else 200. Returns false for a malformed one. */
 function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
+  // A status line has said it.
+  if (head.status !== 0) return true;
   const text = head.value(K.STATUS);
   if (text === undefined) {
     head.status = head.value(K.LOCATION) === undefined ? 200 : 302;

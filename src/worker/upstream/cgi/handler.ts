@@ -1,3 +1,4 @@
+import { makeLocationCache } from '../../cache/location-cache.js';
 import type { Request } from '../../http/request.js';
 import { readBody, testExpect } from '../../http/request-body.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
@@ -10,12 +11,12 @@ import { completeSettings } from '../directives.js';
 import { startUpstream, UpstreamRequest, upstreamLogText } from '../engine.js';
 import { makeHeaderKinds } from '../header-kinds.js';
 import type { Exchange } from '../protocol.js';
-import type { UpstreamSettings } from '../settings.js';
 import { type BackendPass, evaluateBackend } from './backend-pass.js';
+import { CACHE_PARAMS, type CompiledParams, compileParams, eachParam } from './params.js';
+import type { CgiFamily, CgiSettings } from './settings.js';
 
-/** Headers of a responder that clients do not get. nginx: ngx_http_fastcgi_hide_headers. */
-export const HIDDEN_BY_CGI = [
-  'Status',
+/** Headers of uwsgi responses that clients do not get. nginx: ngx_http_uwsgi_hide_headers. */
+export const HIDDEN_BY_UWSGI = [
   'X-Accel-Expires',
   'X-Accel-Redirect',
   'X-Accel-Limit-Rate',
@@ -23,37 +24,63 @@ export const HIDDEN_BY_CGI = [
   'X-Accel-Charset',
 ] as const;
 
+/** Headers of the other responders that clients do not get. nginx: ngx_http_fastcgi_hide_headers. */
+export const HIDDEN_BY_CGI = ['Status', ...HIDDEN_BY_UWSGI] as const;
+
+/** The parameters of a location's requests, compiled. */
+export class RequestParams {
+  readonly #plain: CompiledParams;
+  /** Those of requests whose responses are cached. */
+  readonly #cached: CompiledParams | undefined;
+  readonly #headers: boolean;
+
+  constructor(settings: Readonly<CgiSettings>, location: LocationRuntime) {
+    const { variables } = location.server.http;
+    this.#plain = compileParams(settings.params, variables);
+    this.#cached = settings.cache === null ? undefined : compileParams(settings.params, variables, CACHE_PARAMS);
+    this.#headers = settings.passRequestHeaders;
+  }
+
+  /** Calls `add` with every parameter of a request, in the order in which they are sent. */
+  each(u: UpstreamRequest, add: (name: string, value: string) => void): void {
+    eachParam(u.r, u.cacheable && this.#cached !== undefined ? this.#cached : this.#plain, this.#headers, add);
+  }
+}
+
 /** What a protocol for application servers brings along. */
 export interface CgiProtocol {
-  readonly module: string;
-  /** Stands before the address in log lines. */
-  readonly scheme: string;
-  readonly settings: Readonly<UpstreamSettings>;
+  readonly family: CgiFamily;
+  readonly settings: Readonly<CgiSettings>;
   readonly pass: BackendPass;
   readonly hidden: readonly string[];
+  /** A body of unknown length can be passed on while it comes. */
+  readonly chunkedBodies: boolean;
   exchange(r: Request): Exchange;
 }
 
-const isPassed = (name: string, passHeaders: readonly string[]): boolean => passHeaders.some((passed) => passed.toLowerCase() === name);
+/** The key that is used where `*_cache_key` gives none. */
+const noKey = (): string => '';
 
 /** Makes the content handler of a location whose requests go to an application server. nginx: ngx_http_fastcgi_handler. */
 export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: CgiProtocol): PhaseHandler {
-  const { module, scheme, settings, pass, hidden } = protocol;
+  const { family, settings, pass, hidden, chunkedBodies } = protocol;
   const conf: UpstreamConf = {
-    module,
+    module: family,
     settings: completeSettings(settings),
     kinds: makeHeaderKinds(hidden, settings.hideHeaders, settings.passHeaders),
-    passServer: !isPassed('server', settings.hideHeaders),
-    passDate: !isPassed('date', settings.hideHeaders),
+    // Responders rarely send Server and Date; unlike a proxy's clients, theirs get our own then.
+    passServer: false,
+    passDate: false,
     rewriter: undefined,
     changeBuffering: true,
     passEarlyHints: false,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: undefined,
-    cache: undefined,
+    cache: makeLocationCache(family, settings, noKey, location.server.http, env),
   };
-  const { fixed, dynamic } = pass;
+  const { fixed, dynamic, scheme } = pass;
+  const schema = `${family}://`;
   const group = fixed === undefined ? undefined : location.server.http.upstreams.find(fixed.host, fixed.port, fixed.noPort);
   const unbuffered = !settings.requestBuffering && settings.passRequestBody;
   return (r: Request): Result => {
@@ -61,14 +88,14 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
     r.upstream?.cleanup();
     r.upstream = u;
     r.upstreamLog = upstreamLogText;
-    u.schema = scheme;
+    u.schema = schema;
     if (dynamic === undefined) u.group = group;
     else {
-      const target = evaluateBackend(r, dynamic.eval(r));
+      const target = evaluateBackend(r, dynamic.eval(r), scheme);
       if (target === undefined) return 500;
       u.resolved = target;
     }
-    if (unbuffered && r === r.main && !r.chunkedIn && !r.stream.bodyDone(r)) {
+    if (unbuffered && r === r.main && r.body === null && (chunkedBodies || !r.chunkedIn) && !r.stream.bodyDone(r)) {
       testExpect(r);
       startUnbuffered(u);
     } else if (r.contentLength < 0 && !r.chunkedIn) u.start();

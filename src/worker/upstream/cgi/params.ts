@@ -24,6 +24,16 @@ export interface CompiledParams {
   readonly replaced: ReadonlySet<string>;
 }
 
+/** Parameters of requests whose responses are cached: what asks for a part, or for a change, asks for the whole. nginx: ngx_http_fastcgi_cache_headers. */
+export const CACHE_PARAMS: readonly (readonly [string, string])[] = [
+  ['HTTP_IF_MODIFIED_SINCE', '$upstream_cache_last_modified'],
+  ['HTTP_IF_UNMODIFIED_SINCE', ''],
+  ['HTTP_IF_NONE_MATCH', '$upstream_cache_etag'],
+  ['HTTP_IF_MATCH', ''],
+  ['HTTP_RANGE', ''],
+  ['HTTP_IF_RANGE', ''],
+];
+
 const HTTP_HOST = '$host$is_request_port$request_port';
 
 /** Compiles a location's parameters, with nginx's own defaults behind them. nginx: ngx_http_fastcgi_init_params. */
@@ -35,14 +45,13 @@ export function compileParams(
   const params: ParamSource[] = [];
   const replaced = new Set<string>();
   for (const source of sources) {
-    if (source.name.startsWith('HTTP_')) replaced.add(source.name.slice(5).toLowerCase());
-    if (source.value.constant !== '') params.push(source);
-    else if (!source.name.startsWith('HTTP_') && !source.ifNotEmpty) params.push(source);
+    const header = source.name.length > 5 && source.name.startsWith('HTTP_');
+    if (header) replaced.add(source.name.slice(5).toLowerCase());
+    if (source.value.constant !== '' || !(header || source.ifNotEmpty)) params.push(source);
   }
   for (const [name, text] of [['HTTP_HOST', HTTP_HOST] as const, ...more]) {
-    const header = name.slice(5).toLowerCase();
-    if (replaced.has(header)) continue;
-    replaced.add(header);
+    if (sources.some((source) => source.name.toUpperCase() === name)) continue;
+    replaced.add(name.slice(5).toLowerCase());
     if (text !== '') params.push({ name, value: compileComplex(text, table), ifNotEmpty: true });
   }
   return { params, replaced };
@@ -51,6 +60,7 @@ export function compileParams(
 /** Slots that {@link compileParams} will use, named while the configuration is read. */
 export function nameDefaultVariables(table: VariableTable<Request>): void {
   compileComplex(HTTP_HOST, table);
+  for (const [, text] of CACHE_PARAMS) compileComplex(text, table);
 }
 
 /** Calls `add` with every parameter of a request, then with its headers as `HTTP_…`. */

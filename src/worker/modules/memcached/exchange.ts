@@ -1,0 +1,127 @@
+import { latin1 } from '../../../shared/lib/latin1.js';
+import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Request } from '../../http/request.js';
+import { escapeUri } from '../../http/uri-escape.js';
+import type { UpstreamRequest } from '../../upstream/engine.js';
+import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/head-codes.js';
+import type { Exchange } from '../../upstream/protocol.js';
+
+/** What stands behind an entry's data. */
+const TRAILER = Buffer.from('\r\nEND\r\n');
+
+const LF = 10;
+
+/** One look-up in a memcached server. nginx: ngx_http_memcached_module.c. */
+export class MemcachedExchange implements Exchange {
+  requestText = '';
+  readonly bodyFrame = undefined;
+  readonly sendsBody = false;
+  readonly endsWithConnection = false;
+  complete = false;
+  next = 0;
+  readonly #keyValue: ComplexValue<Request>;
+  readonly #gzipFlag: number;
+  #key = '';
+  /** Bytes of data that are still to come. */
+  #left = 0;
+  /** Bytes of the trailer that have come. */
+  #trailer = 0;
+
+  constructor(key: ComplexValue<Request>, gzipFlag: number) {
+    this.#keyValue = key;
+    this.#gzipFlag = gzipFlag;
+  }
+
+  // nginx: ngx_http_memcached_create_request.
+  createRequest(u: UpstreamRequest): boolean {
+    const key = this.#keyValue.eval(u.r);
+    if (key === '') {
+      u.log(ERR, 'the "$memcached_key" variable is not set');
+      return false;
+    }
+    this.#key = escapeUri(key, 'memcached');
+    this.requestText = `get ${this.#key}\r\n`;
+    return true;
+  }
+
+  reset(): void {
+    this.complete = false;
+    this.#trailer = 0;
+  }
+
+  // nginx: ngx_http_memcached_process_header.
+  readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number {
+    this.next = start;
+    const lf = bytes.indexOf(LF, start);
+    if (lf === -1 || lf >= end) return HEAD_AGAIN;
+    const text = latin1(bytes, start, lf);
+    const line = text.endsWith('\r') ? text.slice(0, -1) : undefined;
+    if (line === undefined) return this.#invalid(u, text);
+    this.next = lf + 1;
+    if (line.startsWith('VALUE ')) return this.#value(u, line);
+    if (line !== 'END') return this.#invalid(u, line);
+    u.log(INFO, `key: "${this.#key}" was not found by memcached`);
+    u.head.contentLength = 0;
+    u.head.status = 404;
+    u.keepalive = true;
+    return HEAD_OK;
+  }
+
+  /** Reads a line with an entry's key, flags and length. */
+  #value(u: UpstreamRequest, line: string): number {
+    const key = this.#key;
+    if (!line.startsWith(key, 6)) return this.#broken(u, 'key', line);
+    const flagsStart = 6 + key.length + 1;
+    const flagsEnd = line.indexOf(' ', flagsStart);
+    if (line[flagsStart - 1] !== ' ' || flagsEnd === -1) return this.#invalid(u, line);
+    if (this.#gzipFlag !== 0) {
+      const flags = decimal(line.slice(flagsStart, flagsEnd));
+      if (flags === -1) return this.#broken(u, 'flags', line);
+      if ((BigInt(flags) & BigInt(this.#gzipFlag)) !== 0n) u.r.out.adopt('contentEncoding', 'Content-Encoding', 'gzip');
+    }
+    const length = decimal(line.slice(flagsEnd + 1));
+    if (length === -1) return this.#broken(u, 'length', line);
+    u.head.contentLength = length;
+    u.head.status = 200;
+    return HEAD_OK;
+  }
+
+  #broken(u: UpstreamRequest, what: string, line: string): number {
+    u.log(ERR, `memcached sent invalid ${what} in response "${line}" for key "${this.#key}"`);
+    return HEAD_INVALID;
+  }
+
+  #invalid(u: UpstreamRequest, line: string): number {
+    u.log(ERR, `memcached sent invalid response: "${line}"`);
+    return HEAD_INVALID;
+  }
+
+  beginBody(u: UpstreamRequest): void {
+    this.#left = u.head.contentLength;
+  }
+
+  // nginx: ngx_http_memcached_filter.
+  readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
+    let at = start;
+    if (this.#left > 0) {
+      at = Math.min(end, start + this.#left);
+      u.pipe!.add(bytes, start, at);
+      this.#left -= at - start;
+    }
+    if (at === end) return true;
+    const seen = this.#trailer;
+    this.#trailer += end - at;
+    if (this.#trailer > TRAILER.length || TRAILER.compare(bytes, at, end, seen, this.#trailer) !== 0) {
+      u.log(ERR, 'memcached sent invalid trailer');
+      this.complete = true;
+    } else if (this.#trailer === TRAILER.length) {
+      this.complete = true;
+      u.keepalive = true;
+    }
+    return true;
+  }
+}
+
+/** Digits as a number, -1 for anything else. nginx: ngx_atoi. */
+const decimal = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : -1);

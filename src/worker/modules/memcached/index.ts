@@ -1,0 +1,60 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { bits, int } from '../../../shared/config/slots.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Request } from '../../http/request.js';
+import { defineModule, defineScope } from '../../module.js';
+import { type BackendPass, readBackendPass } from '../../upstream/cgi/backend-pass.js';
+import { upstreamDirectives, upstreamFields } from '../../upstream/directives.js';
+import { FT } from '../../upstream/failure.js';
+import type { UpstreamSettings } from '../../upstream/settings.js';
+import { memcachedHandler } from './handler.js';
+
+/** All `memcached_*` settings of a location. nginx: ngx_http_memcached_loc_conf_t. */
+export interface MemcachedSettings extends UpstreamSettings {
+  pass: BackendPass | undefined;
+  key: ComplexValue<Request> | undefined;
+  /** Bits of an entry's flags that say it is compressed; 0: none does. */
+  gzipFlag: number;
+}
+
+/** nginx: ngx_http_memcached_next_upstream_masks. */
+const nextUpstreamWords = {
+  error: FT.ERROR,
+  timeout: FT.TIMEOUT,
+  invalid_response: FT.INVALID_HEADER,
+  not_found: FT.HTTP_404,
+  off: FT.OFF,
+} as const;
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+
+const scope = defineScope<MemcachedSettings>({
+  fields: {
+    ...upstreamFields,
+    pass: inherit<BackendPass | undefined>(undefined),
+    key: inherit<ComplexValue<Request> | undefined>(undefined),
+    gzipFlag: inherit(0),
+  },
+  directives: {
+    ...upstreamDirectives('memcached'),
+    memcached_pass: {
+      in: In.LOCATION | In.LOCATION_IF,
+      args: 1,
+      set(conf, _node, ctx) {
+        if (conf.pass !== undefined) ctx.reject('is duplicate');
+        conf.pass = readBackendPass(ctx, 'memcached');
+        conf.key = ctx.complex('$memcached_key');
+      },
+    },
+    memcached_next_upstream: { in: ANYWHERE, args: { min: 1 }, set: bits('nextUpstream', nextUpstreamWords) },
+    memcached_gzip_flag: { in: ANYWHERE, args: 1, set: int('gzipFlag') },
+  },
+});
+
+/** Answers requests with entries of memcached servers. nginx: ngx_http_memcached_module. */
+export const memcachedModule = defineModule({
+  name: 'memcached',
+  location: scope,
+  handler: (conf, env, location) => (conf.pass === undefined ? undefined : memcachedHandler(conf, conf.pass, env, location)),
+});

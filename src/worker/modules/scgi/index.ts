@@ -1,0 +1,40 @@
+import { defineModule, defineScope } from '../../module.js';
+import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../upstream/cgi/handler.js';
+import { PlainCgiExchange } from '../../upstream/cgi/plain-exchange.js';
+import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
+import type { UpstreamRequest } from '../../upstream/engine.js';
+
+const scope = defineScope<CgiSettings>({
+  fields: cgiFields,
+  directives: cgiDirectives('scgi'),
+  finish: (conf, parent, place) => finishCgi('scgi', conf, parent, place),
+  link: (conf, ctx, place) => linkCgi('scgi', conf, ctx, place),
+});
+
+/** Passes requests on to SCGI servers. nginx: ngx_http_scgi_module. */
+export const scgiModule = defineModule({
+  name: 'scgi',
+  location: scope,
+  handler(conf, env, location) {
+    if (conf.pass === undefined) return undefined;
+    const params = new RequestParams(conf, location);
+    const request = (u: UpstreamRequest): string => scgiRequest(u, params);
+    return cgiHandler(env, location, {
+      family: 'scgi',
+      settings: conf,
+      pass: conf.pass,
+      hidden: HIDDEN_BY_CGI,
+      chunkedBodies: false,
+      exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
+    });
+  },
+});
+
+/** All parameters as one netstring, the length of the body first. nginx: ngx_http_scgi_create_request. */
+function scgiRequest(u: UpstreamRequest, params: RequestParams): string {
+  let text = `CONTENT_LENGTH\0${Math.max(u.r.contentLength, 0)}\0`;
+  params.each(u, (name, value) => {
+    text += `${name}\0${value}\0`;
+  });
+  return `${text.length}:${text},`;
+}

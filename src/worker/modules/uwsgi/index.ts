@@ -1,0 +1,49 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { int, text } from '../../../shared/config/slots.js';
+import { defineModule, defineScope } from '../../module.js';
+import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../upstream/cgi/handler.js';
+import { PlainCgiExchange } from '../../upstream/cgi/plain-exchange.js';
+import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
+import type { UpstreamRequest } from '../../upstream/engine.js';
+import { uwsgiPacket } from './packet.js';
+
+/** All `uwsgi_*` settings of a location. nginx: ngx_http_uwsgi_loc_conf_t. */
+interface UwsgiSettings extends CgiSettings {
+  modifier1: number;
+  modifier2: number;
+  string: string;
+}
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+
+const scope = defineScope<UwsgiSettings>({
+  fields: { ...cgiFields, modifier1: inherit(0), modifier2: inherit(0), string: inherit('') },
+  directives: {
+    ...cgiDirectives('uwsgi', 'uwsgi://'),
+    uwsgi_modifier1: { in: ANYWHERE, args: 1, set: int('modifier1', 0, 255) },
+    uwsgi_modifier2: { in: ANYWHERE, args: 1, set: int('modifier2', 0, 255) },
+    uwsgi_string: { in: ANYWHERE, args: 1, set: text('string') },
+  },
+  finish: (conf, parent, place) => finishCgi('uwsgi', conf, parent, place),
+  link: (conf, ctx, place) => linkCgi('uwsgi', conf, ctx, place),
+});
+
+/** Passes requests on to uwsgi servers. nginx: ngx_http_uwsgi_module. */
+export const uwsgiModule = defineModule({
+  name: 'uwsgi',
+  location: scope,
+  handler(conf, env, location) {
+    if (conf.pass === undefined) return undefined;
+    const params = new RequestParams(conf, location);
+    const request = (u: UpstreamRequest): string | undefined => uwsgiPacket(u, params, conf);
+    return cgiHandler(env, location, {
+      family: 'uwsgi',
+      settings: conf,
+      pass: conf.pass,
+      hidden: HIDDEN_BY_UWSGI,
+      chunkedBodies: false,
+      exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
+    });
+  },
+});
