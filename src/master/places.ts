@@ -34,7 +34,7 @@ export function defaultPlaces(ownPrefix: boolean): Places {
 }
 
 /** Completes the paths of the command line. nginx: ngx_process_options. */
-export function loadOptions(line: CommandLine): LoadOptions {
+export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals' | 'errorLog' | 'signal'>): LoadOptions {
   const places = defaultPlaces(line.prefix !== undefined);
   const given = line.prefix ?? places.prefix;
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;

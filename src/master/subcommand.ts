@@ -21,4 +21,19 @@ export interface Subcommand {
 }
 
 /** All subcommands. One more is a file and a line here. */
-export const subcommands: readonly Subcommand[] = [];
+export const subcommands: readonly Subcommand[] = [
+  {
+    name: 'cache',
+    describe: 'list, inspect or purge entries of the response caches',
+    options: [
+      { name: 'action', describe: 'list, inspect or purge', positional: true, required: true },
+      { name: 'conf', alias: 'c', describe: 'configuration file' },
+      { name: 'directory', alias: 'p', describe: 'prefix path of the server' },
+      { name: 'globals', alias: 'g', describe: 'global directives out of the configuration file' },
+      { name: 'zone', describe: 'one cache only, by the name of its keys_zone' },
+      { name: 'key', describe: 'the entry with this key, and its variants' },
+      { name: 'prefix', describe: 'all entries whose keys begin so' },
+    ],
+    run: async (values) => (await import('./cache-command.js')).runCacheCommand(values),
+  },
+];

@@ -36,6 +36,16 @@ export class DiskCache {
   readonly #hot = new Lru<Entry>(HOT_BYTES);
   readonly #noteEvery: number;
   #uses = new Set<string>();
+  /**
+   * Counts the turns of the event loop in which files were looked at. All requests of one turn had arrived before it began,
+   * so one look at a file does for all of them.
+   */
+  #turn = 1;
+  #turnEnds = false;
+  readonly #endTurn = (): void => {
+    this.#turn++;
+    this.#turnEnds = false;
+  };
   #noting: NodeJS.Timeout | undefined = undefined;
 
   constructor(index: CacheIndex, log: Logger) {
@@ -67,8 +77,16 @@ export class DiskCache {
   #hotEntry(name: string): Entry | undefined {
     const entry = this.#hot.get(name);
     if (entry === undefined) return undefined;
+    if (entry.checkedIn === this.#turn) return entry;
     const stat = statSync(fsPath(entry.path), NO_THROW);
-    if (stat !== undefined && entry.isCurrent(stat)) return entry;
+    if (stat !== undefined && entry.isCurrent(stat)) {
+      entry.checkedIn = this.#turn;
+      if (!this.#turnEnds) {
+        this.#turnEnds = true;
+        setImmediate(this.#endTurn);
+      }
+      return entry;
+    }
     this.#hot.delete(name);
     return undefined;
   }
