@@ -125,8 +125,6 @@ export class Request implements Subject, LogSubject {
   flushBody = false;
   /** The response depends on Accept-Encoding; `gzip_vary` says so to caches. */
   gzipVary = false;
-  /** The charset that an upstream's X-Accel-Charset asks for. */
-  overrideCharset: string | undefined = undefined;
   disableNotModified = false;
   singleRange = false;
   headerSize = 0;

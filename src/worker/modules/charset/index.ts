@@ -132,9 +132,9 @@ function destination(r: Request, conf: Readonly<Settings>, known: Readonly<Chars
   const { out } = r;
   if (r !== r.main) return r.main.out.charset === '' ? undefined : r.main.out.charset;
   if (out.contentType === '') return undefined;
-  if (r.overrideCharset !== undefined) {
-    if (known.names.has(r.overrideCharset.toLowerCase())) return r.overrideCharset;
-    r.log(ERR, `unknown charset "${r.overrideCharset}" to override`);
+  if (r.out.overrideCharset !== undefined) {
+    if (known.names.has(r.out.overrideCharset.toLowerCase())) return r.out.overrideCharset;
+    r.log(ERR, `unknown charset "${r.out.overrideCharset}" to override`);
     return undefined;
   }
   if (conf.charset === 'off') return undefined;
