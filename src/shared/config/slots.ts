@@ -131,6 +131,26 @@ export const buffers = <K extends string, R extends Subject>(
   };
 };
 
+/** Permissions of files, such as `group:rw all:r`, as mode bits. nginx: ngx_conf_set_access_slot. */
+export const access = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
+  return (conf, node, ctx) => {
+    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    const shifts: { readonly [who: string]: number | undefined } = { user: 6, group: 3, all: 0 };
+    const rights: { readonly [what: string]: number | undefined } = { rw: 6, r: 4 };
+    let mode = 0;
+    let user = 0o600;
+    for (const [i, argument] of node.args.entries()) {
+      const [who, what] = argument.split(':') as [string, string | undefined];
+      const shift = shifts[who];
+      const right = rights[what ?? ''];
+      if (shift === undefined || right === undefined) return ctx.fail(`invalid value "${argument}"`, { arg: i });
+      if (who === 'user') user = 0;
+      mode |= right << shift;
+    }
+    store(conf, key, mode | user, ctx);
+  };
+};
+
 /** For settings whose effect nginx ties to its own memory or event handling, and which Node decides itself: read and checked only. */
 export const accepted =
   <R extends Subject>(check?: (ctx: ConfigContext<R>) => void): Set<object, R> =>

@@ -8,6 +8,7 @@ import { autoindexModule } from './autoindex/index.js';
 import { cachePathModule } from './cache-path/index.js';
 import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
+import { davModule } from './dav/index.js';
 import { documentModule } from './document/index.js';
 import { earlyHintsModule } from './early-hints/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
@@ -123,6 +124,7 @@ export const modules: readonly AnyModule[] = [
   randomIndexModule,
   indexFileModule,
   autoindexModule,
+  davModule,
   staticModule,
   // Filters.
   notModifiedModule,

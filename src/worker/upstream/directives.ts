@@ -1,6 +1,6 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../shared/config/define.js';
-import { accepted, bits, buffers, flag, int, msec, size } from '../../shared/config/slots.js';
+import { accepted, access, bits, buffers, flag, int, msec, size } from '../../shared/config/slots.js';
 import { parseSize } from '../../shared/config/units.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { Request } from '../http/request.js';
@@ -90,24 +90,6 @@ const store: Row['set'] = (conf, node, ctx) => {
   else conf.store = { path: word === 'on' ? undefined : ctx.complex(word) };
 };
 
-// nginx: ngx_conf_set_access_slot.
-const storeAccess: Row['set'] = (conf, node, ctx) => {
-  if (conf.storeAccess !== undefined) ctx.reject('is duplicate');
-  const shifts: Record<string, number> = { user: 6, group: 3, all: 0 };
-  const rights: Record<string, number> = { rw: 6, r: 4 };
-  let access = 0;
-  let user = 0o600;
-  for (const [i, argument] of node.args.entries()) {
-    const [who, what] = argument.split(':') as [string, string | undefined];
-    const shift = shifts[who];
-    const right = rights[what ?? ''];
-    if (shift === undefined || right === undefined) return ctx.fail(`invalid value "${argument}"`, { arg: i });
-    if (who === 'user') user = 0;
-    access |= right << shift;
-  }
-  conf.storeAccess = access | user;
-};
-
 const tempPath: Row['set'] = (conf, _node, ctx) => {
   if (conf.tempPath !== undefined) ctx.reject('is duplicate');
   conf.tempPath = parseTempPath(ctx);
@@ -120,7 +102,7 @@ const socketBuffer: Row['set'] = accepted((ctx: Context) => void (parseSize(ctx.
 /** Every shared row, by the part of its name behind the prefix. */
 const rows: Readonly<Record<string, Row>> = {
   store: { in: ANYWHERE, args: 1, set: store },
-  store_access: { in: ANYWHERE, args: [1, 2, 3], set: storeAccess },
+  store_access: { in: ANYWHERE, args: [1, 2, 3], set: access('storeAccess') },
   buffering: { in: ANYWHERE, args: 'flag', set: flag('buffering') },
   request_buffering: { in: ANYWHERE, args: 'flag', set: flag('requestBuffering') },
   ignore_client_abort: { in: ANYWHERE, args: 'flag', set: flag('ignoreClientAbort') },

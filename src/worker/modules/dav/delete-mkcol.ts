@@ -1,0 +1,67 @@
+import { mkdirSync, type Stats } from 'node:fs';
+import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { mapPath } from '../../http/map-path.js';
+import type { Request } from '../../http/request.js';
+import type { Result } from '../../phases/codes.js';
+import { deletePath, failure, folderAccess, linkInfo, setLocation } from './files.js';
+import { depthOf, hasBody, INFINITE, INVALID } from './request-headers.js';
+import type { Settings } from './settings.js';
+
+const EISDIR = 21;
+
+/** Removes a file or a collection. nginx: ngx_http_dav_delete_handler. */
+export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
+  if (hasBody(r)) {
+    r.log(ERR, 'DELETE with body is unsupported');
+    return 415;
+  }
+  if (conf.minDeleteDepth > 0) {
+    const depth = r.uri.split('/').length - 1;
+    if ((r.uri.endsWith('/') ? depth - 1 : depth) < conf.minDeleteDepth) {
+      r.log(ERR, `insufficient URI depth:${depth} to DELETE`);
+      return 409;
+    }
+  }
+  const path = mapPath(r);
+  if (path === undefined) return 500;
+  let info: Stats;
+  try {
+    info = linkInfo(path);
+  } catch (error) {
+    return failure(r, error, errnoCode(error) === 'ENOTDIR' ? 409 : 404, 'lstat()', path);
+  }
+  const folder = info.isDirectory();
+  if (folder && !r.uri.endsWith('/')) {
+    r.log(ERR, `DELETE "${path}" failed (${errnoText(EISDIR)})`);
+    return 409;
+  }
+  const depth = depthOf(r, folder ? INFINITE : 0);
+  if (depth === INVALID || depth === 1 || (folder && depth === 0)) {
+    r.log(ERR, folder ? '"Depth" header must be infinity' : '"Depth" header must be 0 or infinity');
+    return 400;
+  }
+  return deletePath(r, folder ? path.slice(0, -1) : path, folder) || 204;
+}
+
+/** Makes a collection. nginx: ngx_http_dav_mkcol_handler. */
+export function makeCollection(r: Request, conf: Readonly<Settings>): Result {
+  if (hasBody(r)) {
+    r.log(ERR, 'MKCOL with body is unsupported');
+    return 415;
+  }
+  if (!r.uri.endsWith('/')) {
+    r.log(ERR, 'MKCOL can create a collection only');
+    return 409;
+  }
+  const path = mapPath(r)?.slice(0, -1);
+  if (path === undefined) return 500;
+  try {
+    mkdirSync(fsPath(path), { mode: folderAccess(conf.access) });
+  } catch (error) {
+    return failure(r, error, 409, 'mkdir()', path);
+  }
+  setLocation(r);
+  return 201;
+}

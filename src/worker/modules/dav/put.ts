@@ -1,0 +1,85 @@
+import { chmodSync, closeSync, utimesSync, writeSync } from 'node:fs';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { finalize } from '../../http/finalize.js';
+import { mapPath } from '../../http/map-path.js';
+import { testFile } from '../../http/open-file.js';
+import type { Request } from '../../http/request.js';
+import { readBody } from '../../http/request-body.js';
+import { sendHeader } from '../../http/respond.js';
+import { openTempFile, type TempFile } from '../../http/temp-file.js';
+import { DONE, type Result } from '../../phases/codes.js';
+import { moveFile, setLocation } from './files.js';
+import type { Settings } from './settings.js';
+
+const EISDIR = 21;
+
+/** Stores the request's body as a file. nginx: ngx_http_dav_put_handler. */
+export function put(r: Request, conf: Readonly<Settings>): Result {
+  if (r.uri.endsWith('/')) {
+    r.log(ERR, 'cannot PUT to a collection');
+    return 409;
+  }
+  if (r.header('content-range') !== undefined) {
+    r.log(ERR, 'PUT with range is unsupported');
+    return 501;
+  }
+  r.requestBodyInFileOnly = true;
+  readBody(r, () => finalize(r, store(r, conf)));
+  return DONE;
+}
+
+function store(r: Request, conf: Readonly<Settings>): Result {
+  if (r.contentLength === -1 && !r.chunkedIn && (r.main.body?.length ?? 0) === 0) {
+    r.log(ERR, 'PUT request body must be in a file');
+    return 500;
+  }
+  const path = mapPath(r);
+  if (path === undefined) return 500;
+  const before = testFile(r, path);
+  if (before.isDirectory) {
+    r.log(ERR, `"${path}" could not be created (${errnoText(EISDIR)})`);
+    return 409;
+  }
+  if (!placeBody(r, path, conf)) return 500;
+  const made = before.errno !== 0;
+  if (made) {
+    setLocation(r);
+    r.out.contentLength = 0;
+  }
+  r.out.status = made ? 201 : 204;
+  r.headerOnly = true;
+  return sendHeader(r);
+}
+
+function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean {
+  const file = r.main.body?.file ?? ownFile(r);
+  if (file === undefined) return false;
+  const sent = r.header('date');
+  const date = sent === undefined ? -1 : parseHttpDate(sent);
+  let call = 'chmod()';
+  try {
+    chmodSync(fsPath(file.path), conf.access);
+    call = 'utimes()';
+    if (date !== -1) utimesSync(fsPath(file.path), date, date);
+  } catch (error) {
+    r.log(CRIT, `${call} "${file.path}" failed (${errnoText(error)})`);
+    return false;
+  }
+  return moveFile(r, file.path, path, conf.createFullPutPath ? conf.access : undefined);
+}
+
+/** The file for a body that is not in one, because it is empty or was read before. */
+function ownFile(r: Request): TempFile | undefined {
+  try {
+    const file = openTempFile(r.location.settings.clientBodyTempPath);
+    for (const chunk of r.main.body?.chunks ?? []) writeSync(file.fd, chunk);
+    closeSync(file.fd);
+    return file;
+  } catch (error) {
+    r.log(CRIT, (error as Error).message);
+    return undefined;
+  }
+}

@@ -1,0 +1,9 @@
+/** The directives of a location for WebDAV. */
+export interface Settings {
+  /** Bits of {@link METHOD}. */
+  methods: number;
+  createFullPutPath: boolean;
+  minDeleteDepth: number;
+  /** Mode bits of what is made. */
+  access: number;
+}
