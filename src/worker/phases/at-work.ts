@@ -6,7 +6,7 @@ import { ERROR } from './codes.js';
 let current: Request | null = null;
 
 /** Notes that code runs on behalf of a request; returns whom to name again to {@link leave}. */
-export function enter(r: Request): Request | null {
+export function enter(r: Request | null): Request | null {
   const before = current;
   current = r;
   return before;

@@ -47,6 +47,8 @@ export interface ResolvedService {
 export interface ResolvedServices {
   readonly state: number;
   readonly services: readonly ResolvedService[];
+  /** Targets without addresses, and why. */
+  readonly failures: readonly { readonly host: string; readonly state: number }[];
   readonly validUntil: number;
 }
 

@@ -23,7 +23,7 @@ export class ServiceLookup {
   /** Takes the SRV records, or why there are none. */
   records(result: ResolvedName): void {
     if (result.state !== RESOLVE.OK) {
-      this.#done({ state: result.state, services: [], validUntil: result.validUntil });
+      this.#done({ state: result.state, services: [], failures: [], validUntil: result.validUntil });
       return;
     }
     this.#records = result.services;
@@ -40,17 +40,19 @@ export class ServiceLookup {
     if (result.state === RESOLVE.OK) this.#validUntil = Math.min(this.#validUntil, result.validUntil);
     if (--this.#left > 0 || this.#cancelled) return;
     const services: ResolvedService[] = [];
+    const failures: { host: string; state: number }[] = [];
     for (const [n, { text, port, priority, weight }] of this.#records.entries()) {
-      const { addresses } = this.#results[n]!;
+      const { addresses, state } = this.#results[n]!;
+      if (state !== RESOLVE.OK) failures.push({ host: text, state });
       if (addresses.length > 0) services.push({ host: text, port, priority, weight, addresses });
     }
     if (services.length > 0) {
-      this.#done({ state: RESOLVE.OK, services, validUntil: this.#validUntil });
+      this.#done({ state: RESOLVE.OK, services, failures, validUntil: this.#validUntil });
       return;
     }
     const states = this.#results.map((each) => each!.state);
     const state = states.includes(RESOLVE.NXDOMAIN) ? RESOLVE.NXDOMAIN : states[0]!;
-    this.#done({ state, services: [], validUntil: Math.min(...this.#results.map((each) => each!.validUntil)) });
+    this.#done({ state, services: [], failures, validUntil: Math.min(...this.#results.map((each) => each!.validUntil)) });
   }
 
   cancel(): void {

@@ -14,6 +14,8 @@ export interface PickerOwner {
 export interface Picker {
   /** How many more peers may be asked. */
   tries: number;
+  /** The peer that a sticky session asks for, by its `sid`. */
+  hint?: string | undefined;
   /** The group's name, shown when no peer is to be had. */
   readonly groupName: string;
   /** The next peer to ask, null when none is available, or PICKING. */

@@ -1,8 +1,12 @@
 import type { Socket } from 'node:net';
 import { Deadline, type Expiring } from '../http/deadline.js';
+import type { Request } from '../http/request.js';
+import { enter, leave } from '../phases/at-work.js';
 
 /** Whoever uses a connection to a backend is told what happens on it. */
 export interface ConnectionOwner {
+  /** Whose business it is; null for none's. */
+  readonly r: Request | null;
   /** TCP is connected; with TLS, the handshake follows. */
   connected(c: UpstreamConnection): void;
   /** Ready for use: connected, and the TLS handshake is over. */
@@ -73,41 +77,57 @@ export class UpstreamConnection implements Expiring {
   #connected(): void {
     if (this.closed) return;
     this.connected = true;
+    const before = enter(this.owner.r);
     this.owner.connected(this);
+    leave(before);
     if (!this.tls) this.#ready();
   }
 
   #ready(): void {
     if (this.closed || this.ready) return;
     this.ready = true;
+    const before = enter(this.owner.r);
     this.owner.ready(this);
+    leave(before);
   }
 
   /** Called by the socket with what it has read into the shared memory. Returns false to stop reading. */
   read(bytes: number): boolean {
     if (this.closed) return false;
+    const before = enter(this.owner.r);
     this.owner.received(this, SHARED, bytes);
+    leave(before);
     return !this.paused && !this.closed;
   }
 
   #ended(): void {
     if (this.closed || this.ended || this.broken) return;
     this.ended = true;
+    const before = enter(this.owner.r);
     this.owner.ended(this);
+    leave(before);
   }
 
   #failed(error: Error): void {
     if (this.closed || this.broken) return;
     this.broken = true;
+    const before = enter(this.owner.r);
     this.owner.failed(this, error);
+    leave(before);
   }
 
   #drained(): void {
-    if (!this.closed) this.owner.drained(this);
+    if (this.closed) return;
+    const before = enter(this.owner.r);
+    this.owner.drained(this);
+    leave(before);
   }
 
   expired(): void {
-    if (!this.closed) this.owner.timedOut(this);
+    if (this.closed) return;
+    const before = enter(this.owner.r);
+    this.owner.timedOut(this);
+    leave(before);
   }
 
   /** Writes latin1 text. Returns false when the socket's buffer is full; `drained` follows then. */

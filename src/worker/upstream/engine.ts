@@ -676,7 +676,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       attempt.reason = 'upstream timed out';
     }
     if (this.reused && failure === FT.ERROR) picker.tries++;
-    const status = failure === FT.NOLIVE ? conf.noLiveStatus : failureStatus(failure);
+    const status = failure === FT.NOLIVE ? noLiveStatus(this) : failureStatus(failure);
     if (r.connection.closed) {
       this.finalize(CLIENT_CLOSED_REQUEST);
       return;
@@ -782,6 +782,12 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     this.conf.cache?.finish(this, code);
     this.#held = null;
   }
+}
+
+/** The status when there is no peer to ask; a group that waits for its first addresses is not there yet. */
+function noLiveStatus({ group, conf }: UpstreamRequest): number {
+  const waiting = group?.lazySet;
+  return waiting !== undefined && waiting.peers.length === 0 ? 503 : conf.noLiveStatus;
 }
 
 function ignoreClient(): void {}

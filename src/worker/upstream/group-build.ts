@@ -1,11 +1,16 @@
+import type { HttpRuntime } from '../http/runtime-types.js';
 import type { WorkerEnv } from '../module.js';
+import { resolverScope } from '../resolver/resolver-settings.js';
+import { resolverOf } from '../resolver/resolvers.js';
 import type { Balancer } from './balancer.js';
+import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
 import type { UpstreamGroup } from './group.js';
 import type { Declaration, GroupServer, GroupSettings } from './group-config.js';
 import { impliedGroup, plainPeers, unixPeer } from './groups.js';
 import { IdlePool, type KeepaliveSettings } from './idle-pool.js';
 import { Peer, PeerSet } from './peer.js';
 import { RoundRobin } from './round-robin.js';
+import { SharedBalancer } from './shared-picker.js';
 import { addressText } from './url.js';
 
 /** Makes a balancer for a group's peers. */
@@ -20,18 +25,52 @@ function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSe
 }
 
 /** Makes a group of an `upstream {}` block. */
-export function buildGroup(conf: Readonly<GroupSettings>, env: WorkerEnv): UpstreamGroup {
-  const backup = conf.servers.some((server) => server.backup) ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
+export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env: WorkerEnv): UpstreamGroup {
+  const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
+  const withBackup = dynamic.length > 0 || conf.servers.some((server) => server.backup);
+  const backup = withBackup ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
   const set = new PeerSet(conf.name, peersOf(conf, false), backup);
   const keepalive = keepaliveOf(conf, env);
   const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
   if (idle !== undefined) env.onClose(() => idle.close());
-  const balancer = conf.balancer?.(set, env) ?? new RoundRobin(set);
-  return { name: conf.name, port: 0, noPort: true, balancer, idle };
+  if (dynamic.length > 0) startResolving(conf, dynamic, set, http, env);
+  let balancer = conf.balancer?.(set, env) ?? new RoundRobin(set);
+  // One worker needs nobody's knowledge but its own.
+  if (conf.zone !== undefined && env.workers > 1) balancer = new SharedBalancer(balancer, set, env.zones.open(conf.zone));
+  return {
+    name: conf.name,
+    port: 0,
+    noPort: true,
+    balancer,
+    idle,
+    lazySet: dynamic.some((server) => server.resolve === 'lazy') ? set : undefined,
+  };
+}
+
+function startResolving(
+  conf: Readonly<GroupSettings>,
+  lines: readonly GroupServer[],
+  set: PeerSet,
+  http: HttpRuntime,
+  env: WorkerEnv,
+): void {
+  const general = http.mainSettings(resolverScope);
+  const group: DynamicGroup = {
+    set,
+    resolver: resolverOf((conf.resolver ?? general.resolver)!, http, env),
+    resolverTimeout: conf.resolverTimeout ?? general.resolverTimeout,
+    names: env.zones.open(conf.names!),
+    log: env.log,
+  };
+  for (const line of lines) {
+    const server = new DynamicServer(group, line);
+    server.start();
+    env.onClose(() => server.stop());
+  }
 }
 
 function peersOf(conf: Readonly<GroupSettings>, backup: boolean): Peer[] {
-  return conf.servers.filter((server) => server.backup === backup).flatMap(serverPeers);
+  return conf.servers.filter((server) => server.backup === backup && server.resolve === 'no').flatMap(serverPeers);
 }
 
 function serverPeers({ url, options, host }: GroupServer): Peer[] {

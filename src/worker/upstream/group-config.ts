@@ -1,11 +1,16 @@
 import type { Pos } from '../../shared/config/ast.js';
+import type { Block } from '../../shared/config/block.js';
 import { In } from '../../shared/config/context.js';
-import { type HostRef, own } from '../../shared/config/define.js';
-import type { ZoneRef } from '../../shared/zone/kind.js';
+import { type HostRef, type LinkContext, own } from '../../shared/config/define.js';
+import type { Request } from '../http/request.js';
 import { type Context, defineScope } from '../module.js';
+import { resolverScope } from '../resolver/resolver-settings.js';
+import type { ResolverSpec } from '../resolver/resolver-spec.js';
 import type { BalancerFactory } from './group-build.js';
 import type { KeepaliveSettings } from './idle-pool.js';
+import type { NamesZoneRef } from './names-zone.js';
 import type { PeerOptions } from './peer.js';
+import type { PeerZoneRef } from './peer-zone.js';
 import type { BackendUrl } from './url.js';
 
 /** What a balancing method lets `server` lines say, as bits. nginx: NGX_HTTP_UPSTREAM_*. */
@@ -44,6 +49,13 @@ export interface GroupSettings {
   accepts: number;
   balancer: BalancerFactory | undefined;
   keepalive: Partial<KeepaliveSettings> | undefined;
+  /** Where the workers share what they know of the servers. */
+  zone: PeerZoneRef | undefined;
+  /** Where names marked `resolve` are looked up; undefined: as the `http` block says. */
+  resolver: ResolverSpec | undefined;
+  resolverTimeout: number | undefined;
+  /** Addresses that names had in the configuration before; set when a name is marked `resolve`. */
+  names: NamesZoneRef | undefined;
 }
 
 /** The settings inside `upstream {}`, for the modules whose directives stand there. */
@@ -54,12 +66,34 @@ export const groupScope = defineScope<GroupSettings>({
     accepts: own(ACCEPTS_ALL),
     balancer: own<BalancerFactory | undefined>(undefined),
     keepalive: own<Partial<KeepaliveSettings> | undefined>(undefined),
+    zone: own<PeerZoneRef | undefined>(undefined),
+    resolver: own<ResolverSpec | undefined>(undefined),
+    resolverTimeout: own<number | undefined>(undefined),
+    names: own<NamesZoneRef | undefined>(undefined),
   },
   directives: {},
   finish(conf, _parent, { block, context }) {
     if (context === In.UPSTREAM) conf.name = (block.info as UpstreamInfo).name;
   },
+  link(conf, ctx, { block, context }) {
+    if (context === In.UPSTREAM) checkGroup(conf, ctx, block);
+  },
 });
+
+// nginx: the first part of ngx_http_upstream_init_round_robin.
+function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<Request>, block: Block): void {
+  const node = block.node!;
+  const where = `upstream "${conf.name}" in ${node.pos.file}:${node.endLine}`;
+  const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
+  if (conf.zone === undefined && dynamic.some((server) => server.resolve === 'yes')) {
+    ctx.fail(`resolving names at run time requires ${where} to be in shared memory`);
+  }
+  const resolver = conf.resolver ?? ctx.settings(resolverScope, block.parent!).resolver;
+  if (dynamic.length > 0 && (resolver === undefined || resolver.servers.length === 0)) {
+    ctx.fail(`no resolver defined to resolve names at run time in ${where}`);
+  }
+  if (conf.servers.every((server) => server.backup)) ctx.fail(`no servers in ${where}`);
+}
 
 /** What an `upstream` block's directive knows about it. */
 export interface UpstreamInfo {
@@ -126,5 +160,3 @@ export function declareGroup(ctx: Context, name: string, url: BackendUrl | undef
   all.push(made);
   return made;
 }
-
-export type AnyZone = ZoneRef<unknown, unknown>;

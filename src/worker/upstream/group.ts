@@ -1,5 +1,6 @@
 import type { Balancer } from './balancer.js';
 import type { IdlePool } from './idle-pool.js';
+import type { PeerSet } from './peer.js';
 
 /** Backends that stand for each other, ready for use. nginx: ngx_http_upstream_srv_conf_t. */
 export interface UpstreamGroup {
@@ -10,4 +11,6 @@ export interface UpstreamGroup {
   readonly balancer: Balancer;
   /** Undefined: every request opens a connection. */
   readonly idle: IdlePool | undefined;
+  /** The servers of a group that may have none yet (`resolve=lazy`). */
+  readonly lazySet?: PeerSet | undefined;
 }

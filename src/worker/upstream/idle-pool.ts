@@ -17,6 +17,7 @@ export interface KeepaliveSettings {
 /** Connections to a group's peers that wait for another request. nginx: ngx_http_upstream_keepalive_module. */
 export class IdlePool implements ConnectionOwner {
   readonly settings: KeepaliveSettings;
+  readonly r = null;
   /** The latest used is the last. */
   readonly #idle: UpstreamConnection[] = [];
 

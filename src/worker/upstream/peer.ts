@@ -6,6 +6,12 @@ export const DOWN = 1;
 /** Takes only requests that `sticky` sends its way. */
 export const DRAINING = 8;
 
+/** Values of {@link Peer.health}; requests go to healthy peers alone. */
+export const HEALTHY = 0;
+export const UNHEALTHY = 1;
+/** The first check is not over. */
+export const UNKNOWN = 2;
+
 /** How an attempt ended, for {@link Picker.done}. nginx: NGX_PEER_*. */
 export const PEER_OK = 0;
 /** The peer works but another one is asked, as after a 404. */
@@ -64,8 +70,8 @@ export class Peer {
   /** Milliseconds of the wall clock since which the peer works again; 0 when it always did. */
   recoveredAt = 0;
   down: number;
-  /** An active health check found the peer not fit for requests. */
-  unhealthy = false;
+  /** What the active health checks found: one of HEALTHY, UNHEALTHY and UNKNOWN. */
+  health = HEALTHY;
   readonly sid: string;
   readonly hasRoute: boolean;
   /** Running means in milliseconds, for `least_time`; 0 until measured. */

@@ -2,7 +2,7 @@ import { WARN } from '../../shared/log/level.js';
 import type { Request } from '../http/request.js';
 import type { Attempt } from './attempt.js';
 import type { Balancer, Picker } from './balancer.js';
-import { DRAINING, nowSeconds, PEER_FAILED, type Peer, type PeerSet } from './peer.js';
+import { DRAINING, HEALTHY, nowSeconds, PEER_FAILED, type Peer, type PeerSet } from './peer.js';
 
 /** Peers whose numbers fit into the bits of one small integer. */
 const SMALL_SET = 30;
@@ -82,7 +82,7 @@ export class RoundRobinPicker implements Picker {
     const sticky = this.sticky();
     if (sticky !== null) return sticky;
     const peer = this.set.peers[0]!;
-    return peer.down !== 0 || peer.unhealthy || (peer.maxConns !== 0 && peer.conns >= peer.maxConns) ? null : peer;
+    return peer.down !== 0 || peer.health !== HEALTHY || (peer.maxConns !== 0 && peer.conns >= peer.maxConns) ? null : peer;
   }
 
   /** Goes on with the backup peers. */
@@ -96,7 +96,7 @@ export class RoundRobinPicker implements Picker {
 
   /** Whether a peer can be asked now. */
   usable(peer: Peer, now: number): boolean {
-    if (peer.down !== 0 || peer.unhealthy) return false;
+    if (peer.down !== 0 || peer.health !== HEALTHY) return false;
     if (peer.maxFails !== 0 && peer.fails >= peer.maxFails && now - peer.checked <= peer.failTimeout) return false;
     return peer.maxConns === 0 || peer.conns < peer.maxConns;
   }
@@ -110,7 +110,7 @@ export class RoundRobinPicker implements Picker {
       const peer = peers[i]!;
       if (peer.sid !== hint) continue;
       if (this.wasTried(i)) return null;
-      if ((peer.down & ~DRAINING) !== 0 || peer.unhealthy) return null;
+      if ((peer.down & ~DRAINING) !== 0 || peer.health !== HEALTHY) return null;
       if (peer.maxFails !== 0 && peer.fails >= peer.maxFails && nowSeconds() - peer.checked <= peer.failTimeout) return null;
       if (peer.maxConns !== 0 && peer.conns >= peer.maxConns) return null;
       return peer;

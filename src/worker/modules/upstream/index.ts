@@ -1,7 +1,11 @@
+import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
-import { defineModule, defineScope } from '../../module.js';
+import { parseSize, parseTime } from '../../../shared/config/units.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { readResolver } from '../../resolver/resolver-spec.js';
 import { buildGroup, buildImpliedGroup } from '../../upstream/group-build.js';
 import { declarations, declareGroup, groupScope, type UpstreamInfo } from '../../upstream/group-config.js';
+import { peerZone } from '../../upstream/peer-zone.js';
 import { readServer } from './server.js';
 
 /** Keeps the groups that a configuration names, with or without `upstream {}`, and makes them when a worker starts. */
@@ -13,7 +17,7 @@ export const upstreamGroupsModule = defineModule({
     for (const declaration of conf.all) if (!declaration.explicit) http.upstreams.add(buildImpliedGroup(declaration));
   },
   installUpstream(conf, http, env) {
-    http.upstreams.add(buildGroup(conf, env));
+    http.upstreams.add(buildGroup(conf, http, env));
   },
 });
 
@@ -41,8 +45,37 @@ const blocks = defineScope<object>({
         group.servers = [...(group.servers ?? []), readServer(node, ctx)];
       },
     },
+    zone: { in: In.UPSTREAM, args: [1, 2], set: (_conf, node, ctx) => setZone(node, ctx) },
+    // nginx: ngx_http_upstream_resolver.
+    resolver: {
+      in: In.UPSTREAM,
+      args: { min: 1 },
+      set(_conf, _node, ctx) {
+        const group = ctx.conf(groupScope);
+        if (group.resolver !== undefined) ctx.reject('is duplicate');
+        group.resolver = readResolver(ctx);
+      },
+    },
+    resolver_timeout: {
+      in: In.UPSTREAM,
+      args: 1,
+      set(_conf, node, ctx) {
+        const group = ctx.conf(groupScope);
+        if (group.resolverTimeout !== undefined) ctx.reject('is duplicate');
+        group.resolverTimeout = parseTime(node.args[0]!, 'ms') ?? ctx.reject('invalid value', { arg: 0 });
+      },
+    },
   },
 });
+
+// nginx: ngx_http_upstream_zone.
+function setZone(node: DirectiveNode, ctx: Context): void {
+  const [name, size] = node.args as [string, string | undefined];
+  if (name === '') ctx.fail('invalid zone name ""', { arg: 0 });
+  const bytes = size === undefined ? 0 : (parseSize(size) ?? ctx.fail(`invalid zone size "${size}"`, { arg: 1 }));
+  if (size !== undefined && bytes === 0) ctx.fail(`zone "${name}" is too small`, { arg: 1 });
+  ctx.conf(groupScope).zone = ctx.zone(peerZone, name, { bytes, data: undefined });
+}
 
 /** `upstream {}` and its `server` lines. nginx: ngx_http_upstream_module. */
 export const upstreamModule = defineModule({ name: 'upstream', main: blocks });

@@ -2,6 +2,7 @@ import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { parseTime } from '../../../shared/config/units.js';
 import type { Context } from '../../module.js';
 import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope } from '../../upstream/group-config.js';
+import { NAMES_BYTES, NAMES_ZONE, namesZone } from '../../upstream/names-zone.js';
 import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/peer.js';
 import { parseBackendUrl } from '../../upstream/url.js';
 
@@ -37,6 +38,7 @@ export function readServer(node: DirectiveNode, ctx: Context): GroupServer {
   if (p.service !== '' && literal) ctx.fail(`service upstream "${name}" requires domain name`, { arg: 0 });
   const { backup, resolve, service, ...options } = p;
   const dynamic = resolve !== 'no' && !literal;
+  if (dynamic) ctx.conf(groupScope).names ??= ctx.zone(namesZone, NAMES_ZONE, { bytes: NAMES_BYTES, data: undefined });
   const host = literal || dynamic ? undefined : ctx.host(url.host, 'upstream', { shown: name });
   return { url, options, backup, host, resolve: dynamic ? resolve : 'no', service };
 }
