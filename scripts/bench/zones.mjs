@@ -23,6 +23,7 @@ const manyKeys = Number(options.keys);
 const LIMITS = 'location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; }';
 /** Every core: workers have to contend, not to queue for one. */
 const ALL_CORES = '0-31';
+let launched = 0;
 
 const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 chmodSync(work, 0o755);
@@ -76,8 +77,6 @@ async function distinctKeys() {
   console.log(`many to few:   ${(median(measured.many, 'cpu') / median(measured.few, 'cpu')).toFixed(2)} (at most 1.2)`);
   await stop(server.pid);
 }
-
-let launched = 0;
 
 async function launch(workers, location) {
   const dir = `${work}/${launched++}`;

@@ -22,9 +22,10 @@ const MAX_KEY = 255;
 
 /**
  * A client that has its answer may send the next request to another worker before the first one has given the place back.
- * So a request that other workers leave no place for asks again, after so many milliseconds each, before it is refused.
+ * So a request that other workers leave no place for asks again, after so many milliseconds each, before it is refused. The later ones are for
+ * machines with more to do than processors: there a worker may have to wait for its turn between its answer and what follows.
  */
-const PATIENCE = [3, 5];
+const PATIENCE = [3, 5, 12, 30];
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
