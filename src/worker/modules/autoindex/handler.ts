@@ -31,7 +31,8 @@ export function listFolder(conf: Readonly<Settings>): PhaseHandler {
   return (r) => {
     if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
     if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return DECLINED;
-    discardBody(r);
+    const broken = discardBody(r);
+    if (broken !== OK) return broken;
     const path = mapPath(r);
     if (path === undefined) return 500;
     const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;

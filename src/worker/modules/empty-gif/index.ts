@@ -4,7 +4,7 @@ import type { Request } from '../../http/request.js';
 import { discardBody } from '../../http/request-body.js';
 import { respondBuffer } from '../../http/respond.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
-import type { Result } from '../../phases/codes.js';
+import { OK, type Result } from '../../phases/codes.js';
 
 /** A transparent GIF of one pixel: version 89a, two colours, the first of them transparent. */
 const GIF = Buffer.from('R0lGODlhAQABAIABAAAAAP///yH5BAEAAAEALAAAAAABAAEAAAICTAEAOw==', 'base64');
@@ -29,7 +29,8 @@ export const emptyGifModule = defineModule({
 
 function sendGif(r: Request): Result {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
-  discardBody(r);
+  const broken = discardBody(r);
+  if (broken !== OK) return broken;
   r.out.contentType = 'image/gif';
   r.out.lastModified = LAST_MODIFIED;
   return respondBuffer(r, 200, GIF);

@@ -11,7 +11,7 @@ import type { Request } from '../../http/request.js';
 import { discardBody } from '../../http/request-body.js';
 import { bufferSource, respond } from '../../http/respond.js';
 import { escapeUri } from '../../http/uri-escape.js';
-import { DECLINED, type Result } from '../../phases/codes.js';
+import { DECLINED, OK, type Result } from '../../phases/codes.js';
 
 /** Sends the file that the URI stands for. nginx: ngx_http_static_handler. */
 export function sendFile(r: Request): Result {
@@ -31,7 +31,11 @@ export function sendFile(r: Request): Result {
     closeFile(info);
     return 405;
   }
-  discardBody(r);
+  const broken = discardBody(r);
+  if (broken !== OK) {
+    closeFile(info);
+    return broken;
+  }
   const out = r.out;
   out.status = 200;
   out.contentLength = info.size;
