@@ -51,6 +51,8 @@ export interface ClientStream {
   flush(r: Request): void;
   /** Puts a piece on the wire; then calls `r.more()` when there is room, or ends the request after the last. */
   send(r: Request, chunk: Chunk | null, last: boolean): void;
+  /** All that was sent has left for the kernel: nobody looks at the pieces any more. */
+  readonly allSent: boolean;
   /** The request's body has been read to its end, or it has none. */
   bodyDone(r: Request): boolean;
   /** Starts giving the request body to a sink; what has arrived already first. */

@@ -42,6 +42,9 @@ export class FileInfo {
   body: Buffer | null = null;
   /** Descriptor of a large file that was opened to be sent; whoever opened it closes it. -1 for none. */
   fd = -1;
+  /** See {@link HotFiles}. */
+  confirmedTurn = 0;
+  confirmedAt = 0;
   #etag = '';
   #lastModified = '';
 

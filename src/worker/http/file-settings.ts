@@ -17,6 +17,7 @@ export interface FileSettings {
   openFileCacheErrors: boolean;
   /** Files of at least this size are not kept in memory; Infinity for off. */
   directio: number;
-  /** How much of a large file is read at a time. */
+  /** How much of a large file is read at a time, and how much for a client that takes it quickly. */
   readSize: number;
+  maxReadSize: number;
 }

@@ -13,13 +13,35 @@ const SETTLED = 50;
 
 /**
  * Contents of small files, kept between requests. An entry counts only as long as the file's times, size, number and
- * rights are the same, which the caller asks the file system anew for every request.
+ * rights are the same, which the caller asks the file system. Requests that had all arrived when the event loop woke up
+ * share one answer: whoever changes a file and then asks for it is served in a later turn of the loop.
  */
 export class HotFiles {
   readonly #files = new Lru<FileInfo>(LIMIT);
+  #turn = 1;
+  #turnEnds = false;
 
   get(path: string): FileInfo | undefined {
     return this.#files.get(path);
+  }
+
+  /** Tells whether the file system said in this turn of the event loop, and in this millisecond, that the file is the same. */
+  isConfirmed(info: FileInfo): boolean {
+    return info.confirmedTurn === this.#turn && info.confirmedAt === Date.now();
+  }
+
+  /** The file system just said that the file is the same. */
+  confirm(info: FileInfo): void {
+    info.confirmedTurn = this.#turn;
+    info.confirmedAt = Date.now();
+    if (this.#turnEnds) return;
+    this.#turnEnds = true;
+    setImmediate(endTurn, this);
+  }
+
+  endTurn(): void {
+    this.#turnEnds = false;
+    this.#turn++;
   }
 
   /** Keeps a file that was just read, if its times can be relied on to tell it from later versions. */
@@ -27,4 +49,8 @@ export class HotFiles {
     if (Date.now() - Math.max(info.mtimeMs, info.ctimeMs) < SETTLED) return;
     this.#files.set(path, info, info.size + path.length + OVERHEAD);
   }
+}
+
+function endTurn(files: HotFiles): void {
+  files.endTurn();
 }

@@ -338,6 +338,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     else if (this.#state === State.DISCARDING) this.#close();
   }
 
+  get allSent(): boolean {
+    return this.#output.allSent;
+  }
+
   bodyDone(_r: Request): boolean {
     return this.#framing === null || this.#framing.done;
   }

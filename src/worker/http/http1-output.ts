@@ -46,6 +46,10 @@ export class Http1Output {
     return this.#head !== null;
   }
 
+  get allSent(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
   sendContinue(r: Request): void {
     const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
     if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#socket.write(CONTINUE);

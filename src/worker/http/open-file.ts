@@ -43,12 +43,17 @@ function findFile(r: Request, path: string, open: boolean): FileInfo {
 export function freshFile(r: Request, path: string, open: boolean, settings: FileSettings, rule: SymlinkRule | undefined): FileInfo {
   try {
     if (rule !== undefined) return guardedFile(r, path, open, settings, rule);
+    const hot = r.http.hotFiles;
+    const known = open ? hot.get(path) : undefined;
+    if (known !== undefined && hot.isConfirmed(known)) return known;
     const file = fsPath(path);
     const stat = statSync(file, QUIET) as Stats | undefined;
     if (stat === undefined) return new FileInfo(null, ENOENT, open ? 'open()' : 'stat()');
     if (!open) return new FileInfo(stat, 0, '');
-    const known = r.http.hotFiles.get(path);
-    if (known?.sameVersion(stat)) return known;
+    if (known?.sameVersion(stat)) {
+      hot.confirm(known);
+      return known;
+    }
     if (!stat.isFile() && !stat.isDirectory()) return new FileInfo(stat, 0, '');
     return takeFile(r, path, openSync(file, READ), settings);
   } catch (error) {

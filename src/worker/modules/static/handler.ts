@@ -45,7 +45,7 @@ export function sendFile(r: Request): Result {
   if (out.contentType === '') out.contentType = contentType(r);
   out.allowRanges = true;
   const body = info.body;
-  return respond(r, body === null ? new FileSource(info.fd, path, 0, info.size, r.location.settings.files.readSize) : bufferSource(body));
+  return respond(r, body === null ? new FileSource(info.fd, path, 0, info.size, r.location.settings.files) : bufferSource(body));
 }
 
 function openFailed(r: Request, path: string, info: FileInfo): Result {

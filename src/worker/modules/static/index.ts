@@ -25,8 +25,9 @@ interface Settings {
   subrequestOutputBufferSize: number;
 }
 
-/** Most of a large file that is read at a time. */
+/** How much of a large file is read at a time, and how much for a client that takes it quickly. */
 const PIECE = 128 * 1024;
+const LARGE_PIECE = 512 * 1024;
 /** Least and most that `output_buffers` can make of it. */
 const MIN_PIECE = 4 * 1024;
 const MAX_PIECE = 1024 * 1024;
@@ -145,9 +146,10 @@ export const staticModule = defineModule({
   phases: { content: () => sendFile },
   installLocation(conf, location) {
     const settings = location.settings;
-    let readSize = PIECE;
-    if (conf.sendfile) readSize = conf.sendfileMaxChunk === 0 ? PIECE : Math.min(conf.sendfileMaxChunk, PIECE);
-    else if (conf.outputBuffers !== undefined) readSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
+    let maxReadSize = LARGE_PIECE;
+    if (conf.sendfile && conf.sendfileMaxChunk !== 0) maxReadSize = Math.min(conf.sendfileMaxChunk, LARGE_PIECE);
+    else if (!conf.sendfile && conf.outputBuffers !== undefined) maxReadSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
+    maxReadSize = Math.max(maxReadSize, MIN_PIECE);
     settings.files = {
       disableSymlinks: conf.disableSymlinks,
       disableSymlinksFrom: conf.disableSymlinksFrom ?? undefined,
@@ -156,7 +158,8 @@ export const staticModule = defineModule({
       openFileCacheMinUses: conf.openFileCacheMinUses,
       openFileCacheErrors: conf.openFileCacheErrors,
       directio: conf.directio,
-      readSize: Math.max(readSize, MIN_PIECE),
+      readSize: conf.outputBuffers === undefined ? Math.min(PIECE, maxReadSize) : maxReadSize,
+      maxReadSize,
     };
     settings.subrequestOutputBufferSize = conf.subrequestOutputBufferSize;
   },
