@@ -5,6 +5,7 @@ import { additionModule } from './addition/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
+import { brotliModule } from './brotli/index.js';
 import { cachePathModule } from './cache-path/index.js';
 import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
@@ -138,6 +139,7 @@ export const modules: readonly AnyModule[] = [
   charsetModule,
   ssiModule,
   postponeModule,
+  brotliModule,
   gzipModule,
   rangeHeaderModule,
 ];
