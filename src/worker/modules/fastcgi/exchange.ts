@@ -1,10 +1,23 @@
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
-import { CGI_AGAIN, CGI_INVALID, readCgiHead } from '../../upstream/cgi/cgi-head.js';
+import { METHOD } from '../../http/method.js';
+import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../upstream/cgi/cgi-head.js';
 import type { RequestParams } from '../../upstream/cgi/handler.js';
 import type { UpstreamRequest } from '../../upstream/engine.js';
 import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/head-codes.js';
 import type { BodyFrame, Exchange } from '../../upstream/protocol.js';
-import { beginRecord, CONTENT, NEED_MORE, pair, paramRecords, RECORD, RecordReader, STDIN_END, stdinFrame } from './records.js';
+import {
+  BROKEN,
+  beginRecord,
+  CONTENT,
+  NEED_MORE,
+  pair,
+  paramRecords,
+  RECORD,
+  RECORD_BEGIN,
+  RecordReader,
+  STDIN_END,
+  stdinFrame,
+} from './records.js';
 
 /** What a location sends to its backend, compiled. */
 export interface FastcgiRequestPlan {
@@ -16,29 +29,37 @@ export interface FastcgiRequestPlan {
 
 const EMPTY = Buffer.alloc(0);
 
+/** The length of the body is not known. */
+const UNKNOWN = -1;
+/** A body need not come; if it does, it is as long as the head says. */
+const UNTIL_DATA = -2;
+
+/** What is cut from the end of messages: line ends, full stops and spaces. */
+const STDERR_TAIL = Buffer.from('\n\r. ');
+
 /** One request to a FastCGI responder. nginx: ngx_http_fastcgi_module.c. */
 export class FastcgiExchange implements Exchange {
   requestText = '';
   readonly bodyFrame: BodyFrame | undefined;
   readonly sendsBody: boolean;
-  readonly endsWithConnection: boolean;
+  endsWithConnection = false;
   readonly keepsHead = true;
   complete = false;
   next = 0;
   readonly #plan: FastcgiRequestPlan;
   readonly #records = new RecordReader();
-  /** Standard output until the head is complete. */
+  readonly #reader = new CgiHeadReader(false);
+  /** The part of the head that was not understood yet. */
   #head: Buffer = EMPTY;
-  #stderr = '';
-  #inHead = true;
-  /** Body that is still to come, -1 when unknown. */
-  #left = -1;
+  /** Size of the head so far. */
+  #headSize = 0;
+  /** Body that is still to come, or one of these two. */
+  #left = UNKNOWN;
 
   constructor(plan: FastcgiRequestPlan) {
     this.#plan = plan;
     this.sendsBody = plan.passBody;
     this.bodyFrame = plan.passBody ? stdinFrame : undefined;
-    this.endsWithConnection = !plan.keepConnection;
   }
 
   // nginx: ngx_http_fastcgi_create_request.
@@ -61,9 +82,9 @@ export class FastcgiExchange implements Exchange {
 
   reset(): void {
     this.#records.reset();
+    this.#reader.reset();
     this.#head = EMPTY;
-    this.#stderr = '';
-    this.#inHead = true;
+    this.#headSize = 0;
     this.complete = false;
   }
 
@@ -74,107 +95,135 @@ export class FastcgiExchange implements Exchange {
       const code = records.read(bytes, at, end);
       this.next = records.next;
       if (code === NEED_MORE) return HEAD_AGAIN;
-      if (code === CONTENT) {
-        if (records.type === RECORD.STDERR) this.#stderr += bytes.toString('latin1', records.start, records.end);
-        else if (records.type === RECORD.STDOUT) {
-          const status = this.#takeHead(u, bytes);
-          if (status !== HEAD_AGAIN) return status;
-        } else if (records.type !== RECORD.END) return this.#unexpected(u);
-        continue;
-      }
-      if (records.type === RECORD.STDERR) {
-        if (!this.#tellStderr(u, 'reading response header from upstream')) return HEAD_INVALID;
-      } else if (records.type === RECORD.END || (records.type === RECORD.STDOUT && records.empty)) {
-        u.log(ERR, 'upstream prematurely closed FastCGI stdout');
-        return HEAD_INVALID;
+      if (code === BROKEN) return invalid(u, `upstream sent ${records.reason}`);
+      if (code === RECORD_BEGIN) {
+        if (records.type === RECORD.END) return invalid(u, `upstream sent unexpected FastCGI record: ${records.type}`);
+        if (records.type === RECORD.STDOUT && records.length === 0) return invalid(u, 'upstream prematurely closed FastCGI stdout');
+      } else if (code === CONTENT) {
+        if (records.type === RECORD.STDERR) {
+          if (this.#isCaught(logStderr(u, bytes, records))) return HEAD_INVALID;
+          continue;
+        }
+        const status = this.#takeHead(u, bytes);
+        if (status !== HEAD_AGAIN) return status;
       }
     }
   }
 
-  #unexpected(u: UpstreamRequest): number {
-    u.log(ERR, `upstream sent unexpected FastCGI record: ${this.#records.type}`);
-    return HEAD_INVALID;
+  #isCaught(text: string): boolean {
+    const { catchStderr } = this.#plan;
+    for (let i = 0; i < catchStderr.length; i++) if (text.includes(catchStderr[i]!)) return true;
+    return false;
   }
 
   #takeHead(u: UpstreamRequest, bytes: Buffer): number {
     const records = this.#records;
     const fresh = bytes.subarray(records.start, records.end);
-    this.#head = this.#head.length === 0 ? Buffer.from(fresh) : Buffer.concat([this.#head, fresh]);
-    const behind = readCgiHead(u.head, u.conf.kinds, u, this.#head, 0, this.#head.length);
+    const head = this.#head.length === 0 ? fresh : Buffer.concat([this.#head, fresh]);
+    const behind = this.#reader.read(u.head, u.conf.kinds, u, head, 0, head.length);
     if (behind === CGI_INVALID) return HEAD_INVALID;
     if (behind === CGI_AGAIN) {
-      if (this.#head.length < u.conf.settings.bufferSize) return HEAD_AGAIN;
-      u.log(ERR, 'upstream sent too big header');
-      return HEAD_INVALID;
+      this.#headSize += fresh.length;
+      if (this.#headSize >= u.conf.settings.bufferSize) return invalid(u, 'upstream sent too big header');
+      this.#head = Buffer.from(head.subarray(this.#reader.next));
+      return HEAD_AGAIN;
     }
     // What follows the head in this record is body.
-    records.unread(this.#head.length - behind);
+    records.unread(head.length - behind);
     this.next = records.next;
     this.#head = EMPTY;
-    this.#inHead = false;
     return HEAD_OK;
   }
 
-  /** Writes what the responder said on standard error. Returns false when it is among what `fastcgi_catch_stderr` names. */
-  #tellStderr(u: UpstreamRequest, action: string): boolean {
-    const text = this.#stderr.replace(/[\r\n.\s]+$/, '');
-    this.#stderr = '';
-    if (text === '') return true;
-    u.action = action;
-    u.log(ERR, `FastCGI sent in stderr: "${text}"`);
-    return !this.#inHead || !this.#plan.catchStderr.some((caught) => text.includes(caught));
-  }
-
+  // nginx: ngx_http_fastcgi_input_filter_init.
   beginBody(u: UpstreamRequest): void {
-    const { head, r } = u;
-    this.#left = head.status === 204 || head.status === 304 || r.methodBit === 4 ? 0 : head.contentLength;
+    const { status, contentLength } = u.head;
+    this.endsWithConnection = !this.#plan.keepConnection || !u.buffering;
+    if (status === 204 || status === 304) this.#left = 0;
+    else this.#left = u.r.methodBit === METHOD.HEAD ? UNTIL_DATA : contentLength;
   }
 
-  // nginx: ngx_http_fastcgi_input_filter.
+  // nginx: ngx_http_fastcgi_input_filter, ngx_http_fastcgi_non_buffered_filter.
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     const records = this.#records;
-    for (let at = start; !this.complete; at = records.next) {
+    for (let at = start; ; at = records.next) {
       const code = records.read(bytes, at, end);
       if (code === NEED_MORE) return true;
-      if (code === CONTENT) {
-        if (records.type === RECORD.STDERR) this.#stderr += bytes.toString('latin1', records.start, records.end);
-        else if (records.type === RECORD.STDOUT) this.#takeBody(u, bytes);
-        continue;
-      }
-      if (records.type === RECORD.STDERR) this.#tellStderr(u, 'reading upstream');
-      else if (records.type === RECORD.END) return this.#ended(u);
-      else if (records.type !== RECORD.STDOUT) {
-        u.log(ERR, `upstream sent unexpected FastCGI record: ${records.type}`);
+      if (code === BROKEN) {
+        u.log(ERR, `upstream sent ${records.reason}`);
         return false;
       }
+      const { type } = records;
+      if (code === RECORD_BEGIN) {
+        if (!this.#begins(u, type, records.length)) return true;
+      } else if (code === CONTENT) {
+        if (type === RECORD.STDERR) logStderr(u, bytes, records);
+        else if (type === RECORD.STDOUT && !this.#takeBody(u, bytes)) return true;
+      } else if (type === RECORD.END) {
+        this.#ended(u, records.next === end);
+        return true;
+      }
     }
-    return true;
   }
 
-  #takeBody(u: UpstreamRequest, bytes: Buffer): void {
+  /** Looks at a record's head. Returns false when nothing more is to be read. */
+  #begins(u: UpstreamRequest, type: number, length: number): boolean {
+    // A response that is not buffered may go on until the end of the request.
+    if (this.#left <= 0 || !u.buffering) return true;
+    if (type === RECORD.END) return brokenOff(u, 'upstream prematurely closed FastCGI request');
+    return type !== RECORD.STDOUT || length > 0 || brokenOff(u, 'upstream prematurely closed FastCGI stdout');
+  }
+
+  /** Gives a piece on. Returns false when it was the last one because the backend sends more than it said. */
+  #takeBody(u: UpstreamRequest, bytes: Buffer): boolean {
     const { start, end } = this.#records;
-    if (this.#left === -1) {
+    if (this.#left === UNTIL_DATA) this.#left = u.head.contentLength;
+    if (this.#left === UNKNOWN) {
       u.pipe!.add(bytes, start, end);
-      return;
+      return true;
     }
     const size = end - start;
     if (size > this.#left) {
       u.log(WARN, 'upstream sent more data than specified in "Content-Length" header');
-      if (this.#left > 0) u.pipe!.add(bytes, start, start + this.#left);
+      u.pipe!.add(bytes, start, start + this.#left);
       this.#left = 0;
-      return;
+      this.complete = true;
+      return false;
     }
     u.pipe!.add(bytes, start, end);
     this.#left -= size;
-  }
-
-  #ended(u: UpstreamRequest): boolean {
-    if (this.#left > 0) {
-      u.log(ERR, 'upstream prematurely closed FastCGI request');
-      return false;
-    }
-    this.complete = true;
-    u.keepalive = this.#plan.keepConnection;
     return true;
   }
+
+  /** The request is over; `clean` when nothing follows. */
+  #ended(u: UpstreamRequest, clean: boolean): void {
+    if (this.#left > 0) {
+      brokenOff(u, 'upstream prematurely closed FastCGI request');
+      return;
+    }
+    this.complete = true;
+    u.keepalive = clean;
+  }
+}
+
+function invalid(u: UpstreamRequest, reason: string): number {
+  u.log(ERR, reason);
+  return HEAD_INVALID;
+}
+
+/** The response ends here, although the client was promised more. */
+function brokenOff(u: UpstreamRequest, reason: string): false {
+  u.log(ERR, reason);
+  u.attempt!.reason = reason;
+  u.finalize(502);
+  return false;
+}
+
+/** Writes what the responder said on standard error, without the line's end. Returns it. */
+function logStderr(u: UpstreamRequest, bytes: Buffer, { start, end }: RecordReader): string {
+  let last = end - 1;
+  while (last > start && STDERR_TAIL.includes(bytes[last]!)) last--;
+  const text = bytes.toString('latin1', start, last + 1);
+  u.log(ERR, `FastCGI sent in stderr: "${text}"`);
+  return text;
 }

@@ -46,74 +46,125 @@ export const stdinFrame = {
   last: STDIN_END,
 };
 
-/** What reading on comes to. */
+/** What reading on comes to: more bytes are needed. */
 export const NEED_MORE = 0;
-/** A piece of content stands at `start` to `end`; `type` says of what. */
-export const CONTENT = 1;
-/** A record has ended; one without content is told once, so that the end of a stream is seen. */
-export const RECORD_END = 2;
+/** A record begins: `type` and `length` say which. */
+export const RECORD_BEGIN = 1;
+/** A piece of content stands at `start` to `end`. */
+export const CONTENT = 2;
+/** The record is over, its padding included. */
+export const RECORD_END = 3;
+/** These are no records of a response; `reason` says why. */
+export const BROKEN = 4;
 
-/** Takes records apart, however their bytes are cut. */
+const HEAD_SIZE = 8;
+
+/** What the reader waits for. */
+const AT = { HEAD: 0, CONTENT: 1, PADDING: 2 } as const;
+
+/** Takes records apart, however their bytes are cut. nginx: ngx_http_fastcgi_process_record. */
 export class RecordReader {
   type = 0;
+  /** Size of the record's content. */
+  length = 0;
   start = 0;
   end = 0;
+  /** Where to go on. */
   next = 0;
+  /** Nginx's words for what is wrong, behind "upstream sent ". */
+  reason = '';
   /** Content of the record at hand that is still to come. */
-  left = 0;
-  /** The record's content was empty. */
-  empty = false;
+  #left = 0;
   #padding = 0;
-  #head = 0;
-  readonly #bytes = [0, 0, 0, 0, 0, 0, 0, 0];
-  #inRecord = false;
+  #at: number = AT.HEAD;
+  /** Bytes of the record's head that were read. */
+  #read = 0;
 
   reset(): void {
-    this.left = 0;
-    this.#padding = 0;
-    this.#head = 0;
-    this.#inRecord = false;
+    this.#at = AT.HEAD;
+    this.#read = 0;
   }
 
   read(bytes: Buffer, start: number, end: number): number {
-    let i = start;
-    if (!this.#inRecord) {
-      while (this.#head < 8) {
-        if (i === end) {
-          this.next = i;
-          return NEED_MORE;
-        }
-        this.#bytes[this.#head++] = bytes[i++]!;
-      }
-      this.#head = 0;
-      this.#inRecord = true;
-      this.type = this.#bytes[1]!;
-      this.left = (this.#bytes[4]! << 8) | this.#bytes[5]!;
-      this.#padding = this.#bytes[6]!;
-      this.empty = this.left === 0;
+    switch (this.#at) {
+      case AT.HEAD:
+        return this.#readHead(bytes, start, end);
+      case AT.CONTENT:
+        if (this.#left > 0) return this.#readContent(start, end);
+        this.#at = AT.PADDING;
+        return this.#readPadding(start, end);
+      default:
+        return this.#readPadding(start, end);
     }
-    if (this.left > 0) {
-      if (i === end) {
-        this.next = i;
-        return NEED_MORE;
-      }
-      this.start = i;
-      this.end = Math.min(i + this.left, end);
-      this.left -= this.end - i;
-      this.next = this.end;
-      return CONTENT;
+  }
+
+  #readHead(bytes: Buffer, start: number, end: number): number {
+    for (let i = start; i < end; i++) {
+      if (!this.#headByte(bytes[i]!)) return BROKEN;
+      if (this.#read < HEAD_SIZE) continue;
+      this.#read = 0;
+      this.#left = this.length;
+      this.#at = AT.CONTENT;
+      this.next = i + 1;
+      return RECORD_BEGIN;
     }
-    const skip = Math.min(this.#padding, end - i);
-    this.#padding -= skip;
-    this.next = i + skip;
+    this.next = end;
+    return NEED_MORE;
+  }
+
+  #headByte(byte: number): boolean {
+    switch (this.#read++) {
+      case 0:
+        return byte === 1 || this.#broken(`unsupported FastCGI protocol version: ${byte}`);
+      case 1:
+        this.type = byte;
+        if (byte === RECORD.STDOUT || byte === RECORD.STDERR || byte === RECORD.END) return true;
+        return this.#broken(`invalid FastCGI record type: ${byte}`);
+      case 2:
+        return byte === 0 || this.#broken(`unexpected FastCGI request id high byte: ${byte}`);
+      case 3:
+        return byte === 1 || this.#broken(`unexpected FastCGI request id low byte: ${byte}`);
+      case 4:
+        this.length = byte << 8;
+        return true;
+      case 5:
+        this.length |= byte;
+        return true;
+      case 6:
+        this.#padding = byte;
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  #broken(reason: string): false {
+    this.reason = reason;
+    return false;
+  }
+
+  #readContent(start: number, end: number): number {
+    this.next = start;
+    if (start === end) return NEED_MORE;
+    this.start = start;
+    this.end = Math.min(start + this.#left, end);
+    this.#left -= this.end - start;
+    this.next = this.end;
+    return CONTENT;
+  }
+
+  #readPadding(start: number, end: number): number {
+    const skipped = Math.min(this.#padding, end - start);
+    this.#padding -= skipped;
+    this.next = start + skipped;
     if (this.#padding > 0) return NEED_MORE;
-    this.#inRecord = false;
+    this.#at = AT.HEAD;
     return RECORD_END;
   }
 
   /** Gives back the last `size` bytes of the content read last: they are read again from `next`. */
   unread(size: number): void {
-    this.left += size;
+    this.#left += size;
     this.next -= size;
   }
 }

@@ -15,42 +15,50 @@ export const CGI_AGAIN = 0;
 export const CGI_INVALID = -1;
 
 /**
- * Reads a head as CGI programs write it: headers without a status line, the status in `Status`. Returns the offset
- * behind it, CGI_AGAIN or CGI_INVALID; it is read from its start each time. nginx: ngx_http_fastcgi_process_header.
+ * Reads a head as CGI programs write it: headers without a status line, the status in `Status`; with `statusLine`, one of
+ * HTTP may come first. nginx: ngx_http_fastcgi_process_header, ngx_http_scgi_process_status_line.
  */
-export function readCgiHead(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
-  head.reset();
-  return readHeaders(head, kinds, reporter, bytes, start, end);
-}
+export class CgiHeadReader {
+  /** Where the next {@link read} goes on: what stands before it need not be given again. */
+  next = 0;
+  readonly #statusLine: boolean;
+  #inHeaders: boolean;
 
-/** As {@link readCgiHead}, where a status line of HTTP may come first. nginx: ngx_http_scgi_process_status_line. */
-export function readCgiResponse(
-  head: UpstreamHead,
-  kinds: HeaderKinds,
-  reporter: Reporter,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): number {
-  head.reset();
-  const length = readStatusLine(head, latin1(bytes, start, end));
-  if (length === 0) return CGI_AGAIN;
-  return readHeaders(head, kinds, reporter, bytes, length === -1 ? start : start + length, end);
-}
+  constructor(statusLine: boolean) {
+    this.#statusLine = statusLine;
+    this.#inHeaders = !statusLine;
+  }
 
-function readHeaders(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
-  line.begin(latin1(bytes, start, end), start);
-  for (let pos = start; ; pos = line.next) {
-    const code = line.scan(bytes, pos, end);
-    if (code === LINE_HEADER) {
-      const name = line.name();
-      const lower = line.known === undefined ? lowerAscii(name) : line.known.lower;
-      if (!addHeader(head, kinds, reporter, name, lower, line.value())) return CGI_INVALID;
-    } else if (code === LINE_AGAIN) return CGI_AGAIN;
-    else if (code === LINE_END) return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
-    else if (code !== LINE_IGNORED) {
-      reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
-      return CGI_INVALID;
+  /** Prepares for another response. */
+  reset(): void {
+    this.next = 0;
+    this.#inHeaders = !this.#statusLine;
+  }
+
+  /** Returns the offset behind the head, CGI_AGAIN or CGI_INVALID. */
+  read(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
+    const text = latin1(bytes, start, end);
+    this.next = start;
+    if (!this.#inHeaders) {
+      const length = readStatusLine(head, text);
+      if (length === 0) return CGI_AGAIN;
+      this.#inHeaders = true;
+      if (length > 0) this.next = start + length;
+    }
+    line.begin(text, start);
+    for (;;) {
+      const code = line.scan(bytes, this.next, end);
+      if (code === LINE_AGAIN) return CGI_AGAIN;
+      if (code === LINE_END) return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
+      if (code === LINE_HEADER) {
+        const name = line.name();
+        const lower = line.known === undefined ? lowerAscii(name) : line.known.lower;
+        if (!addHeader(head, kinds, reporter, name, lower, line.value())) return CGI_INVALID;
+      } else if (code !== LINE_IGNORED) {
+        reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
+        return CGI_INVALID;
+      }
+      this.next = line.next;
     }
   }
 }

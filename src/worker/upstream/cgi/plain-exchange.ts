@@ -4,7 +4,7 @@ import { METHOD } from '../../http/method.js';
 import type { UpstreamRequest } from '../engine.js';
 import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../head-codes.js';
 import type { Exchange } from '../protocol.js';
-import { CGI_AGAIN, CGI_INVALID, readCgiResponse } from './cgi-head.js';
+import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from './cgi-head.js';
 
 /** The response ends with the connection. */
 const UNTIL_CLOSE = -1;
@@ -20,6 +20,7 @@ export class PlainCgiExchange implements Exchange {
   readonly sendsBody: boolean;
   complete = false;
   next = 0;
+  readonly #reader = new CgiHeadReader(true);
   readonly #request: (u: UpstreamRequest) => string | undefined;
   /** Body that is still to come, or UNTIL_CLOSE. */
   #left = UNTIL_CLOSE;
@@ -38,13 +39,14 @@ export class PlainCgiExchange implements Exchange {
 
   reset(): void {
     this.complete = false;
+    this.#reader.reset();
     this.#left = UNTIL_CLOSE;
   }
 
   // nginx: ngx_http_scgi_process_status_line, ngx_http_scgi_process_header.
   readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number {
-    const behind = readCgiResponse(u.head, u.conf.kinds, u, bytes, start, end);
-    this.next = start;
+    const behind = this.#reader.read(u.head, u.conf.kinds, u, bytes, start, end);
+    this.next = this.#reader.next;
     if (behind === CGI_AGAIN) return HEAD_AGAIN;
     if (behind === CGI_INVALID) return HEAD_INVALID;
     this.next = behind;
