@@ -1,15 +1,20 @@
 // Compares our directive tables with nginx's own: the contexts where a directive may stand, how many arguments it
 // takes there, and whether it opens a block. Prints each difference and exits with 1 when there is one.
 //
-//   node scripts/check-directives.mjs PATH_TO_NGINX_SOURCES [--missing]
+//   node scripts/check-directives.mjs PATH_TO_NGINX_SOURCES [--missing] [--table FILE]
 //
-// --missing also lists nginx's directives that we do not have.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+// --missing also lists nginx's directives that we do not have. --table writes nginx's names with the contexts and the files they
+// come from; test/meta/nginx-directives.tsv is made so, for checks where nginx's sources are not at hand.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
-const { positionals, values: options } = parseArgs({ allowPositionals: true, options: { missing: { type: 'boolean', default: false } } });
-if (positionals.length !== 1) throw new Error('usage: node scripts/check-directives.mjs PATH_TO_NGINX_SOURCES [--missing]');
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { missing: { type: 'boolean', default: false }, table: { type: 'string' } },
+});
+if (positionals.length !== 1) throw new Error('usage: node scripts/check-directives.mjs PATH_TO_NGINX_SOURCES [--missing] [--table FILE]');
 
 /** nginx's context flags by the names of ours. */
 const CONTEXTS = {
@@ -28,7 +33,7 @@ const CONTEXTS = {
 };
 const MAX_ARGS = 7; // nginx: NGX_CONF_MAX_ARGS counts the name too
 
-const { theirs, elsewhere } = nginxTable(positionals[0]);
+const { theirs, elsewhere, files } = nginxTable(positionals[0]);
 const ours = await ourTable();
 // A context that we have nothing in is one that has not been built, not a difference in every directive.
 const open = Object.keys(CONTEXTS).filter((context) => [...ours.values()].some((contexts) => contexts.has(context)));
@@ -48,12 +53,19 @@ console.log(`${ours.size} directives, ${differences.length} differences; ${missi
 if (alone.length > 0)
   console.log(`not in nginx: ${alone.map((name) => (elsewhere.has(name) ? `${name} (another form there)` : name)).join(' ')}`);
 if (options.missing) console.log(`missing: ${missing.sort().join(' ')}`);
+if (options.table !== undefined) {
+  const rows = [...theirs].map(
+    ([name, contexts]) => `${name}\t${[...contexts.keys()].join(' ')}\t${[...files.get(name)].sort().join(' ')}\n`,
+  );
+  writeFileSync(options.table, rows.sort().join(''));
+}
 process.exitCode = differences.length === 0 ? 0 : 1;
 
 /** name -> context -> what may stand there, from the tables of `ngx_command_t` in the C sources. */
 function nginxTable(folder) {
   const theirs = new Map();
   const elsewhere = new Set();
+  const files = new Map();
   for (const file of readdirSync(`${folder}/src`, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.c') || file.startsWith('mail')) continue;
     const text = readFileSync(`${folder}/src/${file}`, 'latin1').replace(/\/\*.*?\*\//gs, '');
@@ -62,11 +74,12 @@ function nginxTable(folder) {
       const contexts = Object.keys(CONTEXTS).filter((context) => words.has(CONTEXTS[context]));
       if (![...words].some((word) => /^NGX_CONF_/.test(word))) continue;
       if (contexts.length === 0) elsewhere.add(name);
+      else files.set(name, (files.get(name) ?? new Set()).add(basename(file, '.c')));
       for (const context of contexts) put(theirs, name, context, describe(nginxArity(words), words.has('NGX_CONF_BLOCK')));
     }
   }
   if (theirs.size === 0) throw new Error(`no directive tables under ${folder}/src`);
-  return { theirs, elsewhere };
+  return { theirs, elsewhere, files };
 }
 
 function nginxArity(words) {

@@ -67,6 +67,9 @@ t.test('secure_link_secret', async (t) => {
     t.equal((await httpGet(s, path)).status, status, path);
   }
   t.equal((await httpGet(s, `/p/${sign('a%20b')}/a%20b`)).text, 'a%20b', 'as it was sent');
+
+  const outer = await startServer(t, { conf: serverConf('secure_link_secret word; location /p/ { return 200 "$secure_link"; }') });
+  t.equal((await httpGet(outer, `/p/${sign('file')}/file`)).text, 'file', 'inherited from the server');
 });
 
 t.test('messages', async (t) => {

@@ -1,3 +1,4 @@
+// Longer than most: the states of one client connection and what leads from one to the next, which only make sense together.
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { INFO } from '../../shared/log/level.js';

@@ -1,3 +1,4 @@
+// Longer than most: one exchange with a backend from its first attempt to its end, whose steps all work on the same state.
 import { ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
 import type { CacheUse } from '../cache/use.js';
 import { finalize } from '../http/finalize.js';

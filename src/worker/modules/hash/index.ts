@@ -104,7 +104,7 @@ function consistent(set: PeerSet, key: ComplexValue<Request>): Balancer {
 
 /** Chooses a server by a key. nginx: ngx_http_upstream_hash_module. */
 export const hashModule = defineModule({
-  name: 'upstream_hash',
+  name: 'hash',
   main: defineScope<object>({
     fields: {},
     directives: {

@@ -37,7 +37,7 @@ const scope = defineScope<{ names: Names }>({
 
 /** Shows a file of a folder when the folder itself is asked for. nginx: ngx_http_index_module. */
 export const indexFileModule = defineModule({
-  name: 'index',
+  name: 'index_file',
   location: scope,
   phases: { content: (conf) => findIndex(conf.names) },
 });

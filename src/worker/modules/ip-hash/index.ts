@@ -39,7 +39,7 @@ class IpHashPicker extends RoundRobinPicker {
 
 /** Sends a client's requests to the same server. nginx: ngx_http_upstream_ip_hash_module. */
 export const ipHashModule = defineModule({
-  name: 'upstream_ip_hash',
+  name: 'ip_hash',
   main: defineScope<object>({
     fields: {},
     directives: {

@@ -18,7 +18,7 @@ const milliseconds = (text: string, ctx: Context): number => parseTime(text, 'ms
 
 /** Keeps connections to a group's servers for further requests. nginx: ngx_http_upstream_keepalive_module. */
 export const keepaliveModule = defineModule({
-  name: 'upstream_keepalive',
+  name: 'keepalive',
   main: defineScope<object>({
     fields: {},
     directives: {

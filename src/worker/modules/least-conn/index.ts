@@ -18,7 +18,7 @@ class LeastConnPicker extends RoundRobinPicker {
 
 /** Asks the server with the fewest connections for its weight. nginx: ngx_http_upstream_least_conn_module. */
 export const leastConnModule = defineModule({
-  name: 'upstream_least_conn',
+  name: 'least_conn',
   main: defineScope<object>({
     fields: {},
     directives: {

@@ -98,7 +98,7 @@ class LeastTimePicker extends RoundRobinPicker {
 
 /** Asks the server that is expected to answer first. nginx: ngx_http_upstream_least_time_module. */
 export const leastTimeModule = defineModule({
-  name: 'upstream_least_time',
+  name: 'least_time',
   main: defineScope<object>({
     fields: {},
     directives: {

@@ -35,7 +35,7 @@ class RandomPicker extends RoundRobinPicker {
 
 /** Chooses a server at random. nginx: ngx_http_upstream_random_module. */
 export const randomModule = defineModule({
-  name: 'upstream_random',
+  name: 'random',
   main: defineScope<object>({
     fields: {},
     directives: {

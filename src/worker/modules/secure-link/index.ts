@@ -49,7 +49,7 @@ const scope = defineScope<Settings>({
     secure_link_md5: { in: ANYWHERE, args: 1, set: complex('md5') },
     // Syntax: secure_link_secret word;
     secure_link_secret: {
-      in: In.LOCATION,
+      in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
         if (conf.secret !== undefined) {

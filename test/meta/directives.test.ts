@@ -1,0 +1,92 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { In } from '../../src/shared/config/context.js';
+import { modules } from '../../src/worker/modules/index.js';
+import { root } from './source-files.js';
+
+/** nginx 1.31.5's directives with their contexts; made by `scripts/check-directives.mjs PATH --table`, which also compares arguments. */
+const theirs = new Map<string, ReadonlySet<string>>();
+/** The module each directive is of; the HTTP module's where a stream module has the same name. */
+const files = new Map<string, string>();
+for (const line of readFileSync(`${root}test/meta/nginx-directives.tsv`, 'utf8').trimEnd().split('\n')) {
+  const [name, contexts, sources] = line.split('\t');
+  const names = sources!.split(' ');
+  files.set(name!, names.find((file) => !file.startsWith('ngx_stream')) ?? names[0]!);
+  theirs.set(name!, new Set(contexts!.split(' ')));
+}
+
+const ours = new Map<string, Set<string>>();
+/** Directives whose setter was made by `accepted`. */
+const withoutEffect = new Set<string>();
+for (const module of modules) {
+  for (const scope of [module.process, module.main, module.server, module.location, module.upstream]) {
+    for (const [name, row] of Object.entries(scope?.directives ?? {})) {
+      if (row.set.name === 'withoutEffect') withoutEffect.add(name);
+      const contexts = ours.get(name) ?? new Set();
+      for (const [context, bit] of Object.entries(In)) if ((row.in & bit) !== 0) contexts.add(context);
+      ours.set(name, contexts);
+    }
+  }
+}
+
+/** What nginx does not have, or no longer. Each stands in docs/compatibility.md. */
+const OUR_OWN = [
+  'cache_status_header',
+  'limit_req_retry_after',
+  'nginx_compatibility',
+  'proxy_cache_purge',
+  'sluice_status',
+  'ssl',
+  'zone_directory',
+];
+/** Where our contexts are not nginx's: `name CONTEXT` with `-` for one that we lack and `+` for one more. */
+const DEVIATIONS: readonly string[] = ['- resolver UPSTREAM', '- resolver_timeout UPSTREAM'];
+
+const compatibility = `${root}docs/compatibility.md`;
+const page = readFileSync(compatibility, 'utf8');
+const contextsOf = (table: Iterable<ReadonlySet<string>>): Set<string> => new Set([...table].flatMap((contexts) => [...contexts]));
+
+t.test('every directive is one of nginx or named as our own', async (t) => {
+  t.strictSame([...ours.keys()].filter((name) => !theirs.has(name)).sort(), OUR_OWN);
+  for (const name of OUR_OWN) t.match(page, `\`${name}`, `docs/compatibility.md speaks of ${name}`);
+});
+
+t.test('docs/compatibility.md names what is accepted without effect', async (t) => {
+  t.ok(withoutEffect.size > 20);
+  const start = page.indexOf('## Accepted without effect');
+  const section = page.slice(start, page.indexOf('\n## ', start + 1));
+  const named = new Set([...section.matchAll(/`([a-z0-9_]+)`/g)].map(([, name]) => name!));
+  t.strictSame([...withoutEffect].filter((name) => !named.has(name)).sort(), []);
+});
+
+t.test('directives stand where they stand in nginx', async (t) => {
+  // A context in which we have nothing at all has not been built, which is no deviation of each directive.
+  const built = contextsOf(ours.values());
+  const deviations: string[] = [];
+  for (const [name, contexts] of ours) {
+    const reference = theirs.get(name);
+    if (reference === undefined) continue;
+    for (const context of built) {
+      if (contexts.has(context) !== reference.has(context)) deviations.push(`${contexts.has(context) ? '+' : '-'} ${name} ${context}`);
+    }
+  }
+  t.strictSame(deviations.sort(), DEVIATIONS);
+});
+
+t.test('docs/compatibility.md lists what is missing', async (t) => {
+  const built = contextsOf(ours.values());
+  const groups = new Map<string, string[]>();
+  for (const [name, contexts] of theirs) {
+    if (ours.has(name)) continue;
+    const file = files.get(name)!;
+    const part = [...contexts].some((context) => built.has(context)) ? file : `${file} (no such block yet)`;
+    groups.set(part, [...(groups.get(part) ?? []), name]);
+  }
+  const list = [...groups]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([part, names]) => `- ${part}: ${names.map((name) => `\`${name}\``).join(', ')}\n`);
+  const [before, , after] = page.split(/(?<=<!-- missing -->\n)|(?=<!-- end -->)/);
+  const wanted = `${before}${list.join('')}${after}`;
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(compatibility, wanted);
+  else t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes the list anew');
+});
