@@ -32,15 +32,21 @@ for (const module of modules) {
 /** What nginx does not have, or no longer. Each stands in docs/compatibility.md. */
 const OUR_OWN = [
   'cache_status_header',
+  'fastcgi_cache_convert_head',
+  'fastcgi_cache_purge',
   'limit_req_retry_after',
   'nginx_compatibility',
   'proxy_cache_purge',
+  'scgi_cache_convert_head',
+  'scgi_cache_purge',
   'sluice_status',
   'ssl',
+  'uwsgi_cache_convert_head',
+  'uwsgi_cache_purge',
   'zone_directory',
 ];
 /** Where our contexts are not nginx's: `name CONTEXT` with `-` for one that we lack and `+` for one more. */
-const DEVIATIONS: readonly string[] = ['- resolver UPSTREAM', '- resolver_timeout UPSTREAM'];
+const DEVIATIONS: readonly string[] = [];
 
 const compatibility = `${root}docs/compatibility.md`;
 const page = readFileSync(compatibility, 'utf8');
