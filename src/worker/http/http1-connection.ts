@@ -688,7 +688,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
     this.#request = null;
     if (!this.#socket.destroyed) {
-      if (this.#output.empty && !this.#socket.writableEnded) this.#socket.destroy();
+      // A client of TLS must be told that this is the end, or it takes what it got for cut off.
+      const silent = this.tls === undefined && this.#output.empty && !this.#socket.writableEnded;
+      if (silent) this.#socket.destroy();
       else this.#socket.destroySoon();
     }
     this.#acceptor.connectionClosed(this);

@@ -26,6 +26,8 @@ export interface CertificateCache {
 /** What a `server {}` says about TLS. Paths are complete. nginx: ngx_http_ssl_srv_conf_t. */
 export interface TlsSettings {
   certificates: readonly string[] | undefined;
+  /** The certificates as they are written. */
+  certificateNames: readonly string[];
   certificateKeys: readonly string[] | undefined;
   /** Values of those names that have variables. */
   complexNames: ReadonlyMap<string, ComplexValue<Request>>;

@@ -90,7 +90,7 @@ class Handshake {
   }
 
   #start(hello: ClientHello | undefined): void {
-    const asked = this.#serverFor(hello?.serverName);
+    const asked = this.#serverFor(hello);
     const fallback = this.#address.defaultServer;
     const server = asked ?? fallback;
     const own = server.tls as ServerTls;
@@ -101,7 +101,7 @@ class Handshake {
     }
     let context: ReturnType<ServerTls['contextFor']>;
     try {
-      context = tls.contextFor(() => this.#provisional(server, hello));
+      context = tls.contextFor(() => this.#requestFor(server, hello));
     } catch (error) {
       const message = error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`;
       this.#refuse(INTERNAL_ERROR, ERROR, message);
@@ -132,14 +132,23 @@ class Handshake {
   }
 
   /** The server for the name in the hello. nginx: ngx_http_ssl_servername. */
-  #serverFor(name: string | undefined): ServerRuntime | undefined {
+  #serverFor(hello: ClientHello | undefined): ServerRuntime | undefined {
+    const name = hello?.serverName;
     const parts: HostParts = { host: '', port: 0 };
     if (name === undefined || !validateHost(name, parts)) return undefined;
-    return this.#address.find(parts.host, this.#provisional(this.#address.defaultServer, undefined));
+    return this.#address.find(parts.host, this.#requestFor(this.#address.defaultServer, hello));
   }
 
-  /** A request before there is one, for variables in the names of certificates. */
-  #provisional(server: ServerRuntime, hello: ClientHello | undefined): Request {
+  #provisional: Request | undefined = undefined;
+
+  /** A request before there is one, for variables in the names of certificates; it keeps the groups of a server name's regular expression. */
+  #requestFor(server: ServerRuntime, hello: ClientHello | undefined): Request {
+    const known = this.#provisional;
+    if (known !== undefined) {
+      known.server = server;
+      known.location = server.root;
+      return known;
+    }
     const socket = this.#socket;
     const connection = {
       id: 0,
@@ -157,7 +166,8 @@ class Handshake {
       sni: hello?.serverName,
     } satisfies ClientConnection;
     const stream = { connection, action: 'SSL handshaking' } as unknown as ClientStream;
-    return new Request(stream, server, new RequestHead(), null);
+    this.#provisional = new Request(stream, server, new RequestHead(), null);
+    return this.#provisional;
   }
 
   #refuse(description: number, level: Level, message: string): void {

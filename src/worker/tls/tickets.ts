@@ -46,6 +46,8 @@ function ticketKey(content: Buffer): Buffer {
   return Buffer.concat([content.subarray(0, 16), fold(content.subarray(48, 80)), fold(content.subarray(16, 48))]);
 }
 
+const NO_KEY = Buffer.alloc(16);
+
 const NOT_FOUND = 0;
 const FOUND = 1;
 /** The ticket is good and another one is sent: in TLS 1.3 each is used once. */
@@ -72,7 +74,8 @@ export function useTicketKeys(context: SecureContext, keys: TicketKeys): void {
       const key = all[i]!;
       if (name.compare(key, 0, 16) === 0) return [RENEW, key.subarray(32, 48), key.subarray(16, 32)];
     }
-    return [NOT_FOUND];
+    // node:tls takes keys along with every answer; these are not used.
+    return [NOT_FOUND, NO_KEY, NO_KEY];
   };
   native.enableTicketKeyCallback();
 }

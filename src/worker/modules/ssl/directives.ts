@@ -40,6 +40,7 @@ const on = (node: DirectiveNode): boolean => node.args[0]!.toLowerCase() === 'on
 export const sslScope = defineScope<TlsSettings>({
   fields: {
     certificates: inherit<readonly string[] | undefined>(undefined),
+    certificateNames: inherit<readonly string[]>([]),
     certificateKeys: inherit<readonly string[] | undefined>(undefined),
     complexNames: { initial: new Map(), merge: (parent, child) => (child === undefined ? parent : new Map([...parent, ...child])) },
     certificateCache: inherit<TlsSettings['certificateCache']>(null),
@@ -70,6 +71,7 @@ export const sslScope = defineScope<TlsSettings>({
       in: HTTP_SERVER,
       args: 1,
       set(conf, node, ctx) {
+        conf.certificateNames = [...(conf.certificateNames ?? []), node.args[0]!];
         conf.certificates = [...(conf.certificates ?? []), certificateName(conf, node.args[0]!, ctx)];
         conf.ticketZone ??= ctx.zone(sessionZone, ' ssl tickets', { bytes: TICKET_ZONE_BYTES, data: undefined });
       },

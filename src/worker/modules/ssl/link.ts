@@ -17,9 +17,9 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Req
     const { node } = place.block;
     throw new ConfigError(message, undefined, node === undefined ? {} : { related: [{ pos: node.pos, text: 'it is for this server' }] });
   };
-  const { certificates, certificateKeys } = settings;
+  const { certificates, certificateNames, certificateKeys } = settings;
   if (certificates !== undefined && (certificateKeys?.length ?? 0) < certificates.length) {
-    fail(`no "ssl_certificate_key" is defined for certificate "${certificates[certificates.length - 1]}"`);
+    fail(`no "ssl_certificate_key" is defined for certificate "${certificateNames[certificateNames.length - 1]}"`);
   }
   try {
     checkOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined });
