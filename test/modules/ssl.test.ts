@@ -1,6 +1,8 @@
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { certs, pem } from '../support/certs.js';
+import { configMessage } from '../support/config-message.js';
+import { httpGet } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
 
 const c = certs();
@@ -9,6 +11,8 @@ const client = (name: 'client' | 'other' | 'ca') => ({ cert: pem(c[name].cert), 
 
 interface Exchange {
   readonly text: string;
+  /** The server said that this is the end. */
+  readonly ended: boolean;
   readonly session: Buffer | undefined;
   readonly certificate: string;
   readonly protocol: string | null;
@@ -20,6 +24,7 @@ function get(server: Server, path: string, options: ConnectionOptions & { port?:
   return new Promise((resolve, reject) => {
     const socket: TLSSocket = connect({ host: '127.0.0.1', port: server.port(port), rejectUnauthorized: false, ...tls });
     let text = '';
+    let ended = false;
     let session: Buffer | undefined;
     let certificate = '';
     let protocol: string | null = null;
@@ -32,7 +37,8 @@ function get(server: Server, path: string, options: ConnectionOptions & { port?:
     });
     socket.on('data', (data: string) => (text += data));
     socket.on('error', reject);
-    socket.on('close', () => resolve({ text, session, certificate, protocol }));
+    socket.on('end', () => (ended = true));
+    socket.on('close', () => resolve({ text, ended, session, certificate, protocol }));
   });
 }
 
@@ -141,4 +147,80 @@ t.test('a handshake that is refused', async (t) => {
   );
   t.equal(body(await get(server, '/', { servername: 'good' })), 'good');
   await t.rejects(get(server, '/', { servername: 'bad' }), /unrecognized name/);
+});
+
+t.test('the end of a connection, and plain HTTP', async (t) => {
+  const server = await start(t, `server { listen 127.0.0.1:%%PORT_0%% ssl; ${pair('rsa')} return 200 ok; }`);
+  const exchange = await get(server, '/');
+  t.equal(exchange.ended, true);
+  const session = (await get(server, '/', { session: (await get(server, '/')).session })).session;
+  t.ok(session, 'a resumed connection gives a session too');
+  const plain = await httpGet(server, '/');
+  t.equal(plain.status, 400);
+  t.match(plain.body.toString(), /The plain HTTP request was sent to HTTPS port/);
+});
+
+t.test('certificates with variables', async (t) => {
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; server_name ~^(?<which>rsa|second|none)\\.test$;
+       ssl_certificate ${c.dir}/$which.crt; ssl_certificate_key ${c.dir}/$which.key; ssl_certificate_cache max=4; return 200 $which; }`,
+    { asRoot: true },
+  );
+  const rsa = await get(server, '/', { servername: 'rsa.test' });
+  t.strictSame([rsa.certificate, body(rsa)], ['localhost', 'rsa']);
+  t.equal((await get(server, '/', { servername: 'second.test' })).certificate, 'example.org');
+  await t.rejects(get(server, '/', { servername: 'none.test' }));
+  await server.logged(`[error]`);
+  t.match(
+    server.log(),
+    `cannot load certificate "${c.dir}/none.crt": BIO_new_file() failed (SSL: error:80000002:system library::No such file`,
+  );
+});
+
+t.test('keys of tickets from files', async (t) => {
+  const keys = (port: number, names: string): string =>
+    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ${names} return 200 $ssl_session_reused; }`;
+  const server = await start(
+    t,
+    keys(0, 'ssl_session_ticket_key one.key;') +
+      keys(1, 'ssl_session_ticket_key two.key; ssl_session_ticket_key one.key;') +
+      keys(2, 'ssl_session_ticket_key two.key;'),
+    { files: { 'one.key': '1'.repeat(48), 'two.key': '2'.repeat(80) } },
+  );
+  const { session } = await get(server, '/');
+  t.equal(body(await get(server, '/', { port: 1, session })), 'r', 'an earlier key still opens tickets');
+  t.equal(body(await get(server, '/', { port: 2, session })), '.');
+});
+
+t.test("what is wrong with certificates is said in nginx's words", async (t) => {
+  const message = async (text: string): Promise<string> => {
+    const http = conf(`server { listen 127.0.0.1:19443 ssl; ${text} }`).replaceAll(/^.*(access_log|temp_path).*$/gm, '');
+    return (await configMessage(t, http)) ?? 'no error';
+  };
+  t.match(await message(''), /no "ssl_certificate" is defined for the "listen ... ssl" directive in %%FILE%%:\d+/);
+  t.match(await message(`ssl_certificate ${c.rsa.cert};`), `no "ssl_certificate_key" is defined for certificate "${c.rsa.cert}"`);
+  t.match(
+    await message(`ssl_certificate ${c.rsa.cert}; ssl_certificate_key ${c.second.key};`),
+    `SSL_CTX_use_PrivateKey("${c.second.key}") failed (SSL: error:05800074:x509 certificate routines::key values mismatch)`,
+  );
+  t.match(
+    await message(`${pair('rsa')} ssl_ciphers FOO;`),
+    'SSL_CTX_set_cipher_list("FOO") failed (SSL: error:0A0000B9:SSL routines::no cipher match)',
+  );
+  t.match(await message(`${pair('rsa')} ssl_ocsp on;`), '"ssl_ocsp" directive is not supported');
+});
+
+t.test('settings for other platforms and versions', async (t) => {
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%%; ssl on; ${pair('rsa')} http2 on; ssl_early_data on; ssl_stapling on; server_name example.net; return 200 $ssl_alpn_protocol; }`,
+  );
+  t.equal(body(await get(server, '/', { ALPNProtocols: ['h2', 'http/1.1'] })), 'http/1.1');
+  const said = server.stderr();
+  t.match(said, 'the "ssl" directive is deprecated, use the "listen ... ssl" directive instead');
+  t.match(said, 'the "http2" directive has no effect');
+  t.match(said, '"ssl_early_data" is not supported on this platform, ignored');
+  t.match(said, '"ssl_stapling" ignored');
+  t.match(said, 'the certificate does not cover the server name "example.net"');
 });
