@@ -235,7 +235,10 @@ export class WorkerPool {
       log.log(level, `${NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
     }
     this.#options.onEnd(pid);
-    if (!member.ready) {
+    if (role === 'cache-loader' && clean) {
+      // It has done its work, perhaps before its first message was read.
+      member.settle?.();
+    } else if (!member.ready) {
       // While a configuration starts, whoever started it says why it cannot run; a replacement has nobody else.
       if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
         log.log(EMERG, reason);

@@ -134,17 +134,28 @@ export function cacheDirectives(family: CacheFamily): { readonly [name: string]:
 }
 
 /** Fills in what follows from other settings; for `finish`. nginx: the cache part of ngx_http_proxy_merge_loc_conf. */
-export function finishCache(conf: CacheSettings): void {
+export function finishCache(conf: Settings, parent: Readonly<Settings> | undefined): void {
+  // Of a cache and a store, the one said last, which is the inner one, is in force.
+  if (conf.cache !== null && conf.store !== null) {
+    if (conf.cache === parent?.cache) conf.cache = null;
+    else conf.store = null;
+  }
   if ((conf.cacheUseStale & FT.OFF) !== 0) conf.cacheUseStale = FT.OFF;
   if ((conf.cacheUseStale & FT.ERROR) !== 0) conf.cacheUseStale |= FT.NOLIVE;
   conf.cacheMethods |= METHOD.GET | METHOD.HEAD;
 }
 
-/** Checks that the cache exists; for `link`. */
+/** Checks that the cache exists, and that there is a key; for `link`. */
 export function linkCache(family: CacheFamily, conf: Readonly<CacheSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
-  if (conf.cache === null || !('zone' in conf.cache) || (conf.cache.zone.data as unknown) !== undefined) return;
+  const choice = conf.cache;
+  if (choice === null) return;
+  // nginx finds these when it merges: the place it names is the end of the http block.
   let http = place.block;
   while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
   const pos = http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
-  ctx.fail(`"${family}_cache" zone "${conf.cache.zone.name}" is unknown`, pos);
+  if ('zone' in choice && (choice.zone.data as unknown) === undefined) {
+    ctx.fail(`"${family}_cache" zone "${choice.zone.name}" is unknown`, pos);
+  }
+  const keyless = conf.cacheKey === undefined && family !== 'proxy';
+  if (keyless && place.context !== In.HTTP) ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, pos);
 }

@@ -10,14 +10,19 @@ import type { IndexRow } from './index-zone.js';
 import { isEntryName, tempOwner } from './path.js';
 import { cacheFiles, readHeader } from './walk.js';
 
+const LINGER_MS = 500;
+
 /** The process that tells the index, after a start, which files there are; then it ends. nginx: ngx_cache_loader_process_handler. */
 export function serveLoader(worker: WorkerProcess): Server {
   return runHelper(
     worker,
     ({ caches, folders }) => caches.filter(({ index }) => !index.state().loaded).map((cache) => makeLoader(cache, worker.log, folders)),
     () => {
-      worker.log.log(NOTICE, 'exit');
-      process.exit(0);
+      // The master first has to hear that the process has started.
+      setTimeout(() => {
+        worker.log.log(NOTICE, 'exit');
+        process.exit(0);
+      }, LINGER_MS);
     },
   );
 }

@@ -86,8 +86,12 @@ const store: Row['set'] = (conf, node, ctx) => {
   if (conf.store !== undefined) ctx.reject('is duplicate');
   const word = node.args[0]!;
   if (word === '') ctx.fail('empty path', { arg: 0 });
-  if (word === 'off') conf.store = null;
-  else conf.store = { path: word === 'on' ? undefined : ctx.complex(word) };
+  if (word === 'off') {
+    conf.store = null;
+    return;
+  }
+  if (((conf as { cache?: unknown }).cache ?? null) !== null) ctx.reject(`is incompatible with "${node.name.replace(/store$/, 'cache')}"`);
+  conf.store = { path: word === 'on' ? undefined : ctx.complex(word) };
 };
 
 const tempPath: Row['set'] = (conf, _node, ctx) => {

@@ -59,7 +59,7 @@ const scope = defineScope<ProxySettings>({
   },
   finish(conf, parent, place) {
     finishUpstream('proxy', conf, place);
-    finishCache(conf);
+    finishCache(conf, parent);
     // `if` and `limit_except` go on with their location's backend. nginx: the noname part of ngx_http_proxy_merge_loc_conf.
     if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
   },
