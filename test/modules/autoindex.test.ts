@@ -9,6 +9,7 @@ t.test('autoindex', async (t) => {
       location / { autoindex on; }
       location /off/ { }
       location /sizes/ { autoindex on; autoindex_exact_size off; alias %%DIR%%/html/list/; }
+      location /local/ { autoindex on; autoindex_localtime on; alias %%DIR%%/html/list/; }
       location /json/ { autoindex on; autoindex_format json; alias %%DIR%%/html/list/; }
       location /jsonp/ { autoindex on; autoindex_format jsonp; alias %%DIR%%/html/list/; }
       location /xml/ { autoindex on; autoindex_format xml; alias %%DIR%%/html/list/; }`),
@@ -20,7 +21,7 @@ t.test('autoindex', async (t) => {
       'html/off/f': '',
       'html/with/index.html': 'index',
     },
-    env: { TZ: 'UTC' },
+    env: { TZ: 'Asia/Kolkata' },
   });
   const long = `long-${'n'.repeat(60)}`;
   mkdirSync(`${s.dir}/html/list/dir`);
@@ -54,6 +55,8 @@ t.test('autoindex', async (t) => {
     (await httpGet(s, '/sizes/')).text,
     /">b\.txt<\/a> +03-Feb-2024 04:05 +2000\r\n(?:.*\r\n)+.*million<\/a> +03-Feb-2024 04:05 {6}2M\r\n/,
   );
+
+  t.match((await httpGet(s, '/local/')).text, />b\.txt<\/a> +03-Feb-2024 09:35 +2000\r\n/, 'in India');
 
   const json = await httpGet(s, '/json/');
   t.equal(json.header('Content-Type'), 'application/json');

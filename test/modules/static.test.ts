@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { testConfig } from '../support/run-cli.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
 t.test('a file', async (t) => {
@@ -231,4 +233,82 @@ t.test('open_file_cache', async (t) => {
   t.equal((await httpGet(s, '/f')).text, 'first', 'for as long as the entry is valid');
   writeFileSync(`${s.dir}/html/missing`, 'now there');
   t.equal((await httpGet(s, '/missing')).status, 404);
+});
+
+t.test('large files at a limited rate, with trailers, over and over', async (t) => {
+  const content = Buffer.alloc(700_000, 'the quick brown fox jumps over the lazy dog; ');
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { }
+      location /rate/ { limit_rate 2m; limit_rate_after 300k; alias %%DIR%%/html/; }
+      location /small/ { sendfile on; sendfile_max_chunk 5k; limit_rate 3m; alias %%DIR%%/html/; }
+      location /trailer/ { add_trailer X-End end; alias %%DIR%%/html/; }`),
+    files: { 'html/f': content },
+  });
+  const paths = ['/f', '/rate/f', '/small/f', '/trailer/f', '/f', '/rate/f'];
+  const bodies = await Promise.all(paths.map(async (path) => (await httpGet(s, path)).body));
+  for (const [i, path] of paths.entries()) t.ok(bodies[i]!.equals(content), path);
+});
+
+t.test('what is no file', async (t) => {
+  const s = await startServer(t, { conf: serverConf(''), files: { 'html/f': 'x' } });
+  execFileSync('mkfifo', [`${s.dir}/html/fifo`]);
+  t.equal((await httpGet(s, '/fifo')).status, 404);
+  t.match(await s.logged('fifo'), /\[crit\] .*"\S+\/html\/fifo" is not a regular file/);
+});
+
+t.test('open_file_cache_min_uses and open_file_cache_valid', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      open_file_cache max=10;
+      location / { open_file_cache_min_uses 2; }
+      location /never { open_file_cache_valid 0; }
+      location /off { open_file_cache off; }`),
+    files: { 'html/f': '1', 'html/never': '1', 'html/off': '1' },
+  });
+  const replace = (name: string, text: string) => {
+    writeFileSync(`${s.dir}/html/new`, text);
+    renameSync(`${s.dir}/html/new`, `${s.dir}/html/${name}`);
+  };
+  const texts = async (name: string) => {
+    const seen = [];
+    for (const text of ['2', '3', '4']) {
+      seen.push((await httpGet(s, `/${name}`)).text);
+      replace(name, text);
+    }
+    return [...seen, (await httpGet(s, `/${name}`)).text];
+  };
+  t.strictSame(await texts('f'), ['1', '2', '2', '2']);
+  t.strictSame(await texts('never'), ['1', '2', '3', '4']);
+  t.strictSame(await texts('off'), ['1', '2', '3', '4']);
+});
+
+t.test('directives', async (t) => {
+  const conf = (text: string) =>
+    `daemon off; pid %%DIR%%/pid; error_log %%DIR%%/error.log; events {} http { access_log off; server { listen 127.0.0.1:%%PORT_0%%; location / { ${text} } } }`;
+  const good = await testConfig(
+    t,
+    conf(`aio off; aio_write on; tcp_nopush on; read_ahead 1k; directio_alignment 4k; directio off; output_buffers 2 64k;
+      open_file_cache_events on; open_file_cache_errors off; subrequest_output_buffer_size 8k; sendfile on; sendfile_max_chunk 0;
+      disable_symlinks if_not_owner from=$document_root; open_file_cache max=5 inactive=1m;`),
+  );
+  t.equal(good.code, 0, good.stderr);
+  for (const [text, message] of [
+    ['disable_symlinks maybe;', 'invalid parameter "maybe"'],
+    ['disable_symlinks from=/x;', '"disable_symlinks" must have "off", "on" or "if_not_owner" parameter'],
+    ['disable_symlinks off from=/x;', '"from=" cannot be used with "off" parameter'],
+    ['disable_symlinks on off;', 'duplicate parameters "on off"'],
+    ['open_file_cache inactive=1s;', '"open_file_cache" must have the "max" parameter'],
+    ['open_file_cache max=0;', 'invalid "open_file_cache" parameter "max=0"'],
+    ['directio sometimes;', '"directio" directive invalid value'],
+    ['aio perhaps;', '"aio" directive invalid value'],
+    ['sendfile on; sendfile off;', '"sendfile" directive is duplicate'],
+    ['tcp_nopush on; tcp_nopush on;', '"tcp_nopush" directive is duplicate'],
+    ['output_buffers 0 1k;', '"output_buffers" directive invalid value'],
+    ['max_ranges many;', '"max_ranges" directive invalid number'],
+  ] as const) {
+    const bad = await testConfig(t, conf(text));
+    t.match(bad.stderr, `[emerg] ${message} in ${bad.file}:1\n`, text);
+    t.equal(bad.code, 1);
+  }
 });

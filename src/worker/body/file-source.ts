@@ -11,6 +11,9 @@ import type { Source } from './stage.js';
 /** A client that asks for the next piece within this time, in milliseconds, is a quick one. */
 const QUICK = 20;
 
+/** Tells whether nobody can still look at the pieces that were sent: no filter, no parent request, no queue of the connection. */
+const isFree = (r: Request): boolean => r === r.main && r.stream.allSent && r.first === chainEnd(r);
+
 /**
  * The body of a large file: read piece by piece as the client takes it, so that memory does not grow with the file or
  * with slow clients. Owns the descriptor. A file that shrinks meanwhile breaks the response off, since its length was
@@ -48,7 +51,7 @@ export class FileSource implements Source {
     }
     const size = Math.min(this.#size, this.#end - this.#at);
     let buffer = this.#buffer;
-    if (buffer === null || buffer.length !== this.#size || !r.stream.allSent || r.first !== chainEnd(r)) {
+    if (buffer === null || buffer.length !== this.#size || !isFree(r)) {
       buffer = Buffer.allocUnsafeSlow(Math.max(size, 1));
       this.#buffer = buffer;
     }
