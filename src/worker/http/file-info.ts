@@ -45,6 +45,8 @@ export class FileInfo {
   /** See {@link HotFiles}. */
   confirmedTurn = 0;
   confirmedAt = 0;
+  /** Names this version of the file, in this process. */
+  readonly identity: string;
   #etag = '';
   #lastModified = '';
 
@@ -58,6 +60,7 @@ export class FileInfo {
     this.mtime = Math.floor(this.mtimeMs / 1000);
     this.ino = stat === null ? 0 : stat.ino;
     this.dev = stat === null ? 0 : stat.dev;
+    this.identity = stat === null ? '' : `${this.dev}-${this.ino}-${this.mtimeMs}-${this.ctimeMs}-${this.size}`;
   }
 
   get isFile(): boolean {

@@ -19,6 +19,7 @@ import { fastcgiModule } from './fastcgi/index.js';
 import { geoModule } from './geo/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
+import { gzipStaticModule } from './gzip-static/index.js';
 import { hashModule } from './hash/index.js';
 import { headersModule } from './headers/index.js';
 import { http2Module } from './http2/index.js';
@@ -126,6 +127,7 @@ export const modules: readonly AnyModule[] = [
   indexFileModule,
   autoindexModule,
   davModule,
+  gzipStaticModule,
   staticModule,
   // Filters.
   notModifiedModule,

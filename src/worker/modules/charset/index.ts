@@ -163,6 +163,7 @@ function headerFilter(r: Request, conf: Readonly<Settings>, known: Readonly<Char
   }
   setCharset(r, to);
   recoder.set(r, map.from === from.toLowerCase() ? map.forward() : map.backward());
+  r.bodyIdentity = undefined;
   if (map.to === 'utf-8' && r === r.main) r.out.clearContentLength();
   return OK;
 }

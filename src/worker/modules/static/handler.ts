@@ -1,17 +1,14 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { FileSource } from '../../body/file-source.js';
-import { contentType } from '../../http/content-type.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../http/file-info.js';
 import { mapPath } from '../../http/map-path.js';
 import { METHOD } from '../../http/method.js';
 import { closeFile, openFile, whyMissing } from '../../http/open-file.js';
 import { sendRedirect } from '../../http/redirect.js';
 import type { Request } from '../../http/request.js';
-import { discardBody } from '../../http/request-body.js';
-import { bufferSource, respond } from '../../http/respond.js';
+import { respondFile } from '../../http/respond-file.js';
 import { escapeUri } from '../../http/uri-escape.js';
-import { DECLINED, OK, type Result } from '../../phases/codes.js';
+import { DECLINED, type Result } from '../../phases/codes.js';
 
 /** Sends the file that the URI stands for. nginx: ngx_http_static_handler. */
 export function sendFile(r: Request): Result {
@@ -31,21 +28,7 @@ export function sendFile(r: Request): Result {
     closeFile(info);
     return 405;
   }
-  const broken = discardBody(r);
-  if (broken !== OK) {
-    closeFile(info);
-    return broken;
-  }
-  const out = r.out;
-  out.status = 200;
-  out.contentLength = info.size;
-  out.lastModified = info.mtime;
-  out.lastModifiedDate = info.lastModified;
-  if (r.location.settings.etag) out.etag = info.etag;
-  if (out.contentType === '') out.contentType = contentType(r);
-  out.allowRanges = true;
-  const body = info.body;
-  return respond(r, body === null ? new FileSource(info.fd, path, 0, info.size, r.location.settings.files) : bufferSource(body));
+  return respondFile(r, path, info);
 }
 
 function openFailed(r: Request, path: string, info: FileInfo): Result {

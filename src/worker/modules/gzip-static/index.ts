@@ -1,0 +1,81 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { oneOf } from '../../../shared/config/slots.js';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { mayCompress } from '../../http/accept-gzip.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
+import { mapPath } from '../../http/map-path.js';
+import { METHOD } from '../../http/method.js';
+import { closeFile, openFile } from '../../http/open-file.js';
+import type { Request } from '../../http/request.js';
+import { respondFile } from '../../http/respond-file.js';
+import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, type Result } from '../../phases/codes.js';
+
+type Mode = 'off' | 'on' | 'always';
+
+interface Settings {
+  gzip: Mode;
+  brotli: Mode;
+}
+
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const MODES = { off: 'off', on: 'on', always: 'always' } as const;
+
+const scope = defineScope<Settings>({
+  fields: { gzip: inherit<Mode>('off'), brotli: inherit<Mode>('off') },
+  directives: {
+    gzip_static: { in: ANYWHERE, args: 1, set: oneOf('gzip', MODES) },
+    brotli_static: { in: ANYWHERE, args: 1, set: oneOf('brotli', MODES) },
+  },
+});
+
+/** Sends a file that was compressed beforehand, if it lies beside the one asked for. nginx: ngx_http_gzip_static_handler. */
+function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string): Result {
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0 || r.uri.endsWith('/')) return DECLINED;
+  const { gzip: rules } = r.location.settings;
+  const accepted = mode === 'always' || mayCompress(r, rules, coding);
+  if (!accepted && !rules.vary) return DECLINED;
+  const mapped = mapPath(r);
+  if (mapped === undefined) return 500;
+  const path = mapped + suffix;
+  const info = openFile(r, path);
+  if (info.errno !== 0) {
+    const { errno } = info;
+    if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG) {
+      const level = errno === EACCES || errno === EMLINK || errno === ELOOP ? ERR : CRIT;
+      r.log(level, `${info.failed} "${path}" failed (${errnoText(errno)})`);
+    }
+    return DECLINED;
+  }
+  // Caches must know of the other form even when this client gets the plain one.
+  if (mode === 'on') r.gzipVary = true;
+  if (info.isDirectory) return DECLINED;
+  if (!accepted) {
+    closeFile(info);
+    return DECLINED;
+  }
+  if (!info.isFile) {
+    r.log(CRIT, `"${path}" is not a regular file`);
+    return 404;
+  }
+  r.out.contentEncoding = coding;
+  return respondFile(r, path, info);
+}
+
+/** Sends `file.br` or `file.gz` in place of `file`. nginx: ngx_http_gzip_static_module. */
+export const gzipStaticModule = defineModule({
+  name: 'gzip_static',
+  location: scope,
+  phases: {
+    content(conf) {
+      const { gzip, brotli } = conf;
+      if (gzip === 'off' && brotli === 'off') return undefined;
+      return (r) => {
+        const code = brotli === 'off' ? DECLINED : sendCompressed(r, brotli, 'br', '.br');
+        return code !== DECLINED || gzip === 'off' ? code : sendCompressed(r, gzip, 'gzip', '.gz');
+      };
+    },
+  },
+});
