@@ -1,5 +1,5 @@
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../shared/config/define.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergePlace, type Pos } from '../../shared/config/define.js';
 import { accepted, access, bits, buffers, flag, int, msec, size } from '../../shared/config/slots.js';
 import { parseSize } from '../../shared/config/units.js';
 import type { ComplexValue } from '../../shared/value/value.js';
@@ -103,6 +103,12 @@ const tempPath: Row['set'] = (conf, _node, ctx) => {
 /** A size of socket buffers: Node has no way to set it, so it is read and checked only. */
 const socketBuffer: Row['set'] = accepted((ctx: Context) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 })));
 
+/** Linux has no such mark for sockets. nginx: ngx_http_fastcgi_lowat_check. */
+const sendLowat: Row['set'] = (_conf, node, ctx) => {
+  if (parseSize(node.args[0]!) === undefined) ctx.reject('invalid value', { arg: 0 });
+  ctx.warn(`"${node.name}" is not supported, ignored`);
+};
+
 /** Every shared row, by the part of its name behind the prefix. */
 const rows: Readonly<Record<string, Row>> = {
   store: { in: ANYWHERE, args: 1, set: store },
@@ -117,7 +123,7 @@ const rows: Readonly<Record<string, Row>> = {
   connect_timeout: { in: ANYWHERE, args: 1, set: msec('connectTimeout') },
   send_timeout: { in: ANYWHERE, args: 1, set: msec('sendTimeout') },
   read_timeout: { in: ANYWHERE, args: 1, set: msec('readTimeout') },
-  send_lowat: { in: ANYWHERE, args: 1, set: socketBuffer },
+  send_lowat: { in: ANYWHERE, args: 1, set: sendLowat },
   intercept_errors: { in: ANYWHERE, args: 'flag', set: flag('interceptErrors') },
   pass_request_headers: { in: ANYWHERE, args: 'flag', set: flag('passRequestHeaders') },
   pass_request_body: { in: ANYWHERE, args: 'flag', set: flag('passRequestBody') },
@@ -215,6 +221,13 @@ export function completeSettings(conf: Readonly<UpstreamSettings>): CompleteSett
   };
 }
 
+/** Where the `http` block ends: nginx names this place for what it finds while it merges. */
+export function endOfHttp(place: MergePlace): Pos | undefined {
+  let http = place.block;
+  while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
+  return http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
+}
+
 /** Checks that the sizes fit each other, and names the folder; for `link`. */
 export function linkUpstream(family: UpstreamFamily, conf: Readonly<UpstreamSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
   if (conf.tempPath !== undefined) ctx.folder(conf.tempPath.path);
@@ -223,10 +236,7 @@ export function linkUpstream(family: UpstreamFamily, conf: Readonly<UpstreamSett
   const { number, size: each } = conf.buffers;
   const largest = Math.max(conf.bufferSize, each);
   const maximum = `the maximum of the value of "${family}_buffer_size" and one of the "${family}_buffers"`;
-  // nginx finds these when it merges: the place it names is the end of the http block.
-  let http = place.block;
-  while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
-  const pos = http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
+  const pos = endOfHttp(place);
   if (number < 2) ctx.fail(`there must be at least 2 "${family}_buffers"`, pos);
   if (busyBuffersSize < largest) ctx.fail(`"${family}_busy_buffers_size" must be equal to or greater than ${maximum}`, pos);
   if (busyBuffersSize > (number - 1) * each) {

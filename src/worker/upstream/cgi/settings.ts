@@ -1,9 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergePlace, own } from '../../../shared/config/define.js';
+import { bits } from '../../../shared/config/slots.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
 import type { CacheSettings } from '../../cache/settings.js';
 import type { Request } from '../../http/request.js';
-import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../directives.js';
+import { endOfHttp, finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../directives.js';
+import { cgiNextUpstreamWords } from '../failure.js';
 import type { UpstreamSettings } from '../settings.js';
 import { type BackendPass, readBackendPass } from './backend-pass.js';
 import { nameDefaultVariables, type ParamSource, readParam } from './params.js';
@@ -19,6 +21,8 @@ export interface CgiSettings extends UpstreamSettings, CacheSettings {
 
 type Row = Directive<CgiSettings, Request>;
 
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+
 /** The defaults of the shared settings, and how inner blocks take them over. */
 export const cgiFields: { readonly [K in keyof CgiSettings]: Field<CgiSettings[K]> } = {
   ...upstreamFields,
@@ -32,6 +36,8 @@ export function cgiDirectives(family: CgiFamily, scheme = ''): { readonly [name:
   return {
     ...upstreamDirectives(family),
     ...cacheDirectives(family),
+    [`${family}_next_upstream`]: { in: ANYWHERE, args: { min: 1 }, set: bits('nextUpstream', cgiNextUpstreamWords) },
+    [`${family}_cache_use_stale`]: { in: ANYWHERE, args: { min: 1 }, set: bits('cacheUseStale', cgiNextUpstreamWords) },
     [`${family}_pass`]: {
       in: In.LOCATION | In.LOCATION_IF,
       args: 1,
@@ -42,7 +48,7 @@ export function cgiDirectives(family: CgiFamily, scheme = ''): { readonly [name:
       },
     },
     [`${family}_param`]: {
-      in: In.HTTP | In.SERVER | In.LOCATION,
+      in: ANYWHERE,
       args: [2, 3],
       set(conf, _node, ctx) {
         conf.params = [...(conf.params ?? []), readParam(ctx)];
@@ -63,4 +69,7 @@ export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly
 export function linkCgi(family: CgiFamily, conf: Readonly<CgiSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
   linkUpstream(family, conf, ctx, place);
   linkCache(family, conf, ctx, place);
+  if (place.context !== In.HTTP && conf.cache !== null && conf.cacheKey === undefined) {
+    ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, endOfHttp(place));
+  }
 }
