@@ -2,9 +2,10 @@ import { cpus } from 'node:os';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
+import { parseCidr } from '../../../shared/lib/cidr.js';
 import { nativeText } from '../../../shared/lib/native-text.js';
 import { groupId, userId } from '../../../shared/lib/user-ids.js';
-import { type DebugRule, parseNetwork } from '../../http/debug-clients.js';
+import type { DebugRule } from '../../http/debug-clients.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 /** Settings of the `main` and `events` contexts. */
@@ -218,11 +219,11 @@ export const processScope = defineScope<ProcessSettings>({
 
 /** nginx: ngx_event_debug_connection. */
 function debugRule(text: string, ctx: Context): DebugRule {
-  if (text === 'unix:') return { kind: 'unix' };
-  const network = parseNetwork(text);
-  if (network === undefined) return { kind: 'host', ref: ctx.host(text, 'debug_connection') };
-  if (!network.exact) ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
-  return { kind: 'network', address: network.address, bits: network.bits };
+  if (text === 'unix:') return 'unix';
+  const network = parseCidr(text);
+  if (network === undefined) return ctx.host(text, 'debug_connection');
+  if (network.lowBits) ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
+  return network;
 }
 
 /** The settings of the processes themselves: main context and `events`. nginx: ngx_core_module, ngx_events_module. */
