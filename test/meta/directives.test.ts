@@ -31,6 +31,13 @@ for (const module of modules) {
 
 /** What nginx does not have, or no longer. Each stands in docs/compatibility.md. */
 const OUR_OWN = [
+  'brotli',
+  'brotli_buffers',
+  'brotli_comp_level',
+  'brotli_min_length',
+  'brotli_static',
+  'brotli_types',
+  'brotli_window',
   'cache_status_header',
   'fastcgi_cache_convert_head',
   'fastcgi_cache_purge',

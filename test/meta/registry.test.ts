@@ -29,7 +29,6 @@ const UNTESTED: readonly string[] = [
   'cache-path',
   'charset',
   'early-hints',
-  'fastcgi',
   'hash',
   'http2',
   'ip-hash',
