@@ -1,0 +1,94 @@
+import { createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { http, httpGet, requestText } from '../support/raw-client.js';
+import { serverConf, startServer } from '../support/server.js';
+
+/** A backend that collects what it gets and answers once `respond` returns a text. */
+async function startBackend(t: Test, respond: (received: string) => string | undefined, keep = false): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    let received = '';
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.toString('latin1');
+      const answer = respond(received);
+      if (answer === undefined) return;
+      received = '';
+      if (keep) socket.write(answer, 'latin1');
+      else socket.end(answer, 'latin1');
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
+t.test('scgi_pass', async (t) => {
+  let last = '';
+  const port = await startBackend(t, (received) => {
+    last = received;
+    if (!received.includes(',body')) return undefined;
+    return received.includes('/line\0')
+      ? 'HTTP/1.1 404 Lost it\r\nX-A: 1\r\n\r\nline'
+      : 'Status: 201 Made\r\nContent-Length: 4\r\n\r\nmade';
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`scgi_param SCGI 1; scgi_param URI $uri; location / { scgi_pass 127.0.0.1:${port}; }`),
+  });
+  const made = await http(s, requestText('POST', '/a', {}, 'body'));
+  t.match([made.status, made.reason, made.text, made.header('status')], [201, 'Made', 'made', undefined]);
+  const [, size, pairs] = /^(\d+):(CONTENT_LENGTH\x004\x00SCGI\x001\x00URI\x00\/a\x00.*\x00),body$/s.exec(last)!;
+  t.equal(pairs!.length, Number(size));
+  const lost = await http(s, requestText('POST', '/line', {}, 'body'));
+  t.match([lost.status, lost.reason, lost.text, lost.header('x-a')], [404, 'Lost it', 'line', '1'], 'a status line may come first');
+});
+
+t.test('uwsgi_pass', async (t) => {
+  let last = '';
+  const port = await startBackend(t, (received) => {
+    last = received;
+    return received.endsWith('tail') ? 'HTTP/1.1 200 OK\r\nStatus: shown\r\n\r\nfine' : undefined;
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { uwsgi_pass_request_headers off; uwsgi_modifier1 5; uwsgi_modifier2 6; uwsgi_string tail; uwsgi_param A $uri; uwsgi_param HTTP_HOST "";
+        uwsgi_pass UWSGI://127.0.0.1:${port}; }
+      location /variable { uwsgi_string tail; uwsgi_pass uwsgi://127.0.0.1:$arg_port; }`,
+    ),
+  });
+  const fine = await httpGet(s, '/x');
+  t.match([fine.status, fine.text, fine.header('status')], [200, 'fine', 'shown']);
+  t.equal(last, '\x05\x0b\0\x06\x01\0A\x02\0/xtail');
+  t.equal((await httpGet(s, `/variable?port=${port}`)).text, 'fine');
+});
+
+t.test('memcached_pass', async (t) => {
+  const entries: Readonly<Record<string, string>> = {
+    'get /a%20b\r\n': 'VALUE /a%20b 0 5\r\nhello\r\nEND\r\n',
+    'get /key\r\n': 'VALUE /other 0 5\r\nhello\r\nEND\r\n',
+    'get /trailer\r\n': 'VALUE /trailer 0 5\r\nhello\r\nOOPS!\r\n',
+    'get /zipped\r\n': 'VALUE /zipped 2 3\r\nzip\r\nEND\r\n',
+  };
+  const port = await startBackend(t, (received) => (received.endsWith('\n') ? (entries[received] ?? 'END\r\n') : undefined), true);
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { set $memcached_key $uri; memcached_gzip_flag 2; default_type text/x; memcached_pass 127.0.0.1:${port}; }
+      location /unset { memcached_pass 127.0.0.1:${port}; }`),
+  });
+  const found = await httpGet(s, '/a%20b');
+  t.match([found.status, found.text, found.header('content-type'), found.header('content-length')], [200, 'hello', 'text/x', '5']);
+  t.equal((await httpGet(s, '/zipped')).header('content-encoding'), 'gzip');
+  t.equal((await httpGet(s, '/missing')).status, 404);
+  await s.logged('key: "/missing" was not found by memcached');
+  t.equal((await httpGet(s, '/key')).status, 502);
+  await s.logged('memcached sent invalid key in response "VALUE /other 0 5" for key "/key"');
+  t.equal((await httpGet(s, '/trailer')).text, 'hello');
+  await s.logged('memcached sent invalid trailer');
+  t.equal((await httpGet(s, '/unset')).status, 500);
+  await s.logged('the "$memcached_key" variable is not set');
+  t.equal((await http(s, requestText('POST', '/', {}, 'x'))).status, 405);
+});
