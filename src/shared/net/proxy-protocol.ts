@@ -115,7 +115,7 @@ export function proxyProtocolTlv(header: ProxyProtocolHeader, name: string): str
     types = SSL_TYPES;
     list = ssl.subarray(SSL_HEAD);
   }
-  const type = /^0x[0-9a-f]{1,2}$/i.test(key) ? Number(key) : types[key];
+  const type = /^0x[0-9a-f]+$/i.test(key) ? Number(key) : types[key];
   return type === undefined ? undefined : findTlv(list, type)?.toString('latin1');
 }
 
