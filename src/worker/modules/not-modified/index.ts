@@ -41,15 +41,18 @@ function preconditionFailed(r: Request): Result {
 }
 
 function isUnmodified(r: Request, since: string): boolean {
-  return r.out.lastModified !== -1 && parseHttpDate(since) >= r.out.lastModified;
+  return r.out.lastModified !== -1 && secondsOf(r, since) >= r.out.lastModified;
 }
+
+/** Clients send back the date they were given, which need not be read again. */
+const secondsOf = (r: Request, date: string): number => (date === r.out.lastModifiedDate ? r.out.lastModified : parseHttpDate(date));
 
 // nginx: ngx_http_test_if_modified.
 function isModified(r: Request, since: string): boolean {
   const rule = r.location.settings.ifModifiedSince;
   const { lastModified } = r.out;
   if (lastModified === -1 || rule === 'off') return true;
-  const time = parseHttpDate(since);
+  const time = secondsOf(r, since);
   if (time === lastModified) return false;
   return rule === 'exact' || time < lastModified;
 }
