@@ -2,18 +2,14 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
 import { parseSize } from '../../../shared/config/units.js';
-import { Lru } from '../../../shared/lib/lru.js';
 import type { RegexValue } from '../../../shared/value/value.js';
+import { Compression } from '../../body/compression.js';
 import { gzip } from '../../body/compressor.js';
-import { ReplacedStage } from '../../body/replaced-stage.js';
-import type { BodyStage } from '../../body/stage.js';
-import { TransformStage } from '../../body/transform-stage.js';
 import { GzipProxied, mayCompress } from '../../http/accept-gzip.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
-import { contextSlot, type Request } from '../../http/request.js';
+import { type ContentTypes, parseContentTypes } from '../../http/content-types.js';
+import type { Request } from '../../http/request.js';
 import { HTTP_10, HTTP_11 } from '../../http/request-line.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
 
 interface Settings {
   enable: boolean;
@@ -31,9 +27,6 @@ interface Settings {
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const DEFAULT_TYPES = ['text/html'] as const;
-/** Memory for results that are kept, and the largest one that is. */
-const MEMO_BYTES = 16 * 1024 * 1024;
-const MEMO_LARGEST = 256 * 1024;
 
 /** A power of two between bounds, as bits. nginx: ngx_http_gzip_window, ngx_http_gzip_hash. */
 function sizeBits(ctx: Context, smallest: number, largest: number): number {
@@ -126,73 +119,28 @@ const scope = defineScope<Settings>({
   },
 });
 
-/** What the header filter decided: compress, or send what was compressed before. */
-type Decision = { readonly memo: Buffer | undefined; readonly key: string | undefined };
-const decision = contextSlot<Decision>();
-const running = contextSlot<TransformStage>();
-
-const memo = new Lru<Buffer>(MEMO_BYTES);
-
-// nginx: ngx_http_gzip_header_filter.
-function headerFilter(conf: Readonly<Settings>, r: Request): number {
-  const out = r.out;
-  if (
-    (out.status !== 200 && out.status !== 403 && out.status !== 404) ||
-    out.contentEncoding !== undefined ||
-    (out.contentLength !== -1 && out.contentLength < conf.minLength) ||
-    r.headerOnly ||
-    !hasContentType(r, conf.types)
-  ) {
-    return OK;
-  }
-  r.gzipVary = true;
-  const { gzip: rules } = r.location.settings;
-  if (!mayCompress(r, rules, 'gzip')) return OK;
-  const key = r.bodyIdentity === undefined ? undefined : `${conf.level} ${conf.windowBits} ${r.bodyIdentity}`;
-  decision.set(r, { memo: key === undefined ? undefined : memo.get(key), key });
-  out.contentEncoding = 'gzip';
-  out.clearContentLength();
-  out.clearAcceptRanges();
-  out.weakenEtag();
-  return OK;
-}
-
-function bodyFilter(conf: Readonly<Settings>, r: Request, next: BodyStage): BodyStage {
-  const decided = decision.get(r);
-  if (decided === undefined) return next;
-  if (decided.memo !== undefined) return new ReplacedStage(decided.memo, next);
-  // A small body needs only a small window. nginx: ngx_http_gzip_filter_memory.
-  let { windowBits, memLevel } = conf;
-  const length = r.bodyLength;
-  while (length > 0 && windowBits > 9 && length < (1 << (windowBits - 1)) - 262) {
-    windowBits--;
-    memLevel--;
-  }
-  const { key } = decided;
-  const keep = key === undefined ? undefined : (body: Buffer) => void memo.set(key, body, body.length);
-  const stage = new TransformStage(r, gzip(conf.level, windowBits, Math.max(memLevel, 1)), next, MEMO_LARGEST, keep);
-  running.set(r, stage);
-  return stage;
-}
+const compression = new Compression<Settings>(
+  'gzip',
+  (r) => mayCompress(r, r.location.settings.gzip, 'gzip'),
+  (r, conf) => {
+    // A small body needs only a small window. nginx: ngx_http_gzip_filter_memory.
+    let { windowBits, memLevel } = conf;
+    const length = r.bodyLength;
+    while (length > 0 && windowBits > 9 && length < (1 << (windowBits - 1)) - 262) {
+      windowBits--;
+      memLevel--;
+    }
+    return gzip(conf.level, windowBits, Math.max(memLevel, 1));
+  },
+);
 
 /** Compresses responses with gzip. What a file compressed to is kept while the file does not change. nginx: ngx_http_gzip_filter_module. */
 export const gzipModule = defineModule({
   name: 'gzip',
   location: scope,
-  variables: [
-    {
-      name: 'gzip_ratio',
-      cacheable: false,
-      get(r) {
-        const stage = running.get(r);
-        if (stage === undefined || stage.bytesOut === 0) return undefined;
-        const hundredths = Math.round((stage.bytesIn * 100) / stage.bytesOut);
-        return `${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`;
-      },
-    },
-  ],
-  headerFilter: (conf) => (conf.enable ? (r) => headerFilter(conf, r) : undefined),
-  bodyFilter: (conf) => (conf.enable ? (r, next) => bodyFilter(conf, r, next) : undefined),
+  variables: [{ name: 'gzip_ratio', cacheable: false, get: (r) => compression.ratio(r) }],
+  headerFilter: (conf) => (conf.enable ? (r) => compression.headerFilter(r, conf) : undefined),
+  bodyFilter: (conf) => (conf.enable ? (r, next) => compression.bodyFilter(r, conf, next) : undefined),
   installLocation(conf, location) {
     const { vary, httpVersion, proxied, disable, disableMsie6 } = conf;
     location.settings.gzip = { vary, httpVersion, proxied, disable, disableMsie6 };
