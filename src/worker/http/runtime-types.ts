@@ -10,6 +10,7 @@ import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
 import type { Resolver } from '../resolver/resolver.js';
 import { UpstreamGroups } from '../upstream/groups.js';
+import type { ClientContext } from '../upstream/tls-client.js';
 import type { GzipRules } from './accept-gzip.js';
 import type { ErrorPage } from './error-page.js';
 import type { FileSettings } from './file-settings.js';
@@ -201,6 +202,8 @@ export class HttpRuntime {
   readonly upstreams = new UpstreamGroups();
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
+  /** Contexts of TLS connections to backends, by their settings. */
+  readonly clientContexts = new Map<string, ClientContext>();
   /** The settings in force at any block, for directives that refer to blocks inside theirs. */
   readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
   /** The merged settings of a scope at the level of the whole `http` block. */

@@ -19,6 +19,23 @@ export interface ContextBase {
   readonly authorities: readonly X509Certificate[];
 }
 
+/** The settings that contexts depend on. */
+export type ContextSettings = Pick<
+  TlsSettings,
+  | 'protocols'
+  | 'ciphers'
+  | 'ecdhCurve'
+  | 'dhparam'
+  | 'sessionTickets'
+  | 'sessionTimeout'
+  | 'preferServerCiphers'
+  | 'verify'
+  | 'clientCertificate'
+  | 'trustedCertificate'
+  | 'crl'
+  | 'confCommands'
+>;
+
 /** Without names of TLS 1.3 in the list Node switches that version off. */
 const SUITES_13 = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256';
 
@@ -40,7 +57,7 @@ const VERSIONS: readonly (readonly [number, SecureVersion])[] = [
 ];
 
 /** Reads the files that a server names beside its certificates. Throws {@link TlsFileError} with nginx's line for what is wrong. */
-export function contextBase(settings: TlsSettings): ContextBase {
+export function contextBase(settings: ContextSettings): ContextBase {
   const enabled = VERSIONS.filter(([bit]) => (settings.protocols & bit) !== 0).map(([, name]) => name);
   let secureOptions = constants.SSL_OP_NO_COMPRESSION | NO_RENEGOTIATION;
   for (const [bit, option] of NO_VERSION) if ((settings.protocols & bit) === 0) secureOptions |= option;
@@ -62,7 +79,7 @@ export function contextBase(settings: TlsSettings): ContextBase {
   return { options, authorities };
 }
 
-function readAuthorities(settings: TlsSettings): X509Certificate[] {
+function readAuthorities(settings: ContextSettings): X509Certificate[] {
   const seen = new Set<string>();
   const files: string[] = [];
   if (settings.verify !== 'off' && settings.clientCertificate !== undefined) files.push(settings.clientCertificate);
@@ -125,7 +142,7 @@ export function makeContext(base: ContextBase, identities: readonly Identity[], 
 }
 
 /** Tries the settings that only OpenSSL can judge, one by one, so that the complaint names the right one. Throws {@link TlsFileError}. */
-export function checkOptions(settings: TlsSettings): void {
+export function checkOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve' | 'dhparam'>): void {
   attempt({ ciphers: settings.ciphers }, (reason) => `SSL_CTX_set_cipher_list("${settings.ciphers}") failed (SSL: ${reason})`);
   if (settings.ecdhCurve !== 'auto') {
     const bad = (): string => settings.ecdhCurve.split(':').find((curve) => !works({ ecdhCurve: curve })) ?? settings.ecdhCurve;

@@ -1,4 +1,6 @@
 // Longer than most: one exchange with a backend from its first attempt to its end, whose steps all work on the same state.
+
+import type { TLSSocket } from 'node:tls';
 import { ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
 import type { CacheUse } from '../cache/use.js';
 import { finalize } from '../http/finalize.js';
@@ -249,6 +251,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       return;
     }
     const connection = connectPeer(peer, this, local, tls);
+    if (tls !== undefined) this.conf.tls!.opened(connection.socket as TLSSocket, peer);
     connection.requests = 1;
     this.connection = connection;
     this.#phase = P.CONNECTING;

@@ -6,9 +6,10 @@ import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cach
 import type { Request } from '../../http/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives.js';
+import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/tls-directives.js';
 import { makeHandler } from './handler.js';
 import { compileLocation } from './location.js';
-import { readPass } from './pass.js';
+import { readPass, usesTls } from './pass.js';
 import { responseDirectives } from './response-directives.js';
 import type { CookieFlags, HeaderLineSource, ProxyPass, ProxySettings, Rewrite } from './settings.js';
 import { proxyVariables } from './variables.js';
@@ -20,6 +21,7 @@ const scope = defineScope<ProxySettings>({
   fields: {
     ...upstreamFields,
     ...cacheFields,
+    ...tlsClientFields,
     pass: own<ProxyPass | undefined>(undefined),
     headers: inherit<readonly HeaderLineSource[]>([]),
     body: inherit<ComplexValue<Request> | undefined>(undefined),
@@ -34,6 +36,7 @@ const scope = defineScope<ProxySettings>({
   directives: {
     ...upstreamDirectives('proxy'),
     ...cacheDirectives('proxy'),
+    ...tlsClientDirectives('proxy'),
     ...responseDirectives,
     proxy_pass: {
       in: In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT,
@@ -66,6 +69,7 @@ const scope = defineScope<ProxySettings>({
   link(conf, ctx, place) {
     linkUpstream('proxy', conf, ctx, place);
     linkCache('proxy', conf, ctx, place);
+    if (conf.pass !== undefined && usesTls(conf.pass)) linkTlsClient('proxy', conf, ctx);
   },
 });
 

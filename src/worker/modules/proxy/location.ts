@@ -7,8 +7,10 @@ import type { UpstreamConf } from '../../upstream/conf.js';
 import { completeSettings } from '../../upstream/directives.js';
 import { makeHeaderKinds } from '../../upstream/header-kinds.js';
 import type { HeadRewriter } from '../../upstream/protocol.js';
+import { TlsClient } from '../../upstream/tls-client.js';
 import { rewriteCookie } from './cookies.js';
 import { cacheKey } from './exchange.js';
+import { usesTls } from './pass.js';
 import { type CompiledHeaders, cacheHeaders, compileHeaders, defaultHeaders } from './request-headers.js';
 import { defaultRedirect, rewriteValue } from './rewrite.js';
 import type { ProxyPass, ProxySettings, Rewrite } from './settings.js';
@@ -57,7 +59,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     passEarlyHints: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
-    tls: undefined,
+    tls: usesTls(pass) ? new TlsClient(settings, place.server.http.clientContexts) : undefined,
     cache: makeLocationCache('proxy', settings, cacheKey, place.server.http, env),
   };
   return {

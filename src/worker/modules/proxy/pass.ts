@@ -53,6 +53,11 @@ export function readPass(node: DirectiveNode, ctx: Context): ProxyPass {
   };
 }
 
+/** Whether connections to the backend may need TLS. nginx: conf->ssl. */
+export function usesTls(pass: ProxyPass): boolean {
+  return pass.fixed === undefined || pass.fixed.vars.schema.length === 'https://'.length;
+}
+
 /** What a `proxy_pass` with variables comes to for a request. */
 export interface EvaluatedPass {
   readonly vars: ProxyVars;

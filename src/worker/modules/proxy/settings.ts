@@ -3,6 +3,7 @@ import type { CacheSettings } from '../../cache/settings.js';
 import type { Request } from '../../http/request.js';
 import type { Declaration } from '../../upstream/group-config.js';
 import type { UpstreamSettings } from '../../upstream/settings.js';
+import type { TlsClientSettings } from '../../upstream/tls-settings.js';
 
 /** One `proxy_set_header` line. */
 export interface HeaderLineSource {
@@ -48,27 +49,8 @@ export interface CookieFlags {
   readonly flags: readonly ComplexValue<Request>[];
 }
 
-/** `proxy_ssl_*`. */
-export interface ProxySslSettings {
-  sslSessionReuse: boolean;
-  /** Bits of TLS_PROTOCOLS. */
-  sslProtocols: number;
-  sslCiphers: string;
-  sslName: ComplexValue<Request> | undefined;
-  sslServerName: boolean;
-  sslVerify: boolean;
-  sslVerifyDepth: number;
-  sslTrustedCertificate: string;
-  sslCrl: string;
-  sslCertificate: ComplexValue<Request> | undefined;
-  sslCertificateKey: ComplexValue<Request> | undefined;
-  sslCertificateCache: { readonly max: number; readonly valid: number; readonly inactive: number } | null;
-  sslPasswords: readonly string[] | undefined;
-  sslConfCommands: readonly (readonly [string, string])[];
-}
-
 /** All `proxy_*` settings of a location. nginx: ngx_http_proxy_loc_conf_t. */
-export interface ProxySettings extends UpstreamSettings, CacheSettings {
+export interface ProxySettings extends UpstreamSettings, CacheSettings, TlsClientSettings {
   pass: ProxyPass | undefined;
   headers: readonly HeaderLineSource[];
   body: ComplexValue<Request> | undefined;

@@ -4,11 +4,12 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import { accepted, bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
+import { parseSize } from '../../../shared/config/units.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import type { Request } from '../../http/request.js';
 import type { ComplexValue } from '../../module.js';
 import { type Context, defineScope } from '../../module.js';
+import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { sessionZone } from '../../tls/sessions.js';
 import { TLS, type TlsSettings, type VerifyMode } from '../../tls/settings.js';
 import { linkServer } from './link.js';
@@ -88,7 +89,14 @@ export const sslScope = defineScope<TlsSettings>({
         conf.certificateKeys = [...(conf.certificateKeys ?? []), certificateName(conf, name, ctx)];
       },
     },
-    ssl_certificate_cache: { in: HTTP_SERVER, args: [1, 2, 3], set: (conf, node, ctx) => setCertificateCache(conf, node, ctx) },
+    ssl_certificate_cache: {
+      in: HTTP_SERVER,
+      args: [1, 2, 3],
+      set(conf, _node, ctx) {
+        if (conf.certificateCache !== undefined) ctx.reject('is duplicate');
+        conf.certificateCache = readCertificateCache(ctx);
+      },
+    },
     ssl_ech_file: { in: HTTP_SERVER, args: 1, set: unsupported(() => true) },
     ssl_password_file: {
       in: HTTP_SERVER,
@@ -188,27 +196,6 @@ function checkReadable(path: string, ctx: Context): Buffer {
   } catch (error) {
     return ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
   }
-}
-
-// nginx: ngx_http_ssl_certificate_cache.
-function setCertificateCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void {
-  if (conf.certificateCache !== undefined) ctx.reject('is duplicate');
-  let max = 0;
-  let inactive = 10;
-  let valid = 60;
-  let off = false;
-  for (const [i, argument] of node.args.entries()) {
-    const bad = (): never => ctx.fail(`invalid parameter "${argument}"`, { arg: i });
-    if (argument.startsWith('max=')) {
-      max = /^\d+$/.test(argument.slice(4)) ? Number(argument.slice(4)) : 0;
-      if (max === 0) bad();
-    } else if (argument.startsWith('inactive=')) inactive = parseTime(argument.slice(9), 's') ?? bad();
-    else if (argument.startsWith('valid=')) valid = parseTime(argument.slice(6), 's') ?? bad();
-    else if (argument === 'off') off = true;
-    else bad();
-  }
-  if (!off && max === 0) ctx.fail('"ssl_certificate_cache" must have the "max" parameter');
-  conf.certificateCache = off ? null : { max, inactive, valid };
 }
 
 // nginx: ngx_http_ssl_session_cache.

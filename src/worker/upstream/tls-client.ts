@@ -1,0 +1,158 @@
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
+import { ERROR as ERR } from '../../shared/log/level.js';
+import { type ContextBase, contextBase, makeContext } from '../tls/context.js';
+import { IdentityCache } from '../tls/identity-cache.js';
+import { type Chain, TlsFileError } from '../tls/pem.js';
+import type { CertificateCache } from '../tls/settings.js';
+import { verifyFailure } from '../tls/verify.js';
+import type { UpstreamConnection } from './connection.js';
+import type { UpstreamRequest } from './engine.js';
+import type { Peer } from './peer.js';
+import type { UpstreamTls } from './tls.js';
+import type { TlsClientSettings } from './tls-settings.js';
+
+/** What connections with the same settings share. */
+export interface ClientContext {
+  readonly base: ContextBase;
+  /** Has the certificate, unless its name has variables. */
+  readonly context: SecureContext;
+}
+
+/** Makes the context of a location's connections. Throws {@link TlsFileError} with nginx's line. */
+export function clientContext(conf: Readonly<TlsClientSettings>): ClientContext {
+  const { sslCertificate: certificate, sslCertificateKey: key } = conf;
+  const base = contextBase({
+    protocols: conf.sslProtocols,
+    ciphers: conf.sslCiphers,
+    ecdhCurve: 'auto',
+    dhparam: undefined,
+    sessionTickets: true,
+    sessionTimeout: 300,
+    preferServerCiphers: false,
+    verify: 'off',
+    clientCertificate: undefined,
+    trustedCertificate: conf.sslVerify ? conf.sslTrustedCertificate : undefined,
+    crl: conf.sslVerify && conf.sslCrl !== '' ? conf.sslCrl : undefined,
+    confCommands: conf.sslConfCommands,
+  });
+  const fixed = certificate?.path !== undefined && certificate.path !== '' && key?.path !== undefined;
+  const identities = fixed ? [uncached.get(certificate.path!, key.path!, conf.sslPasswords)] : [];
+  return { base, context: makeContext(base, identities) };
+}
+
+/** The caches of `*_ssl_certificate_cache` lines; blocks that take a line over share its cache. */
+const caches = new WeakMap<CertificateCache, IdentityCache>();
+
+function cacheOf(limits: CertificateCache | null): IdentityCache {
+  if (limits === null) return uncached;
+  let cache = caches.get(limits);
+  if (cache === undefined) {
+    cache = new IdentityCache(limits);
+    caches.set(limits, cache);
+  }
+  return cache;
+}
+
+const uncached = new IdentityCache(null);
+
+/** How a location makes TLS connections to its backends. */
+export class TlsClient implements UpstreamTls {
+  readonly #conf: Readonly<TlsClientSettings>;
+  readonly #base: ContextBase;
+  readonly #context: SecureContext;
+  readonly #dynamic: boolean;
+  readonly #identities: IdentityCache;
+  readonly #contexts = new WeakMap<Chain, { readonly key: KeyObject; readonly context: SecureContext }>();
+
+  /** Locations with the same settings share a context through `contexts`. */
+  constructor(conf: Readonly<TlsClientSettings>, contexts: Map<string, ClientContext>) {
+    this.#conf = conf;
+    const { sslCertificate: certificate, sslCertificateKey: key, sslCertificateCache: cache } = conf;
+    const id = contextId(conf);
+    let made = contexts.get(id);
+    if (made === undefined) {
+      made = clientContext(conf);
+      contexts.set(id, made);
+    }
+    this.#base = made.base;
+    this.#context = made.context;
+    this.#dynamic = certificate !== undefined && (certificate.path === undefined || (certificate.path !== '' && key?.path === undefined));
+    this.#identities = cacheOf(cache);
+  }
+
+  // nginx: ngx_http_upstream_ssl_init_connection.
+  options(u: UpstreamRequest, peer: Peer): ConnectionOptions | null {
+    const conf = this.#conf;
+    let secureContext: SecureContext | null = this.#context;
+    if (this.#dynamic) {
+      secureContext = this.#contextFor(u);
+      if (secureContext === null) return null;
+    }
+    const options: ConnectionOptions = { secureContext, rejectUnauthorized: false, checkServerIdentity: () => undefined };
+    if (conf.sslServerName || conf.sslVerify) {
+      u.tlsName = hostPart(conf.sslName === undefined ? u.tlsName : conf.sslName.eval(u.r));
+      if (conf.sslServerName && isHostName(u.tlsName)) options.servername = u.tlsName;
+    }
+    if (conf.sslSessionReuse && peer.session !== undefined) options.session = peer.session;
+    return options;
+  }
+
+  opened(socket: TLSSocket, peer: Peer): void {
+    if (!this.#conf.sslSessionReuse) return;
+    socket.on('session', (session) => {
+      peer.session = session;
+    });
+  }
+
+  // nginx: ngx_http_upstream_ssl_handshake.
+  check(u: UpstreamRequest, c: UpstreamConnection): string | undefined {
+    if (!this.#conf.sslVerify) return undefined;
+    const socket = c.socket as TLSSocket;
+    const certificate: X509Certificate | undefined = socket.getPeerX509Certificate();
+    if (certificate !== undefined) {
+      const failure = verifyFailure(socket, certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
+      if (failure !== null) return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
+    }
+    const matches = u.tlsName !== '' && certificate?.checkHost(u.tlsName) !== undefined;
+    return matches ? undefined : `upstream SSL certificate does not match "${u.tlsName}"`;
+  }
+
+  // nginx: ngx_http_upstream_ssl_certificate.
+  #contextFor(u: UpstreamRequest): SecureContext | null {
+    const { sslCertificate, sslCertificateKey } = this.#conf;
+    const certificate = sslCertificate!.eval(u.r);
+    if (certificate === '') return this.#context;
+    const key = sslCertificateKey!.eval(u.r);
+    try {
+      const identity = this.#identities.get(certificate, key, this.#conf.sslPasswords);
+      let known = this.#contexts.get(identity.chain);
+      if (known === undefined || known.key !== identity.key) {
+        known = { key: identity.key, context: makeContext(this.#base, [identity]) };
+        this.#contexts.set(identity.chain, known);
+      }
+      return known.context;
+    } catch (error) {
+      u.log(ERR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+      return null;
+    }
+  }
+}
+
+/** All that a context is made of. */
+function contextId(conf: Readonly<TlsClientSettings>): string {
+  const { sslProtocols, sslCiphers, sslVerify, sslTrustedCertificate, sslCrl, sslConfCommands, sslPasswords } = conf;
+  const files = [conf.sslCertificate?.path, conf.sslCertificateKey?.path];
+  return JSON.stringify([sslProtocols, sslCiphers, sslVerify, sslTrustedCertificate, sslCrl, sslConfCommands, sslPasswords, files]);
+}
+
+/** A name without the port that it may have, as $proxy_host and $http_host do. nginx: ngx_http_upstream_ssl_name. */
+function hostPart(name: string): string {
+  const close = name.startsWith('[') ? name.indexOf(']') : -1;
+  const colon = name.indexOf(':', Math.max(close, 0));
+  return colon === -1 ? name : name.slice(0, colon);
+}
+
+/** Addresses are not sent as a server name. */
+const isHostName = (name: string): boolean => name !== '' && !name.startsWith('[') && !isIPv4(name);
