@@ -2,9 +2,9 @@ import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import { monotonicMs } from './monotonic.js';
 
 /** A worker writes its numbers at the end of a turn, but no more often than this (milliseconds). */
-const FLUSH_MS = 4;
+const FLUSH_MS = 20;
 /** So long (milliseconds) a reader waits for the other workers' numbers: FLUSH_MS and a turn of the event loop. */
-const SETTLE_MS = 6;
+const SETTLE_MS = 24;
 
 const NAMES = [
   'accepts',

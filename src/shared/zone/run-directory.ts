@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Connection, faultOf } from './sqlite.js';
 
 const PREFIX = 'sluice-';
+/** What mkdtemp makes of that. */
+const OURS = /^sluice-[A-Za-z0-9]{6}$/;
 const OWNER = 'owner';
 /** From its first reading on a connection holds the lock that tells of it. */
 const READ = 'SELECT 1 FROM sqlite_schema';
@@ -69,13 +71,15 @@ function makeFolder(path: string): void {
 
 function removeLeftovers(parent: string, uid: number | undefined): void {
   for (const name of readdirSync(parent)) {
-    if (!name.startsWith(PREFIX)) continue;
+    if (!OURS.test(name)) continue;
     const folder = join(parent, name);
     try {
       const stat = lstatSync(folder);
       if (!stat.isDirectory() || stat.uid !== (uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) continue;
       const removed = withRights(uid, () => {
         const files = readdirSync(folder);
+        // A folder of such a name that holds other things is somebody else's.
+        if (files.length > 0 && !files.includes(OWNER)) return false;
         if (files.some((file) => isInUse(join(folder, file)))) return false;
         for (const file of files) rmSync(join(folder, file), { recursive: true, force: true });
         return true;

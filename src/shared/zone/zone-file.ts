@@ -267,7 +267,8 @@ export class ZoneFile {
     this.#nextLook = now + (this.isolated ? this.#pause : LOOK_MS);
     this.#repairs = 0;
     if (!this.isolated) {
-      if (this.#inodes === '' || (this.#readInodes() === this.#inodes && !this.#inodes.includes(MISSING))) return;
+      const inodes = this.#readInodes();
+      if (this.#inodes === '' || inodes === '' || (inodes === this.#inodes && !inodes.includes(MISSING))) return;
       this.#log.log(WARN, `zone "${this.name}": "${this.#path()}" was removed or replaced, started anew`);
       this.#replace();
       return;
@@ -304,11 +305,16 @@ export class ZoneFile {
     }
   }
 
+  /** Which files these are; empty where the file system does not say. */
   #readInodes(): string {
     const path = this.#path();
     let inodes = '';
-    for (const suffix of ['', '-wal', '-shm']) {
-      inodes += ` ${statSync(path + suffix, { throwIfNoEntry: false })?.ino ?? MISSING}`;
+    try {
+      for (const suffix of ['', '-wal', '-shm']) {
+        inodes += ` ${statSync(path + suffix, { throwIfNoEntry: false })?.ino ?? MISSING}`;
+      }
+    } catch {
+      return '';
     }
     return inodes;
   }

@@ -82,7 +82,7 @@ t.test('what a killed service left behind goes when the next one starts, what is
   const orphaned = await service(t, 1);
   const left = `${folder}/zones/sluice-abcdef`;
   mkdirSync(left, { mode: 0o700 });
-  writeFileSync(`${left}/rate-0.0`, 'x');
+  for (const file of ['owner', 'rate-0.0']) writeFileSync(`${left}/${file}`, 'x');
   // The workers of a master that was killed serve on.
   rmSync(`${orphaned.plan.directory}/owner`);
   for (const path of [left, plan.directory!, orphaned.plan.directory!]) utimesSync(path, 1000, 1000);

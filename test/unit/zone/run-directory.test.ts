@@ -1,0 +1,29 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { RunDirectory } from '../../../src/shared/zone/run-directory.js';
+
+t.test('folders of killed services go; those of others stay, whatever their name', async (t) => {
+  const base = mkdtempSync(join(tmpdir(), 'run-directory-'));
+  t.teardown(() => rmSync(base, { recursive: true, force: true }));
+  const make = (name: string, ...files: string[]): string => {
+    const folder = join(base, name);
+    mkdirSync(folder);
+    for (const file of files) writeFileSync(join(folder, file), '');
+    utimesSync(folder, 1, 1);
+    return folder;
+  };
+  const left = make('sluice-AbC123', 'owner', 'zone');
+  const empty = make('sluice-AbC124');
+  const others = [make('sluice-notes', 'owner'), make('sluice-AbC125', 'letters.txt'), make('else', 'owner')];
+  const own = new RunDirectory(base, undefined);
+  t.notOk(existsSync(left));
+  t.notOk(existsSync(empty));
+  for (const folder of others) t.ok(existsSync(folder), folder);
+  const second = new RunDirectory(base, undefined);
+  t.ok(existsSync(own.path), 'one that is in use stays');
+  second.remove();
+  own.remove();
+  t.notOk(existsSync(own.path));
+});
