@@ -1,0 +1,228 @@
+/** How a directive that is accepted, or refused on purpose, differs from nginx's. */
+export interface Difference {
+  /** Names; one that ends in `*` stands for all that begin so. */
+  readonly directives: readonly string[];
+  /** What an operator reads: as Markdown it makes the cell of the table in docs/compatibility.md. */
+  readonly note: string;
+  /** How the cell with the names shows what cannot be said by names alone, such as one parameter; the names unless given. */
+  readonly shown?: string;
+  /** Which uses are meant, by their arguments; every use unless given. */
+  readonly when?: (args: readonly string[], name: string) => boolean;
+}
+
+/** A table of differences. The page docs/compatibility.md and `sluice migrate` show the same ones. */
+export interface DifferenceTable {
+  /** Marks the table's place in the page. */
+  readonly id: 'switched' | 'node' | 'tls' | 'no-effect';
+  readonly head: readonly [string, string];
+  readonly rows: readonly Difference[];
+}
+
+const on = (args: readonly string[]): boolean => args[0]?.toLowerCase() === 'on';
+const includes =
+  (...words: readonly string[]) =>
+  (args: readonly string[]): boolean =>
+    args.some((arg) => words.includes(arg));
+
+/** Directives with a default that `nginx_compatibility on` turns to nginx's; the page tells them in words of its own. */
+export const switched: readonly Difference[] = [
+  { directives: ['upstream'], note: '503 instead of 502 when every backend of the group is unavailable, unless `nginx_compatibility on`' },
+  {
+    directives: ['proxy_pass'],
+    note: 'HTTP/1.0 and a new connection for each request unless `keepalive`, `proxy_http_version 1.1` and an empty `Connection` ask for more, or `nginx_compatibility on`',
+  },
+  {
+    directives: ['log_format', 'add_header', 'proxy_set_header', 'fastcgi_param', 'return', 'set', 'map'],
+    note: '`$request_id` has 16 characters instead of 32 unless `nginx_compatibility on`',
+    when: (args) => args.some((arg) => /\$(\{request_id\}|request_id\b)/.test(arg)),
+  },
+];
+
+/** The tables, in the order of the page. */
+export const differenceTables: readonly DifferenceTable[] = [
+  {
+    id: 'node',
+    head: ['Directive', 'What happens'],
+    rows: [
+      {
+        directives: ['worker_cpu_affinity', 'worker_rlimit_nofile', 'worker_rlimit_core'],
+        note: "done by the system's own `taskset` and `prlimit` where they are installed, else a warning",
+      },
+      {
+        directives: ['use'],
+        note: '`epoll`, `poll` and `select` are accepted, other names refused; Node chooses by itself',
+        when: (args) => !['epoll', 'poll', 'select'].includes(args[0] ?? ''),
+      },
+      {
+        directives: ['load_module', 'ssl_engine'],
+        note: 'refused: nothing is loaded into the server',
+      },
+      {
+        directives: ['proxy_bind'],
+        shown: '`proxy_bind ... transparent`',
+        note: "refused, with nginx's message for systems that lack it",
+        when: includes('transparent'),
+      },
+      {
+        directives: ['http2', 'http2_*', 'http3', 'http3_*', 'quic_*', 'listen'],
+        shown: '`http2`, `http2_*`, `http3`, `http3_*`, `quic_*`, `listen ... http2`',
+        note: 'accepted with a warning: clients negotiate HTTP/1.1',
+        when: (args, name) => (name === 'listen' ? includes('http2', 'quic')(args) : args[0]?.toLowerCase() !== 'off'),
+      },
+    ],
+  },
+  {
+    id: 'tls',
+    head: ['Directive', 'What happens'],
+    rows: [
+      {
+        directives: ['ssl_early_data', 'ssl_ech_file', 'ssl_certificate_compression'],
+        note: "ignored with nginx's warning for platforms without them",
+        when: (args) => args[0]?.toLowerCase() !== 'off',
+      },
+      {
+        directives: ['ssl_stapling'],
+        note: 'responses come from `ssl_stapling_file`; without it a warning says that none are sent, and `ssl_stapling_responder` and `ssl_stapling_verify` have nothing to work on',
+        when: on,
+      },
+      {
+        directives: ['ssl_ocsp'],
+        shown: '`ssl_ocsp on`, `leaf`',
+        note: 'refused: a check that does not happen must not look as if it did; use `ssl_crl`',
+        when: (args) => args[0] !== 'off',
+      },
+      {
+        directives: ['ssl_certificate_key'],
+        shown: '`ssl_certificate_key` with `engine:` or `store:`',
+        note: 'refused',
+        when: (args) => /^(engine|store):/.test(args[0] ?? ''),
+      },
+      {
+        directives: ['ssl_protocols'],
+        shown: '`ssl_protocols SSLv2`, `SSLv3`',
+        note: 'accepted; no current OpenSSL speaks them',
+        when: includes('SSLv2', 'SSLv3'),
+      },
+      {
+        directives: ['ssl_conf_command'],
+        note: '`MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms` and the common names of `Options`; others are refused',
+      },
+      {
+        directives: ['ssl_trusted_certificate'],
+        note: 'the names of its certificates are sent to clients too when client certificates are asked for',
+      },
+      {
+        directives: ['ssl_session_ticket_key'],
+        shown: '`ssl_session_ticket_key` with 80 bytes',
+        note: "works and rotates among sluice's own servers, but tickets are encrypted with AES-128, so that they cannot be shared with nginx; files of 48 bytes can",
+      },
+      {
+        directives: [],
+        shown: '`$ssl_sigalg`, `$ssl_client_sigalg`, `$ssl_early_data`, `$ssl_ech_*`',
+        note: 'always empty',
+      },
+    ],
+  },
+  {
+    id: 'no-effect',
+    head: ['Directive', 'Why'],
+    rows: [
+      {
+        directives: ['multi_accept', 'accept_mutex', 'accept_mutex_delay', 'worker_aio_requests', 'timer_resolution', 'debug_points'],
+        note: "nginx's event loop; here it is Node's",
+      },
+      {
+        directives: ['thread_pool', 'aio', 'aio_write', 'read_ahead', 'directio_alignment', 'tcp_nopush'],
+        note: 'how files and sockets are read and written; `sendfile`, `directio` and `output_buffers` only say in which pieces a file is read',
+      },
+      {
+        directives: ['open_file_cache_events'],
+        note: "nginx's kernel events for open files (kqueue)",
+      },
+      {
+        directives: ['tcp_nodelay', 'postpone_output', 'send_lowat', 'proxy_send_lowat', 'fastcgi_send_lowat'],
+        note: 'small pieces are put together before they are written, and nothing waits in the kernel: TCP_NODELAY is always on',
+      },
+      {
+        directives: [
+          'proxy_socket_rcvbuf',
+          'proxy_socket_sndbuf',
+          'fastcgi_socket_rcvbuf',
+          'fastcgi_socket_sndbuf',
+          'scgi_socket_rcvbuf',
+          'scgi_socket_sndbuf',
+          'uwsgi_socket_rcvbuf',
+          'uwsgi_socket_sndbuf',
+        ],
+        note: "Node cannot set the size of a TCP socket's buffers",
+      },
+      {
+        directives: ['client_body_in_single_buffer'],
+        note: 'a body in memory always is one buffer when it is looked at',
+      },
+      {
+        directives: [
+          'gzip_buffers',
+          'gunzip_buffers',
+          'postpone_gzipping',
+          'gzip_no_buffer',
+          'ssi_ignore_recycled_buffers',
+          'ssi_min_file_chunk',
+        ],
+        note: "how nginx's filters use their buffers",
+      },
+      {
+        directives: ['ssl_stapling_responder', 'ssl_stapling_verify', 'ssl_ocsp_cache', 'ssl_ocsp_responder'],
+        note: 'they belong to queries that are not made; see above',
+      },
+      {
+        directives: ['pcre_jit'],
+        note: 'see "Regular expressions"',
+      },
+      {
+        directives: ['connection_pool_size', 'request_pool_size'],
+        note: "nginx's own memory pools",
+      },
+      {
+        directives: [
+          'server_names_hash_max_size',
+          'server_names_hash_bucket_size',
+          'variables_hash_max_size',
+          'variables_hash_bucket_size',
+          'types_hash_max_size',
+          'types_hash_bucket_size',
+          'map_hash_max_size',
+          'map_hash_bucket_size',
+          'referer_hash_max_size',
+          'referer_hash_bucket_size',
+          'proxy_headers_hash_max_size',
+          'proxy_headers_hash_bucket_size',
+        ],
+        note: "nginx's own hash tables; these look-ups need no such sizes",
+      },
+    ],
+  },
+];
+
+/** What is known of one use of a directive, with the table it stands in; undefined when it is the same as in nginx. */
+export function differenceOf(
+  name: string,
+  args: readonly string[],
+): { readonly table: DifferenceTable['id']; readonly difference: Difference } | undefined {
+  for (const { id, rows } of [...differenceTables, { id: 'switched' as const, rows: switched }]) {
+    const difference = rows.find(
+      ({ directives, when }) => directives.some((known) => matches(known, name)) && when?.(args, name) !== false,
+    );
+    if (difference !== undefined) return { table: id, difference };
+  }
+  return undefined;
+}
+
+const matches = (known: string, name: string): boolean => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : known === name);
+
+/** A table as it stands in the page. */
+export function markdownTable({ head, rows }: DifferenceTable): string {
+  const line = ({ directives, shown, note }: Difference): string =>
+    `| ${shown ?? directives.map((name) => `\`${name}\``).join(', ')} | ${note} |\n`;
+  return `| ${head[0]} | ${head[1]} |\n|---|---|\n${rows.map(line).join('')}`;
+}

@@ -1,0 +1,114 @@
+import { applyInclude } from '../../shared/config/apply.js';
+import type { DirectiveNode, Node } from '../../shared/config/ast.js';
+import { ConfigErrors, type LoadOptions } from '../../shared/config/configuration.js';
+import { ConfigError, suggest } from '../../shared/config/errors.js';
+import { Registry } from '../../shared/config/registry.js';
+import { diskSources, type Sources } from '../../shared/config/sources.js';
+import { levelNames, WARN } from '../../shared/log/level.js';
+import { loadConfiguration } from '../configuration.js';
+import { language } from '../language.js';
+import { differenceOf } from './differences.js';
+import { missing } from './missing.js';
+
+/** How sluice takes a directive. */
+export type Verdict = 'same' | 'differs' | 'no effect' | 'missing' | 'unknown';
+
+/** All uses of one directive that are taken the same way. */
+export interface SurveyLine {
+  readonly directive: string;
+  readonly verdict: Verdict;
+  /** What differs, where it comes from, or what it may have meant; empty for the same. */
+  readonly note: string;
+  /** `FILE:LINE` of each use. */
+  readonly places: readonly string[];
+}
+
+/** What `sluice migrate` finds out about a configuration. */
+export interface Survey {
+  readonly files: readonly string[];
+  readonly lines: readonly SurveyLine[];
+  /** What `-t` says beside unknown directives, in nginx's words. */
+  readonly findings: readonly { readonly level: string; readonly message: string; readonly detail: string }[];
+  /** True when nothing has to be changed for the configuration to be accepted. */
+  readonly accepted: boolean;
+}
+
+/** Reads a configuration and says how each of its directives is taken. Files that cannot be read are among the findings. */
+export async function surveyConfiguration(options: LoadOptions): Promise<Survey> {
+  const walk = new Walk(diskSources(options));
+  walk.file(options.entry);
+  const findings: Survey['findings'][number][] = [];
+  let accepted = true;
+  try {
+    const { warnings } = await loadConfiguration(options);
+    for (const { level, message, detail } of warnings) findings.push({ level: levelNames[level] ?? '', message, detail });
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    for (const { level, message, detail } of error.findings) {
+      if (level < WARN) accepted = false;
+      if (!/^unknown directive /.test(message)) findings.push({ level: levelNames[level] ?? '', message, detail });
+    }
+  }
+  return { files: walk.sources.order, lines: walk.lines(), findings, accepted };
+}
+
+const registry = new Registry(language.modules);
+const missingIn = new Map(Object.entries(missing).flatMap(([module, names]) => names.map((name) => [name, module] as const)));
+
+class Walk {
+  readonly sources: Sources;
+  readonly #lines = new Map<string, SurveyLine & { readonly places: string[] }>();
+
+  constructor(sources: Sources) {
+    this.sources = sources;
+  }
+
+  lines(): SurveyLine[] {
+    return [...this.#lines.values()].sort((a, b) => (a.directive < b.directive ? -1 : a.directive > b.directive ? 1 : 0));
+  }
+
+  file(path: string): void {
+    this.#attempt(() => this.#nodes(this.sources.parse(path)));
+  }
+
+  #nodes(nodes: readonly Node[]): void {
+    for (const node of nodes) {
+      if ('syntaxError' in node) continue;
+      if (node.name === 'include') this.#attempt(() => applyInclude(node, (included) => this.#nodes(included), this.sources));
+      else this.#directive(node);
+    }
+  }
+
+  #directive(node: DirectiveNode): void {
+    const rows = registry.rows(node.name);
+    if (rows === undefined) {
+      const module = missingIn.get(node.name);
+      const meant = suggest(node.name, registry.names());
+      // Nothing is known of the inside of an unknown block.
+      if (module !== undefined) this.#add(node, 'missing', `of ${module}, which is not there`);
+      else
+        this.#add(node, 'unknown', meant === undefined ? 'of no module of nginx' : `of no module of nginx; perhaps \`${meant}\` is meant`);
+      return;
+    }
+    const found = differenceOf(node.name, node.args);
+    if (found === undefined) this.#add(node, 'same', '');
+    else this.#add(node, found.table === 'no-effect' ? 'no effect' : 'differs', found.difference.note);
+    if (node.block !== undefined && rows.some(({ directive }) => directive.block === 'directives')) this.#nodes(node.block);
+  }
+
+  #add(node: DirectiveNode, verdict: Verdict, note: string): void {
+    const key = `${node.name} ${verdict} ${note}`;
+    const line = this.#lines.get(key) ?? { directive: node.name, verdict, note, places: [] };
+    line.places.push(`${node.pos.file}:${node.pos.line}`);
+    this.#lines.set(key, line);
+  }
+
+  /** What cannot be read is told by the findings. */
+  #attempt(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+    }
+  }
+}
