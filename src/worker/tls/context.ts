@@ -105,7 +105,7 @@ function readParameters(path: string): string {
   } catch (error) {
     throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'r')})`);
   }
-  if (!text.includes('-----BEGIN DH PARAMETERS-----')) {
+  if (!/-----BEGIN (?:X9\.42 )?DH PARAMETERS-----/.test(text)) {
     throw new TlsFileError(
       `PEM_read_bio_DHparams("${path}") failed (SSL: error:0480006C:PEM routines::no start line:Expecting: DH PARAMETERS)`,
     );

@@ -1,4 +1,5 @@
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
+import type { ClientHello } from './client-hello.js';
 import type { ServerTls } from './server-tls.js';
 
 /** node:tls's internals that a handshake needs beyond its documented interface. */
@@ -6,16 +7,22 @@ interface NativeHandle {
   loadSession(session: Buffer): void;
 }
 
+const NO_CERTIFICATES = { context: { getCertificate: () => null, getIssuer: () => null } };
+
 /**
  * Stands where node:tls expects the server of an accepted socket, and answers what it asks about sessions and stapled responses. One for
  * each handshake: a session of TLS 1.3 is named in the hello in a way that node:tls does not read.
  */
 export class HandshakeServer {
+  /** node:tls passes these certificates on with `OCSPRequest`; they need not be made for that. */
+  readonly _sharedCreds = NO_CERTIFICATES;
   readonly #tls: ServerTls;
+  readonly #hello: ClientHello | undefined;
   #socket: TLSSocket | undefined;
 
-  constructor(tls: ServerTls) {
+  constructor(tls: ServerTls, hello: ClientHello | undefined) {
     this.#tls = tls;
+    this.#hello = hello;
   }
 
   /** Itself, in the type that node:tls declares. */
@@ -39,7 +46,7 @@ export class HandshakeServer {
   /** node:tls asks which events somebody waits for. */
   listenerCount(event: string): number {
     if (event === 'newSession' || event === 'resumeSession') return this.#tls.sessions === undefined ? 0 : 1;
-    return event === 'OCSPRequest' && this.#tls.staple !== undefined ? 1 : 0;
+    return event === 'OCSPRequest' && this.#tls.staples ? 1 : 0;
   }
 
   /** node:tls tells what happens. */
@@ -53,7 +60,7 @@ export class HandshakeServer {
       return true;
     }
     if (event === 'OCSPRequest') {
-      (third as (error: null, response: Buffer | null) => void)(null, this.#tls.staple ?? null);
+      (third as (error: null, response: Buffer | null) => void)(null, this.#tls.stapleFor(this.#hello) ?? null);
       return true;
     }
     return false;

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { ClientHello } from './client-hello.js';
+import type { StatusVerdict } from './client-status.js';
 import type { ServerTls } from './server-tls.js';
 import { type VerifyFailure, verifyFailure } from './verify.js';
 
@@ -13,6 +14,8 @@ export class TlsPeer {
   readonly #socket: TLSSocket;
   #certificate: X509Certificate | null | undefined;
   #failure: VerifyFailure | null | undefined;
+  /** What responders say against the client's certificates; null when nothing. */
+  status: StatusVerdict = null;
 
   constructor(socket: TLSSocket, hello: ClientHello | undefined, server: ServerTls) {
     this.#socket = socket;

@@ -19,6 +19,10 @@ export function checkClientCertificate(r: Request): number {
     r.log(INFO, 'client sent no required SSL certificate');
     return NO_CERT;
   }
+  if (peer !== undefined && peer.status !== null) {
+    r.log(INFO, `client SSL certificate verify error: ${peer.status}`);
+    return CERT_ERROR;
+  }
   return 0;
 }
 

@@ -5,37 +5,53 @@ import { fsPath } from '../../shared/lib/fs-path.js';
 import { Lru } from '../../shared/lib/lru.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
 import type { Request } from '../http/request.js';
+import type { LocationRuntime } from '../http/runtime-types.js';
+import { chosenCertificate } from './certificate-choice.js';
+import type { ClientHello } from './client-hello.js';
+import type { StatusRules } from './client-status.js';
 import { type ContextBase, contextBase, type Identity, makeContext, named } from './context.js';
+import { parseResponder } from './ocsp-fetch.js';
 import { loadChain, loadKey, readPasswords, TlsFileError } from './pem.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
-import type { TlsSettings } from './settings.js';
+import { TLS, type TlsSettings } from './settings.js';
+import { Staple, stapleSource } from './stapling.js';
 import { FileKeys, type TicketKeys, useTicketKeys, ZoneKeys } from './tickets.js';
 
 /** What a `server {}` is for its TLS clients. nginx: the SSL_CTX of ngx_http_ssl_srv_conf_t. */
 export class ServerTls {
   readonly settings: TlsSettings;
   readonly sessions: SessionStore | undefined;
-  /** DER of an OCSP response that is stapled to handshakes. */
-  readonly staple: Buffer | undefined;
+  /** How the status of clients' certificates is asked for. */
+  readonly statusRules: StatusRules | undefined;
+  /** DER of an OCSP response from a file, which goes with every certificate. */
+  readonly #stapleFile: Buffer | undefined;
+  /** What goes with each certificate; undefined where nothing does. */
+  readonly #staples: readonly (Staple | undefined)[] | undefined;
+  readonly #leaves: readonly X509Certificate[];
   readonly #base: ContextBase | undefined;
   readonly #fixed: SecureContext | undefined;
   readonly #keys: TicketKeys | undefined;
   readonly #passwords: readonly string[];
   readonly #cache: Lru<CachedContext> | undefined;
 
-  /** Reads all files; they were checked before. */
-  constructor(settings: TlsSettings, zones: ZoneStore) {
+  /** Reads all files; they were checked before. `root`: the server's resolver and log, once there are requests. */
+  constructor(settings: TlsSettings, zones: ZoneStore, root: () => LocationRuntime) {
     this.settings = settings;
     this.#passwords = passwordsOf(settings);
+    this.#leaves = [];
     if (!hasContext(settings)) return;
     const { zone, builtin } = settings.sessionCache;
     if (zone !== undefined) this.sessions = zones.open(zone);
     else if (builtin > 0) this.sessions = new BuiltinSessions(builtin);
     if (settings.sessionTickets) this.#keys = ticketKeys(settings, zones);
-    if (settings.stapling && settings.staplingFile !== undefined) this.staple = readFileSync(fsPath(settings.staplingFile));
     this.#base = contextBase(settings);
     const dynamic = settings.complexNames.size > 0;
-    if (!dynamic) this.#fixed = this.#withKeys(makeContext(this.#base, identitiesOf(settings, this.#passwords)));
+    const identities = dynamic ? [] : identitiesOf(settings, this.#passwords);
+    this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
+    if (settings.stapling && settings.staplingFile !== undefined) this.#stapleFile = readFileSync(fsPath(settings.staplingFile));
+    else if (settings.stapling) this.#staples = staplesOf(settings, identities, this.#base.authorities, root);
+    if (settings.ocsp !== 'off') this.statusRules = statusRules(settings, this.#base.authorities, zones);
+    if (!dynamic) this.#fixed = this.#withKeys(makeContext(this.#base, identities));
     else if (settings.certificateCache !== null) this.#cache = new Lru(settings.certificateCache.max);
   }
 
@@ -67,6 +83,19 @@ export class ServerTls {
     const context = this.#withKeys(makeContext(this.#base!, identities, certificates));
     this.#cache?.set(key, { context, made: now, used: now });
     return context;
+  }
+
+  /** Handshakes are to be asked which response goes with them. */
+  get staples(): boolean {
+    return this.#stapleFile !== undefined || this.#staples !== undefined;
+  }
+
+  /** The response that goes with the certificate that this client is going to get. */
+  stapleFor(hello: ClientHello | undefined): Buffer | undefined {
+    if (this.#stapleFile !== undefined) return this.#stapleFile;
+    const { preferServerCiphers, protocols } = this.settings;
+    const chosen = chosenCertificate(this.#leaves, hello, preferServerCiphers, (protocols & TLS.TLSv1_3) !== 0);
+    return chosen === undefined ? undefined : this.#staples?.[chosen]?.current();
   }
 
   #withKeys(context: SecureContext): SecureContext {
@@ -112,4 +141,28 @@ function ticketKeys(settings: TlsSettings, zones: ZoneStore): TicketKeys | undef
   if (settings.ticketKeyFiles.length > 0) return new FileKeys(settings.ticketKeyFiles.map((path) => readFileSync(fsPath(path))));
   const zone = settings.sessionCache.zone ?? settings.ticketZone;
   return zone === undefined ? undefined : new ZoneKeys(zones.open(zone), settings.sessionTimeout);
+}
+
+function staplesOf(
+  settings: TlsSettings,
+  identities: readonly Identity[],
+  authorities: readonly X509Certificate[],
+  root: () => LocationRuntime,
+): (Staple | undefined)[] | undefined {
+  const staples = identities.map((each, i) => {
+    const source = stapleSource(each, settings.certificates![i]!, settings, authorities);
+    return typeof source === 'string' ? undefined : new Staple(source, root);
+  });
+  return staples.some((staple) => staple !== undefined) ? staples : undefined;
+}
+
+function statusRules(settings: TlsSettings, authorities: readonly X509Certificate[], zones: ZoneStore): StatusRules {
+  const { ocsp, ocspResponder, ocspCache } = settings;
+  const responder = ocspResponder === '' ? undefined : parseResponder(ocspResponder);
+  return {
+    leafOnly: ocsp === 'leaf',
+    responder: typeof responder === 'string' ? undefined : responder,
+    cache: ocspCache === null ? undefined : zones.open(ocspCache),
+    authorities,
+  };
 }

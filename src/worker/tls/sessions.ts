@@ -159,6 +159,9 @@ export const sessionZone: ZoneKind<SessionZone, undefined> = {
   stats: (zone) => zone.stats(),
 };
 
+/** The kind of zone that `ssl_ocsp_cache` declares: statuses are kept as sessions are, by what names a certificate to its responder. */
+export const statusZone: ZoneKind<SessionZone, undefined> = { ...sessionZone, id: 'ssl_ocsp_cache' };
+
 /** Sessions that one worker keeps for itself: `ssl_session_cache builtin`. */
 export class BuiltinSessions implements SessionStore {
   readonly #sessions: Lru<{ readonly session: Buffer; readonly expires: number }>;

@@ -1,3 +1,4 @@
+import type { Pos } from '../../shared/config/ast.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request.js';
@@ -28,6 +29,8 @@ export interface TlsSettings {
   certificates: readonly string[] | undefined;
   /** The certificates as they are written. */
   certificateNames: readonly string[];
+  /** Where they are written. */
+  certificatePlaces: readonly Pos[];
   certificateKeys: readonly string[] | undefined;
   /** Values of those names that have variables. */
   complexNames: ReadonlyMap<string, ComplexValue<Request>>;
@@ -55,6 +58,14 @@ export interface TlsSettings {
   rejectHandshake: boolean;
   stapling: boolean;
   staplingFile: string | undefined;
+  /** Address of the responder in place of the certificate's own; empty for none. */
+  staplingResponder: string;
+  staplingVerify: boolean;
+  /** `ssl_ocsp`: whether the status of clients' certificates is asked for. */
+  ocsp: 'off' | 'on' | 'leaf';
+  /** Address of the responder in place of those that certificates name; empty for none. */
+  ocspResponder: string;
+  ocspCache: ZoneRef<SessionZone, undefined> | null;
   /** Keys of the tickets of servers without a zone of their own. */
   ticketZone: ZoneRef<SessionZone, undefined> | undefined;
 }

@@ -7,6 +7,7 @@ import { Request } from '../http/request.js';
 import { RequestHead } from '../http/request-head.js';
 import type { AddressRuntime, ServerRuntime, TlsAccepted, TlsFailure, TlsTerminator } from '../http/runtime-types.js';
 import { type ClientHello, readClientHello } from './client-hello.js';
+import { checkStatus } from './client-status.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
 import { HandshakeServer } from './handshake-server.js';
 import { rememberPeer, TlsPeer } from './peer.js';
@@ -46,6 +47,7 @@ class Handshake {
   readonly #done: (result: TlsAccepted | TlsFailure) => void;
   #held: Buffer | null = null;
   #ended = false;
+  #cancel: (() => void) | undefined = undefined;
 
   constructor(address: AddressRuntime, socket: Socket, done: (result: TlsAccepted | TlsFailure) => void) {
     this.#address = address;
@@ -107,7 +109,7 @@ class Handshake {
       this.#refuse(INTERNAL_ERROR, ERROR, message);
       return;
     }
-    const events = new HandshakeServer(tls);
+    const events = new HandshakeServer(tls, hello);
     const secured = new TLSSocket(this.#socket, {
       isServer: true,
       server: events.asServer,
@@ -120,8 +122,18 @@ class Handshake {
     secured.on('secure', () => {
       (secured as unknown as ServerSocket)._releaseControl();
       if (own.settings.bufferSize < MAX_FRAGMENT) secured.setMaxSendFragment(Math.max(512, own.settings.bufferSize));
-      rememberPeer(secured, new TlsPeer(secured, hello, tls));
-      this.#end({ socket: secured, server, serverName: asked === undefined ? undefined : hello?.serverName?.toLowerCase() });
+      const peer = new TlsPeer(secured, hello, tls);
+      rememberPeer(secured, peer);
+      const serverName = asked === undefined ? undefined : hello?.serverName?.toLowerCase();
+      const rules = tls.statusRules;
+      if (rules === undefined || peer.failure !== null || peer.certificate === null) {
+        this.#end({ socket: secured, server, serverName });
+        return;
+      }
+      this.#cancel = checkStatus(peer.certificate, rules, server.root, (verdict) => {
+        peer.status = verdict;
+        this.#end({ socket: secured, server, serverName });
+      });
     });
     secured.on('error', (error: NodeJS.ErrnoException) => {
       this.#end(handshakeFailure(error));
@@ -166,7 +178,7 @@ class Handshake {
       sni: hello?.serverName,
     } satisfies ClientConnection;
     const stream = { connection, action: 'SSL handshaking' } as unknown as ClientStream;
-    this.#provisional = new Request(stream, server, new RequestHead(), null);
+    this.#provisional = new Request(stream, server, new RequestHead(), null, performance.now());
     return this.#provisional;
   }
 
@@ -179,6 +191,7 @@ class Handshake {
   #end(result: TlsAccepted | TlsFailure): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#cancel?.();
     this.#done(result);
   }
 }
