@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { Lru } from '../../shared/lib/lru.js';
@@ -11,7 +11,7 @@ import { type EntryHeader, encodeHeader } from './file-format.js';
 import type { CacheIndex, IndexRow } from './index-zone.js';
 import { LockWaiters } from './lock-waiters.js';
 import { cacheFilePath } from './path.js';
-import { walkEntries } from './walk.js';
+import { unlinkOurs, walkEntries } from './walk.js';
 
 /** Bytes of small bodies that a process keeps in memory for each cache. */
 const HOT_BYTES = 64 * 1024 * 1024;
@@ -25,9 +25,6 @@ const BLOCK_SIZE = 4096;
 /** What a file takes on the disk. */
 export const diskSize = (bytes: number): number => Math.ceil(bytes / BLOCK_SIZE) * BLOCK_SIZE;
 
-/** Wall clock in whole seconds. nginx: ngx_time. */
-export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
-
 /** One process's access to a cache: the files, those of them that are in memory, and the index. nginx: ngx_http_file_cache_t. */
 export class DiskCache {
   readonly index: CacheIndex;
@@ -35,6 +32,8 @@ export class DiskCache {
   readonly #log: Logger;
   readonly #hot = new Lru<Entry>(HOT_BYTES);
   readonly #noteEvery: number;
+  /** The latest look-up found a file, but no entry in it. */
+  foundUseless = false;
   #uses = new Set<string>();
   /**
    * Counts the turns of the event loop in which files were looked at. All requests of one turn had arrived before it began,
@@ -93,6 +92,7 @@ export class DiskCache {
 
   #read(name: string, hash: string, key: string): Entry | undefined {
     const path = this.pathOf(hash);
+    this.foundUseless = false;
     let entry: Entry | string | undefined;
     try {
       entry = readEntry(path, fsPath(path));
@@ -101,6 +101,7 @@ export class DiskCache {
       return undefined;
     }
     if (entry === undefined) return undefined;
+    this.foundUseless = true;
     if (typeof entry === 'string') {
       this.#log.log(CRIT, `cache file "${path}" ${entry}`);
       return undefined;
@@ -109,6 +110,7 @@ export class DiskCache {
       this.#log.log(CRIT, `cache file "${path}" has md5 collision`);
       return undefined;
     }
+    this.foundUseless = false;
     this.#hot.set(name, entry, OVERHEAD + (entry.body?.length ?? 0));
     return entry;
   }
@@ -130,7 +132,7 @@ export class DiskCache {
     this.#noting = undefined;
     const uses = this.#uses;
     this.#uses = new Set();
-    const now = nowSeconds();
+    const now = Date.now();
     this.submit(() => {
       for (const hash of uses) this.index.touch(hash, now);
     });
@@ -148,7 +150,7 @@ export class DiskCache {
     this.submit(
       () => {
         victims = [];
-        this.index.store(row, nowSeconds(), victims);
+        this.index.store(row, Date.now(), victims);
         if (lockId !== 0) this.index.unlock(lockHash, lockId);
       },
       () => {
@@ -181,12 +183,11 @@ export class DiskCache {
     }
   }
 
-  /** Deletes a file. Returns whether there was one. */
+  /** Deletes an entry's file, unless it is somebody else's. Returns whether it did. */
   deleteFile(hash: string): boolean {
     const path = this.pathOf(hash);
     try {
-      unlinkSync(fsPath(path));
-      return true;
+      return unlinkOurs(path);
     } catch (error) {
       if (errnoCode(error) !== 'ENOENT') this.#log.log(CRIT, `unlink() "${path}" failed (${errnoText(error)})`);
       return false;
@@ -201,29 +202,11 @@ export class DiskCache {
     if (!this.index.state().loaded) {
       walkEntries(this.index.def, (hash, header) => void (header.key === key && hashes.push(hash)));
     }
-    return this.#purge(hashes);
+    return this.purgeFiles(hashes);
   }
 
-  /**
-   * Takes all keys that begin so off the cache. With a purger process, what is more than a thousand entries is left to it.
-   * Returns whether there was anything.
-   */
-  purgePrefix(prefix: string): boolean {
-    const { index } = this;
-    let hashes = index.withPrefix(prefix);
-    if (!index.state().loaded) {
-      const found = new Set(hashes);
-      walkEntries(index.def, (hash, header) => void (header.key.startsWith(prefix) && found.add(hash)));
-      hashes = [...found];
-    }
-    if (index.def.purger !== undefined && hashes.length > SWEPT) {
-      this.submit(() => index.addSweep(prefix, nowSeconds()));
-      hashes.length = SWEPT;
-    }
-    return this.#purge(hashes);
-  }
-
-  #purge(hashes: readonly string[]): boolean {
+  /** Deletes these entries. Returns whether there was any. */
+  purgeFiles(hashes: readonly string[]): boolean {
     let found = false;
     for (const hash of hashes) if (this.deleteFile(hash)) found = true;
     this.submit(() => {
@@ -239,8 +222,5 @@ export class DiskCache {
     this.waiters.close();
   }
 }
-
-/** A wildcard purge deletes so many files itself where a purger process sweeps the rest. */
-const SWEPT = 1000;
 
 function nothing(): void {}

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import type { HeaderKinds } from '../upstream/header-kinds.js';
 import { UpstreamHead } from '../upstream/upstream-head.js';
 import {
@@ -106,7 +106,8 @@ function makeHead(header: EntryHeader, kinds: HeaderKinds): UpstreamHead {
 export function readEntry(path: string, native: string | Buffer): Entry | string | undefined {
   let fd: number;
   try {
-    fd = openSync(native, 'r');
+    // A pipe of that name must not hold the process up.
+    fd = openSync(native, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -7,8 +7,10 @@ import { crc32 } from 'node:zlib';
 //   72 status   74 status of a remembered error (0: a response)   76 checksum of the block checksums   80 lengths of the texts
 // The texts follow: key, Vary, variant, ETag, reason, and the head's lines.
 
-/** Changes with the form of the files: a file of another form is no entry. */
+/** Its last byte changes with the form of the files: a file of another form is no entry. */
 const MAGIC = Buffer.from('sluicec\x01', 'latin1');
+/** Bytes of the magic that all forms share. */
+const OURS = MAGIC.length - 1;
 const FIXED = 104;
 /** Bytes of the body that share one checksum. */
 export const BLOCK = 64 * 1024;
@@ -82,6 +84,9 @@ export interface DecodedHeader {
   readonly tableCrc: number;
 }
 
+/** Whether a file that begins so was written by a cache of ours, be it damaged or of another form. All others are somebody else's. */
+export const isOurs = (bytes: Buffer): boolean => bytes.length >= OURS && MAGIC.compare(bytes, 0, OURS, 0, OURS) === 0;
+
 /** How many bytes the header of a file has whose first bytes these are; 0 when it is no cache file. */
 export function headerLength(bytes: Buffer): number {
   if (bytes.length < FIXED || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) return 0;
@@ -91,6 +96,7 @@ export function headerLength(bytes: Buffer): number {
 
 /** Reads a header. A string says what is wrong with it. */
 export function decodeHeader(bytes: Buffer): DecodedHeader | string {
+  if (!isOurs(bytes)) return bytes.length === 0 ? 'is empty' : 'is no cache file of sluice';
   if (bytes.length < FIXED) return 'is too small';
   const length = headerLength(bytes);
   if (length === 0) return 'has another format';

@@ -9,7 +9,7 @@ const NODE = 128;
 /** How many entries one addition to a full zone or a full cache takes off at most. */
 const MAKE_ROOM = 8;
 
-// `main` is the digest of the key where the file has another name, that of a variant. `size` is 0 while there is no file.
+// `used` is in milliseconds since 1970, so that what comes in at full speed goes in its order; `main` is the digest of the key where the file has another name, that of a variant. `size` is 0 while there is no file.
 const DDL = `CREATE TABLE IF NOT EXISTS entries (hash TEXT PRIMARY KEY, key TEXT, main TEXT, used INTEGER, uses INTEGER, size INTEGER) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS by_used ON entries (used);
   CREATE INDEX IF NOT EXISTS by_main ON entries (main) WHERE main IS NOT NULL;
@@ -53,6 +53,7 @@ export class CacheIndex {
   readonly #remove: Statement<never>;
   readonly #variants: Statement<string>;
   readonly #withPrefix: Statement<string>;
+  readonly #keys: Statement<[string, string]>;
   readonly #oldest: Statement<[string, number]>;
   readonly #unused: Statement<string>;
   readonly #nextUse: Statement<number>;
@@ -83,6 +84,7 @@ export class CacheIndex {
     this.#remove = sql.prepare('DELETE FROM entries WHERE hash = ?');
     this.#variants = sql.prepare('SELECT hash FROM entries WHERE main = ?');
     this.#withPrefix = sql.prepare('SELECT hash FROM entries WHERE size > 0 AND substr(key, 1, ?) = ?');
+    this.#keys = sql.prepare('SELECT hash, key FROM entries WHERE hash > ? AND size > 0 ORDER BY hash LIMIT ?');
     this.#oldest = sql.prepare('SELECT hash, size FROM entries ORDER BY used LIMIT ?');
     this.#unused = sql.prepare('SELECT hash FROM entries WHERE used < ? ORDER BY used LIMIT ?');
     this.#nextUse = sql.prepare('SELECT used FROM entries ORDER BY used LIMIT 1');
@@ -146,7 +148,7 @@ export class CacheIndex {
     if (victims.length > 0) this.#evicted.run(victims.length);
   }
 
-  /** Takes up to `limit` entries off that were last used before `before` (seconds). Returns their digests. */
+  /** Takes up to `limit` entries off that were last used before `before` (milliseconds). Returns their digests. */
   takeUnused(before: number, limit: number): string[] {
     const hashes = this.#unused.all(before, limit);
     for (const hash of hashes) this.#remove.run(hash);
@@ -198,12 +200,17 @@ export class CacheIndex {
     return this.sql.read(() => this.#variants.all(main)) ?? [];
   }
 
+  /** Digests and keys of up to `limit` entries with files, in the order of the digests, from beyond one of them. Read. */
+  keysAfter(hash: string, limit: number): [hash: string, key: string][] {
+    return this.sql.read(() => this.#keys.all(hash, limit)) ?? [];
+  }
+
   /** The digests of all entries whose key begins so. Read. */
   withPrefix(prefix: string): string[] {
     return this.sql.read(() => this.#withPrefix.all(prefix.length, prefix)) ?? [];
   }
 
-  /** When the entry that was not used for the longest time was used. Read. */
+  /** When the entry that was not used for the longest time was used (milliseconds). Read. */
   oldestUse(): number | undefined {
     return this.sql.read(() => this.#nextUse.get());
   }

@@ -1,14 +1,15 @@
-import { readdirSync, statSync, unlinkSync } from 'node:fs';
+import { readdirSync, unlinkSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { md5Hex } from '../../shared/lib/md5.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { CRIT, NOTICE } from '../../shared/log/level.js';
+import { CRIT, NOTICE, WARN } from '../../shared/log/level.js';
 import type { Server, WorkerProcess } from '../worker-process.js';
-import { type DiskCache, diskSize, nowSeconds } from './disk-cache.js';
+import { type DiskCache, diskSize } from './disk-cache.js';
+import { fileLength } from './file-format.js';
 import { runHelper, type Step } from './helper.js';
 import type { IndexRow } from './index-zone.js';
 import { isEntryName, tempOwner } from './path.js';
-import { cacheFiles, readHeader } from './walk.js';
+import { cacheFiles, lookAt } from './walk.js';
 
 const LINGER_MS = 500;
 
@@ -27,12 +28,16 @@ export function serveLoader(worker: WorkerProcess): Server {
   );
 }
 
-/** Reads a cache's folder a few files at a time, removing what a dead process left behind. nginx: ngx_http_file_cache_loader. */
+/**
+ * Reads a cache's folder a few files at a time, removing what a dead process left behind and entries that are damaged.
+ * What no cache of ours wrote stays as it is. nginx: ngx_http_file_cache_loader.
+ */
 export function makeLoader(cache: DiskCache, log: Logger, folders: readonly string[]): Step {
   const { index } = cache;
   const { def } = index;
   const files = cacheFiles(def);
   let cleaned = false;
+  const foreign: string[] = [];
   return () => {
     if (!cleaned) {
       cleaned = true;
@@ -47,7 +52,7 @@ export function makeLoader(cache: DiskCache, log: Logger, folders: readonly stri
         finished = true;
         break;
       }
-      const row = readFile(next.value.path, next.value.name, log);
+      const row = readFile(next.value.path, next.value.name, log, foreign);
       if (row !== undefined) rows.push(row);
       if (Date.now() - started >= def.loader.threshold) break;
     }
@@ -55,7 +60,7 @@ export function makeLoader(cache: DiskCache, log: Logger, folders: readonly stri
     cache.submit(
       () => {
         victims = [];
-        for (const row of rows) index.load(row, nowSeconds(), victims);
+        for (const row of rows) index.load(row, Date.now(), victims);
         if (finished) index.markLoaded();
       },
       () => {
@@ -63,27 +68,34 @@ export function makeLoader(cache: DiskCache, log: Logger, folders: readonly stri
       },
     );
     if (!finished) return def.loader.sleep;
+    if (foreign.length > 0) {
+      log.log(WARN, `"${def.path}" has files of others, which are left alone: ${foreign.length}, such as "${foreign[0]}"`);
+    }
     log.log(NOTICE, `http file cache: ${def.path} ${(index.state().size / 1048576).toFixed(3)}M, bsize: 4096`);
     return undefined;
   };
 }
 
-function readFile(path: string, name: string, log: Logger): IndexRow | undefined {
+function readFile(path: string, name: string, log: Logger, foreign: string[]): IndexRow | undefined {
   if (!isEntryName(name)) {
     const owner = tempOwner(name);
     if (owner !== undefined && !isAlive(owner)) remove(path);
     return undefined;
   }
-  const header = readHeader(path);
-  const size = statSync(fsPath(path), { throwIfNoEntry: false })?.size;
-  if (size === undefined) return undefined;
-  if (header === undefined) {
+  const found = lookAt(path);
+  if (found === undefined) return undefined;
+  if (found === 'foreign') {
+    foreign.push(path);
+    return undefined;
+  }
+  if (found === 'damaged') {
     log.log(CRIT, `cache file "${path}" is damaged, removed`);
     remove(path);
     return undefined;
   }
-  const main = md5Hex(header.key);
-  return { hash: name, key: header.key, main: main === name ? null : main, size: diskSize(size) };
+  const { key } = found.entry;
+  const main = md5Hex(key);
+  return { hash: name, key, main: main === name ? null : main, size: diskSize(fileLength(found)) };
 }
 
 /** Temporary files of dead processes in the folders of `*_temp_path`. */

@@ -8,6 +8,7 @@ import { bufferSource, respond } from '../http/respond.js';
 import type { HttpRuntime } from '../http/runtime-types.js';
 import { startSubrequest } from '../http/subrequest.js';
 import type { WorkerEnv } from '../module.js';
+import { enter, leave } from '../phases/at-work.js';
 import { AGAIN, DECLINED, DONE, ERROR } from '../phases/codes.js';
 import { processHead } from '../upstream/copy-head.js';
 import type { UpstreamRequest } from '../upstream/engine.js';
@@ -15,11 +16,13 @@ import { FT } from '../upstream/failure.js';
 import type { ResponseCache } from '../upstream/response-cache.js';
 import { openBody } from './block-source.js';
 import { cachePathScope, openCache } from './cache-paths.js';
-import { type DiskCache, diskSize, nowSeconds } from './disk-cache.js';
+import { nowSeconds } from './clock.js';
+import { type DiskCache, diskSize } from './disk-cache.js';
 import type { Entry } from './entry.js';
 import { startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
+import { purgePrefix } from './purge.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
 import { FillTurn, RefreshTurn } from './turns.js';
 import { CacheUse } from './use.js';
@@ -59,7 +62,7 @@ export class LocationCache implements ResponseCache {
     if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.method = 'GET';
     const use = new CacheUse(disk, this.#place.key(u));
     u.cacheUse = use;
-    if (purging) return this.#purge(use);
+    if (purging) return this.#purge(u, use);
     u.cacheable = true;
     const bypass = firstTrue(r, conf.cacheBypass);
     if (bypass !== undefined) {
@@ -73,18 +76,28 @@ export class LocationCache implements ResponseCache {
     return this.open(u, use);
   }
 
-  #purge(use: CacheUse): number {
+  #purge(u: UpstreamRequest, use: CacheUse): number {
     const { key } = use;
     const disk = use.disk!;
-    const found = key.endsWith('*') ? disk.purgePrefix(key.slice(0, -1)) : disk.purgeKey(key);
-    return found ? 204 : 404;
+    if (!key.endsWith('*')) return disk.purgeKey(key) ? 204 : 404;
+    purgePrefix(disk, key.slice(0, -1), (found) => {
+      if (u.done || u.r.finished) return;
+      const before = enter(u.r);
+      this.answer(u, found ? 204 : 404);
+      leave(before);
+    });
+    return AGAIN;
   }
 
   /** Looks for the entry and serves it, or says who asks the backend. nginx: ngx_http_file_cache_open. */
   open(u: UpstreamRequest, use: CacheUse): number {
     const now = nowSeconds();
     const entry = this.#find(u.r, use);
-    if (entry === undefined) return this.#missing(u, use);
+    if (entry === undefined) {
+      // There is no point in looking at such a file again once the lock is had.
+      if (use.disk!.foundUseless) use.looked = true;
+      return this.#missing(u, use);
+    }
     const { header } = entry;
     if (header.error !== 0) {
       if (header.validUntil < now) return this.#missing(u, use);

@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT } from '../../shared/log/level.js';
 import type { Server, WorkerProcess } from '../worker-process.js';
 import type { Pace } from './cache-def.js';
-import { type DiskCache, nowSeconds } from './disk-cache.js';
+import type { DiskCache } from './disk-cache.js';
 import { runHelper, type Step } from './helper.js';
 import { makeLoader } from './loader.js';
 import { readHeader } from './walk.js';
@@ -62,7 +62,7 @@ function takeSome(cache: DiskCache, log: Logger, limit: number): number {
   let taken: string[] = [];
   const full = isDiskFull(def.path, def.minFree, log);
   index.sql.now(() => {
-    taken = index.takeUnused(nowSeconds() - def.inactive, limit);
+    taken = index.takeUnused(Date.now() - def.inactive * 1000, limit);
     if (taken.length > 0) return;
     taken = index.takeOldest(full ? 0 : def.maxSize, limit);
   });
@@ -87,7 +87,7 @@ function untilNext(cache: DiskCache, size: number): number {
   // A cache near its limit is looked at more often.
   if (size > def.maxSize * 0.9 || def.minFree > 0) return SHORTEST;
   if (oldest === undefined) return LONGEST;
-  return Math.max(SHORTEST, Math.min(LONGEST, (oldest + def.inactive - nowSeconds()) * 1000 + 1000));
+  return Math.max(SHORTEST, Math.min(LONGEST, oldest + def.inactive * 1000 - Date.now() + 1));
 }
 
 /** Deletes what wildcard purges left. */

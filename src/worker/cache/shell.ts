@@ -1,11 +1,9 @@
-import { unlinkSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
 import { md5Hex } from '../../shared/lib/md5.js';
 import type { AnyZoneRef } from '../../shared/zone/kind.js';
 import type { CacheDef } from './cache-def.js';
 import type { EntryHeader } from './file-format.js';
 import { cacheFilePath, isEntryName } from './path.js';
-import { cacheFiles, readHeader } from './walk.js';
+import { cacheFiles, readHeader, unlinkOurs } from './walk.js';
 
 /** What the shell asks of caches. */
 export interface CacheRequest {
@@ -69,7 +67,7 @@ function* entriesOf(zone: string, def: CacheDef, { key, prefix }: CacheRequest):
 
 function remove(path: string): void {
   try {
-    unlinkSync(fsPath(path));
+    unlinkOurs(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }

@@ -3,7 +3,6 @@ import type { ZoneJob } from '../../shared/zone/kind.js';
 import { enter, leave } from '../phases/at-work.js';
 import { AGAIN, DECLINED, DONE } from '../phases/codes.js';
 import type { UpstreamRequest } from '../upstream/engine.js';
-import { nowSeconds } from './disk-cache.js';
 import type { LocationCache } from './location-cache.js';
 import { servesWhileUpdating } from './location-cache.js';
 import type { Waiter } from './lock-waiters.js';
@@ -49,7 +48,7 @@ export class FillTurn implements ZoneJob, Waiter {
     const { conf } = this.#cache;
     this.#id = 0;
     if (this.#counts) {
-      this.#uses = index.countUse(this.#use.hash, this.#use.key, nowSeconds());
+      this.#uses = index.countUse(this.#use.hash, this.#use.key, Date.now());
       if (this.#uses < conf.cacheMinUses) return;
     }
     if (conf.cacheLock) this.#id = index.lock(this.hash, conf.cacheLockAge);
@@ -75,20 +74,19 @@ export class FillTurn implements ZoneJob, Waiter {
     else if (!cache.conf.cacheLock) this.#fill();
     else if (use.lockId !== 0) {
       // Another process may have filled the entry since this one looked.
-      if (use.entry === undefined && use.disk!.exists(use.hash)) {
-        use.entry = undefined;
-        this.#lookAgain();
-      } else this.#fill();
+      if (!use.looked && use.disk!.exists(use.hash)) this.#lookAgain();
+      else this.#fill();
     } else if (use.lockTimeout === 0) this.#passUncached('lock timeout');
     else this.#wait();
   }
 
-  /** The lock is kept while the file that came in between turns out to be of no use. */
+  /** Looks once more, and asks for the lock again when the file that is there turns out to be of no use. */
   #lookAgain(): void {
     const use = this.#use;
     const id = use.lockId;
     use.lockId = 0;
     use.disk!.unlock(use.lockHash, id);
+    use.looked = true;
     this.#cache.again(this.#u, use);
   }
 
@@ -113,6 +111,7 @@ export class FillTurn implements ZoneJob, Waiter {
     const u = this.#u;
     if (gone(u)) return;
     const before = enter(u.r);
+    this.#use.looked = false;
     if (timedOut) {
       u.r.log(INFO, 'cache lock timeout');
       this.#use.lockTimeout = 0;

@@ -41,6 +41,8 @@ export class CacheUse {
   lockTimeout = 0;
   /** Monotonic milliseconds at which the wait is over; 0: it has not begun. */
   lockDeadline = 0;
+  /** The file was looked at after the lock was had, or is known to be of no use. */
+  looked = false;
   writer: CacheWriter | null = null;
   /** The response is stored, or will not be. */
   settled = false;

@@ -1,16 +1,19 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, unlinkSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import type { CacheDef } from './cache-def.js';
-import { decodeHeader, type EntryHeader, headerLength } from './file-format.js';
+import { type DecodedHeader, decodeHeader, type EntryHeader, fileLength, headerLength, isOurs } from './file-format.js';
 import { isEntryName } from './path.js';
 
 const FIRST_READ = 4096;
 
-/** The header of a cache file; undefined when it has none that is sound. */
-export function readHeader(path: string): EntryHeader | undefined {
+/**
+ * What a file of a cache's folder is: the header of a sound entry; `damaged`, an entry of ours that is none any more or is of
+ * another form; `foreign`, a file that no cache of ours has written. undefined when it cannot be read.
+ */
+export function lookAt(path: string): DecodedHeader | 'damaged' | 'foreign' | undefined {
   let fd: number | undefined;
   try {
-    fd = openSync(fsPath(path), 'r');
+    fd = openSync(fsPath(path), constants.O_RDONLY | constants.O_NONBLOCK);
     let bytes = Buffer.allocUnsafe(FIRST_READ);
     let have = readSync(fd, bytes, 0, FIRST_READ, 0);
     const length = headerLength(bytes.subarray(0, have));
@@ -18,8 +21,10 @@ export function readHeader(path: string): EntryHeader | undefined {
       bytes = Buffer.allocUnsafe(length);
       have = readSync(fd, bytes, 0, length, 0);
     }
-    const decoded = decodeHeader(bytes.subarray(0, have));
-    return typeof decoded === 'string' ? undefined : decoded.entry;
+    const start = bytes.subarray(0, have);
+    const decoded = decodeHeader(start);
+    if (typeof decoded === 'string') return isOurs(start) ? 'damaged' : 'foreign';
+    return fileLength(decoded) === fstatSync(fd).size ? decoded : 'damaged';
   } catch {
     // A file that went away, or that cannot be read, has nothing to say.
     return undefined;
@@ -27,6 +32,28 @@ export function readHeader(path: string): EntryHeader | undefined {
     if (fd !== undefined) closeSync(fd);
   }
 }
+
+/** The header of a cache file; undefined when it has none that is sound. */
+export function readHeader(path: string): EntryHeader | undefined {
+  const found = lookAt(path);
+  return typeof found === 'object' ? found.entry : undefined;
+}
+
+/** Deletes a file of a cache if one of our caches wrote it. Returns whether it did; errors of the file system are thrown. */
+export function unlinkOurs(path: string): boolean {
+  const native = fsPath(path);
+  const fd = openSync(native, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const have = readSync(fd, magic, 0, magic.length, 0);
+    if (!isOurs(magic.subarray(0, have))) return false;
+  } finally {
+    closeSync(fd);
+  }
+  unlinkSync(native);
+  return true;
+}
+
+const magic = Buffer.alloc(8);
 
 /** Yields the path of each file in the folders of a cache. nginx: ngx_walk_tree. */
 export function* cacheFiles(def: Pick<CacheDef, 'path' | 'levels'>): Generator<{ readonly path: string; readonly name: string }> {
