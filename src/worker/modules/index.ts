@@ -6,6 +6,7 @@ import { authBasicModule } from './auth-basic/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
 import { brotliModule } from './brotli/index.js';
+import { browserModule } from './browser/index.js';
 import { cachePathModule } from './cache-path/index.js';
 import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
@@ -15,6 +16,7 @@ import { earlyHintsModule } from './early-hints/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
+import { errorReasonModule } from './error-reason/index.js';
 import { fastcgiModule } from './fastcgi/index.js';
 import { geoModule } from './geo/index.js';
 import { gunzipModule } from './gunzip/index.js';
@@ -22,6 +24,7 @@ import { gzipModule } from './gzip/index.js';
 import { gzipStaticModule } from './gzip-static/index.js';
 import { hashModule } from './hash/index.js';
 import { headersModule } from './headers/index.js';
+import { healthCheckModule } from './health-check/index.js';
 import { http2Module } from './http2/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
@@ -50,11 +53,13 @@ import { rewriteModule } from './rewrite/index.js';
 import { scgiModule } from './scgi/index.js';
 import { secureLinkModule } from './secure-link/index.js';
 import { namesScope, serverModule } from './server/index.js';
+import { sliceModule } from './slice/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
 import { splitClientsModule } from './split-clients/index.js';
 import { ssiModule } from './ssi/index.js';
 import { makeSslModule } from './ssl/index.js';
 import { staticModule } from './static/index.js';
+import { stickyModule } from './sticky/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { subModule } from './sub/index.js';
 import { tryFilesModule } from './try-files/index.js';
@@ -89,10 +94,13 @@ export const modules: readonly AnyModule[] = [
   leastConnModule,
   leastTimeModule,
   randomModule,
+  stickyModule,
   keepaliveModule,
+  healthCheckModule,
   clientModule,
   documentModule,
   errorPageModule,
+  errorReasonModule,
   postActionModule,
   limitRateModule,
   limitExceptModule,
@@ -113,6 +121,7 @@ export const modules: readonly AnyModule[] = [
   geoModule,
   splitClientsModule,
   refererModule,
+  browserModule,
   secureLinkModule,
   realipModule,
   limitReqModule,
@@ -130,6 +139,7 @@ export const modules: readonly AnyModule[] = [
   gzipStaticModule,
   staticModule,
   // Filters.
+  sliceModule,
   notModifiedModule,
   rangeBodyModule,
   cachePathModule,

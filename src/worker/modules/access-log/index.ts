@@ -1,13 +1,12 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { resolvePath } from '../../../shared/config/paths.js';
+import { defaultLogPath } from '../../../shared/config/paths.js';
 import type { HttpRuntime } from '../../http/runtime-types.js';
 import { defineModule, defineScope } from '../../module.js';
 import { setAccessLog, setFormat, setOpenLogFileCache } from './directives.js';
 import { LogWriters } from './handler.js';
 import { COMBINED, type FormatSettings, type LogSettings } from './settings.js';
 
-const DEFAULT_PATH = 'logs/access.log';
 const SERVER_OR_INSIDE = In.SERVER | In.LOCATION | In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
 const LOCATION_LEVEL = In.HTTP | In.SERVER | In.LOCATION;
 
@@ -37,7 +36,7 @@ const logScope = defineScope<LogSettings>({
   finish(conf, _parent, { context, prefix }) {
     // nginx: ngx_http_log_merge_loc_conf. Only a server makes use of the default, so that an http block without one opens no file.
     if (conf.access === undefined && (context & SERVER_OR_INSIDE) !== 0) {
-      const to = { kind: 'file', path: resolvePath(DEFAULT_PATH, prefix) } as const;
+      const to = { kind: 'file', path: defaultLogPath('access.log', prefix) } as const;
       conf.access = { off: false, logs: [{ to, format: COMBINED, filter: undefined }] };
     }
   },

@@ -1,13 +1,19 @@
+import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/lib/address.js';
 import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { ERROR } from '../../../shared/log/level.js';
+import { explain } from '../../http/error-reason.js';
 import type { Request } from '../../http/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { DECLINED, OK, type Result } from '../../phases/codes.js';
 
-type Verdict = 'allow' | 'deny';
+interface Verdict {
+  readonly allows: boolean;
+  /** The line, for `$error_reason`. */
+  readonly reason: string;
+}
 
 /** One line: a network, `unix:` or `all`, in the order of the text. */
 interface Rule {
@@ -24,8 +30,10 @@ interface Settings {
 const everything = [parseCidr('0.0.0.0/0')!, parseCidr('::/0')!];
 
 // nginx: ngx_http_access_rule.
-const add = (verdict: Verdict) => (conf: Partial<Settings>, node: { readonly args: readonly string[] }, ctx: Context) => {
+const add = (word: 'allow' | 'deny') => (conf: Partial<Settings>, node: DirectiveNode, ctx: Context) => {
   const text = node.args[0]!;
+  const reason = `access forbidden by rule "${word} ${text}" in ${node.pos.file}:${node.endLine}`;
+  const verdict: Verdict = { allows: word === 'allow', reason };
   const cidrs =
     text === 'all' ? everything : text === 'unix:' ? [] : [parseCidr(text) ?? ctx.fail(`invalid parameter "${text}"`, { arg: 0 })];
   if (text !== 'all' && cidrs[0]?.lowBits) {
@@ -70,17 +78,12 @@ class AccessRules {
 }
 
 function check(r: Request, rules: AccessRules): Result {
-  switch (rules.find(r.connection.remoteAddress)) {
-    case 'allow':
-      return OK;
-    case 'deny':
-      if (r.location.settings.satisfy === 'all') {
-        r.log(ERROR, 'access forbidden by rule');
-      }
-      return 403;
-    default:
-      return DECLINED;
-  }
+  const verdict = rules.find(r.connection.remoteAddress);
+  if (verdict === undefined) return DECLINED;
+  if (verdict.allows) return OK;
+  if (r.location.settings.satisfy === 'all') r.log(ERROR, 'access forbidden by rule');
+  if (r.http.explains) explain(r, verdict.reason);
+  return 403;
 }
 
 /** Lets clients in or not by their address: the first rule that fits decides. nginx: ngx_http_access_module. */

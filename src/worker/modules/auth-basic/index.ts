@@ -7,6 +7,7 @@ import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/ver
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { basicCredentials } from '../../http/basic-credentials.js';
+import { lineText } from '../../http/line-text.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, defineScope, type WorkerEnv } from '../../module.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../phases/codes.js';
@@ -114,7 +115,7 @@ function judge(r: Request, user: string, realm: string, verdict: Verdict): Resul
 
 // nginx: ngx_http_auth_basic_set_realm.
 function challenge(r: Request, realm: string): Result {
-  r.out.wwwAuthenticate = `Basic realm="${realm}"`;
+  r.out.wwwAuthenticate = `Basic realm="${lineText(realm)}"`;
   return 401;
 }
 

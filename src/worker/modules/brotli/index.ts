@@ -75,7 +75,10 @@ const compression = new Compression<Settings>(
 export const brotliModule = defineModule({
   name: 'brotli',
   location: scope,
-  variables: [{ name: 'brotli_ratio', cacheable: false, get: (r) => compression.ratio(r) }],
+  variables: [
+    // A `map` of this name, as configurations for a server without the module have it, replaces it.
+    { name: 'brotli_ratio', cacheable: false, changeable: true, weak: true, get: (r) => compression.ratio(r) },
+  ],
   headerFilter: (conf) => (conf.enable ? (r) => compression.headerFilter(r, conf) : undefined),
   bodyFilter: (conf) => (conf.enable ? (r, next) => compression.bodyFilter(r, conf, next) : undefined),
 });

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import { cachePathScope } from '../../cache/cache-paths.js';
-import { nowSeconds } from '../../cache/disk-cache.js';
+import { nowSeconds } from '../../cache/clock.js';
 import { cacheEtag, cacheLastModified } from '../../cache/validators.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';

@@ -1,5 +1,5 @@
 import type { HeaderFilter } from '../../body/stage.js';
-import { nowSeconds } from '../../cache/disk-cache.js';
+import { nowSeconds } from '../../cache/clock.js';
 import type { CacheUse } from '../../cache/use.js';
 import type { Request } from '../../http/request.js';
 import { OK } from '../../phases/codes.js';

@@ -6,6 +6,7 @@ import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { BodyStage, Chunk } from '../../body/stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
+import { lineValue } from '../../http/line-text.js';
 import { contextSlot, type Request } from '../../http/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { OK } from '../../phases/codes.js';
@@ -72,7 +73,7 @@ const charsetName = (key: 'charset' | 'source') => (conf: Partial<Settings>, nod
   if (key === 'charset' && name === 'off') conf.charset = 'off';
   else {
     if (!name.startsWith('$')) know(ctx.conf(charsets), name);
-    conf[key] = ctx.complex(name);
+    conf[key] = lineValue(ctx.complex(name));
   }
 };
 
@@ -91,7 +92,7 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: { min: 1 },
       set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
+        conf.types = parseContentTypes(conf.types, node, ctx, ['text/html']);
       },
     },
   },
@@ -102,7 +103,7 @@ const scope = defineScope<Settings>({
     let http = block;
     while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
     if (findMap(ctx.settings(charsets, http).maps, from.toLowerCase(), to.toLowerCase()) === undefined) {
-      ctx.fail(`no "charset_map" between the charsets "${from}" and "${to}"`);
+      ctx.fail(`no "charset_map" between the charsets "${from}" and "${to}"`, null);
     }
   },
 });

@@ -100,6 +100,8 @@ class ToUtf8 implements Recoder {
   recode(bytes: Buffer): Buffer {
     let size = 0;
     for (let i = 0; i < bytes.length; i++) size += this.#table[bytes[i]!]!.length;
+    // As nginx: a piece in which nothing becomes a longer character goes as it is, unknown bytes included.
+    if (size === bytes.length) return bytes;
     const out = Buffer.allocUnsafe(size);
     let at = 0;
     for (let i = 0; i < bytes.length; i++) {

@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, bits, buffers, flag, int, msec, offset, oneOf, size } from '../../../shared/config/slots.js';
 import { parseSize, parseTime } from '../../../shared/config/units.js';
 import type { LocationSettings, TempPath } from '../../http/runtime-types.js';
@@ -87,7 +88,7 @@ const body = defineScope<BodySettings>({
   },
   finish(conf, parent, { prefix }) {
     if (parent === undefined && conf.clientBodyTempPath.path === '')
-      conf.clientBodyTempPath = { path: `${prefix}client_body_temp`, levels: [] };
+      conf.clientBodyTempPath = { path: defaultTempPath('client_body_temp', prefix), levels: [] };
   },
   link: (conf, ctx) => ctx.folder(conf.clientBodyTempPath.path),
   directives: {

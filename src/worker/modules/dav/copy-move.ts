@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, type Stats } from 'node:fs';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { mapPath } from '../../http/map-path.js';
+import { leavesAlias, mapPath } from '../../http/map-path.js';
 import { METHOD } from '../../http/method.js';
 import type { Request } from '../../http/request.js';
 import type { Result } from '../../phases/codes.js';
@@ -53,7 +53,7 @@ function checkRequest(r: Request, given: string, uri: string): number {
     r.log(ERR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
     return 409;
   }
-  if (uri.length < r.location.settings.alias) {
+  if (uri.length < r.location.settings.alias || leavesAlias(r, uri)) {
     r.log(ERR, `client sent invalid "Destination" header: "${given}"`);
     return 400;
   }

@@ -10,7 +10,6 @@ import {
   beginRecord,
   CONTENT,
   NEED_MORE,
-  pair,
   paramRecords,
   RECORD,
   RECORD_BEGIN,
@@ -66,10 +65,7 @@ export class FastcgiExchange implements Exchange {
   createRequest(u: UpstreamRequest): boolean {
     const { r } = u;
     const plan = this.#plan;
-    let text = '';
-    plan.params.each(u, (name, value) => {
-      text += pair(name, value);
-    });
+    const text = plan.params.text(u);
     const params = paramRecords(text);
     if (params === undefined) {
       r.log(ERR, `fastcgi request record is too big: ${text.length}`);
@@ -118,18 +114,23 @@ export class FastcgiExchange implements Exchange {
 
   #takeHead(u: UpstreamRequest, bytes: Buffer): number {
     const records = this.#records;
-    const fresh = bytes.subarray(records.start, records.end);
-    const head = this.#head.length === 0 ? fresh : Buffer.concat([this.#head, fresh]);
-    const behind = this.#reader.read(u.head, u.conf.kinds, u, head, 0, head.length);
+    let head = bytes;
+    let { start, end } = records;
+    if (this.#head.length > 0) {
+      head = Buffer.concat([this.#head, bytes.subarray(start, end)]);
+      start = 0;
+      end = head.length;
+    }
+    const behind = this.#reader.read(u.head, u.conf.kinds, u, head, start, end);
     if (behind === CGI_INVALID) return HEAD_INVALID;
     if (behind === CGI_AGAIN) {
-      this.#headSize += fresh.length;
+      this.#headSize += records.end - records.start;
       if (this.#headSize >= u.conf.settings.bufferSize) return invalid(u, 'upstream sent too big header');
-      this.#head = Buffer.from(head.subarray(this.#reader.next));
+      this.#head = Buffer.from(head.subarray(this.#reader.next, end));
       return HEAD_AGAIN;
     }
     // What follows the head in this record is body.
-    records.unread(head.length - behind);
+    records.unread(end - behind);
     this.next = records.next;
     this.#head = EMPTY;
     return HEAD_OK;

@@ -99,6 +99,7 @@ export class RecordReader {
   }
 
   #readHead(bytes: Buffer, start: number, end: number): number {
+    if (this.#read === 0 && end - start >= HEAD_SIZE && this.#wholeHead(bytes, start)) return RECORD_BEGIN;
     for (let i = start; i < end; i++) {
       if (!this.#headByte(bytes[i]!)) return BROKEN;
       if (this.#read < HEAD_SIZE) continue;
@@ -110,6 +111,20 @@ export class RecordReader {
     }
     this.next = end;
     return NEED_MORE;
+  }
+
+  /** Takes a head that came in one piece and is in order, as almost all are. Returns false for any other, which was not touched. */
+  #wholeHead(bytes: Buffer, at: number): boolean {
+    const type = bytes[at + 1]!;
+    if (bytes[at] !== 1 || bytes[at + 2] !== 0 || bytes[at + 3] !== 1) return false;
+    if (type !== RECORD.STDOUT && type !== RECORD.STDERR && type !== RECORD.END) return false;
+    this.type = type;
+    this.length = (bytes[at + 4]! << 8) | bytes[at + 5]!;
+    this.#padding = bytes[at + 6]!;
+    this.#left = this.length;
+    this.#at = AT.CONTENT;
+    this.next = at + HEAD_SIZE;
+    return true;
   }
 
   #headByte(byte: number): boolean {

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
+import { lineValue } from '../../http/line-text.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { addHeaders, type HeaderLine, hasTrailers, trailerStage } from './add.js';
 import { type Expires, parseExpiresDirective, setExpires } from './expires.js';
@@ -73,7 +74,7 @@ function inherited(
 // nginx: ngx_http_headers_add.
 function parseLine(ctx: Context): HeaderLine {
   const [name, value, option] = ctx.node.args as [string, string, string | undefined];
-  const line = { name, value: ctx.complex(value), always: option === 'always' };
+  const line = { name, value: lineValue(ctx.complex(value)), always: option === 'always' };
   if (option !== undefined && option !== 'always') ctx.fail(`invalid parameter "${option}"`, { arg: 2, hint: 'it can only be always' });
   return line;
 }

@@ -4,6 +4,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT, CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
+import { explain } from '../../http/error-reason.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
 import { internalRedirect } from '../../http/internal-redirect.js';
 import { mapPath } from '../../http/map-path.js';
@@ -103,6 +104,8 @@ function refuse(r: Request, path: string, errno: number): Result {
     r.log(ERR, `"${path}" is forbidden (${errnoText(errno)})`);
     return 403;
   }
-  if (r.location.settings.logNotFound) r.log(ERR, `"${path}" is not found (${errnoText(errno)})`);
+  const line = `"${path}" is not found (${errnoText(errno)})`;
+  if (r.location.settings.logNotFound) r.log(ERR, line);
+  else if (r.http.explains) explain(r, line);
   return 404;
 }

@@ -9,7 +9,7 @@ import type { PhaseHandler } from '../../phases/phase.js';
 import type { BackendPass } from '../../upstream/cgi/backend-pass.js';
 import type { UpstreamConf } from '../../upstream/conf.js';
 import { completeSettings } from '../../upstream/directives.js';
-import { UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
+import { noBackend, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
 import { makeHeaderKinds } from '../../upstream/header-kinds.js';
 import { MemcachedExchange } from './exchange.js';
 import type { MemcachedSettings } from './index.js';
@@ -47,6 +47,7 @@ export function memcachedHandler(
   const { gzipFlag } = settings;
   const key = settings.key!;
   return (r: Request): Result => {
+    if (r.location !== location) return noBackend(r);
     if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
     const code = discardBody(r);
     if (code !== 0) return code;

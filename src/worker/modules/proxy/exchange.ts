@@ -1,5 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { H } from '../../http/header-names.js';
+import { targetText } from '../../http/line-text.js';
+import { METHOD } from '../../http/method.js';
 import type { Request } from '../../http/request.js';
 import { escapeUri } from '../../http/uri-escape.js';
 import type { UpstreamRequest } from '../../upstream/engine.js';
@@ -9,6 +11,9 @@ import type { BodyFrame, Exchange } from '../../upstream/protocol.js';
 import type { ProxyLocation } from './location.js';
 import type { CompiledHeaders } from './request-headers.js';
 import type { ProxyVars } from './settings.js';
+
+/** What a method can be: nothing in it ends it, or the request line. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const CHUNK: BodyFrame = {
   largest: Number.MAX_SAFE_INTEGER,
@@ -42,6 +47,10 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     const location = this.location;
     const headers = u.cacheable && location.cacheHeaders !== undefined ? location.cacheHeaders : location.headers;
     const method = u.method !== '' ? u.method : location.method === undefined ? r.method : location.method.eval(r);
+    if (location.method !== undefined && !TOKEN.test(method)) {
+      r.log(ERR, `"${method}" is no method to proxy with`);
+      return false;
+    }
     this.#head = method.length === 4 && method.toUpperCase() === 'HEAD';
     let host = headers.host === undefined ? this.vars.hostHeader : headers.host.eval(r);
     if (host === '' && location.http11) host = this.vars.hostHeader;
@@ -99,6 +108,8 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     if (this.#head || head.status === 204 || head.status === 304 || (!head.chunked && head.contentLength === 0)) {
       u.keepalive = !head.connectionClose;
     }
+    // A client that asked otherwise waits for the body that a HEAD announces: only the end of the connection tells it that none comes.
+    if (this.#head && u.r.methodBit !== METHOD.HEAD) u.r.keepalive = false;
     if (head.status === 101) {
       u.keepalive = false;
       if (u.r.head.known[H.upgrade] !== undefined) u.upgrade = true;
@@ -130,12 +141,12 @@ export function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars)
   const given = vars.uri;
   if (given === '') {
     if (r.validUnparsedUri) return r.unparsedUri;
-  } else if (location.dynamic) return given;
+  } else if (location.dynamic) return targetText(given);
   const mapped = r.validLocation && given !== '';
   let rest = mapped ? r.uri.slice(location.name.length) : r.uri;
   if (r.head.quotedUri || r.internal) rest = escapeUri(rest, 'uri');
   const path = r.validLocation ? given + rest : rest;
-  return r.args === '' ? path : `${path}?${r.args}`;
+  return targetText(r.args === '' ? path : `${path}?${r.args}`);
 }
 
 /** The client's headers that go on to the backend as they came. */

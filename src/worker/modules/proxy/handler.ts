@@ -4,7 +4,7 @@ import type { LocationRuntime } from '../../http/runtime-types.js';
 import { DONE, type Result } from '../../phases/codes.js';
 import type { PhaseHandler } from '../../phases/phase.js';
 import { startUnbuffered } from '../../upstream/body-relay.js';
-import { startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
+import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
 import { ProxyExchange } from './exchange.js';
 import type { ProxyLocation } from './location.js';
 import { evaluatePass } from './pass.js';
@@ -24,7 +24,21 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       : location.server.http.upstreams.find(fixed.declaration.host, fixed.declaration.port, fixed.declaration.noPort);
   const tls = fixed?.vars.schema.length === 8;
   const unbuffered = !compiled.conf.settings.requestBuffering && compiled.body === undefined && compiled.conf.settings.passRequestBody;
+  if (group !== undefined) {
+    location.backend = {
+      group,
+      ask(r) {
+        const reader = new ProxyExchange(compiled, { ...fixed!.vars, uri: '' });
+        const u = new UpstreamRequest(r, compiled.conf, reader);
+        u.schema = fixed!.vars.schema;
+        u.tls = tls;
+        proxyContext.set(r, reader);
+        return { u, reader };
+      },
+    };
+  }
   return (r: Request): Result => {
+    if (r.location !== location) return noBackend(r);
     const exchange = new ProxyExchange(compiled, fixed === undefined ? NO_VARS : fixed.vars);
     const u = new UpstreamRequest(r, compiled.conf, exchange);
     r.upstream?.cleanup();

@@ -6,6 +6,7 @@ import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cach
 import type { Request } from '../../http/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives.js';
+import { LateValue } from '../../upstream/late-value.js';
 import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/tls-directives.js';
 import { makeHandler } from './handler.js';
 import { compileLocation } from './location.js';
@@ -51,7 +52,7 @@ const scope = defineScope<ProxySettings>({
       args: 2,
       set(conf, node, ctx) {
         const [name, value] = node.args as [string, string];
-        conf.headers = [...(conf.headers ?? []), { name, value: ctx.complex(value) }];
+        conf.headers = [...(conf.headers ?? []), { name, value: new LateValue(value, ctx) }];
       },
     },
     proxy_headers_hash_max_size: { in: ANYWHERE, args: 1, set: hashSize },
@@ -69,6 +70,7 @@ const scope = defineScope<ProxySettings>({
   link(conf, ctx, place) {
     linkUpstream('proxy', conf, ctx, place);
     linkCache('proxy', conf, ctx, place);
+    for (const { value } of conf.headers) value.compile(ctx, place);
     if (conf.pass !== undefined && usesTls(conf.pass)) linkTlsClient('proxy', conf, ctx);
   },
 });

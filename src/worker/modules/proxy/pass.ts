@@ -39,6 +39,7 @@ export function readPass(node: DirectiveNode, ctx: Context): ProxyPass {
   const url = parseBackendUrl(text.slice(schema.length), { defaultPort: port, uriPart: true });
   if (typeof url === 'string') return ctx.fail(`${url} in upstream "${text.slice(schema.length)}"`, { arg: 0 });
   const declaration = declareGroup(ctx, url.host, url);
+  info.backend = declaration;
   const mapped = info.kind === 'exact' || info.kind === 'prefix' || info.kind === 'prefix-final';
   if (!mapped && url.uri !== '') {
     ctx.fail(

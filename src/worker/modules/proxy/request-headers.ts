@@ -1,6 +1,7 @@
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { etagValue, lastModifiedValue } from '../../cache/validators.js';
+import { foldedValue } from '../../http/line-text.js';
 import type { Request } from '../../http/request.js';
 import type { HeaderLineSource } from './settings.js';
 
@@ -61,14 +62,17 @@ export function compileHeaders(sources: readonly HeaderLineSource[], defaults: r
   let host: ComplexValue<Request> | undefined;
   const lines: CompiledHeader[] = [];
   const replaced = new Set<string>();
-  const add = (name: string, value: HeaderValue): void => {
+  const add = (name: string, given: HeaderValue): void => {
+    const value = typeof given === 'string' ? given : foldedValue(given);
     const constant = typeof value === 'string' ? undefined : value.constant;
     if (constant === '') return;
     const before = `${name}: `;
     lines.push({ before, value, line: constant === undefined ? undefined : `${before}${constant}\r\n` });
   };
-  for (const { name, value } of sources) {
-    if (name.toLowerCase() === 'host') host = value;
+  for (const source of sources) {
+    const { name } = source;
+    const { value } = source.value;
+    if (name.toLowerCase() === 'host') host = foldedValue(value);
     else {
       replaced.add(name.toLowerCase());
       add(name, value);

@@ -1,6 +1,7 @@
 import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import type { Directive } from '../../../shared/config/define.js';
+import { lineValue } from '../../http/line-text.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../../module.js';
 import { defaultRedirect } from './rewrite.js';
@@ -14,7 +15,7 @@ const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 function regexRule(pattern: string, replacement: string, caseless: boolean, ctx: Context): Rewrite {
   const starred = pattern.startsWith('*');
   const regex = ctx.regex(starred ? pattern.slice(1) : pattern, caseless || starred);
-  return { kind: 'regex', pattern: undefined, regex, replacement: ctx.complex(replacement) };
+  return { kind: 'regex', pattern: undefined, regex, replacement: lineValue(ctx.complex(replacement)) };
 }
 
 // nginx: ngx_http_proxy_redirect.
@@ -40,7 +41,7 @@ function defaultRule(word: string, conf: Partial<ProxySettings>, ctx: Context): 
 
 function redirectRule(pattern: string, replacement: string, ctx: Context): Rewrite {
   if (pattern.startsWith('~')) return regexRule(pattern.slice(1), replacement, false, ctx);
-  return { kind: 'prefix', pattern: ctx.complex(pattern), regex: undefined, replacement: ctx.complex(replacement) };
+  return { kind: 'prefix', pattern: ctx.complex(pattern), regex: undefined, replacement: lineValue(ctx.complex(replacement)) };
 }
 
 /** Reads a directive whose lines add up and that `off` turns off. Returns undefined for `off`. */
@@ -64,10 +65,15 @@ const cookieDomain: Row['set'] = (conf, node, ctx) => {
 
 function domainRule(pattern: string, replacement: string, ctx: Context): Rewrite {
   if (pattern.startsWith('~')) {
-    return { kind: 'regex', pattern: undefined, regex: ctx.regex(pattern.slice(1), true), replacement: ctx.complex(replacement) };
+    return {
+      kind: 'regex',
+      pattern: undefined,
+      regex: ctx.regex(pattern.slice(1), true),
+      replacement: lineValue(ctx.complex(replacement)),
+    };
   }
   const bare = (text: string): string => (text.startsWith('.') ? text.slice(1) : text);
-  return { kind: 'domain', pattern: ctx.complex(bare(pattern)), regex: undefined, replacement: ctx.complex(bare(replacement)) };
+  return { kind: 'domain', pattern: ctx.complex(bare(pattern)), regex: undefined, replacement: lineValue(ctx.complex(bare(replacement))) };
 }
 
 // nginx: ngx_http_proxy_cookie_path.

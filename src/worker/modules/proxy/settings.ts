@@ -2,13 +2,14 @@ import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
 import type { CacheSettings } from '../../cache/settings.js';
 import type { Request } from '../../http/request.js';
 import type { Declaration } from '../../upstream/group-config.js';
+import type { LateValue } from '../../upstream/late-value.js';
 import type { UpstreamSettings } from '../../upstream/settings.js';
 import type { TlsClientSettings } from '../../upstream/tls-settings.js';
 
 /** One `proxy_set_header` line. */
 export interface HeaderLineSource {
   readonly name: string;
-  readonly value: ComplexValue<Request>;
+  readonly value: LateValue;
 }
 
 /** The parts of a backend's URL that requests use. nginx: ngx_http_proxy_vars_t. */

@@ -10,7 +10,8 @@ export function rangeBody(r: Request, next: BodyStage): BodyStage {
   const cut = cuts.get(r);
   if (cut === undefined) return next;
   const source = r.source;
-  if (source?.seek === undefined) return cut.ranges.length === 1 ? new OneRange(cut, next) : new WholeBody(cut, next);
+  // The body of a slice is not all of the body that its head announces.
+  if (source?.seek === undefined || r.subrequestRanges) return cut.ranges.length === 1 ? new OneRange(cut, next) : new WholeBody(cut, next);
   if (cut.ranges.length === 1) {
     const { start, end } = cut.ranges[0]!;
     source.seek(start - cut.offset, end - cut.offset);

@@ -24,7 +24,14 @@ export const cuts = contextSlot<Cut>();
 export function rangeHeader(maxRanges: number): HeaderFilter {
   return (r) => {
     const out = r.out;
-    if (r.httpVersion < HTTP_10 || out.status !== 200 || r !== r.main || out.contentLength === -1 || !out.allowRanges) return OK;
+    if (
+      r.httpVersion < HTTP_10 ||
+      out.status !== 200 ||
+      (r !== r.main && !r.subrequestRanges) ||
+      out.contentLength === -1 ||
+      !out.allowRanges
+    )
+      return OK;
     const range = r.head.known[H.range];
     if (range !== undefined && range.length >= 7 && /^bytes=/i.test(range) && isSameVersion(r)) {
       const ranges = parseRanges(range.slice(6), out.contentLength, r.singleRange ? 1 : maxRanges);

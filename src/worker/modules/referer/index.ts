@@ -148,7 +148,7 @@ export const refererModule = defineModule({
     {
       name: 'invalid_referer',
       changeable: true,
-      get: (r) => (tables.get(r.location)?.isValid(r.header('referer')) === false ? '1' : ''),
+      get: (r) => (tables.get(r.location)?.isValid(r, r.header('referer')) === false ? '1' : ''),
     },
   ],
 });

@@ -1,6 +1,7 @@
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import { type AddResult, WildcardHash } from '../../../shared/lib/wildcard-hash.js';
-import type { CompiledRegex } from '../../../shared/regex/compile.js';
+import { ALERT } from '../../../shared/log/level.js';
+import { type CompiledRegex, matchFailure } from '../../../shared/regex/compile.js';
 import type { Request } from '../../http/request.js';
 import type { RegexValue } from '../../http/runtime-types.js';
 
@@ -28,8 +29,8 @@ export class RefererTable {
     return this.#hosts.add(host, path, true);
   }
 
-  /** nginx: ngx_http_referer_variable. */
-  isValid(referer: string | undefined): boolean {
+  /** Undefined when an expression gave up. nginx: ngx_http_referer_variable. */
+  isValid(r: Request, referer: string | undefined): boolean | undefined {
     if (!this.hasHosts && this.regexes === undefined && this.serverRegexes === undefined) {
       return true;
     }
@@ -51,18 +52,26 @@ export class RefererTable {
       const slash = rest.indexOf('/', host.length);
       return path === '' || (slash >= 0 && rest.startsWith(path, slash));
     }
-    return this.#matches(host, rest);
+    return this.#matches(r, host, rest);
   }
 
-  #matches(host: string, rest: string): boolean {
+  // nginx: ngx_regex_exec_array.
+  #matches(r: Request, host: string, rest: string): boolean | undefined {
     for (const regex of this.serverRegexes ?? []) {
-      if (regex.test(host)) {
+      if (regex.test(r, host)) {
         return true;
+      }
+      if (regex.failed) {
+        return undefined;
       }
     }
     for (const regex of this.regexes ?? []) {
-      if (regex.test(rest)) {
+      if (regex.test(rest, r)) {
         return true;
+      }
+      if (regex.error !== 0) {
+        r.log(ALERT, matchFailure(regex, rest));
+        return undefined;
       }
     }
     return false;

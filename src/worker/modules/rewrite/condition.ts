@@ -20,13 +20,14 @@ export function parseCondition(node: DirectiveNode, ctx: Context): Condition {
   else words[0] = first.slice(1);
   const end = words.length - 1;
   const closing = words[end] ?? '';
-  if (!closing.endsWith(')')) ctx.fail(`invalid condition "${node.args[last]}"`, { arg: last, hint: 'the closing parenthesis is missing' });
+  if (!closing.endsWith(')'))
+    ctx.fail(`invalid condition "${words[end] ?? first}"`, { arg: last, hint: 'the closing parenthesis is missing' });
   if (closing.length === 1) words.pop();
   else words[end] = closing.slice(0, -1);
   const [subject = '', operator, operand] = words;
   if (subject.startsWith('$')) return variableCondition(words, subject, operator, operand, ctx);
   if (/^!?-[fdex]$/.test(subject)) {
-    if (words.length !== 2) ctx.fail(`invalid condition "${operand ?? operator ?? subject}"`);
+    if (words.length !== 2) ctx.fail(`invalid condition "${subject}"`);
     return fileCondition(subject, operator!, ctx);
   }
   return ctx.fail(`invalid condition "${subject}"`);
@@ -47,7 +48,7 @@ function variableCondition(
       return text !== '' && text !== '0';
     };
   }
-  if (words.length !== 3 || operand === undefined) return ctx.fail(`invalid condition "${words[words.length - 1]}"`);
+  if (words.length !== 3 || operand === undefined) return ctx.fail(`invalid condition "${subject}"`);
   if (operator === '=' || operator === '!=') {
     const other = ctx.complex(operand);
     return operator === '=' ? (r) => value.eval(r) === other.eval(r) : (r) => value.eval(r) !== other.eval(r);
@@ -58,7 +59,10 @@ function variableCondition(
     return (r, notices) => {
       const text = value.eval(r);
       const found = regex.exec(r, text);
-      if (!found && regex.failed) return undefined;
+      if (!found) {
+        if (regex.failed) return undefined;
+        r.captures = null;
+      }
       if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${text}"`);
       return found !== negated;
     };

@@ -81,11 +81,12 @@ function parseReturn(node: DirectiveNode, ctx: Context): Step {
   const [code, text] = node.args as [string, string | undefined];
   if (!/^\d+$/.test(code)) {
     if (text !== undefined || !/^(https?:\/\/|\$scheme)/i.test(code)) ctx.fail(`invalid return code "${code}"`, { arg: 0 });
-    return { kind: 'return', status: 302, text: ctx.complex(code) };
+    return { kind: 'return', status: 302, text: ctx.complex(code), reason: '' };
   }
   const status = Number(code);
   if (status > 999) ctx.fail(`invalid return code "${code}"`, { arg: 0 });
-  return { kind: 'return', status, text: text === undefined ? undefined : ctx.complex(text) };
+  const reason = `"return ${code}" in ${node.pos.file}:${node.endLine}`;
+  return { kind: 'return', status, text: text === undefined ? undefined : ctx.complex(text), reason };
 }
 
 // nginx: ngx_http_rewrite.

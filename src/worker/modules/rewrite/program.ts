@@ -2,7 +2,9 @@ import type { Block } from '../../../shared/config/block.js';
 import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
 import { contentType } from '../../http/content-type.js';
+import { explain, noteReason } from '../../http/error-reason.js';
 import { extension } from '../../http/internal-redirect.js';
+import { locationText } from '../../http/line-text.js';
 import type { Request } from '../../http/request.js';
 import { discardBody } from '../../http/request-body.js';
 import { respondBuffer } from '../../http/respond.js';
@@ -19,7 +21,7 @@ export type Step =
   | { readonly kind: 'set'; readonly slot: number; readonly value: ComplexValue<Request> }
   | { readonly kind: 'if'; readonly condition: Condition; readonly block: Block }
   | { readonly kind: 'break' }
-  | { readonly kind: 'return'; readonly status: number; readonly text: ComplexValue<Request> | undefined }
+  | { readonly kind: 'return'; readonly status: number; readonly text: ComplexValue<Request> | undefined; readonly reason: string }
   | {
       readonly kind: 'rewrite';
       readonly regex: RegexValue<Request>;
@@ -108,15 +110,21 @@ function compileStep(step: Step, options: ProgramOptions): Op {
         return STOP;
       };
     case 'return': {
-      const { status, text } = step;
+      const { status, text, reason } = step;
       if (text === undefined && status >= 400) {
-        return (_r, run) => {
+        return (r, run) => {
+          if (r.http.explains) explain(r, reason);
           run.result = status;
           return STOP;
         };
       }
+      const body = text?.constant === undefined ? undefined : Buffer.from(text.constant, 'latin1');
       return (r, run) => {
-        run.result = answer(r, status, text);
+        if (status >= 400 && r.http.explains) {
+          explain(r, reason);
+          noteReason(r, status);
+        }
+        run.result = answer(r, status, text, body);
         return STOP;
       };
     }
@@ -125,20 +133,19 @@ function compileStep(step: Step, options: ProgramOptions): Op {
   }
 }
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const isRedirect = (status: number): boolean => status >= 301 && status <= 308 && status !== 304 && status !== 305 && status !== 306;
 
-/** Answers with a status and text. nginx: ngx_http_send_response. */
-function answer(r: Request, status: number, value: ComplexValue<Request> | undefined): Result {
+/** Answers with a status and text; `body` is the text where it is always the same. nginx: ngx_http_send_response. */
+function answer(r: Request, status: number, value: ComplexValue<Request> | undefined, body: Buffer | undefined): Result {
   const broken = discardBody(r);
   if (broken !== 0) return broken;
   r.out.status = status;
-  const text = value?.eval(r) ?? '';
-  if (REDIRECTS.has(status)) {
-    r.out.location = text;
+  if (isRedirect(status)) {
+    r.out.location = locationText(value?.eval(r) ?? '');
     return status;
   }
   r.out.contentType = contentType(r);
-  return respondBuffer(r, status, Buffer.from(text, 'latin1'));
+  return respondBuffer(r, status, body ?? Buffer.from(value?.eval(r) ?? '', 'latin1'));
 }
 
 // nginx: ngx_http_script_regex_start_code, ngx_http_script_regex_end_code.
@@ -152,13 +159,16 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       return STOP;
     }
     if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${r.uri}"`);
-    if (!found) return NEXT;
+    if (!found) {
+      r.captures = null;
+      return NEXT;
+    }
     const { path, args } = target.eval(r);
     if (redirect !== 0) {
       let location = args === undefined ? unescapeUri(path, 'redirect') : `${unescapeUri(path, 'redirect')}?${args}`;
       if (addArgs && r.args !== '') location += args === undefined ? `?${r.args}` : `&${r.args}`;
       if (notices) r.log(NOTICE, `rewritten redirect: "${location}"`);
-      r.out.location = location;
+      r.out.location = locationText(location);
       run.result = redirect;
       return STOP;
     }

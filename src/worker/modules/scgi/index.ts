@@ -17,7 +17,7 @@ export const scgiModule = defineModule({
   location: scope,
   handler(conf, env, location) {
     if (conf.pass === undefined) return undefined;
-    const params = new RequestParams(conf, location);
+    const params = new RequestParams(conf, location, (name, value) => `${name}\0${value}\0`);
     const request = (u: UpstreamRequest): string => scgiRequest(u, params);
     return cgiHandler(env, location, {
       family: 'scgi',
@@ -32,9 +32,6 @@ export const scgiModule = defineModule({
 
 /** All parameters as one netstring, the length of the body first. nginx: ngx_http_scgi_create_request. */
 function scgiRequest(u: UpstreamRequest, params: RequestParams): string {
-  let text = `CONTENT_LENGTH\0${Math.max(u.r.contentLength, 0)}\0`;
-  params.each(u, (name, value) => {
-    text += `${name}\0${value}\0`;
-  });
+  const text = `CONTENT_LENGTH\0${Math.max(u.r.contentLength, 0)}\0${params.text(u)}`;
   return `${text.length}:${text},`;
 }

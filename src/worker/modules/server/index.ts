@@ -9,7 +9,7 @@ import type { Request } from '../../http/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Listen } from './listen.js';
 import { parseListen } from './listen.js';
-import { openLocation } from './location.js';
+import { checkDuplicates, openLocation } from './location.js';
 import { parseServerName, type ServerName } from './server-name.js';
 
 /** Settings of a `server {}` that say where and for whom it answers. */
@@ -146,6 +146,7 @@ const redirects = defineScope<Redirects>({
     port_in_redirect: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('portInRedirect') },
     server_name_in_redirect: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('serverNameInRedirect') },
   },
+  link: (_conf, _ctx, { block }) => checkDuplicates(block),
 });
 
 /** `http`, `server`, `location`, `listen`, `server_name` and how redirects name this server. */

@@ -70,8 +70,10 @@ export function parseListen(node: DirectiveNode, ctx: Context): Listen {
     else if (option === 'http2') {
       ctx.warn('the "listen ... http2" directive is deprecated, use the "http2" directive instead');
       http2 = true;
-    } else if (option === 'quic') quic = true;
-    else if (option === 'proxy_protocol') proxyProtocol = true;
+    } else if (option === 'quic') {
+      ctx.warn('the "quic" parameter has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1', { arg: i });
+      quic = true;
+    } else if (option === 'proxy_protocol') proxyProtocol = true;
     else if (option === 'bind') bind = true;
     else if (option === 'deferred') deferred = true;
     else if (option === 'reuseport') reuseport = true;

@@ -1,5 +1,7 @@
 import type { DirectiveNode } from '../../../shared/config/ast.js';
+import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
+import { directiveError } from '../../../shared/config/errors.js';
 import type { LocationInfo } from '../../http/location-info.js';
 import type { Context } from '../../module.js';
 
@@ -8,20 +10,24 @@ export function openLocation(node: DirectiveNode, ctx: Context): void {
   const info = readName(node, ctx);
   const { block } = ctx;
   if (block.context === In.LOCATION) checkNesting(info, block.info as LocationInfo, ctx);
-  for (const sibling of block.children) {
-    const other = sibling.info as LocationInfo | undefined;
-    if (sibling.context !== In.LOCATION || other === undefined || !isDuplicate(info, other)) continue;
-    // nginx: ngx_http_join_exact_locations.
-    ctx.fail(`duplicate location "${info.name}"`, {
-      related: sibling.node === undefined ? [] : [{ pos: sibling.node.pos, text: 'it stands here already' }],
-    });
-  }
   ctx.openBlock(node, In.LOCATION, info);
 }
 
-function isDuplicate(a: LocationInfo, b: LocationInfo): boolean {
-  if (a.name !== b.name || a.kind === 'regex' || b.kind === 'regex') return false;
-  return (a.kind === 'exact') === (b.kind === 'exact') && (a.kind === 'named') === (b.kind === 'named');
+/** Fails for the first location of a block that stands there twice. nginx: ngx_http_join_exact_locations. */
+export function checkDuplicates(outer: Block): void {
+  const seen = new Map<string, DirectiveNode>();
+  for (const { context, info, node } of outer.children) {
+    if (context !== In.LOCATION || node === undefined) continue;
+    const { kind, name } = info as LocationInfo;
+    // Of two named locations of one name nginx takes the first.
+    if (kind === 'regex' || kind === 'named') continue;
+    const key = kind === 'exact' ? `= ${name}` : name;
+    const earlier = seen.get(key);
+    if (earlier !== undefined) {
+      throw directiveError(node, `duplicate location "${name}"`, { related: [{ pos: earlier.pos, text: 'it stands here already' }] });
+    }
+    seen.set(key, node);
+  }
 }
 
 function readName(node: DirectiveNode, ctx: Context): LocationInfo {

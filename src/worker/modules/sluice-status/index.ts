@@ -29,7 +29,7 @@ function show(r: Request, env: WorkerEnv): number {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
   discardBody(r);
   const giveUp = env.zones.counters.settle(env.workers, () => {
-    const report = takeReport(env.zones);
+    const report = takeReport(r.http, env.zones);
     const prometheus = wantsPrometheus(r);
     r.out.contentType = prometheus ? PROMETHEUS_TYPE : 'application/json';
     r.out.add('Cache-Control', 'no-store');

@@ -1,9 +1,10 @@
 import type { Totals } from '../../../shared/zone/counters.js';
 import { SERVER_VERSION } from '../../version.js';
 import type { Report } from './report.js';
+import type { UpstreamReport } from './upstreams.js';
 
 /** The report as a JSON document. */
-export function jsonText({ totals, workers, zones }: Report): string {
+export function jsonText({ totals, workers, zones, upstreams }: Report): string {
   const document = {
     version: SERVER_VERSION,
     ...counted(totals),
@@ -14,8 +15,25 @@ export function jsonText({ totals, workers, zones }: Report): string {
         { kind, size, used, entries, evictions, rejections },
       ]),
     ),
+    upstreams: Object.fromEntries(upstreams.map((upstream) => [utf8(upstream.name), upstreamObject(upstream)])),
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
+
+function upstreamObject({ zone, peers }: UpstreamReport): object {
+  return {
+    zone: utf8(zone),
+    peers: peers.map(({ checks, ...peer }) => ({
+      ...peer,
+      address: utf8(peer.address),
+      server: utf8(peer.server),
+      ...(checks === undefined
+        ? {}
+        : { health_checks: { checks: checks.checks, fails: checks.fails, unhealthy: checks.unhealthy, last_passed: checks.lastPassed } }),
+    })),
+  };
 }
 
 function counted({ accepts, handled, requests, active, reading, writing, waiting, abandoned, ...classes }: Totals): object {

@@ -6,7 +6,7 @@ export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /** The report in the text format of Prometheus. */
-export function prometheusText({ totals, workers, zones }: Report): string {
+export function prometheusText({ totals, workers, zones, upstreams }: Report): string {
   const perZone = (value: (zone: Report['zones'][number]) => number): Sample[] =>
     zones.map((zone) => [{ zone: zone.name, kind: zone.kind }, value(zone)]);
   return [
@@ -72,7 +72,52 @@ export function prometheusText({ totals, workers, zones }: Report): string {
       'Requests refused by the shared zone.',
       perZone((zone) => zone.rejections),
     ),
+    ...upstreamMetrics(upstreams),
   ].join('');
+}
+
+/** A peer's state is 1 under its name, so that an alert can ask for a state. */
+function upstreamMetrics(upstreams: Report['upstreams']): string[] {
+  const all = upstreams.flatMap(({ name, peers }) => peers.map((peer) => ({ labels: { upstream: name, peer: peer.address }, peer })));
+  const checked = all.flatMap(({ labels, peer: { checks } }) => (checks === undefined ? [] : [{ labels, checks }]));
+  return [
+    metric(
+      'upstream_peer_state',
+      'gauge',
+      'What the server of a group is doing.',
+      all.map(({ labels, peer }) => [{ ...labels, state: peer.state }, 1]),
+    ),
+    metric(
+      'upstream_peer_active',
+      'gauge',
+      'Connections to the server that are in use.',
+      all.map(({ labels, peer }) => [labels, peer.active]),
+    ),
+    metric(
+      'upstream_peer_fails',
+      'gauge',
+      'Failures that count against max_fails.',
+      all.map(({ labels, peer }) => [labels, peer.fails]),
+    ),
+    metric(
+      'upstream_peer_health_checks_total',
+      'counter',
+      'Health checks made.',
+      checked.map(({ labels, checks }) => [labels, checks.checks]),
+    ),
+    metric(
+      'upstream_peer_health_checks_failed_total',
+      'counter',
+      'Health checks that failed.',
+      checked.map(({ labels, checks }) => [labels, checks.fails]),
+    ),
+    metric(
+      'upstream_peer_health_checks_unhealthy_total',
+      'counter',
+      'How often health checks found the server unhealthy.',
+      checked.map(({ labels, checks }) => [labels, checks.unhealthy]),
+    ),
+  ];
 }
 
 function metric(name: string, type: 'counter' | 'gauge', help: string, samples: readonly Sample[]): string {

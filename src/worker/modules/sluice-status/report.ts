@@ -1,6 +1,8 @@
 import type { Totals, WorkerTotals } from '../../../shared/zone/counters.js';
 import type { ZoneStats } from '../../../shared/zone/kind.js';
 import type { ZoneStore } from '../../../shared/zone/store.js';
+import type { HttpRuntime } from '../../http/runtime-types.js';
+import { takeUpstreams, type UpstreamReport } from './upstreams.js';
 
 /** What a status page shows. */
 export interface Report {
@@ -8,6 +10,8 @@ export interface Report {
   /** The workers that live, by process id. */
   readonly workers: readonly WorkerTotals[];
   readonly zones: readonly ZoneReport[];
+  /** Groups of backends that have a zone. */
+  readonly upstreams: readonly UpstreamReport[];
 }
 
 export interface ZoneReport extends ZoneStats {
@@ -18,7 +22,7 @@ export interface ZoneReport extends ZoneStats {
 }
 
 /** Reads all numbers once. */
-export function takeReport(zones: ZoneStore): Report {
+export function takeReport(http: HttpRuntime, zones: ZoneStore): Report {
   return {
     totals: zones.counters.totals(),
     workers: zones.counters.perWorker().filter(({ worker }) => worker !== 0),
@@ -28,5 +32,6 @@ export function takeReport(zones: ZoneStore): Report {
       kind: ref.kind.id,
       size: ref.bytes,
     })),
+    upstreams: takeUpstreams(http, zones),
   };
 }

@@ -47,7 +47,7 @@ function matches(r: Request, shared: SharedState, pattern: string, text: string)
     }
     compiled.set(pattern, regex, pattern.length + 1);
   }
-  const found = regex.exec(text);
+  const found = regex.exec(text, r);
   if (found === null) {
     if (regex.error === 0) return false;
     r.log(ALERT, matchFailure(regex, text));

@@ -18,16 +18,20 @@ export function checkAddresses(
 ): void {
   const warned = new Set<ServerInfo>();
   for (const address of collectAddresses(serversOf(http, namesOf), QUIET)) {
-    if (!address.ssl) continue;
+    if (!address.ssl && !address.quic) continue;
     const fallback = tlsOf(address.defaultServer.block);
     const all = fallback.certificates === undefined && fallback.rejectHandshake;
     for (const server of all ? address.servers : [address.defaultServer]) {
       const { certificates, rejectHandshake } = tlsOf(server.block);
       if (certificates !== undefined || rejectHandshake) continue;
       const { file, line } = { ...server.block.node!.pos, line: server.block.node!.endLine };
-      throw new ConfigError(`no "ssl_certificate" is defined for the "listen ... ssl" directive in ${file}:${line}`, undefined, {
-        hint: 'name its `ssl_certificate` and `ssl_certificate_key`',
-      });
+      throw new ConfigError(
+        `no "ssl_certificate" is defined for the "listen ... ${address.quic ? 'quic' : 'ssl'}" directive in ${file}:${line}`,
+        undefined,
+        {
+          hint: 'name its `ssl_certificate` and `ssl_certificate_key`',
+        },
+      );
     }
     for (const server of address.servers) {
       if (warned.has(server)) continue;

@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import type { Pos } from '../../../shared/config/ast.js';
 import type { Identity } from '../../tls/context.js';
 import type { TlsSettings } from '../../tls/settings.js';
 
@@ -6,12 +7,19 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long before its end a certificate is worth a warning. */
 const SOON_MS = 14 * DAY_MS;
 
+interface Warning {
+  readonly text: string;
+  /** Of the certificate's directive. */
+  readonly pos: Pos | undefined;
+}
+
 /** What users would stumble over, though the configuration works: certificates out of date, chains incomplete or out of order. */
-export function certificateWarnings(settings: TlsSettings, identities: readonly Identity[], now = Date.now()): string[] {
+export function certificateWarnings(settings: TlsSettings, identities: readonly Identity[], now = Date.now()): Warning[] {
   return identities.flatMap(({ chain }, i) => {
     const path = settings.certificates![i]!;
     const name = path.startsWith('data:') ? 'data:' : path;
-    return [...dates(name, chain.certificates, now), ...order(name, chain.certificates)];
+    const texts = [...dates(name, chain.certificates, now), ...order(name, chain.certificates)];
+    return texts.map((text) => ({ text, pos: settings.certificatePlaces[i] }));
   });
 }
 
@@ -19,7 +27,11 @@ function dates(name: string, [leaf]: readonly X509Certificate[], now: number): s
   const [from, to] = [Date.parse(leaf!.validFrom), Date.parse(leaf!.validTo)];
   if (now < from) return [`certificate "${name}" is not valid before ${leaf!.validFrom}`];
   if (now > to) return [`certificate "${name}" expired on ${leaf!.validTo}`];
-  if (to - now < SOON_MS) return [`certificate "${name}" expires on ${leaf!.validTo}, in ${Math.floor((to - now) / DAY_MS)} days`];
+  if (to - now < SOON_MS) {
+    const days = Math.floor((to - now) / DAY_MS);
+    const left = days === 0 ? 'in less than a day' : `in ${days} day${days === 1 ? '' : 's'}`;
+    return [`certificate "${name}" expires on ${leaf!.validTo}, ${left}`];
+  }
   return [];
 }
 

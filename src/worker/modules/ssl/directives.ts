@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type { DirectiveNode } from '../../../shared/config/ast.js';
+import type { DirectiveNode, Pos } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
-import { accepted, bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
+import { bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import { parseSize } from '../../../shared/config/units.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import type { Request } from '../../http/request.js';
 import type { ComplexValue } from '../../module.js';
 import { type Context, defineScope } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
-import { sessionZone } from '../../tls/sessions.js';
+import { sessionZone, statusZone } from '../../tls/sessions.js';
 import { TLS, type TlsSettings, type VerifyMode } from '../../tls/settings.js';
 import { linkServer } from './link.js';
 
@@ -42,6 +42,7 @@ export const sslScope = defineScope<TlsSettings>({
   fields: {
     certificates: inherit<readonly string[] | undefined>(undefined),
     certificateNames: inherit<readonly string[]>([]),
+    certificatePlaces: inherit<readonly Pos[]>([]),
     certificateKeys: inherit<readonly string[] | undefined>(undefined),
     complexNames: { initial: new Map(), merge: (parent, child) => (child === undefined ? parent : new Map([...parent, ...child])) },
     certificateCache: inherit<TlsSettings['certificateCache']>(null),
@@ -65,6 +66,11 @@ export const sslScope = defineScope<TlsSettings>({
     rejectHandshake: inherit(false),
     stapling: inherit(false),
     staplingFile: inherit<string | undefined>(undefined),
+    staplingResponder: inherit(''),
+    staplingVerify: inherit(false),
+    ocsp: inherit<TlsSettings['ocsp']>('off'),
+    ocspResponder: inherit(''),
+    ocspCache: inherit<TlsSettings['ocspCache']>(null),
     ticketZone: inherit<TlsSettings['ticketZone']>(undefined),
   },
   directives: {
@@ -73,6 +79,7 @@ export const sslScope = defineScope<TlsSettings>({
       args: 1,
       set(conf, node, ctx) {
         conf.certificateNames = [...(conf.certificateNames ?? []), node.args[0]!];
+        conf.certificatePlaces = [...(conf.certificatePlaces ?? []), node.pos];
         conf.certificates = [...(conf.certificates ?? []), certificateName(conf, node.args[0]!, ctx)];
         conf.ticketZone ??= ctx.zone(sessionZone, ' ssl tickets', { bytes: TICKET_ZONE_BYTES, data: undefined });
       },
@@ -138,10 +145,7 @@ export const sslScope = defineScope<TlsSettings>({
       in: HTTP_SERVER,
       args: 1,
       set(conf, node, ctx) {
-        const path = ctx.path(node.args[0]!, 'conf');
-        const { length } = checkReadable(path, ctx);
-        if (length !== 48 && length !== 80) ctx.fail(`"${path}" must be 48 or 80 bytes`, { arg: 0 });
-        conf.ticketKeyFiles = [...(conf.ticketKeyFiles ?? []), path];
+        conf.ticketKeyFiles = [...(conf.ticketKeyFiles ?? []), ctx.path(node.args[0]!, 'conf')];
       },
     },
     ssl_session_timeout: { in: HTTP_SERVER, args: 1, set: sec('sessionTimeout') },
@@ -149,21 +153,14 @@ export const sslScope = defineScope<TlsSettings>({
     ssl_ocsp: {
       in: HTTP_SERVER,
       args: 1,
-      set(_conf, node, ctx) {
-        const value = node.args[0]!.toLowerCase();
-        if (value === 'off') return;
-        if (value !== 'on' && value !== 'leaf') ctx.fail(`invalid value "${node.args[0]}"`, { arg: 0, hint: 'it is one of off, on, leaf' });
-        ctx.reject('is not supported: certificates of clients cannot be checked by OCSP', { hint: 'use `ssl_crl`' });
-      },
+      set: oneOf('ocsp', { off: 'off', on: 'on', leaf: 'leaf' } as const),
     },
-    // These two say how `ssl_ocsp` works, which cannot be switched on.
-    ssl_ocsp_responder: { in: HTTP_SERVER, args: 1, set: accepted() },
-    ssl_ocsp_cache: { in: HTTP_SERVER, args: 1, set: accepted() },
+    ssl_ocsp_responder: { in: HTTP_SERVER, args: 1, set: text('ocspResponder') },
+    ssl_ocsp_cache: { in: HTTP_SERVER, args: 1, set: (conf, node, ctx) => setStatusCache(conf, node, ctx) },
     ssl_stapling: { in: HTTP_SERVER, args: 'flag', set: flag('stapling') },
     ssl_stapling_file: { in: HTTP_SERVER, args: 1, set: file('staplingFile') },
-    // A response from a file is sent as it is, in nginx too, and no others are sent.
-    ssl_stapling_responder: { in: HTTP_SERVER, args: 1, set: accepted() },
-    ssl_stapling_verify: { in: HTTP_SERVER, args: 'flag', set: accepted() },
+    ssl_stapling_responder: { in: HTTP_SERVER, args: 1, set: text('staplingResponder') },
+    ssl_stapling_verify: { in: HTTP_SERVER, args: 'flag', set: flag('staplingVerify') },
     ssl_early_data: { in: HTTP_SERVER, args: 'flag', set: unsupported(on) },
     ssl_conf_command: {
       in: HTTP_SERVER,
@@ -216,4 +213,19 @@ function setSessionCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: C
     } else invalid();
   }
   conf.sessionCache = { builtin, zone };
+}
+
+// nginx: ngx_http_ssl_ocsp_cache.
+function setStatusCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void {
+  if (conf.ocspCache !== undefined) ctx.reject('is duplicate');
+  const argument = node.args[0]!;
+  const invalid = (): never => ctx.fail(`invalid OCSP cache "${argument}"`, { arg: 0 });
+  if (argument === 'off') {
+    conf.ocspCache = null;
+    return;
+  }
+  const [, name, size] = /^shared:([^:]+):(.*)$/.exec(argument) ?? invalid();
+  const bytes = parseSize(size!) ?? invalid();
+  if (bytes < MIN_ZONE_BYTES) ctx.fail(`OCSP cache "${argument}" is too small`, { arg: 0, hint: 'it needs at least 32k' });
+  conf.ocspCache = ctx.zone(statusZone, name!, { bytes, data: undefined });
 }

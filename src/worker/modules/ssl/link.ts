@@ -1,13 +1,16 @@
+import type { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
-import { ConfigError } from '../../../shared/config/errors.js';
+import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/errors.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import type { Request } from '../../http/request.js';
 import { checkOptions, contextBase, type Identity, makeContext } from '../../tls/context.js';
+import { parseResponder } from '../../tls/ocsp-fetch.js';
 import { openFailure, TlsFileError } from '../../tls/pem.js';
 import { hasContext, identitiesOf, passwordsOf } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
+import { stapleSource } from '../../tls/stapling.js';
 import { certificateWarnings } from './certificate-warnings.js';
 
 /** Checks what a server says about TLS, in nginx's order and words, which name no place. nginx: ngx_http_ssl_merge_srv_conf. */
@@ -31,20 +34,50 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Req
     }
     const base = contextBase(settings);
     checkOptions(settings);
-    checkStaple(settings, ctx);
+    checkStatusRules(settings);
+    checkTicketKeys(settings, place);
+    checkStaple(settings, identities, base.authorities, ctx);
     makeContext(base, identities);
-    for (const warning of certificateWarnings(settings, identities)) ctx.warn(warning);
+    for (const { text, pos } of certificateWarnings(settings, identities)) ctx.warn(text, pos);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
   }
 }
 
-function checkStaple(settings: TlsSettings, ctx: LinkContext<Request>): void {
+function checkStatusRules({ ocsp, ocspResponder, verify }: TlsSettings): void {
+  if (ocsp === 'off') return;
+  if (verify === 'optional_no_ca') throw new ConfigError('"ssl_ocsp" is incompatible with "ssl_verify_client optional_no_ca"');
+  const responder = ocspResponder === '' ? undefined : parseResponder(ocspResponder);
+  if (typeof responder === 'string') throw new ConfigError(`${responder} in "ssl_ocsp_responder"`);
+}
+
+// nginx: ngx_ssl_session_ticket_keys.
+function checkTicketKeys({ ticketKeyFiles }: TlsSettings, { block }: MergePlace): void {
+  for (const path of ticketKeyFiles) {
+    let length: number;
+    try {
+      length = readFileSync(fsPath(path)).length;
+    } catch (error) {
+      throw new ConfigError(withErrno(`open() "${path}" failed`, error), mergeErrorPos(block));
+    }
+    if (length !== 48 && length !== 80) throw new ConfigError(`"${path}" must be 48 or 80 bytes`, mergeErrorPos(block));
+  }
+}
+
+function checkStaple(
+  settings: TlsSettings,
+  identities: readonly Identity[],
+  authorities: readonly X509Certificate[],
+  ctx: LinkContext<Request>,
+): void {
   if (!settings.stapling) return;
   const path = settings.staplingFile;
   if (path === undefined) {
-    ctx.warn('"ssl_stapling" ignored, responses are not asked for over the network, use "ssl_stapling_file"');
+    for (const [i, identity] of identities.entries()) {
+      const source = stapleSource(identity, settings.certificates![i]!, settings, authorities);
+      if (typeof source === 'string') ctx.warn(source, settings.certificatePlaces[i]);
+    }
     return;
   }
   let content: Buffer;

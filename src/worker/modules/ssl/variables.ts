@@ -56,7 +56,8 @@ export const variables: readonly Variable[] = [
   ofCertificate('fingerprint', (certificate) => certificate.fingerprint.replaceAll(':', '').toLowerCase()),
   ofTls('client_verify', (_socket, peer) => {
     if (!peer?.certificate) return 'NONE';
-    return peer.failure === null ? 'SUCCESS' : `FAILED:${peer.failure.text}`;
+    const failure = peer.failure?.text ?? peer.status;
+    return failure === null ? 'SUCCESS' : `FAILED:${failure}`;
   }),
   ofCertificate('v_start', (certificate) => certificate.validFrom),
   ofCertificate('v_end', (certificate) => certificate.validTo),

@@ -1,5 +1,6 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { explain } from '../../http/error-reason.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../http/file-info.js';
 import { mapPath } from '../../http/map-path.js';
 import { METHOD } from '../../http/method.js';
@@ -36,9 +37,11 @@ function openFailed(r: Request, path: string, info: FileInfo): Result {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-      if (r.location.settings.logNotFound) {
+      if (r.location.settings.logNotFound || r.http.explains) {
         const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
-        r.log(ERR, `${info.failed} "${path}" failed (${errnoText(errno)})`);
+        const line = `${info.failed} "${path}" failed (${errnoText(errno)})`;
+        if (r.location.settings.logNotFound) r.log(ERR, line);
+        else explain(r, line);
       }
       return 404;
     case EACCES:

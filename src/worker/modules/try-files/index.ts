@@ -3,6 +3,7 @@ import { own } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
+import { explain } from '../../http/error-reason.js';
 import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
 import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/internal-redirect.js';
 import { rootPath } from '../../http/map-path.js';
@@ -90,6 +91,9 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
       }
       r.exten = extension(r.uri);
       return DECLINED;
+    }
+    if (status !== undefined && r.http.explains) {
+      explain(r, `try_files found none of ${candidates.map(({ name }) => `"${root}${nameIn(r, name, alias)}"`).join(', ')}`);
     }
     return status ?? fallBack(r, nameIn(r, fallback, alias));
   };

@@ -1,5 +1,6 @@
 import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
+import { blockError } from '../../../shared/config/errors.js';
 import { parseSize, parseTime } from '../../../shared/config/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { readResolver } from '../../resolver/resolver-spec.js';
@@ -34,7 +35,7 @@ const blocks = defineScope<object>({
         declareGroup(ctx, name, undefined);
         const info: UpstreamInfo = { kind: 'upstream', name };
         const block = ctx.openBlock(node, In.UPSTREAM, info);
-        if (!block.seen.has('server')) ctx.fail('no servers are inside upstream');
+        if (!block.seen.has('server')) throw blockError(node, 'no servers are inside upstream');
       },
     },
     server: {

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { bits, int, oneOf, text } from '../../../shared/config/slots.js';
 import { parseTime } from '../../../shared/config/units.js';
+import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
 import type { Request } from '../../http/request.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -10,7 +11,6 @@ import { FLAGS, type Settings } from './settings.js';
 import { assignId, cookieText, describe, userId } from './uid.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
-const LATEST = 'Thu, 31-Dec-37 23:55:55 GMT';
 
 const scope = defineScope<Settings>({
   fields: {
@@ -90,20 +90,13 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
   assignId(r, id, conf, resetting(r));
   if (id.set === undefined) return OK;
   let cookie = `${conf.name}=${cookieText(id, conf)}`;
-  if (conf.expires !== 0) cookie += `; expires=${expiry(conf.expires)}`;
+  if (conf.expires !== 0)
+    cookie += `; expires=${conf.expires === Number.POSITIVE_INFINITY ? LATEST_COOKIE_TIME : cookieTime(conf.expires)}`;
   cookie += conf.domain + conf.path;
   for (const [flag, bit] of Object.entries(FLAGS)) if (flag !== 'off' && (conf.flags & bit) !== 0) cookie += `; ${flag}`;
   r.out.add('Set-Cookie', cookie);
   if (conf.p3p !== '') r.out.add('P3P', conf.p3p);
   return OK;
-}
-
-/** nginx: ngx_http_cookie_time. */
-function expiry(seconds: number): string {
-  if (seconds === Number.POSITIVE_INFINITY) return LATEST;
-  const at = new Date(Date.now() + seconds * 1000);
-  const [weekday, day, month, year, clock] = at.toUTCString().split(' ') as [string, string, string, string, string];
-  return `${weekday} ${day}-${month}-${Number(year) > 2037 ? year : year.slice(-2)} ${clock} GMT`;
 }
 
 function uidGot(r: Request): string | undefined {

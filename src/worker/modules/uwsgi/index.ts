@@ -2,14 +2,18 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { int, text } from '../../../shared/config/slots.js';
 import { defineModule, defineScope } from '../../module.js';
+import { type BackendScheme, mayUseTls } from '../../upstream/cgi/backend-pass.js';
 import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../upstream/cgi/handler.js';
 import { PlainCgiExchange } from '../../upstream/cgi/plain-exchange.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
 import type { UpstreamRequest } from '../../upstream/engine.js';
-import { uwsgiPacket } from './packet.js';
+import { TlsClient } from '../../upstream/tls-client.js';
+import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/tls-directives.js';
+import type { TlsClientSettings } from '../../upstream/tls-settings.js';
+import { uwsgiPacket, uwsgiParam } from './packet.js';
 
 /** All `uwsgi_*` settings of a location. nginx: ngx_http_uwsgi_loc_conf_t. */
-interface UwsgiSettings extends CgiSettings {
+interface UwsgiSettings extends CgiSettings, TlsClientSettings {
   modifier1: number;
   modifier2: number;
   string: string;
@@ -17,16 +21,25 @@ interface UwsgiSettings extends CgiSettings {
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
+const SCHEMES: readonly BackendScheme[] = [
+  { text: 'uwsgi://', tls: false },
+  { text: 'suwsgi://', tls: true },
+];
+
 const scope = defineScope<UwsgiSettings>({
-  fields: { ...cgiFields, modifier1: inherit(0), modifier2: inherit(0), string: inherit('') },
+  fields: { ...cgiFields, ...tlsClientFields, modifier1: inherit(0), modifier2: inherit(0), string: inherit('') },
   directives: {
-    ...cgiDirectives('uwsgi', 'uwsgi://'),
+    ...cgiDirectives('uwsgi', SCHEMES),
+    ...tlsClientDirectives('uwsgi'),
     uwsgi_modifier1: { in: ANYWHERE, args: 1, set: int('modifier1', 0, 255) },
     uwsgi_modifier2: { in: ANYWHERE, args: 1, set: int('modifier2', 0, 255) },
     uwsgi_string: { in: ANYWHERE, args: 1, set: text('string') },
   },
   finish: (conf, parent, place) => finishCgi('uwsgi', conf, parent, place),
-  link: (conf, ctx, place) => linkCgi('uwsgi', conf, ctx, place),
+  link(conf, ctx, place) {
+    linkCgi('uwsgi', conf, ctx, place);
+    if (conf.pass !== undefined && mayUseTls(conf.pass)) linkTlsClient('uwsgi', conf, ctx);
+  },
 });
 
 /** Passes requests on to uwsgi servers. nginx: ngx_http_uwsgi_module. */
@@ -35,7 +48,7 @@ export const uwsgiModule = defineModule({
   location: scope,
   handler(conf, env, location) {
     if (conf.pass === undefined) return undefined;
-    const params = new RequestParams(conf, location);
+    const params = new RequestParams(conf, location, uwsgiParam);
     const request = (u: UpstreamRequest): string | undefined => uwsgiPacket(u, params, conf);
     return cgiHandler(env, location, {
       family: 'uwsgi',
@@ -43,6 +56,7 @@ export const uwsgiModule = defineModule({
       pass: conf.pass,
       hidden: HIDDEN_BY_UWSGI,
       chunkedBodies: false,
+      tls: mayUseTls(conf.pass) ? new TlsClient(conf, location.server.http.clientContexts) : undefined,
       exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
     });
   },

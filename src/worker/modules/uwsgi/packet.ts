@@ -15,13 +15,12 @@ const MAX_SIZE = 65535;
 /** A number in two bytes, the low one first. */
 const uint16 = (n: number): string => String.fromCharCode(n & 255, (n >> 8) & 255);
 
+/** One parameter. */
+export const uwsgiParam = (name: string, value: string): string => uint16(name.length) + name + uint16(value.length) + value;
+
 /** All parameters as one packet; undefined, with the reason logged, when they are too long for one. nginx: ngx_http_uwsgi_create_request. */
 export function uwsgiPacket(u: UpstreamRequest, params: RequestParams, settings: PacketSettings): string | undefined {
-  let text = '';
-  params.each(u, (name, value) => {
-    text += uint16(name.length) + name + uint16(value.length) + value;
-  });
-  text += settings.string;
+  const text = params.text(u) + settings.string;
   if (text.length > MAX_SIZE) {
     u.r.log(ALERT, `uwsgi request is too big: ${text.length}`);
     return undefined;

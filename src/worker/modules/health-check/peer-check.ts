@@ -1,0 +1,268 @@
+import type { ConnectionOptions } from 'node:tls';
+import { backgroundRequest } from '../../http/background-request.js';
+import type { LocationRuntime } from '../../http/runtime-types.js';
+import { Attempt } from '../../upstream/attempt.js';
+import type { ConnectionOwner, UpstreamConnection } from '../../upstream/connection.js';
+import { connectPeer } from '../../upstream/connector.js';
+import type { UpstreamRequest } from '../../upstream/engine.js';
+import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_OK } from '../../upstream/head-codes.js';
+import type { Http1Reader, PieceSink } from '../../upstream/http1-reader.js';
+import { localAddress } from '../../upstream/local-address.js';
+import type { LocationBackend } from '../../upstream/location-backend.js';
+import { defaultPeerOptions, Peer } from '../../upstream/peer.js';
+import type { Exchange } from '../../upstream/protocol.js';
+import { UpstreamHead } from '../../upstream/upstream-head.js';
+import { addressText } from '../../upstream/url.js';
+import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/wire-errors.js';
+import type { ResponseTest } from './match.js';
+import type { CheckSettings } from './settings.js';
+
+/** So much of a body is looked at. */
+const MAX_BODY = 256 * 1024;
+
+/** What a check needs to know about the line that asks for it. */
+export interface CheckPlan {
+  readonly settings: CheckSettings;
+  readonly location: LocationRuntime;
+  readonly backend: LocationBackend;
+  readonly test: ResponseTest;
+}
+
+/** Told of each finished check. `failure` says, in words that follow "while", what went wrong. */
+export type CheckResult = (failure: string | undefined) => void;
+
+/** What a check is doing. */
+const P = { IDLE: 0, CONNECTING: 1, HEAD: 2, BODY: 3 } as const;
+
+/** The checks of one peer by one `health_check` line, one after another. */
+export class PeerCheck implements ConnectionOwner, PieceSink {
+  readonly r = null;
+  readonly peer: Peer;
+  readonly plan: CheckPlan;
+  /** Checks in a row that went well, or badly. */
+  passes = 0;
+  fails = 0;
+  /** What the checks say: one of HEALTHY, UNHEALTHY and UNKNOWN. */
+  verdict: number;
+  readonly #result: CheckResult;
+  readonly #target: Peer;
+  #timer: NodeJS.Timeout | undefined;
+  #phase: number = P.IDLE;
+  #connection: UpstreamConnection | null = null;
+  #u!: UpstreamRequest;
+  #reader!: Http1Reader & Exchange;
+  /** An unfinished head, and how much of it has been read. */
+  #held: Buffer | null = null;
+  #heldAt = 0;
+  #body: Buffer[] = [];
+  #bodySize = 0;
+  #stopped = false;
+
+  constructor(plan: CheckPlan, peer: Peer, verdict: number, result: (check: PeerCheck, failure: string | undefined) => void) {
+    this.plan = plan;
+    this.peer = peer;
+    this.verdict = verdict;
+    this.#result = (failure) => result(this, failure);
+    const { port } = plan.settings;
+    this.#target =
+      port === 0 || peer.port === 0 ? peer : new Peer(addressText(peer.address, port), peer.server, peer.address, port, defaultPeerOptions);
+    this.#wait(Math.random() * plan.settings.jitter);
+  }
+
+  /** Ends the checks; nothing is reported any more. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  #wait(ms: number): void {
+    this.#timer = setTimeout(() => this.#begin(), ms).unref();
+  }
+
+  #begin(): void {
+    const { location, backend, settings } = this.plan;
+    const r = backgroundRequest(location, settings.uri);
+    const { u, reader } = backend.ask(r);
+    this.#u = u;
+    this.#reader = reader;
+    this.#held = null;
+    this.#body = [];
+    this.#bodySize = 0;
+    const attempt = new Attempt();
+    attempt.peer = this.peer.name;
+    r.upstream = u;
+    r.upstreamStates = [attempt];
+    u.attempt = attempt;
+    // What a request gets that goes the usual way.
+    u.head = new UpstreamHead();
+    u.peerName = this.#target.name;
+    u.unixPeer = this.#target.port === 0;
+    u.tlsName = backend.group.name;
+    if (!reader.createRequest(u)) {
+      this.#finish('creating the request', false);
+      return;
+    }
+    const kept = this.#connection;
+    if (kept !== null) {
+      kept.deadline.clear();
+      this.#send(kept);
+      return;
+    }
+    const local = localAddress(u);
+    let tls: ConnectionOptions | undefined;
+    if (u.tls) {
+      const options = u.conf.tls!.options(u, this.#target);
+      if (options === null) {
+        this.#finish('loading the certificate', false);
+        return;
+      }
+      tls = options;
+    }
+    this.#phase = P.CONNECTING;
+    const c = connectPeer(this.#target, this, local, tls);
+    this.#connection = c;
+    if (tls !== undefined) u.conf.tls!.opened(c, this.#target, tls);
+    c.deadline.set(performance.now(), u.conf.settings.connectTimeout);
+  }
+
+  connected(): void {}
+
+  ready(c: UpstreamConnection): void {
+    const failure = c.tls ? this.#u.conf.tls!.check(this.#u, c) : undefined;
+    if (failure !== undefined) this.#finish(`SSL handshaking: ${failure}`, false);
+    else this.#send(c);
+  }
+
+  #send(c: UpstreamConnection): void {
+    this.#phase = P.HEAD;
+    c.requests++;
+    c.writeText(this.#reader.requestText);
+    c.deadline.set(performance.now(), this.#u.conf.settings.readTimeout);
+  }
+
+  received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
+    if (this.#phase === P.HEAD) this.#readHead(bytes, end);
+    else if (this.#phase === P.BODY) this.#readBody(bytes, 0, end);
+    else this.#drop();
+  }
+
+  #readHead(given: Buffer, size: number): void {
+    const u = this.#u;
+    const reader = this.#reader;
+    const { bufferSize } = u.conf.settings;
+    let bytes = given;
+    let end = size;
+    let start = 0;
+    if (this.#held !== null) {
+      bytes = Buffer.concat([this.#held, given.subarray(0, size)]);
+      end = bytes.length;
+      start = this.#heldAt;
+      this.#held = null;
+    }
+    let base = 0;
+    for (;;) {
+      const limit = Math.min(end, base + bufferSize);
+      const code = reader.readHead(u, bytes, start, limit);
+      start = reader.next;
+      if (code === HEAD_EARLY_HINTS) {
+        u.head.reset();
+        base = start;
+        continue;
+      }
+      if (code === HEAD_AGAIN) {
+        if (limit - base === bufferSize) {
+          this.#finish('reading response header from upstream: upstream sent too big header', false);
+          return;
+        }
+        this.#held = Buffer.from(bytes.subarray(base, end));
+        this.#heldAt = start - base;
+        return;
+      }
+      if (code !== HEAD_OK) {
+        this.#finish('reading response header from upstream: upstream sent no valid header', false);
+        return;
+      }
+      break;
+    }
+    u.attempt!.status = u.head.status;
+    const failure = this.plan.test.testHead(u.r, u.head);
+    const keeps = this.plan.settings.keepaliveTime !== 0;
+    if (failure !== undefined || (!this.plan.test.wantsBody && !keeps)) {
+      this.#finish(failure === undefined ? undefined : `checking ${failure}`, false);
+      return;
+    }
+    reader.expectBody(u.head, false, false, u.conf.settings.bufferSize);
+    this.#phase = P.BODY;
+    this.#readBody(bytes, start, end);
+  }
+
+  #readBody(bytes: Buffer, start: number, end: number): void {
+    const u = this.#u;
+    const reader = this.#reader;
+    if (!reader.complete && !reader.body(u.head, u, this, bytes, start, end))
+      this.#finish('reading upstream: upstream sent invalid response', false);
+    else if (reader.complete) this.#finishBody(reader.keepalive);
+    else if (this.#bodySize >= MAX_BODY) this.#finishBody(false);
+  }
+
+  /** Takes a piece of the body. */
+  add(bytes: Buffer, start: number, end: number): void {
+    if (!this.plan.test.wantsBody || this.#bodySize >= MAX_BODY) return;
+    this.#body.push(Buffer.from(bytes.subarray(start, end)));
+    this.#bodySize += end - start;
+  }
+
+  #finishBody(keepalive: boolean): void {
+    const text = Buffer.concat(this.#body).toString('latin1', 0, MAX_BODY);
+    const failure = this.plan.test.testBody(this.#u.r, text);
+    this.#finish(failure === undefined ? undefined : `checking ${failure}`, keepalive);
+  }
+
+  ended(): void {
+    if (this.#phase === P.BODY && this.#reader.endsWithConnection) this.#finishBody(false);
+    else if (this.#phase === P.IDLE) this.#drop();
+    else this.#finish(`${this.#doing()}: upstream prematurely closed connection`, false);
+  }
+
+  failed(c: UpstreamConnection, error: Error): void {
+    if (this.#phase === P.IDLE) {
+      this.#drop();
+      return;
+    }
+    let message: string;
+    if (this.#phase !== P.CONNECTING) ({ message } = transferFailure(error));
+    else ({ message } = c.connected && c.tls ? handshakeFailure(error) : connectFailure(this.#u, error));
+    this.#finish(`${this.#doing()}: ${message}`, false);
+  }
+
+  drained(): void {}
+
+  timedOut(): void {
+    if (this.#phase === P.IDLE) this.#drop();
+    else this.#finish(`${this.#doing()}: upstream timed out (110: Connection timed out)`, false);
+  }
+
+  #doing(): string {
+    if (this.#phase === P.CONNECTING) return 'connecting to upstream';
+    return this.#phase === P.HEAD ? 'reading response header from upstream' : 'reading upstream';
+  }
+
+  #finish(failure: string | undefined, keepalive: boolean): void {
+    this.#phase = P.IDLE;
+    const c = this.#connection;
+    const { keepaliveTime, interval, jitter } = this.plan.settings;
+    const now = performance.now();
+    if (c !== null && keepalive && now - c.startedAt < keepaliveTime && c.flushed) c.deadline.set(c.startedAt, keepaliveTime);
+    else this.#drop();
+    if (this.#stopped) return;
+    this.#wait(interval + Math.random() * jitter);
+    this.#result(failure);
+  }
+
+  #drop(): void {
+    const c = this.#connection;
+    this.#connection = null;
+    c?.close();
+  }
+}

@@ -1,0 +1,179 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { size } from '../../../shared/config/slots.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { PostponeStage } from '../../body/postpone-stage.js';
+import type { BodyStage } from '../../body/stage.js';
+import { finalize } from '../../http/finalize.js';
+import { H } from '../../http/header-names.js';
+import { contextSlot, type Request } from '../../http/request.js';
+import type { LocationRuntime } from '../../http/runtime-types.js';
+import { startSubrequest } from '../../http/subrequest.js';
+import { defineModule, defineScope, type Variable } from '../../module.js';
+import { ERROR, OK } from '../../phases/codes.js';
+import { type ContentRange, parseContentRange } from './content-range.js';
+
+interface Settings {
+  /** Bytes; 0: off. */
+  slice: number;
+}
+
+const scope = defineScope<Settings>({
+  fields: { slice: inherit(0) },
+  directives: { slice: { in: In.HTTP | In.SERVER | In.LOCATION, args: 1, set: size('slice') } },
+});
+
+/** A response that is asked for in slices; the client's request and the subrequests for later slices share it. nginx: ngx_http_slice_ctx_t. */
+class Slices {
+  readonly size: number;
+  /** Where the next slice begins, and where the response ends. */
+  start: number;
+  end = 0;
+  etag: string | undefined = undefined;
+  /** A slice has come that fits. */
+  active = false;
+
+  constructor(size: number, start: number) {
+    this.size = size;
+    this.start = start;
+  }
+
+  /** The value for the request's Range header. */
+  get range(): string {
+    return `bytes=${this.start}-${this.start + this.size - 1}`;
+  }
+
+  /** Checks that a response is the slice asked for; a string says why not. */
+  accept(etag: string | undefined, given: ContentRange | undefined): string | undefined {
+    if (this.etag !== undefined && etag !== this.etag) return 'etag mismatch in slice response';
+    if (etag !== undefined) this.etag = etag;
+    if (given === undefined) return 'invalid range in slice response';
+    if (given.length === -1) return 'no complete length in slice response';
+    const end = Math.min(given.start + this.size, given.length);
+    if (given.start !== this.start || given.end !== end) {
+      return `unexpected range in slice response: ${given.start}-${given.end}, expected: ${this.start}-${end}`;
+    }
+    this.start = end;
+    this.active = true;
+    return undefined;
+  }
+}
+
+const slices = contextSlot<Slices>();
+
+/** Where the client's own range begins, if it asks for a single one. nginx: ngx_http_slice_get_start. */
+function firstByte(r: Request): number {
+  const { known } = r.head;
+  const range = known[H.range];
+  if (range === undefined || known[H.ifRange] !== undefined || range.length < 7 || range.includes(',')) return 0;
+  const start = Number(/^bytes= *(\d*)/i.exec(range)?.[1] ?? 0);
+  return Number.isSafeInteger(start) ? start : 0;
+}
+
+/** For the variable, which learns its location only when it is asked for. */
+const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
+
+// nginx: ngx_http_slice_range_variable.
+function sliceRange(r: Request): string | undefined {
+  const known = slices.get(r);
+  if (known !== undefined) return known.range;
+  const size = settings.get(r.location)?.slice ?? 0;
+  if (r !== r.main || r.out.status !== 0 || size === 0) return undefined;
+  const made = new Slices(size, size * Math.floor(firstByte(r) / size));
+  slices.set(r, made);
+  return made.range;
+}
+
+/** Makes a slice look like the beginning of a whole response. nginx: ngx_http_slice_header_filter. */
+function headerFilter(r: Request): number {
+  const own = slices.get(r);
+  if (own === undefined) return OK;
+  const { out } = r;
+  if (out.status !== 206) {
+    if (r === r.main) {
+      slices.set(r, undefined);
+      return OK;
+    }
+    r.log(ERR, `unexpected status code ${out.status} in slice response`);
+    return ERROR;
+  }
+  const given = parseContentRange(out.contentRange);
+  const complaint = own.accept(out.etag, given);
+  if (complaint !== undefined) {
+    r.log(ERR, complaint);
+    return ERROR;
+  }
+  out.status = 200;
+  out.statusText = undefined;
+  out.contentLength = r.bodyLength = given!.length;
+  out.contentOffset = given!.start;
+  out.contentRange = undefined;
+  out.acceptRanges = undefined;
+  out.allowRanges = true;
+  r.subrequestRanges = true;
+  r.singleRange = true;
+  if (r === r.main) {
+    r.joining = true;
+    r.bodyIdentity = undefined;
+  }
+  return OK;
+}
+
+/** Lets the other slices follow the first. nginx: ngx_http_slice_body_filter. */
+function bodyFilter(r: Request, next: BodyStage): BodyStage {
+  const own = slices.get(r);
+  const { joint, out } = r;
+  if (own === undefined || r !== r.main || joint === null) return next;
+  own.end = r.bodyLength;
+  if (out.status === 206) {
+    // Slices before the range that was granted are left out.
+    if (own.start + own.size <= out.contentOffset) own.start = own.size * Math.floor(out.contentOffset / own.size);
+    own.end = out.contentOffset + out.contentLength;
+  }
+  joint.tail = () => askForNext(r, own, joint);
+  return next;
+}
+
+function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
+  if (own.start >= own.end) return;
+  const slot = joint.slot();
+  const sr = startSubrequest(r, {
+    uri: r.uri,
+    args: r.args,
+    keepMethod: true,
+    clone: true,
+    sink: slot,
+    end() {
+      if (!own.active) {
+        r.log(ERR, 'missing slice response');
+        finalize(r, ERROR);
+        return;
+      }
+      askForNext(r, own, joint);
+      slot.end();
+    },
+  });
+  if (sr === undefined) {
+    finalize(r, ERROR);
+    return;
+  }
+  slices.set(sr, own);
+  own.active = false;
+}
+
+const variables: readonly Variable[] = [{ name: 'slice_range', cacheable: false, get: sliceRange }];
+
+/**
+ * Asks for a response in slices of one size, each of which a cache can keep, and puts them together for the client.
+ * nginx: ngx_http_slice_filter_module.
+ */
+export const sliceModule = defineModule({
+  name: 'slice',
+  location: scope,
+  variables,
+  installLocation(conf, location) {
+    settings.set(location, conf);
+  },
+  headerFilter: (conf) => (conf.slice === 0 ? undefined : headerFilter),
+  bodyFilter: (conf) => (conf.slice === 0 ? undefined : bodyFilter),
+});

@@ -1,0 +1,112 @@
+import type { Sql, Statement, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
+import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
+
+/** Whose sessions a zone holds, and for how long. */
+export interface SessionData {
+  /** Name of the `upstream {}`. */
+  readonly upstream: string;
+  /** Milliseconds after its last use when a session is forgotten. */
+  readonly timeout: number;
+}
+
+/** A session as a zone knows it. */
+export interface Session {
+  /** The server's `route`, or what stands for it. */
+  readonly sid: string;
+  /** Milliseconds of the machine's monotonic clock at the last use. */
+  readonly last: number;
+}
+
+/** Bytes that a session takes in nginx. nginx: ngx_http_upstream_sticky_sess_node_t. */
+const NODE = 144;
+/** How many expired sessions go for each one that is added: more than one, so that a backlog gets shorter. */
+const SWEEP = 4;
+
+const DDL = `CREATE TABLE IF NOT EXISTS sessions (key TEXT PRIMARY KEY, sid TEXT, last INTEGER) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS sessions_by_last ON sessions (last);
+  CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, entries INTEGER, evictions INTEGER);
+  INSERT INTO meta SELECT 1, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);`;
+
+/** Sessions by a digest of their names. nginx: ngx_http_upstream_sticky_sess_t. */
+export class SessionZone {
+  readonly sql: Sql;
+  readonly timeout: number;
+  /** How many sessions there is room for. */
+  readonly #capacity: number;
+  readonly #find: Statement<[string, number]>;
+  readonly #insert: Statement<never>;
+  readonly #update: Statement<never>;
+  readonly #sweep: Statement<never>;
+  readonly #dropOldest: Statement<never>;
+  readonly #meta: Statement<[number, number]>;
+  readonly #writeMeta: Statement<never>;
+  readonly #live: Statement<number>;
+
+  constructor(sql: Sql, { bytes, data }: { readonly bytes: number; readonly data: SessionData }) {
+    this.sql = sql;
+    this.timeout = data.timeout;
+    this.#capacity = Math.max(Math.floor(slabCapacity(bytes) / slabCost(NODE)), 1);
+    this.#find = sql.prepare('SELECT sid, last FROM sessions WHERE key = ?');
+    this.#insert = sql.prepare('INSERT INTO sessions VALUES (?, ?, ?)');
+    this.#update = sql.prepare('UPDATE sessions SET sid = ?, last = ? WHERE key = ?');
+    this.#sweep = sql.prepare('DELETE FROM sessions WHERE key IN (SELECT key FROM sessions WHERE last <= ? ORDER BY last LIMIT ?)');
+    this.#dropOldest = sql.prepare('DELETE FROM sessions WHERE key IN (SELECT key FROM sessions ORDER BY last LIMIT 1)');
+    this.#meta = sql.prepare('SELECT entries, evictions FROM meta');
+    this.#writeMeta = sql.prepare('UPDATE meta SET entries = ?, evictions = ?');
+    this.#live = sql.prepare('SELECT count(*) FROM sessions WHERE last > ?');
+  }
+
+  /** The session of a key, unless it has expired. Needs no transaction. */
+  find(key: string): Session | undefined {
+    const row = this.#find.get(key);
+    return row === undefined || row[1] <= monotonicMs() - this.timeout ? undefined : { sid: row[0], last: row[1] };
+  }
+
+  /**
+   * Binds a session to a server, as of now. One that is not known is added only with `create`. For inside a transaction. Returns false when
+   * the zone was full, so that the session used least recently had to go.
+   */
+  learn(key: string, sid: string, create: boolean): boolean {
+    const now = monotonicMs();
+    const row = this.#find.get(key);
+    if (row !== undefined && (create || row[1] > now - this.timeout)) this.#update.run(sid, now, key);
+    else if (create) return this.#add(key, sid, now);
+    return true;
+  }
+
+  // nginx: ngx_http_upstream_sticky_sess_create.
+  #add(key: string, sid: string, now: number): boolean {
+    let [entries, evictions] = this.#meta.get()!;
+    entries -= this.#sweep.run(now - this.timeout, SWEEP);
+    const full = entries >= this.#capacity;
+    if (full) {
+      entries -= this.#dropOldest.run();
+      evictions++;
+    }
+    this.#insert.run(key, sid, now);
+    this.#writeMeta.run(entries + 1, evictions);
+    return !full;
+  }
+
+  /** For a status page; runs without a transaction. */
+  stats(): ZoneStats {
+    const entries = this.#live.get(monotonicMs() - this.timeout)!;
+    return { entries, used: entries * slabCost(NODE), evictions: this.#meta.get()![1], rejections: 0 };
+  }
+}
+
+export type SessionZoneRef = ZoneRef<SessionZone, SessionData>;
+
+/** The kind of zone that `sticky learn` declares. */
+export const sessionZone: ZoneKind<SessionZone, SessionData> = {
+  id: 'sticky',
+  ddl: DDL,
+  open: (sql, zone) => new SessionZone(sql, zone),
+  stats: (zone) => zone.stats(),
+  // nginx: the first part of ngx_http_upstream_sticky_sess_init_zone.
+  conflict: (name, before, after) =>
+    before.upstream === after.upstream
+      ? undefined
+      : `sticky zone "${name}" is used in upstream "${after.upstream}" while previously it was used in upstream "${before.upstream}"`,
+};
