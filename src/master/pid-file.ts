@@ -1,6 +1,6 @@
 // The only file that imports proper-lockfile. It is loaded when the lock is taken, after our own signal handlers are there: what it brings
 // along listens for signals too, and would end the process on one that nobody else handles.
-import { constants, openSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import fs, { constants, openSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoCode, errnoText } from '../shared/lib/errno.js';
 import { fsPath } from '../shared/lib/fs-path.js';
@@ -9,6 +9,12 @@ import { ALERT, INFO, WARN } from '../shared/log/level.js';
 
 /** Milliseconds after which a lock that nobody renews counts as left behind. */
 const STALE = 10_000;
+
+/** A daemon has no umask, and a lock that everybody may put files into is one that cannot be removed. */
+const PRIVATE_FS = {
+  ...fs,
+  mkdir: (path: string, done: fs.NoParamCallback): void => fs.mkdir(path, 0o755, done),
+};
 
 /**
  * The file that names the running master, and the lock beside it that keeps a second one away. The text is nginx's: the number and a line
@@ -36,7 +42,12 @@ export class PidFile {
     const { lock } = await import('proper-lockfile');
     for (;;) {
       try {
-        this.#release = await lock(this.#path, { realpath: false, stale: STALE, onCompromised: (error) => this.#compromised(error) });
+        this.#release = await lock(this.#path, {
+          realpath: false,
+          stale: STALE,
+          fs: PRIVATE_FS,
+          onCompromised: (error) => this.#compromised(error),
+        });
         return;
       } catch (error) {
         if (errnoCode(error) !== 'ELOCKED') {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { LoadOptions } from '../shared/config/configuration.js';
+import { defaultLogPath, SYSTEM_PREFIX } from '../shared/config/paths.js';
 import { byteText } from '../shared/lib/native-text.js';
 import type { CommandLine } from './cli.js';
 
@@ -15,10 +16,10 @@ export interface Places {
 }
 
 const SYSTEM: Places = {
-  prefix: '/etc/sluice/',
-  conf: '/etc/sluice/sluice.conf',
-  errorLog: '/var/log/sluice/error.log',
-  pid: '/run/sluice.pid',
+  prefix: SYSTEM_PREFIX,
+  conf: `${SYSTEM_PREFIX}sluice.conf`,
+  errorLog: defaultLogPath('error.log', SYSTEM_PREFIX),
+  pid: '/run/sluice/sluice.pid',
 };
 
 /**

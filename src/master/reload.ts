@@ -45,13 +45,17 @@ async function reloadOnce(master: Master): Promise<void> {
   if (cycle === undefined) {
     return;
   }
+  // The end may have been asked for while a port in use was tried again.
+  if (master.ending !== undefined) {
+    discard(cycle, previous);
+    return;
+  }
   const problem = await pool.start({ configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.path });
   if (problem !== undefined || master.ending !== undefined) {
     if (problem !== undefined && master.ending === undefined) {
       log.log(EMERG, problem);
     }
-    closeListeners(added(cycle, previous));
-    closeLogs(cycle);
+    discard(cycle, previous);
     return;
   }
   master.cycle = cycle;
@@ -84,8 +88,10 @@ export function restartWorkers(master: Master): void {
   void startAgain(master);
 }
 
-function added(cycle: Cycle, previous: Cycle) {
-  return [...cycle.listeners.values()].filter((socket) => !previous.listeners.has(socket.spec.key));
+/** Closes what a cycle that never began to serve had opened. */
+function discard(cycle: Cycle, previous: Cycle): void {
+  closeListeners([...cycle.listeners.values()].filter((socket) => !previous.listeners.has(socket.spec.key)));
+  closeLogs(cycle);
 }
 
 function closeUnused(cycle: Cycle, previous: Cycle, master: Master): void {

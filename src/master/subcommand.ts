@@ -36,4 +36,14 @@ export const subcommands: readonly Subcommand[] = [
     ],
     run: async (values) => (await import('./cache-command.js')).runCacheCommand(values),
   },
+  {
+    name: 'migrate',
+    describe: 'say how the directives of an nginx configuration are taken here',
+    options: [
+      { name: 'file', describe: "nginx's main configuration file", positional: true, required: true },
+      { name: 'directory', alias: 'p', describe: 'prefix path; the folder of the file unless given' },
+      { name: 'json', describe: 'as one JSON object', flag: true },
+    ],
+    run: async (values) => (await import('./migrate-command.js')).runMigrateCommand(values),
+  },
 ];

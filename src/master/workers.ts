@@ -75,6 +75,8 @@ export class WorkerPool {
   readonly #pauses = new Map<NodeJS.Timeout, Generation>();
   #generations = 0;
   #ending = false;
+  /** The newest configuration whose processes were told to end. */
+  #quitted = 0;
   #whenEmpty: (() => void)[] = [];
 
   constructor(options: PoolOptions) {
@@ -86,20 +88,13 @@ export class WorkerPool {
   }
 
   /**
-   * Starts the processes of a configuration. Resolves to undefined once all of them accept; when one cannot, all of them are ended and the
-   * result is the reason.
+   * Starts the processes of a configuration. Resolves to undefined once all workers accept; when one cannot, all of them are
+   * ended and the result is the reason.
    */
   async start(spec: GenerationSpec): Promise<string | undefined> {
     const generation: Generation = { ...spec, number: ++this.#generations };
     const { workerProcesses } = spec.configuration.process;
-    const places: [Role, number][] = Array.from({ length: workerProcesses }, (_, slot) => ['worker', slot]);
-    if (spec.configuration.cachePaths.some(({ manager }) => manager)) {
-      places.push(['cache-manager', -1]);
-    }
-    if (spec.configuration.cachePaths.some(({ loader }) => loader)) {
-      places.push(['cache-loader', -1]);
-    }
-    const started = places.map(([role, slot]) => this.#fork(generation, role, slot, 0));
+    const started = Array.from({ length: workerProcesses }, (_, slot) => this.#fork(generation, 'worker', slot, 0));
     const { log } = this.#options;
     for (const line of spec.announce ?? []) {
       log.log(NOTICE, line);
@@ -116,13 +111,38 @@ export class WorkerPool {
     const problem = problems.find((text) => text !== undefined);
     if (problem !== undefined) {
       this.#terminate((member) => member.generation === generation);
+    } else {
+      this.#startHelpers(generation);
     }
     return problem;
+  }
+
+  /** Starts what looks after the caches. Nobody waits for it, and it does not take time from workers that are about to accept. */
+  #startHelpers(generation: Generation): void {
+    if (this.#ending || this.#isOld(generation) || generation.number <= this.#quitted) {
+      return;
+    }
+    const { cachePaths } = generation.configuration;
+    const roles: Role[] = [];
+    if (cachePaths.some(({ manager }) => manager)) {
+      roles.push('cache-manager');
+    }
+    if (cachePaths.some(({ loader }) => loader)) {
+      roles.push('cache-loader');
+    }
+    for (const role of roles) {
+      // One that fails is tried again after a pause.
+      const { member } = this.#fork(generation, role, -1, 1);
+      this.#options.log.log(NOTICE, `start ${NAMES[role]} ${member.pid}`);
+    }
   }
 
   /** Lets processes finish their clients and end: all, or all but those of the newest configuration. */
   quit(which: 'all' | 'old'): void {
     this.#dropPauses(which);
+    if (which === 'all') {
+      this.#quitted = this.#generations;
+    }
     for (const member of this.#members) {
       if (!member.leaving && (which === 'all' || this.#isOld(member.generation))) {
         member.leaving = true;

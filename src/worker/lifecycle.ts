@@ -6,6 +6,7 @@ import { ErrorLog, type Logger } from '../shared/log/error-log.js';
 import { openErrorLog } from '../shared/log/error-log-spec.js';
 import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
 import { LogFiles } from '../shared/log/log-files.js';
+import { loadWinston } from '../shared/log/winston.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
@@ -137,6 +138,7 @@ export class Lifecycle {
     const log = openErrorLog(start.errorLogs, this.#logFiles, ({ host }) => start.snapshot.hosts[host]?.[0] ?? host);
     this.#log = log;
     this.#logFiles.failures = log;
+    loadWinston();
   }
 
   #accept(): void {

@@ -27,6 +27,8 @@ export interface WorkerEnv {
   readonly prefix: string;
   /** `nginx_compatibility on`. */
   readonly compatible: boolean;
+  /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */
+  onDrain(callback: () => void): void;
   /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */
   onClose(callback: () => void): void;
 }

@@ -17,6 +17,7 @@ export function serve(worker: WorkerProcess): Server {
   const loaded = loadFromSnapshot<Request>(language, worker.snapshot);
   const settings = loaded.settings(processScope, loaded.root);
   const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
+  const drainers: (() => void)[] = [];
   const closers: (() => void)[] = [() => zones.close()];
   const env: WorkerEnv = {
     slot: worker.slot,
@@ -26,6 +27,7 @@ export function serve(worker: WorkerProcess): Server {
     logFiles: worker.logFiles,
     prefix: worker.snapshot.prefix,
     compatible: settings.compatibility,
+    onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),
   };
   const http = buildRuntime(loaded, modules, env);
@@ -36,12 +38,17 @@ export function serve(worker: WorkerProcess): Server {
   for (const listener of http?.listeners ?? []) {
     worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
   }
+  const startDraining = (): void => {
+    for (const drainer of drainers.splice(0)) drainer();
+  };
   const close = (): void => {
+    startDraining();
     for (const closer of closers.splice(0).reverse()) closer();
   };
   return {
     start() {},
     drain(done) {
+      startDraining();
       acceptor.drain(() => {
         close();
         done();

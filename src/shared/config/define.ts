@@ -27,8 +27,11 @@ export interface Field<T> {
   readonly merge: (parent: T, child: T | undefined) => T;
 }
 
+/** The rule of {@link inherit}: one function for all fields, so that merging can tell a block that says nothing of its own. */
+export const takeOver = (parent: unknown, child: unknown): unknown => (child === undefined ? parent : child);
+
 /** A field whose inner value replaces the outer one; the commonest rule. */
-export const inherit = <T>(initial: T): Field<T> => ({ initial, merge: (parent, child) => (child === undefined ? parent : child) });
+export const inherit = <T>(initial: T): Field<T> => ({ initial, merge: takeOver as Field<T>['merge'] });
 
 /** A field that inner blocks do not take over. */
 export const own = <T>(initial: T): Field<T> => ({ initial, merge: (_parent, child) => (child === undefined ? initial : child) });
@@ -126,7 +129,8 @@ export interface FailOptions {
 
 /** What `link` functions can ask for. */
 export interface LinkContext<R extends Subject> {
-  fail(message: string, pos?: Pos): never;
+  /** Fails at the block that is being linked, at `pos`, or with null without a place, where nginx's message holds it. */
+  fail(message: string, pos?: Pos | null): never;
   warn(message: string, pos?: Pos): void;
   readonly variables: VariableTable<R>;
   readonly zones: ZoneTable;

@@ -113,10 +113,9 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     if (errors.length > 0) throw new LoadFailure(errors, draft.warnings, draft.sources);
   };
   giveUp();
-  if (!root.seen.has('events')) errors.push(new ConfigError('no "events" section in configuration'));
-  giveUp();
   mergeBlocks(registry, root, draft.prefix);
   visitMerged(registry, root, draft.prefix, ({ scope }, conf, place) => {
+    if (scope.link === undefined) return;
     const { block } = place;
     const at = block.node === undefined ? undefined : { ...block.node.pos, line: block.node.closeLine ?? block.node.endLine };
     const ctx: LinkContext<R> = {
@@ -127,12 +126,12 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
       logFile: (path) => void draft.logFiles.add(path),
       folder: (path) => void draft.folders.add(path),
       fail: (message, pos) => {
-        throw new ConfigError(message, pos ?? at);
+        throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? at);
       },
       warn: (message, pos) => void draft.warnings.push({ level: 'warn', message, pos: pos ?? at }),
     };
     try {
-      scope.link?.(conf, ctx, place);
+      scope.link(conf, ctx, place);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       errors.push(error);
@@ -145,6 +144,8 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
       errors.push(new ConfigError(`unknown "${name}" variable`, undefined, hintAt(pos, meant)));
     }, warn);
   }
+  // Blocks were complete, for nginx, when their `}` was read; this it misses at the end of the file.
+  if (!root.seen.has('events')) errors.push(new ConfigError('no "events" section in configuration'));
   for (const zone of draft.zones.all()) {
     if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));
   }

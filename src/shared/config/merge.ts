@@ -1,7 +1,7 @@
 import type { Subject } from '../value/value.js';
 import type { Block } from './block.js';
 import { In } from './context.js';
-import type { Field, LevelName, MergePlace } from './define.js';
+import { type Field, type LevelName, type MergePlace, takeOver } from './define.js';
 import type { NumberedScope, Registry } from './registry.js';
 
 const NAMELESS: number = In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
@@ -31,13 +31,30 @@ function mergeScope<R extends Subject>(numbered: NumberedScope<R>, block: Block,
   const { scope, number } = numbered;
   const parent = block.parent?.merged[number] as Record<string, unknown> | undefined;
   const child = block.written[number];
-  const merged: Record<string, unknown> = {};
+  // Most blocks say nothing of most modules: with thousands of locations, copies of the settings would take seconds and much memory.
+  if (child === undefined && parent !== undefined && isTakenOver(scope)) {
+    block.merged[number] = parent;
+    return;
+  }
+  const merged: Record<string, unknown> = { ...numbered.blank };
   for (const name of Object.keys(scope.fields)) {
     const field = scope.fields[name] as Field<unknown>;
     merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
   }
   scope.finish?.(merged, parent, place);
   block.merged[number] = Object.freeze(merged);
+}
+
+const takenOver = new WeakMap<object, boolean>();
+
+/** Whether a block in which nothing is written has the very settings of the block around it. */
+function isTakenOver<R extends Subject>(scope: NumberedScope<R>['scope']): boolean {
+  let known = takenOver.get(scope);
+  if (known === undefined) {
+    known = scope.finish === undefined && Object.values<Field<unknown>>(scope.fields).every(({ merge }) => merge === takeOver);
+    takenOver.set(scope, known);
+  }
+  return known;
 }
 
 /** Runs every scope's cross-checks, in the order of the text. */

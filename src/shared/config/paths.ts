@@ -2,3 +2,18 @@
 export function resolvePath(path: string, folder: string): string {
   return path.startsWith('/') ? path : folder + path;
 }
+
+/** The prefix of a server that is installed as part of the system, where nothing may be written. */
+export const SYSTEM_PREFIX = '/etc/sluice/';
+const SYSTEM_LOGS = '/var/log/sluice/';
+const SYSTEM_CACHE = '/var/cache/sluice/';
+
+/** Full path of a log that no directive names. nginx: --http-log-path. */
+export function defaultLogPath(name: string, prefix: string): string {
+  return prefix === SYSTEM_PREFIX ? SYSTEM_LOGS + name : `${prefix}logs/${name}`;
+}
+
+/** Full path of a folder for temporary files that no directive names. nginx: --http-client-body-temp-path and its kin. */
+export function defaultTempPath(name: string, prefix: string): string {
+  return prefix === SYSTEM_PREFIX ? SYSTEM_CACHE + name : prefix + name;
+}

@@ -17,6 +17,11 @@ export interface NumberedScope<R extends Subject> {
   readonly level: LevelName;
   readonly number: number;
   readonly module: string;
+  /**
+   * An object with every setting and no values, to be copied. Copies are structures with a fixed layout for V8; of an object that is
+   * filled name by name it makes a hash table, which costs at every look at a setting.
+   */
+  readonly blank: Readonly<Record<string, undefined>>;
 }
 
 /** All modules' tables in one: which directives there are, and which settings each block has. */
@@ -29,7 +34,8 @@ export class Registry<R extends Subject> {
   constructor(modules: readonly ModuleScopes<R>[]) {
     for (const module of modules) {
       for (const { level, scope } of module.scopes) {
-        const numbered = { scope, level, number: this.scopes.length, module: module.name };
+        const blank = Object.fromEntries(Object.keys(scope.fields).map((name) => [name, undefined]));
+        const numbered = { scope, level, number: this.scopes.length, module: module.name, blank };
         this.scopes.push(numbered);
         this.#numbers.set(scope, numbered);
         for (const [name, directive] of Object.entries(scope.directives)) {

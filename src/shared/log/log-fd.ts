@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readlinkSync, statSync, writeSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { errnoCode } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
 
@@ -23,8 +24,11 @@ function describe(fd: number, owned: boolean): LogFd {
   return { fd, owned, ino: stat.ino, dev: stat.dev, kind: stat.isFile() ? 'file' : stat.isFIFO() ? 'pipe' : 'other' };
 }
 
-/** 1 or 2 when the path is one of the names of this process's standard output or standard error, else undefined. */
-function standardDescriptor(path: string): 1 | 2 | undefined {
+/**
+ * 1 or 2 when the path is one of the names of this process's standard output or standard error, or a symbolic link to one, as container
+ * images have for their logs; else undefined.
+ */
+function standardDescriptor(path: string, links = 8): 1 | 2 | undefined {
   switch (path) {
     case '/dev/stdout':
     case '/dev/fd/1':
@@ -35,7 +39,11 @@ function standardDescriptor(path: string): 1 | 2 | undefined {
     case '/proc/self/fd/2':
       return 2;
     default:
-      return undefined;
+      try {
+        return links === 0 ? undefined : standardDescriptor(resolve(dirname(path), readlinkSync(fsPath(path), 'latin1')), links - 1);
+      } catch {
+        return undefined;
+      }
   }
 }
 

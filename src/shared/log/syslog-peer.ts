@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { connect, isIPv6, type Socket } from 'node:net';
+import { connect, isIPv6, type NetConnectOpts, type Socket } from 'node:net';
+import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { errnoCode, errnoText } from '../lib/errno.js';
 import type { LogTarget } from './error-log.js';
@@ -26,7 +27,10 @@ export interface SyslogPeer {
  * level alert in a log other than this one.
  */
 export function openSyslog(spec: SyslogSpec, address: string, report: (message: string) => void): SyslogPeer {
-  return spec.path === undefined ? new UdpPeer(spec, address, report) : new UnixPeer(spec, spec.path, report);
+  if (spec.path !== undefined) {
+    return new StreamPeer(spec, { path: spec.path }, report);
+  }
+  return spec.tcp ? new StreamPeer(spec, { host: address, port: spec.port }, report) : new UdpPeer(spec, address, report);
 }
 
 /** A target that sends error log lines to a server. nginx: ngx_syslog_writer. */
@@ -74,6 +78,8 @@ class UdpPeer implements SyslogPeer {
     if (this.#connected && this.#socket !== undefined) {
       if (this.#socket.getSendQueueSize() < BYTE_LIMIT) {
         this.#socket.send(message, this.#sent);
+      } else {
+        this.#reporter.failed('send', constants.errno.EAGAIN);
       }
     } else if (!this.#closed && this.#waiting.length < QUEUE_LIMIT && Date.now() - this.#failedAt >= RETRY) {
       this.#waiting.push(message);
@@ -126,12 +132,12 @@ class UdpPeer implements SyslogPeer {
 }
 
 /**
- * A server at a UNIX-domain socket. Node has stream sockets of that family only. A datagram socket, which /dev/log mostly is, is reached
- * through the system's logger(1), which runs as long as the peer lives.
+ * A server reached by TCP, or at a UNIX-domain socket; each message is a line. Of that family Node has stream sockets only: a datagram
+ * socket, which /dev/log mostly is, is reached through the system's logger(1), which runs as long as the peer lives.
  */
-class UnixPeer implements SyslogPeer {
+class StreamPeer implements SyslogPeer {
   readonly #spec: SyslogSpec;
-  readonly #path: string;
+  readonly #to: NetConnectOpts & { readonly path?: string };
   readonly #reporter: Reporter;
   #socket: Socket | undefined;
   #logger: ChildProcess | undefined;
@@ -141,9 +147,9 @@ class UnixPeer implements SyslogPeer {
   #closed = false;
   #failedAt = 0;
 
-  constructor(spec: SyslogSpec, path: string, report: (message: string) => void) {
+  constructor(spec: SyslogSpec, to: NetConnectOpts & { readonly path?: string }, report: (message: string) => void) {
     this.#spec = spec;
-    this.#path = path;
+    this.#to = to;
     this.#reporter = new Reporter(spec.server, report);
   }
 
@@ -164,7 +170,7 @@ class UnixPeer implements SyslogPeer {
   }
 
   #connect(): void {
-    const socket = connect({ path: this.#path });
+    const socket = connect(this.#to);
     this.#socket = socket;
     socket.unref();
     socket.on('connect', () => this.#opened(socket));
@@ -185,7 +191,7 @@ class UnixPeer implements SyslogPeer {
   #spawnLogger(): void {
     const { tag, nohostname } = this.#spec;
     const form = nohostname ? [] : ['--rfc3164'];
-    const logger = spawn('logger', ['--socket', this.#path, '--prio-prefix', '--size', '65536', '--tag', tag, ...form], {
+    const logger = spawn('logger', ['--socket', this.#to.path ?? '', '--prio-prefix', '--size', '65536', '--tag', tag, ...form], {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     logger.unref();
@@ -217,6 +223,8 @@ class UnixPeer implements SyslogPeer {
       // logger(1) adds time, host and tag itself.
       const header = this.#logger === undefined ? syslogHeader(this.#spec, severity) : `<${this.#spec.facility * 8 + severity}>`;
       out.write(`${header}${text.replaceAll('\n', ' ')}\n`, 'latin1');
+    } else {
+      this.#reporter.failed('send', constants.errno.EAGAIN);
     }
   }
 

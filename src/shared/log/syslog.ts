@@ -15,9 +15,11 @@ const MAX_UNIX_PATH = 107;
 export interface SyslogSpec {
   /** The server as it was written, for messages. */
   readonly server: string;
-  /** Path of a UNIX-domain socket, or undefined for a server reached by UDP. */
+  /** Path of a UNIX-domain socket, or undefined for a server at an address. */
   readonly path: string | undefined;
-  /** Name or address of a server reached by UDP; an IPv6 address is without its brackets. */
+  /** Reached by TCP (`server=tcp:HOST:PORT`) instead of UDP. */
+  readonly tcp: boolean;
+  /** Name or address of the server; an IPv6 address is without its brackets. */
   readonly host: string;
   readonly port: number;
   readonly facility: number;
@@ -32,7 +34,7 @@ export interface SyslogSpec {
  * nginx: ngx_syslog_parse_args.
  */
 export function parseSyslog(value: string, defaultTag: string, fail: (message: string) => never): SyslogSpec {
-  let server: Pick<SyslogSpec, 'server' | 'path' | 'host' | 'port'> | undefined;
+  let server: ServerAddress | undefined;
   let facility: number | undefined;
   let severity: number | undefined;
   let tag: string | undefined;
@@ -80,10 +82,14 @@ export function parseSyslog(value: string, defaultTag: string, fail: (message: s
   return { ...server, facility: facility ?? 23, severity: severity ?? 6, tag: tag ?? defaultTag, nohostname };
 }
 
-/** nginx: ngx_parse_url, without its resolving. */
-function parseServer(text: string, fail: (message: string) => never): Pick<SyslogSpec, 'server' | 'path' | 'host' | 'port'> {
-  const bad = (what: string): never => fail(`${what} in syslog server "${text}"`);
-  if (/^unix:/i.test(text)) {
+type ServerAddress = Pick<SyslogSpec, 'server' | 'path' | 'tcp' | 'host' | 'port'>;
+
+/** `HOST[:PORT]`, `unix:PATH` and, which nginx does not have, `tcp:HOST[:PORT]`. nginx: ngx_parse_url, without its resolving. */
+function parseServer(written: string, fail: (message: string) => never): ServerAddress {
+  const bad = (what: string): never => fail(`${what} in syslog server "${written}"`);
+  const tcp = /^tcp:/i.test(written);
+  const text = tcp ? written.slice(4) : written;
+  if (/^unix:/i.test(written)) {
     const path = text.slice(5);
     if (path === '') {
       bad('no path in the unix domain socket');
@@ -91,7 +97,7 @@ function parseServer(text: string, fail: (message: string) => never): Pick<Syslo
     if (path.length > MAX_UNIX_PATH) {
       bad('too long path in the unix domain socket');
     }
-    return { server: text, path, host: '', port: 0 };
+    return { server: text, path, tcp, host: '', port: 0 };
   }
   const bracketed = /^\[([^\]]*)\](.*)$/s.exec(text);
   if (/[/?]/.test(text) || (text.startsWith('[') && (bracketed === null || !/^(:.*)?$/s.test(bracketed[2] ?? '')))) {
@@ -106,7 +112,7 @@ function parseServer(text: string, fail: (message: string) => never): Pick<Syslo
   if (host === '') {
     bad('no host');
   }
-  return { server: colon < 0 ? `${text}:${port}` : text, path: undefined, host, port };
+  return { server: colon < 0 ? `${written}:${port}` : written, path: undefined, tcp, host, port };
 }
 
 const HOSTNAME = hostname().toLowerCase();

@@ -1,5 +1,5 @@
-// The only file that imports winston. It is loaded with the first line that is written, not at start: loading takes some 30 ms, and most
-// starts write nothing. Everything below runs synchronously, so that the lines before a crash are in the file and the order is that of the
+// The only file that imports winston. It is loaded with the first line that is written, not at start: loading takes some 15 ms, and many
+// processes write nothing. Workers load it before they serve, so that no client waits for it. Everything below runs synchronously, so that the lines before a crash are in the file and the order is that of the
 // calls.
 import { createRequire } from 'node:module';
 import type { LoggerOptions, Logger as WinstonLogger } from 'winston';
@@ -27,13 +27,19 @@ interface Parts {
 const LEVELS = Object.fromEntries(levelNames.slice(1).map((name, i) => [name, i + 1]));
 const UNCHANGED = { transform: (line: unknown) => line } as NonNullable<LoggerOptions['format']>;
 
+/** What is used of winston, in one file that the build makes beside the bundles; not there when the sources run as they are. */
+declare const WINSTON_PARTS: string | undefined;
+
 let parts: Parts | undefined;
+
+/** Loads winston, which takes a while: for processes that must not stop for it later. */
+export function loadWinston(): void {
+  parts ??= load();
+}
 
 function load(): Parts {
   const require = createRequire(import.meta.url);
-  // The parts that are needed take half the time of the whole package, which also loads its network transports.
-  const createLogger = require('winston/lib/winston/create-logger') as Parts['createLogger'];
-  const Base = createRequire(require.resolve('winston'))('winston-transport') as typeof Transport;
+  const { createLogger, Base } = typeof WINSTON_PARTS === 'string' ? (require(WINSTON_PARTS) as Needed) : needed(require);
   class TargetTransport extends Base {
     readonly #target: LogTarget;
 
@@ -49,6 +55,17 @@ function load(): Parts {
     }
   }
   return { createLogger, TargetTransport };
+}
+
+interface Needed {
+  readonly createLogger: Parts['createLogger'];
+  readonly Base: typeof Transport;
+}
+
+/** The parts that are needed take half the time of the whole package, which also loads its network transports. */
+function needed(require: NodeJS.Require): Needed {
+  const createLogger = require('winston/lib/winston/create-logger') as Parts['createLogger'];
+  return { createLogger, Base: createRequire(require.resolve('winston'))('winston-transport') as typeof Transport };
 }
 
 /** A winston logger over the targets, as a function. */

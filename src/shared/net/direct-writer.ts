@@ -1,21 +1,42 @@
 // Writes past node:stream's machinery, straight to libuv's handle: a response that the kernel takes at once, as nearly
 // all do, needs no queue, no callback and no tick. Node has no public way to do that.
 import type { Socket } from 'node:net';
+import { getSystemErrorName } from 'node:util';
 
 interface Handle {
   writeLatin1String(request: WriteRequest, text: string): number;
   writeBuffer(request: WriteRequest, bytes: Buffer): number;
+  /** Pieces and their encodings in turns; `buffer` for bytes. */
+  writev(request: WriteRequest, pieces: readonly (string | Buffer)[], allBuffers: false): number;
+  /** Of TLS: the connection below. */
+  readonly _parent?: { readonly writeQueueSize: number };
 }
 
 interface WriteRequest {
-  handle?: Handle;
   oncomplete?: ((status: number) => void) | undefined;
+  /** Keeps memory alive that libuv still sends from. */
+  data?: unknown;
+  /** A number, which is {@link OVER} once the write is over. */
+  getAsyncId(): number;
 }
+
+/** What a write's native object, which is no more, has for a number. */
+const OVER = -1;
 
 interface StreamBinding {
   readonly WriteWrap: new () => WriteRequest;
   readonly streamBaseState: Int32Array;
   readonly kLastWriteWasAsync: number;
+}
+
+/** What a net.Socket holds inside, as far as it is used here. */
+interface Internals {
+  readonly _handle: Handle | null;
+  readonly _writableState: { readonly length: number };
+}
+
+interface Latin1Writable {
+  latin1Write(text: string, offset: number, length: number): number;
 }
 
 let loaded: StreamBinding | null | undefined;
@@ -43,16 +64,60 @@ export const PENDING = 1;
 /** Not possible now: use the socket's own `write`. */
 export const REFUSED = 2;
 
-/** Writes to one plain socket. While a write is pending, further ones are refused. */
-export class DirectWriter {
-  readonly #socket: Socket;
-  readonly #flushed: () => void;
-  #pending = false;
+/** Up to this size pieces are put together for a plain socket, which costs less than to give them to the kernel one by one. */
+export const JOIN_LIMIT = 16 * 1024;
+/** The same for a cipher, which makes records of what it gets at once. */
+const CIPHER_LIMIT = 32 * 1024;
 
-  /** `flushed` is called when a pending write is done. */
-  constructor(socket: Socket, flushed: () => void) {
+/** A write that the kernel took at once has left no trace in its request, so that the next one can have it. */
+let spare: WriteRequest | undefined;
+/** Where pieces are put together; in use only during a call, unless the kernel took a part of it. */
+let workspace: Buffer | undefined;
+/** The part of it that was written last: mostly the next answer is as long. */
+let part: Buffer | undefined;
+
+function partOf(size: number): Buffer {
+  workspace ??= Buffer.allocUnsafeSlow(CIPHER_LIMIT);
+  if (part === undefined || part.length !== size) part = workspace.subarray(0, size);
+  return part;
+}
+
+const putText = (into: Buffer, text: string, at: number): number => (into as unknown as Latin1Writable).latin1Write(text, at, text.length);
+
+/** Node's `net.Socket` lets everything wait while this is set, until it emits `connect`. */
+interface Waiting {
+  connecting: boolean;
+}
+
+/** The error that the socket's own `write` would have made of libuv's number. */
+function writeError(errno: number): NodeJS.ErrnoException {
+  const code = getSystemErrorName(errno);
+  return Object.assign(new Error(`write ${code}`), { errno, code, syscall: 'write' });
+}
+
+/** Writes to one socket. While a write is under way, further ones are refused. */
+export class DirectWriter {
+  readonly #node: StreamBinding | null;
+  readonly #socket: Socket;
+  /** Writing to a handle that was closed gives an error. */
+  readonly #handle: Handle | null;
+  readonly #queue: { readonly length: number };
+  readonly #flushed: () => void;
+  readonly #tls: boolean;
+  /** The write before, if it did not end at once. */
+  #last: WriteRequest | undefined = undefined;
+  #pending = false;
+  #holding = false;
+
+  /** `flushed` is called when a pending write is done. `tls`: the socket is a `TLSSocket`. */
+  constructor(socket: Socket, flushed: () => void, tls: boolean) {
+    const { _handle, _writableState } = socket as unknown as Internals;
+    this.#node = binding();
     this.#socket = socket;
+    this.#handle = _handle;
+    this.#queue = _writableState;
     this.#flushed = flushed;
+    this.#tls = tls;
   }
 
   /** A write is on its way that the kernel could not take at once. */
@@ -60,27 +125,112 @@ export class DirectWriter {
     return this.#pending;
   }
 
+  /** Nothing waits for the kernel, neither here nor in the socket's own queue. */
+  get empty(): boolean {
+    return !this.#pending && this.#queue.length === 0;
+  }
+
+  /** A write is under way. A cipher takes no other one until it is over, and Node ends the process if it gets one. */
+  #busy(): boolean {
+    if (this.#last === undefined) return false;
+    if (this.#pending || this.#last.getAsyncId() !== OVER) return true;
+    this.#last = undefined;
+    return false;
+  }
+
   /** Writes text (latin1) or bytes. */
   write(data: string | Buffer): number {
-    const node = binding();
-    const handle = (this.#socket as unknown as { _handle: Handle | null })._handle;
-    if (node === null || handle === null || this.#pending || this.#socket.writableLength > 0) return REFUSED;
-    const request = new node.WriteWrap();
-    request.handle = handle;
-    request.oncomplete = this.#done;
-    const error = typeof data === 'string' ? handle.writeLatin1String(request, data) : handle.writeBuffer(request, data);
+    const handle = this.#handle;
+    const node = this.#node;
+    if (node === null || handle === null || this.#busy() || this.#queue.length > 0) {
+      this.hold();
+      return REFUSED;
+    }
+    spare ??= new node.WriteWrap();
+    const error = typeof data === 'string' ? this.#writeText(handle, spare, data) : handle.writeBuffer(spare, data);
+    return this.#written(node, handle, error, data);
+  }
+
+  /** Writes text, bytes and text in one go. */
+  writeJoined(before: string, bytes: Buffer, after: string): number {
+    const handle = this.#handle;
+    const node = this.#node;
+    const start = before.length;
+    const end = start + bytes.length;
+    const total = end + after.length;
+    if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || (this.#tls && total > CIPHER_LIMIT)) {
+      this.hold();
+      return REFUSED;
+    }
+    spare ??= new node.WriteWrap();
+    if (total > JOIN_LIMIT && !this.#tls) {
+      const pieces = [before, 'latin1', bytes, 'buffer'];
+      if (after !== '') pieces.push(after, 'latin1');
+      return this.#written(node, handle, handle.writev(spare, pieces, false), pieces);
+    }
+    const whole = partOf(total);
+    putText(whole, before, 0);
+    whole.set(bytes, start);
+    if (after !== '') putText(whole, after, end);
+    const code = this.#written(node, handle, handle.writeBuffer(spare, whole), whole);
+    // A cipher has taken all of it when the call returns.
+    if (code === PENDING && !this.#tls) {
+      workspace = undefined;
+      part = undefined;
+    }
+    return code;
+  }
+
+  // Node copies a text twice for TLS.
+  #writeText(handle: Handle, request: WriteRequest, text: string): number {
+    if (!this.#tls || text.length > CIPHER_LIMIT) return handle.writeLatin1String(request, text);
+    const whole = partOf(text.length);
+    putText(whole, text, 0);
+    return handle.writeBuffer(request, whole);
+  }
+
+  #written(node: StreamBinding, handle: Handle, error: number, data: unknown): number {
     if (error !== 0) {
-      this.#socket.destroy();
+      this.#socket.destroy(writeError(error));
       return WRITTEN;
     }
     if (node.streamBaseState[node.kLastWriteWasAsync] === 0) return WRITTEN;
+    const request = spare as WriteRequest;
+    spare = undefined;
+    this.#last = request;
+    // TLS tells of every write later, those too that the kernel took; nobody has to hear of these.
+    if (this.#tls && handle._parent?.writeQueueSize === 0) return WRITTEN;
+    request.oncomplete = this.#done;
+    request.data = data;
     this.#pending = true;
     return PENDING;
   }
 
+  /** Lets what is given to the socket's own `write` and `end` wait until a write under way here is done. */
+  hold(): void {
+    if (!this.#tls || this.#holding || !this.#busy()) return;
+    this.#holding = true;
+    (this.#last as WriteRequest).oncomplete = this.#done;
+    (this.#socket as unknown as Waiting).connecting = true;
+  }
+
   readonly #done = (status: number): void => {
+    const told = this.#pending;
+    this.#last = undefined;
     this.#pending = false;
-    if (status < 0) this.#socket.destroy();
-    else this.#flushed();
+    if (this.#holding) this.#release();
+    if (status < 0) this.#socket.destroy(writeError(status));
+    else if (told) this.#flushed();
   };
+
+  #release(): void {
+    const socket = this.#socket;
+    this.#holding = false;
+    if (socket.destroyed) return;
+    (socket as unknown as Waiting).connecting = false;
+    socket.emit('connect');
+    // While it waited, the socket neither started nor stopped to read.
+    if (socket.isPaused()) socket.pause();
+    else socket.resume();
+  }
 }

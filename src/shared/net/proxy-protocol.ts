@@ -42,6 +42,7 @@ function readVersion1(bytes: Buffer): ProxyProtocolResult {
     return bytes.length < V1_MAX && 'PROXY '.startsWith(sofar) && !bytes.includes(10) ? { kind: 'more' } : broken(bytes);
   }
   const line = bytes.toString('latin1', 0, end);
+  if (line.includes('\n')) return broken(bytes);
   if (line.startsWith('PROXY UNKNOWN')) return { kind: 'header', header: undefined, size: end + 2 };
   const found = /^PROXY TCP([46]) ([^ ]+) ([^ ]+) (\d{1,5}) (\d{1,5})$/.exec(line);
   if (found === null) return broken(bytes);

@@ -12,22 +12,40 @@ export type { GroupName } from './ast.js';
 /** A match: the matched text and each group's, undefined where a group is not set. */
 export type RegexMatch = readonly (string | undefined)[];
 
-/** A regular expression with PCRE's meaning over latin1 strings. No call takes more than some milliseconds. */
+/** Who pays for matching: what one request may spend on all its matches together, so that none holds a worker up. */
+export interface MatchPayer {
+  /** Steps that are left; {@link requestSteps} to begin with. */
+  matchSteps: number;
+}
+
+/** Steps that the matches of one request may take; some 20 ms, in the first match of a process 40. Only work that grows faster than the subject is counted. */
+export const requestSteps = 500_000;
+
+/** A regular expression with PCRE's meaning over latin1 strings. */
 export interface CompiledRegex {
   readonly pattern: string;
   /** Number of capturing groups. */
   readonly captures: number;
   /** Named groups in the order of their names, as in PCRE's name table. */
   readonly names: readonly GroupName[];
-  /** 0, or PCRE2's error when the last call gave up: -47, the match limit. See matchFailure(). */
+  /** 0, or PCRE2's error when the last call gave up since its payer had no steps left: -47, the match limit. See matchFailure(). */
   readonly error: number;
-  test(subject: string): boolean;
+  test(subject: string, payer: MatchPayer): boolean;
   /** Returns null when there is no match, and when `error` is set. */
-  exec(subject: string): RegexMatch | null;
+  exec(subject: string, payer: MatchPayer): RegexMatch | null;
 }
 
 /** PCRE2_ERROR_MATCHLIMIT */
 const matchLimitError = -47;
+
+/** What a match may take of the matcher's steps when nothing is left, so that an error page can still be found. */
+const leastSteps = 10_000;
+
+/** What RegExp costs on the longest subject it is trusted with, in the matcher's steps. Work grows with the square at least. */
+const longestPrice = 100_000;
+
+/** Subjects shorter than the longest by this factor cost RegExp some microseconds, and nobody counts them. */
+const freeBelow = 8;
 
 /** nginx: NGX_MAX_CONF_ERRSTR */
 const maxErrorLength = 1024;
@@ -70,6 +88,8 @@ class Regex implements CompiledRegex {
   readonly #root: Node;
   /** The longest subject that RegExp is trusted with. */
   #limit = -1;
+  /** The longest that it is given for nothing. */
+  #free = -1;
   #prepared = false;
   #newlines = NOWHERE;
   #plain: RegExp | undefined = undefined;
@@ -83,20 +103,20 @@ class Regex implements CompiledRegex {
     this.#root = parsed.root;
   }
 
-  test(subject: string): boolean {
-    if (subject.length <= this.#limit) {
+  test(subject: string, payer: MatchPayer): boolean {
+    if (subject.length <= this.#free) {
       this.error = 0;
       return this.#regexFor(subject).test(subject);
     }
-    return this.#carefully(subject) !== null;
+    return this.#carefully(subject, payer) !== null;
   }
 
-  exec(subject: string): RegexMatch | null {
-    if (subject.length <= this.#limit) {
+  exec(subject: string, payer: MatchPayer): RegexMatch | null {
+    if (subject.length <= this.#free) {
       this.error = 0;
       return this.#regexFor(subject).exec(subject);
     }
-    return this.#carefully(subject);
+    return this.#carefully(subject, payer);
   }
 
   #regexFor(subject: string): RegExp {
@@ -107,14 +127,24 @@ class Regex implements CompiledRegex {
     return newline ? (this.#exact ??= translate(this.#root, true)!) : this.#plain!;
   }
 
-  #carefully(subject: string): RegexMatch | null {
+  #carefully(subject: string, payer: MatchPayer): RegexMatch | null {
     if (!this.#prepared) {
       this.#prepared = true;
       this.#prepare();
-      return this.exec(subject);
+      return this.exec(subject, payer);
+    }
+    if (subject.length <= this.#limit) {
+      const price = Math.ceil(longestPrice * (subject.length / this.#limit) ** 2);
+      if (price <= payer.matchSteps) {
+        payer.matchSteps -= price;
+        this.error = 0;
+        return this.#regexFor(subject).exec(subject);
+      }
     }
     this.#matcher ??= new Matcher(this.#root, this.captures);
-    const match = this.#matcher.exec(subject);
+    const allowed = Math.max(payer.matchSteps, leastSteps);
+    const match = this.#matcher.exec(subject, allowed);
+    payer.matchSteps = Math.max(0, payer.matchSteps - (allowed - this.#matcher.left));
     this.error = this.#matcher.exhausted ? matchLimitError : 0;
     return match;
   }
@@ -132,6 +162,7 @@ class Regex implements CompiledRegex {
       this.#newlines = AT_THE_END;
     }
     this.#limit = longestSafe(this.#root, leading !== undefined);
+    this.#free = this.#limit / freeBelow;
   }
 }
 

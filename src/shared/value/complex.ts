@@ -49,7 +49,9 @@ export function parseTemplate(text: string): (string | { readonly variable: stri
     const name = text.slice(start, i);
     if (braced) {
       if (text[i] !== '}') {
-        throw new ComplexValueError(i === text.length ? `the closing bracket in "${name}" variable is missing` : 'invalid variable name');
+        throw new ComplexValueError(
+          start === text.length ? 'invalid variable name' : `the closing bracket in "${name}" variable is missing`,
+        );
       }
       i++;
     }

@@ -8,8 +8,8 @@ export interface RegexValue<R> {
   readonly captures: number;
   /** Matches, and on success keeps captures and named groups on the subject. nginx: ngx_http_regex_exec. */
   exec(r: R, text: string): boolean;
-  /** Matches without keeping anything. */
-  test(text: string): boolean;
+  /** Matches without keeping anything; a match that gave up is logged. */
+  test(r: R, text: string): boolean;
   /** Whether the last call gave up instead of finding out; exec() has logged it then, and the request ends with 500. */
   readonly failed: boolean;
 }
@@ -27,9 +27,13 @@ export function bindRegex<R extends Subject>(regex: CompiledRegex, table: Variab
     get failed() {
       return regex.error !== 0;
     },
-    test: (text) => regex.test(text),
+    test(r, text) {
+      const found = regex.test(text, r);
+      if (!found && regex.error !== 0) table.onRegexFailure(r, matchFailure(regex, text));
+      return found;
+    },
     exec(r, text) {
-      const found = regex.exec(text);
+      const found = regex.exec(text, r);
       if (found === null) {
         if (regex.error !== 0) table.onRegexFailure(r, matchFailure(regex, text));
         return false;

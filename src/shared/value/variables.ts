@@ -77,6 +77,11 @@ export class VariableTable<R extends Subject> {
     return slot;
   }
 
+  /** Whether the configuration names a variable anywhere. */
+  used(name: string): boolean {
+    return this.#slots.has(name);
+  }
+
   /** Binds every slot to its definition. Reports names nobody defines. nginx: ngx_http_variables_init_vars. */
   bind(unknown: (name: string, pos: Pos | undefined) => void, warn: (text: string, pos: Pos | undefined) => void): void {
     for (let slot = this.#bound.length; slot < this.#names.length; slot++) {

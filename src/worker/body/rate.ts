@@ -15,6 +15,11 @@ export class RatePacer {
     this.#after = after;
   }
 
+  /** Bytes of a head that may leave at once, ahead of the pace: what a second lets through. A longer head is paced as the body is. */
+  get freeHead(): number {
+    return this.#after + this.#rate;
+  }
+
   /** How many more bytes may go out now, when `sent` have. May be negative. */
   allowed(now: number, sent: number): number {
     return Math.floor(this.#after + (this.#rate * (now - this.#start + TICK)) / 1000 - sent);

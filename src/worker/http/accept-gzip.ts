@@ -56,7 +56,7 @@ export function mayCompress(r: Request, rules: GzipRules, coding: string): boole
   if (agent !== undefined && rules.disableMsie6 && (browserFlags(agent) & BROWSER.MSIE6) !== 0) return false;
   if (r.httpVersion < rules.httpVersion) return false;
   if (r.header('via') !== undefined && !proxiedOk(r, rules.proxied)) return false;
-  if (agent !== undefined) for (const regex of rules.disable) if (regex.test(agent)) return false;
+  if (agent !== undefined) for (const regex of rules.disable) if (regex.test(r, agent)) return false;
   return true;
 }
 

@@ -10,6 +10,8 @@ export interface BodyFraming {
   readonly next: number;
   /** After a read: a piece of the body, memory of the buffer that was read; null when the bytes were only framing. */
   readonly piece: Chunk | null;
+  /** After a read: how many bytes after `piece` the framing announces so far. */
+  readonly left: number;
   /** Reads on from `start`. Returns 0, or the status to answer a malformed body with. */
   read(bytes: Buffer, start: number, end: number): number;
   /** The body is broken: nothing more is read of it. */
@@ -20,26 +22,26 @@ export interface BodyFraming {
 class LengthFraming implements BodyFraming {
   next = 0;
   piece: Chunk | null = null;
-  #left: number;
+  left: number;
 
   constructor(length: number) {
-    this.#left = length;
+    this.left = length;
   }
 
   get done(): boolean {
-    return this.#left === 0;
+    return this.left === 0;
   }
 
   read(bytes: Buffer, start: number, end: number): number {
-    const size = Math.min(end - start, this.#left);
-    this.#left -= size;
+    const size = Math.min(end - start, this.left);
+    this.left -= size;
     this.next = start + size;
     this.piece = bytes.subarray(start, this.next);
     return 0;
   }
 
   fail(): void {
-    this.#left = 0;
+    this.left = 0;
   }
 }
 

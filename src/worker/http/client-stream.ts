@@ -31,9 +31,9 @@ export interface ClientConnection {
   readonly sni: string | undefined;
 }
 
-/** Takes a request body piece by piece. Returns false to pause; {@link ClientStream.resumeBody} goes on. */
+/** Takes a request body piece by piece; `announced` bytes are known to come after this one. Returns false to pause; {@link ClientStream.resumeBody} goes on. */
 export interface BodySink {
-  data(chunk: Chunk): boolean;
+  data(chunk: Chunk, announced: number): boolean;
   /** The whole body has been given. */
   end(): void;
   /** The body broke off or is malformed; `status` is what to answer (400, 408, 413, 499 when the client left). */
@@ -70,8 +70,8 @@ export interface ClientStream {
   terminate(r: Request, reset: boolean): void;
   /** Calls back once when the client goes away while its request is under way; null stops watching. */
   watchClient(r: Request, callback: (() => void) | null): void;
-  /** Hands the raw connection to a tunnel (101, CONNECT). */
-  upgrade(r: Request): Upgraded;
+  /** Hands the raw connection to a tunnel (101, CONNECT): what the client sends from now on goes to `received`. */
+  upgrade(r: Request, received: (bytes: Buffer) => void): Upgraded;
 }
 
 /** A connection that is no longer read as HTTP. */

@@ -42,6 +42,8 @@ export class FileInfo {
   body: Buffer | null = null;
   /** Descriptor of a large file that was opened to be sent; whoever opened it closes it. -1 for none. */
   fd = -1;
+  /** The path as node:fs takes it, of a file whose content is kept. */
+  file: string | Buffer | undefined = undefined;
   /** See {@link HotFiles}. */
   confirmedTurn = 0;
   confirmedAt = 0;

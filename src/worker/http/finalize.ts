@@ -1,6 +1,7 @@
 import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from '../phases/codes.js';
 import { runContentPhases } from '../phases/engine.js';
 import { logFinalize } from './debug-lines.js';
+import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation } from './internal-redirect.js';
 import type { Request } from './request.js';
 import { specialResponse } from './special-response.js';
@@ -107,7 +108,10 @@ export function terminate(r: Request, code: number): void {
     return;
   }
   if (main.finished) return;
-  if (code > 0 && (main.out.status === 0 || !main.headerSent)) main.out.status = code;
+  if (code > 0 && (main.out.status === 0 || !main.headerSent)) {
+    main.out.status = code;
+    if (main.http.explains && code >= 400) noteReason(main, code);
+  }
   if (r !== main && !r.finished) {
     r.finished = true;
     r.source?.abort(r);
@@ -138,6 +142,8 @@ export function logRequest(r: Request): void {
 
 function runCleanups(r: Request): void {
   r.upstream?.cleanup();
+  // Setting an array's length is a call into the engine's runtime.
+  if (r.cleanups.length === 0) return;
   for (let i = r.cleanups.length - 1; i >= 0; i--) r.cleanups[i]!();
   r.cleanups.length = 0;
 }

@@ -215,7 +215,7 @@ export class HeadParser implements HostParts {
       this.#pos = line.next;
       this.head.length += line.next - pos;
       if (code !== LINE_HEADER) return this.#finish();
-      const status = this.#addHeader();
+      const status = this.#addHeader(bytes);
       if (status !== 0) return status;
     }
   }
@@ -266,7 +266,7 @@ export class HeadParser implements HostParts {
     return HEAD_AGAIN;
   }
 
-  #addHeader(): number {
+  #addHeader(bytes: Buffer): number {
     const line = this.#headerLine;
     const head = this.head;
     if (line.invalidName && this.limits.ignoreInvalidHeaders) {
@@ -279,8 +279,8 @@ export class HeadParser implements HostParts {
     }
 
     const name = line.name();
-    const value = line.value();
     const known = line.known;
+    const value = known?.slot === H.host ? this.#hostText(bytes) : line.value();
     head.headers.push(name, value);
     head.names.push(known === undefined ? lowerAscii(name) : known.lower);
     return known === undefined || known.slot === -1 ? 0 : this.#addKnownHeader(known, value);
@@ -306,8 +306,19 @@ export class HeadParser implements HostParts {
     return 0;
   }
 
+  // The requests of one connection mostly name the same host. Its text is a copy of its own, which does not hold on to the whole head.
+  #hostText(bytes: Buffer): string {
+    const { valueStart, valueEnd } = this.#headerLine;
+    const last = this.#rawHost;
+    if (last !== undefined && last.length === valueEnd - valueStart) {
+      let i = 0;
+      while (i < last.length && last.charCodeAt(i) === bytes[valueStart + i]) i++;
+      if (i === last.length) return last;
+    }
+    return latin1(bytes, valueStart, valueEnd);
+  }
+
   #setHost(raw: string, error: string): number {
-    // The requests of one connection mostly name the same host.
     if (raw !== this.#rawHost) {
       if (!validateHost(raw, this)) return this.#refuse(400, error);
       this.#rawHost = raw;

@@ -25,15 +25,18 @@ export class HotFiles {
     return this.#files.get(path);
   }
 
-  /** Tells whether the file system said in this turn of the event loop, and in this millisecond, that the file is the same. */
-  isConfirmed(info: FileInfo): boolean {
-    return info.confirmedTurn === this.#turn && info.confirmedAt === Date.now();
+  /**
+   * Tells whether the file system said in this turn of the event loop that the file is the same, for a request that began in the same
+   * millisecond. `began`: monotonic milliseconds.
+   */
+  isConfirmed(info: FileInfo, began: number): boolean {
+    return info.confirmedTurn === this.#turn && info.confirmedAt === Math.floor(began);
   }
 
-  /** The file system just said that the file is the same. */
-  confirm(info: FileInfo): void {
+  /** The file system just said, for a request that began then, that the file is the same. */
+  confirm(info: FileInfo, began: number): void {
     info.confirmedTurn = this.#turn;
-    info.confirmedAt = Date.now();
+    info.confirmedAt = Math.floor(began);
     if (this.#turnEnds) return;
     this.#turnEnds = true;
     setImmediate(endTurn, this);

@@ -4,6 +4,8 @@ import type { TLSSocket } from 'node:tls';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
+import { readInto } from '../../shared/net/read-into.js';
+import { resetConnection } from '../../shared/net/reset.js';
 import type { Chunk } from '../body/stage.js';
 import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
@@ -114,10 +116,12 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const server = this.#server;
     this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
     const socket = this.#socket;
-    if (!pushed) socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
     socket.on('end', () => this.clientEnded());
     socket.on('error', () => {});
     socket.on('close', () => this.socketClosed());
+    if (!pushed && !(this.tls !== undefined && readInto(socket, (bytes, length) => this.received(bytes.subarray(0, length), true)))) {
+      socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
+    }
   }
 
   get action(): string | undefined {
@@ -149,6 +153,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#lingerOn();
       return true;
     }
+    if (this.#state === State.TUNNEL) {
+      this.#tunnel!(shared ? Buffer.from(bytes) : bytes);
+      return true;
+    }
     if (this.#state === State.CLOSED) return false;
     if (this.#pending !== null) {
       bytes = Buffer.concat([this.#pending, bytes]);
@@ -159,15 +167,20 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     return !this.#paused;
   }
 
+  /** Takes what the client sends once the connection is a tunnel. */
+  #tunnel: ((bytes: Buffer) => void) | null = null;
   #bytes: Buffer = EMPTY;
   #at = 0;
   #shared = false;
+  /** When the bytes at hand were taken up: what the clock says while the loop runs, without asking it for each request. */
+  #now = 0;
 
   /** Uses bytes for as long as something wants them; keeps the rest. */
   #run(bytes: Buffer, shared: boolean): void {
     this.#bytes = bytes;
     this.#at = 0;
     this.#shared = shared;
+    this.#now = performance.now();
     this.#inLoop = true;
     while (this.#at < this.#bytes.length && this.#step());
     this.#inLoop = false;
@@ -180,7 +193,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
     this.#bytes = EMPTY;
     this.#at = 0;
-    if (this.#ended && this.#state === State.WAITING && this.#pending === null) this.#close();
+    if (this.#ended) this.inputEnded();
   }
 
   /** One step with the bytes at hand. Returns false when nothing wants them now. */
@@ -214,7 +227,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.requests++;
     const server = this.#server;
     this.#parser.reset(server.settings.headLimits);
-    const r = new Request(this, server, this.#parser.head, null);
+    const r = new Request(this, server, this.#parser.head, null, this.#now);
     r.pipelined = this.#pipelined;
     this.#request = r;
     this.#deadline.set(r.startTime, server.settings.clientHeaderTimeout);
@@ -300,7 +313,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       }
       const piece = framing.piece;
       if (piece !== null && sink !== null) {
-        if (!sink.data(this.#shared ? Buffer.from(piece) : piece)) {
+        if (!sink.data(this.#shared ? Buffer.from(piece) : piece, framing.left)) {
           this.#sinkPaused = true;
           break;
         }
@@ -358,6 +371,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#action = 'reading client request body';
     this.#deadline.set(performance.now(), r.location.settings.clientBodyTimeout);
     this.#wake();
+    if (this.#ended) process.nextTick(inputEnded, this);
   }
 
   discardBody(r: Request): number {
@@ -444,9 +458,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#deadline.clear();
     this.#action = undefined;
     const framing = this.#framing;
-    if (framing !== null && !framing.done && !this.#ended) {
+    if (framing !== null && !framing.done) {
       const settings = r.location.settings;
-      if (!r.discardingBody) {
+      // What is left of the body must not be taken for a request.
+      if (!r.discardingBody || this.#ended) {
         r.keepalive = false;
         r.lingeringClose = true;
       }
@@ -470,19 +485,22 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#close();
       return;
     }
-    const draining = this.#acceptor.draining;
-    if (r.keepalive && (settings.keepaliveTimeout > 0 || settings.keepaliveMinTimeout > 0) && !draining) {
+    // A worker that leaves keeps what its response said it would, for as long as a next request may be on its way.
+    const timeout = this.#acceptor.draining
+      ? settings.keepaliveMinTimeout
+      : Math.max(settings.keepaliveTimeout, settings.keepaliveMinTimeout);
+    if (r.keepalive && timeout > 0) {
       counters.writing--;
       counters.waiting++;
       counters.changed();
       this.#request = null;
       this.#state = State.WAITING;
       this.#action = 'keepalive';
-      const now = performance.now();
+      const now = this.#inLoop ? this.#now : performance.now();
       this.#idleSince = now;
       this.#pipelined = this.#at < this.#bytes.length || this.#pending !== null;
       this.#keepaliveMin = settings.keepaliveMinTimeout;
-      this.#deadline.set(now, Math.max(settings.keepaliveTimeout, settings.keepaliveMinTimeout));
+      this.#deadline.set(now, timeout);
       this.#acceptor.countStatus(r);
       if (this.#pipelined && !this.#inLoop) setImmediate(wakeLater, this);
       return;
@@ -508,6 +526,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#lingerUntil = performance.now() + r.location.settings.lingeringTime;
     this.#lingeringTimeout = r.location.settings.lingeringTimeout;
     this.#acceptor.env.logFiles.flushTurn();
+    this.#output.handOver();
     this.#socket.end();
     if (this.#ended) {
       this.#close();
@@ -529,7 +548,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   terminate(r: Request, reset: boolean): void {
     if (r !== this.#request) return;
-    if (reset) this.#socket.resetAndDestroy();
+    if (reset) resetConnection(this.#socket);
     this.#close();
   }
 
@@ -538,13 +557,15 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (callback !== null && this.#ended) process.nextTick(callback);
   }
 
-  upgrade(r: Request): Upgraded {
+  upgrade(r: Request, received: (bytes: Buffer) => void): Upgraded {
     this.flush(r);
+    this.#output.handOver();
     this.#state = State.TUNNEL;
+    this.#tunnel = received;
     this.#deadline.clear();
     this.#watcher = null;
     const socket = this.#socket;
-    socket.removeAllListeners('data').removeAllListeners('drain').removeAllListeners('end');
+    socket.removeAllListeners('drain').removeAllListeners('end');
     const pending = this.#at < this.#bytes.length ? this.#bytes.subarray(this.#at) : this.#pending;
     this.#at = this.#bytes.length;
     this.#pending = null;
@@ -578,6 +599,13 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       default:
         break;
     }
+  }
+
+  /** Every byte was used, and no more will come: ends what waits for more. */
+  inputEnded(): void {
+    if (this.#pending !== null || this.#inLoop) return;
+    if (this.#state === State.WAITING || this.#state === State.HEAD) this.clientEnded();
+    else if (this.#state === State.REQUEST && this.#sink !== null && !this.#sinkPaused) this.#clientLeft();
   }
 
   #clientLeft(): void {
@@ -634,10 +662,23 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
         }
         break;
       }
+      case State.WAITING:
+        this.#closeUnread();
+        break;
       default:
         this.#close();
         break;
     }
+  }
+
+  /** Closes an idle connection, unless its next request is in the socket already: the loop reads all sockets before the close. */
+  #closeUnread(): void {
+    setImmediate(closeIdle, this, this.requests);
+  }
+
+  /** Closes the connection if nothing came since it had served so many requests. */
+  closeAfter(requests: number): void {
+    if (this.#state === State.WAITING && this.requests === requests) this.#close();
   }
 
   /**
@@ -650,7 +691,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#draining = true;
     if (this.#state !== State.WAITING || this.requests === 0) return;
     const left = this.#idleSince + this.#keepaliveMin - now;
-    if (left <= 0) this.#close();
+    if (this.#keepaliveMin === 0) this.#close();
+    else if (left <= 0) this.#closeUnread();
     else {
       this.#deadline.clear();
       this.#deadline.set(now, left);
@@ -691,7 +733,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       // A client of TLS must be told that this is the end, or it takes what it got for cut off.
       const silent = this.tls === undefined && this.#output.empty && !this.#socket.writableEnded;
       if (silent) this.#socket.destroy();
-      else this.#socket.destroySoon();
+      else {
+        this.#output.handOver();
+        this.#socket.destroySoon();
+      }
     }
     this.#acceptor.connectionClosed(this);
   }
@@ -714,6 +759,14 @@ function takeHead(r: Request, head: RequestHead): void {
   r.requestLength = head.length;
   if (head.connection === CONNECTION_CLOSE) r.keepalive = false;
   else r.keepalive = head.connection === CONNECTION_KEEP_ALIVE || head.version > HTTP_10;
+}
+
+function closeIdle(connection: Http1Connection, requests: number): void {
+  connection.closeAfter(requests);
+}
+
+function inputEnded(connection: Http1Connection): void {
+  connection.inputEnded();
 }
 
 function wakeLater(connection: Http1Connection): void {

@@ -26,11 +26,14 @@ export class Http1Output {
   #head: string | null = null;
   #flushScheduled = false;
   #pacer: RatePacer | null = null;
+  /** Bytes sent that the pace does not count: a head of usual length. */
+  #uncounted = 0;
+  /** What is left of a long head waits for its pace. */
+  #headWaits = false;
   #waiting = false;
   #lastQueued = false;
   readonly #onFlushed: () => void;
-  /** Undefined for TLS, whose bytes go through the cipher first. */
-  readonly #direct: DirectWriter | undefined;
+  readonly #direct: DirectWriter;
 
   /** `deadline` runs out when a client takes nothing for `send_timeout`. */
   constructor(socket: Socket, deadline: Deadline, tls: boolean) {
@@ -38,7 +41,7 @@ export class Http1Output {
     this.#deadline = deadline;
     this.#onFlushed = () => this.drained();
     socket.on('drain', this.#onFlushed);
-    this.#direct = tls ? undefined : new DirectWriter(socket, this.#onFlushed);
+    this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
   }
 
   /** Some of the response still waits to leave. */
@@ -47,19 +50,19 @@ export class Http1Output {
   }
 
   get allSent(): boolean {
-    return this.#socket.writableLength === 0;
+    return this.empty;
   }
 
   sendContinue(r: Request): void {
     const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
-    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#socket.write(CONTINUE);
+    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#put(CONTINUE);
   }
 
   sendInformational(r: Request, status: number, fields: readonly string[]): void {
     if (r.httpVersion < HTTP_11) return;
     let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
     for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
-    this.#socket.write(text + '\r\n', 'latin1');
+    this.#put(text + '\r\n');
   }
 
   sendHead(r: Request): void {
@@ -67,16 +70,44 @@ export class Http1Output {
     this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
     r.headerSize = this.#head.length;
     if (r.headerOnly) this.flush();
-    else this.#pacer = makePacer(r);
+    else {
+      this.#pacer = makePacer(r);
+      this.#uncounted = this.#pacer !== null && r.headerSize > this.#pacer.freeHead ? 0 : r.headerSize;
+    }
   }
 
   /** Sends the head now, without waiting for a piece of body. */
   flush(): void {
     const head = this.#head;
-    if (head === null || head === '' || this.#request === null) return;
+    const r = this.#request;
+    if (head === null || head === '' || r === null) return;
+    if (this.#pacer !== null && this.#uncounted === 0) {
+      this.#paceHead(r, this.#pacer, head);
+      return;
+    }
     this.#head = null;
-    this.#request.bytesSent += head.length;
+    r.bytesSent += head.length;
     this.#put(head);
+  }
+
+  /** Sends as much of a long head as its pace allows, and the rest later. */
+  #paceHead(r: Request, pacer: RatePacer, head: string): void {
+    if (this.#headWaits) return;
+    const allowed = Math.min(Math.max(pacer.allowed(performance.now(), r.bytesSent), 0), head.length);
+    this.#head = allowed === head.length ? null : head.slice(allowed);
+    if (allowed > 0) {
+      r.bytesSent += allowed;
+      this.#put(head.slice(0, allowed));
+    }
+    if (this.#head === null) return;
+    this.#headWaits = true;
+    setTimeout(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
+  }
+
+  headDue(r: Request): void {
+    if (r !== this.#request) return;
+    this.#headWaits = false;
+    this.flush();
   }
 
   /** Sends the head at the end of the turn unless a piece of body takes it along before. */
@@ -94,8 +125,15 @@ export class Http1Output {
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (r !== this.#request) return;
     const pacer = this.#pacer;
+    if (pacer !== null && this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
+      this.#paceHead(r, pacer, this.#head);
+      if (this.#head !== null) {
+        setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
+        return;
+      }
+    }
     if (pacer !== null && chunk !== null && chunk.length > 0) {
-      const allowed = pacer.allowed(performance.now(), r.bytesSent - r.headerSize);
+      const allowed = pacer.allowed(performance.now(), r.bytesSent - this.#uncounted);
       if (allowed < chunk.length) {
         this.#sendLater(r, pacer, chunk, last, allowed);
         return;
@@ -112,7 +150,7 @@ export class Http1Output {
 
   /** The kernel has taken everything. */
   get empty(): boolean {
-    return this.#socket.writableLength === 0 && (this.#direct === undefined || !this.#direct.pending);
+    return this.#direct.empty;
   }
 
   /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
@@ -122,14 +160,16 @@ export class Http1Output {
       rest = chunk.subarray(allowed);
       this.#write(r, chunk.subarray(0, allowed), false);
     }
-    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, last);
+    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
   }
 
   #awaitDrain(r: Request, flowing: boolean): void {
     this.#waiting = true;
     this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
     // Node tells when its buffer has drained only if a write returned false.
-    if (flowing && (this.#direct === undefined || !this.#direct.pending)) this.#socket.write(EMPTY, this.#onFlushed);
+    if (!flowing || this.#direct.pending) return;
+    this.#direct.hold();
+    this.#socket.write(EMPTY, this.#onFlushed);
   }
 
   /** The socket has room again. */
@@ -147,6 +187,11 @@ export class Http1Output {
     finalize(r, 0);
   }
 
+  /** What is done to the socket from now on comes after everything that was written here. */
+  handOver(): void {
+    this.#direct.hold();
+  }
+
   /** The response is over. */
   reset(): void {
     this.flush();
@@ -158,6 +203,7 @@ export class Http1Output {
     this.#request = null;
     this.#head = null;
     this.#pacer = null;
+    this.#headWaits = false;
     this.#waiting = false;
     this.#lastQueued = false;
   }
@@ -180,6 +226,8 @@ export class Http1Output {
     r.bytesSent += total;
     if (size === 0) return this.#put(before + after);
     if (before === '' && after === '') return this.#put(chunk as Buffer);
+    const code = this.#direct.writeJoined(before, chunk as Buffer, after);
+    if (code !== REFUSED) return code === WRITTEN;
     if (total <= COPY_LIMIT) {
       const whole = Buffer.allocUnsafe(total);
       whole.write(before, 0, before.length, 'latin1');
@@ -188,6 +236,7 @@ export class Http1Output {
       return this.#put(whole);
     }
     const socket = this.#socket;
+    this.#direct.hold();
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');
     let flowing = socket.write(chunk as Buffer);
@@ -198,11 +247,8 @@ export class Http1Output {
 
   /** Writes one piece. Returns false when it has to wait for the client. */
   #put(data: string | Buffer): boolean {
-    const direct = this.#direct;
-    if (direct !== undefined) {
-      const code = direct.write(data);
-      if (code !== REFUSED) return code === WRITTEN;
-    }
+    const code = this.#direct.write(data);
+    if (code !== REFUSED) return code === WRITTEN;
     return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
   }
 }
@@ -211,7 +257,11 @@ function flushLater(output: Http1Output): void {
   output.flushDue();
 }
 
-function sendRest(output: Http1Output, r: Request, rest: Chunk, last: boolean): void {
+function sendHeadRest(output: Http1Output, r: Request): void {
+  output.headDue(r);
+}
+
+function sendRest(output: Http1Output, r: Request, rest: Chunk | null, last: boolean): void {
   output.send(r, rest, last);
 }
 

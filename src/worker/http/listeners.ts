@@ -52,6 +52,8 @@ export class ListenAddress {
   readonly address: string;
   readonly port: number;
   readonly any: boolean;
+  /** Of UDP: checked, but not listened on. */
+  readonly quic: boolean;
   readonly servers: ServerInfo[] = [];
   defaultServer: ServerInfo;
   hasDefault = false;
@@ -65,6 +67,7 @@ export class ListenAddress {
     this.any = address === '*' || address === '::';
     this.address = address === '*' ? '0.0.0.0' : address;
     this.port = port;
+    this.quic = listen.quic;
     this.key = family === 'unix' ? `unix:${address}` : family === 'ipv6' ? `[${address}]:${port}` : `${this.address}:${port}`;
     this.defaultServer = server;
     this.options = listen.options;
@@ -99,10 +102,12 @@ export function collectAddresses(servers: readonly ServerInfo[], reports: Report
         for (const port of listen.ports) {
           const family = listen.family === 'unix' ? 'unix' : host.includes(':') ? 'ipv6' : 'ipv4';
           const fresh = new ListenAddress(family, host, port, server, listen);
-          if (own.has(fresh.key)) reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
-          own.add(fresh.key);
-          const address = addresses.get(fresh.key) ?? fresh;
-          addresses.set(address.key, address);
+          // One address has a socket of each type.
+          const key = listen.quic ? `quic ${fresh.key}` : fresh.key;
+          if (own.has(key)) reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
+          own.add(key);
+          const address = addresses.get(key) ?? fresh;
+          addresses.set(key, address);
           addServer(address, server, listen, reports);
         }
       }
@@ -136,7 +141,8 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
 }
 
 /** Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. nginx: ngx_http_init_listening. */
-export function collectSockets(addresses: readonly ListenAddress[]): ListenSocket[] {
+export function collectSockets(all: readonly ListenAddress[]): ListenSocket[] {
+  const addresses = all.filter(({ quic }) => !quic);
   const sockets: ListenSocket[] = [];
   for (const address of addresses) {
     const wildcard = addresses.find(

@@ -1,4 +1,4 @@
-import { ALERT } from '../../shared/log/level.js';
+import { ALERT, ERROR as ERR } from '../../shared/log/level.js';
 import type { Request } from './request.js';
 
 /** The `root` or `alias` of the request's location as a full path. */
@@ -9,6 +9,15 @@ export function documentRoot(r: Request): string {
   return path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path;
 }
 
+/**
+ * Tells that a URI which begins with the location's name would lead out of its `alias`: "/img../x" in `location /img` with `alias /data/img/`.
+ * nginx serves that file.
+ */
+export function leavesAlias(r: Request, uri: string): boolean {
+  const alias = r.location.settings.alias;
+  return alias > 0 && uri.startsWith('..', alias) && (uri.length === alias + 2 || uri.charCodeAt(alias + 2) === 47);
+}
+
 /** As {@link documentRoot}, for what is about to map a URI; undefined, with a log line, where an alias cannot do that. */
 export function rootPath(r: Request): string | undefined {
   const settings = r.location.settings;
@@ -16,8 +25,16 @@ export function rootPath(r: Request): string | undefined {
     r.log(ALERT, `"alias" cannot be used in location "${r.location.info.name}" where URI was rewritten`);
     return undefined;
   }
-  return documentRoot(r);
+  const root = documentRoot(r);
+  if (settings.alias === -1 && settings.root.constant === undefined && ups(root) > ups(settings.root.text)) {
+    r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
+    return undefined;
+  }
+  return root;
 }
+
+/** How often a path goes up. */
+const ups = (path: string): number => (path.includes('/..') ? path.split(/\/\.\.(?![^/])/).length : 1);
 
 /** The file that a request's URI stands for; undefined as in {@link rootPath}. nginx: ngx_http_map_uri_to_path. */
 export function mapPath(r: Request): string | undefined {

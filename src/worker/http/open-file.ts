@@ -45,13 +45,13 @@ export function freshFile(r: Request, path: string, open: boolean, settings: Fil
     if (rule !== undefined) return guardedFile(r, path, open, settings, rule);
     const hot = r.http.hotFiles;
     const known = open ? hot.get(path) : undefined;
-    if (known !== undefined && hot.isConfirmed(known)) return known;
-    const file = fsPath(path);
+    if (known !== undefined && hot.isConfirmed(known, r.startTime)) return known;
+    const file = known?.file ?? fsPath(path);
     const stat = statSync(file, QUIET) as Stats | undefined;
     if (stat === undefined) return new FileInfo(null, ENOENT, open ? 'open()' : 'stat()');
     if (!open) return new FileInfo(stat, 0, '');
     if (known?.sameVersion(stat)) {
-      hot.confirm(known);
+      hot.confirm(known, r.startTime);
       return known;
     }
     if (!stat.isFile() && !stat.isDirectory()) return new FileInfo(stat, 0, '');
@@ -89,6 +89,7 @@ function takeFile(r: Request, path: string, fd: number, settings: FileSettings):
     }
     const body = readWhole(fd, info.size);
     if (body.length !== info.size) return withBody(new FileInfo(resized(stat, body.length), 0, ''), body);
+    info.file = fsPath(path);
     hot.keep(path, withBody(info, body));
     return info;
   } finally {

@@ -67,12 +67,12 @@ class BodyCollector implements BodySink {
     if (settings.clientBodyInFileOnly !== 'off') r.requestBodyInFileOnly = true;
   }
 
-  data(chunk: Chunk): boolean {
+  data(chunk: Chunk, announced: number): boolean {
     const body = this.#body;
     body.length += chunk.length;
     const settings = this.#r.location.settings;
-    if (this.#r.chunkedIn && settings.clientMaxBodySize !== 0 && body.length > settings.clientMaxBodySize) {
-      this.#r.log(ERR, `client intended to send too large chunked body: ${body.length} bytes`);
+    if (this.#r.chunkedIn && settings.clientMaxBodySize !== 0 && body.length + announced > settings.clientMaxBodySize) {
+      this.#r.log(ERR, `client intended to send too large chunked body: ${body.length}+${announced} bytes`);
       this.fail(413);
       return false;
     }

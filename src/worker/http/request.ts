@@ -1,6 +1,7 @@
 import { debugOf } from '../../shared/log/error-log.js';
-import { DEBUG, type Level } from '../../shared/log/level.js';
+import { DEBUG, INFO, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import { requestSteps } from '../../shared/regex/compile.js';
 import type { Subject } from '../../shared/value/value.js';
 import type { PostponeStage } from '../body/postpone-stage.js';
 import type { BodyStage, Source } from '../body/stage.js';
@@ -68,6 +69,7 @@ export class Request implements Subject, LogSubject {
   vars: (string | null | undefined)[];
   captures: readonly (string | undefined)[] | null = null;
   evaluating = 0;
+  matchSteps = requestSteps;
   /** State of modules, by the number each got from {@link contextSlot}. */
   readonly ctx: unknown[] = [];
   /** The same, but kept over internal redirects; see {@link lastingSlot}. */
@@ -127,6 +129,8 @@ export class Request implements Subject, LogSubject {
   gzipVary = false;
   disableNotModified = false;
   singleRange = false;
+  /** Ranges are cut out of this response even if it is a subrequest's. nginx: r->subrequest_ranges. */
+  subrequestRanges = false;
   headerSize = 0;
   /** Bytes put on the connection for this request. */
   bytesSent = 0;
@@ -135,6 +139,9 @@ export class Request implements Subject, LogSubject {
   limitRateSet = false;
   limitRateAfterSet = false;
   aborted = false;
+  /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
+  said = '';
+  reason = '';
 
   // --- backends
   /** The latest business with backends. */
@@ -143,9 +150,7 @@ export class Request implements Subject, LogSubject {
   upstreamStates: Attempt[] | null = null;
 
   // --- times
-  /** Milliseconds of the wall clock when the head's first byte was read. */
-  readonly startMs: number;
-  /** The same moment on the monotonic clock. */
+  /** The moment when the head's first byte was read, in milliseconds of the monotonic clock. */
   readonly startTime: number;
 
   /** Undone in reverse order when the request ends. */
@@ -169,7 +174,8 @@ export class Request implements Subject, LogSubject {
   activeSubrequests = 0;
   logged = false;
 
-  constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null) {
+  /** `now`: the present moment on the monotonic clock. */
+  constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null, now: number) {
     this.stream = stream;
     this.connection = stream.connection;
     this.parent = parent;
@@ -179,8 +185,7 @@ export class Request implements Subject, LogSubject {
     this.location = server.root;
     this.vars = parent === null ? [] : parent.main.vars;
     this.head = head;
-    this.startMs = Date.now();
-    this.startTime = performance.now();
+    this.startTime = now;
   }
 
   get connectionId(): number {
@@ -198,6 +203,7 @@ export class Request implements Subject, LogSubject {
 
   /** Writes a line to the error log of the request's location. */
   log(level: Level, message: string): void {
+    if (this.http.explains && level <= INFO) this.main.said = message;
     const log = this.connection.debugging ? debugOf(this.location.log) : this.location.log;
     if (level <= log.level) log.log(level, message, this);
   }
@@ -212,7 +218,7 @@ export class Request implements Subject, LogSubject {
     const main = this.main;
     return {
       action: main.logged ? 'logging request' : main.stream.action,
-      client: this.connection.remoteAddress,
+      client: this.connection.remoteAddress || undefined,
       server: this.server.settings.serverName,
       request: main.line === '' ? undefined : main.line,
       subrequest: this === main ? undefined : this.uri,
@@ -233,6 +239,12 @@ export class Request implements Subject, LogSubject {
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */
   onFinish(callback: () => void): void {
     this.cleanups.push(callback);
+  }
+
+  /** Takes a callback of {@link onFinish} back. */
+  forget(callback: () => void): void {
+    const i = this.cleanups.lastIndexOf(callback);
+    if (i !== -1) this.cleanups.splice(i, 1);
   }
 
   /**

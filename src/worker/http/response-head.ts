@@ -12,11 +12,17 @@ export function http1Head(r: Request): string {
   const settings = r.location.settings;
   const status = out.status;
   if (status !== 101) decideFraming(r);
-  let text = `HTTP/1.1 ${status}`;
-  const reason = out.statusText ?? reasonPhrase(status);
-  text += out.statusText === '' ? '\r\n' : ` ${reason}\r\n`;
-  if (out.server === undefined && !out.omitServer) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
-  if (out.date === undefined && !out.omitDate) text += `Date: ${currentHttpDate()}\r\n`;
+  let text: string;
+  const usual = status === 200 && out.statusText === undefined && out.date === undefined && !out.omitDate;
+  if (usual && out.server === undefined && !out.omitServer) text = usualStart(settings.serverTokens.eval(r), currentHttpDate());
+  else {
+    // A backend may have sent one with less than three digits' worth.
+    text = status < 100 ? `HTTP/1.1 ${String(status).padStart(3, '0')}` : `HTTP/1.1 ${status}`;
+    const reason = out.statusText ?? reasonPhrase(status);
+    text += out.statusText === '' ? '\r\n' : ` ${reason}\r\n`;
+    if (out.server === undefined && !out.omitServer) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
+    if (out.date === undefined && !out.omitDate) text += `Date: ${currentHttpDate()}\r\n`;
+  }
   if (out.contentType !== '') text += `Content-Type: ${out.contentTypeLine}\r\n`;
   if (out.contentLength >= 0) text += `Content-Length: ${out.contentLength}\r\n`;
   if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
@@ -44,6 +50,21 @@ export function http1Head(r: Request): string {
     text += `${header.name}: ${header.value}\r\n`;
   }
   return text + '\r\n';
+}
+
+let startServer = '';
+let startDate = '';
+let start = '';
+
+/** The first three lines of most answers, which are made once a second. */
+function usualStart(server: string, date: string): string {
+  if (date !== startDate || server !== startServer) {
+    startServer = server;
+    startDate = date;
+    // One flat piece of memory: joined text would be put together again for each response.
+    start = Buffer.from(`HTTP/1.1 200 OK\r\nServer: ${server}\r\nDate: ${date}\r\n`, 'latin1').toString('latin1');
+  }
+  return start;
 }
 
 /** Chooses chunked framing, or the end of the connection, for a body of unknown length. nginx: ngx_http_chunked_header_filter. */

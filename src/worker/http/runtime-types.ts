@@ -9,7 +9,9 @@ import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
 import type { Resolver } from '../resolver/resolver.js';
+import type { UpstreamGroup } from '../upstream/group.js';
 import { UpstreamGroups } from '../upstream/groups.js';
+import type { LocationBackend } from '../upstream/location-backend.js';
 import type { ClientContext } from '../upstream/tls-client.js';
 import type { GzipRules } from './accept-gzip.js';
 import type { ErrorPage } from './error-page.js';
@@ -88,69 +90,72 @@ export class ServerRuntime {
   }
 }
 
-/** The settings of a location that the engine itself reads. Each field is filled by the module that declares its directive. */
-export interface LocationSettings {
-  clientMaxBodySize: number;
-  clientBodyBufferSize: number;
-  clientBodyTimeout: number;
-  clientBodyTempPath: TempPath;
-  clientBodyInFileOnly: 'off' | 'on' | 'clean';
-  clientBodyInSingleBuffer: boolean;
-  sendTimeout: number;
-  keepaliveTimeout: number;
+/**
+ * The settings of a location that the engine itself reads. Each field is filled by the module that declares its directive.
+ * A class, since V8 makes a hash table of an object that gets so many fields one by one, and every request reads dozens.
+ */
+export class LocationSettings {
+  clientMaxBodySize!: number;
+  clientBodyBufferSize!: number;
+  clientBodyTimeout!: number;
+  clientBodyTempPath!: TempPath;
+  clientBodyInFileOnly!: 'off' | 'on' | 'clean';
+  clientBodyInSingleBuffer!: boolean;
+  sendTimeout!: number;
+  keepaliveTimeout!: number;
   /** Seconds in the `Keep-Alive` header; 0 for none. */
-  keepaliveHeader: number;
-  keepaliveRequests: number;
-  keepaliveTime: number;
-  keepaliveMinTimeout: number;
+  keepaliveHeader!: number;
+  keepaliveRequests!: number;
+  keepaliveTime!: number;
+  keepaliveMinTimeout!: number;
   /** Bit 1: MSIE 6, bit 2: Safari. */
-  keepaliveDisable: number;
-  lingeringClose: 'off' | 'on' | 'always';
-  lingeringTime: number;
-  lingeringTimeout: number;
-  resetTimedoutConnection: boolean;
-  chunkedTransferEncoding: boolean;
-  msiePadding: boolean;
-  msieRefresh: boolean;
-  tcpNodelay: boolean;
-  root: ComplexValue<Request>;
+  keepaliveDisable!: number;
+  lingeringClose!: 'off' | 'on' | 'always';
+  lingeringTime!: number;
+  lingeringTimeout!: number;
+  resetTimedoutConnection!: boolean;
+  chunkedTransferEncoding!: boolean;
+  msiePadding!: boolean;
+  msieRefresh!: boolean;
+  tcpNodelay!: boolean;
+  root!: ComplexValue<Request>;
   /**
    * Not 0: `root` holds an `alias`, which replaces that many characters at the start of the URI instead of standing
    * before it; -1 in a regular expression's location: it replaces the whole URI.
    */
-  alias: number;
-  files: FileSettings;
+  alias!: number;
+  files!: FileSettings;
   /** How much of a subrequest's response is kept in memory where it is wanted there. */
-  subrequestOutputBufferSize: number;
-  types: ReadonlyMap<string, string>;
-  defaultType: string;
-  etag: boolean;
-  ifModifiedSince: 'off' | 'exact' | 'before';
-  internal: boolean;
-  satisfy: 'all' | 'any';
+  subrequestOutputBufferSize!: number;
+  types!: ReadonlyMap<string, string>;
+  defaultType!: string;
+  etag!: boolean;
+  ifModifiedSince!: 'off' | 'exact' | 'before';
+  internal!: boolean;
+  satisfy!: 'all' | 'any';
   /** How long, in milliseconds, a 401 is held back. */
-  authDelay: number;
-  errorPages: readonly ErrorPage[];
-  recursiveErrorPages: boolean;
-  serverTokens: ComplexValue<Request>;
-  serverNameInRedirect: boolean;
-  portInRedirect: boolean;
-  absoluteRedirect: boolean;
+  authDelay!: number;
+  errorPages!: readonly ErrorPage[];
+  recursiveErrorPages!: boolean;
+  serverTokens!: ComplexValue<Request>;
+  serverNameInRedirect!: boolean;
+  portInRedirect!: boolean;
+  absoluteRedirect!: boolean;
   /** URI or `@name` that requests are sent to once their response is over. */
-  postAction: string | undefined;
-  logNotFound: boolean;
-  logSubrequest: boolean;
-  uninitializedVariableWarn: boolean;
-  gzip: GzipRules;
+  postAction: string | undefined = undefined;
+  logNotFound!: boolean;
+  logSubrequest!: boolean;
+  uninitializedVariableWarn!: boolean;
+  gzip!: GzipRules;
   /** How `$fastcgi_script_name` and `$fastcgi_path_info` are made. */
-  fastcgi: { readonly index: string; readonly split: RegexValue<Request> | undefined };
-  earlyHints: readonly ComplexValue<Request>[];
+  fastcgi!: { readonly index: string; readonly split: RegexValue<Request> | undefined };
+  earlyHints!: readonly ComplexValue<Request>[];
   /** Looks names up at request time. */
-  resolver: Resolver | undefined;
+  resolver: Resolver | undefined = undefined;
   /** Milliseconds. */
-  resolverTimeout: number;
-  limitRate: ComplexValue<Request> | undefined;
-  limitRateAfter: ComplexValue<Request> | undefined;
+  resolverTimeout!: number;
+  limitRate: ComplexValue<Request> | undefined = undefined;
+  limitRateAfter: ComplexValue<Request> | undefined = undefined;
 }
 
 /** A folder for temporary files with nginx's hashed sub-folders. */
@@ -169,7 +174,7 @@ export class LocationRuntime {
   /** The `limit_except` or `if` blocks inside, in order; directives find theirs by block. */
   readonly nameless: LocationRuntime[] = [];
   log!: Logger;
-  readonly settings = {} as LocationSettings;
+  readonly settings = new LocationSettings();
   postRead: readonly PhaseHandler[] = [];
   serverRewrite: readonly PhaseHandler[] = [];
   rewrite: readonly PhaseHandler[] = [];
@@ -182,6 +187,8 @@ export class LocationRuntime {
   handler: PhaseHandler | undefined;
   headerFilters: readonly HeaderFilter[] = [];
   bodyFilters: readonly BodyFilter[] = [];
+  /** Asks the location's backends, when they always are the same group. */
+  backend: LocationBackend | undefined;
   /** Which methods leave this location for the `limit_except` block; set by its module. */
   limitExcept: { readonly allowed: number; readonly inside: LocationRuntime } | undefined;
 
@@ -200,6 +207,10 @@ export class HttpRuntime {
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
   readonly upstreams = new UpstreamGroups();
+  /** Requests note why they are refused, for `$error_reason`. */
+  explains = false;
+  /** The active checks of groups; their module knows what they are. */
+  readonly checks = new Map<UpstreamGroup, object>();
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
   /** Contexts of TLS connections to backends, by their settings. */

@@ -1,7 +1,9 @@
 import { OK, type Result } from '../phases/codes.js';
 import { BROWSER, browserFlags } from './browser.js';
 import type { ErrorPage } from './error-page.js';
+import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation, splitArgs } from './internal-redirect.js';
+import { locationText } from './line-text.js';
 import { METHOD } from './method.js';
 import type { Request } from './request.js';
 import { discardBody } from './request-body.js';
@@ -17,6 +19,7 @@ const NOT_LINGERING = new Set([400, 495, 496, 497]);
 /** Answers with an error page of the configuration, or the built-in one. nginx: ngx_http_special_response_handler. */
 export function specialResponse(r: Request, status: number): Result {
   r.errStatus = status;
+  if (r.http.explains && status >= 400) noteReason(r, status);
   if (r.keepalive && CLOSING.has(status)) r.keepalive = false;
   if (r.lingeringClose && NOT_LINGERING.has(status)) r.lingeringClose = false;
   r.out.contentType = '';
@@ -51,7 +54,7 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
   r.expectTested = true;
   if (discardBody(r) !== OK) r.keepalive = false;
   if (![301, 302, 303, 307, 308].includes(page.overwrite)) r.errStatus = 302;
-  r.out.location = target;
+  r.out.location = locationText(target);
   if (wantsRefresh(r)) return sendRefresh(r);
   return sendBuiltIn(r, r.errStatus);
 }

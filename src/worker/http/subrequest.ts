@@ -40,7 +40,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     r.log(ERR, `subrequests cycle while processing "${options.uri}"`);
     return undefined;
   }
-  const sr = new Request(r.stream, r.server, r.head, r);
+  const sr = new Request(r.stream, r.server, r.head, r, performance.now());
   sr.body = r.body;
   sr.contentLength = r.contentLength;
   sr.chunkedIn = r.chunkedIn;
@@ -64,7 +64,12 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.onSubrequestDone = options.done ?? null;
   sr.onSubrequestCode = options.code ?? null;
   sr.onSubrequestEnd = options.end ?? null;
-  if (!sr.background) r.main.onFinish(() => abandonSubrequest(sr));
+  if (!sr.background) {
+    const abandon = (): void => abandonSubrequest(sr);
+    r.main.onFinish(abandon);
+    // A response may be made of any number of subrequests: those that are over are let go.
+    sr.onFinish(() => r.main.forget(abandon));
+  }
   r.activeSubrequests++;
   if (options.clone) {
     sr.location = r.location;

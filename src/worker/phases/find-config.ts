@@ -1,8 +1,10 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { BROWSER, browserFlags } from '../http/browser.js';
 import { logLocation } from '../http/debug-lines.js';
+import { explain } from '../http/error-reason.js';
 import { finalize } from '../http/finalize.js';
 import type { LocationTree } from '../http/location-tree.js';
+import { leavesAlias } from '../http/map-path.js';
 import { METHOD } from '../http/method.js';
 import { sendRedirect } from '../http/redirect.js';
 import type { Request } from '../http/request.js';
@@ -56,10 +58,16 @@ export function findConfig(r: Request): boolean {
   const location = r.location;
   if (r.debugging) logLocation(r);
   if (!r.internal && location.settings.internal) {
+    if (r.http.explains) explain(r, `location "${location.info.name}" is internal`);
     finalize(r, 404);
     return false;
   }
   enterLocation(r, location);
+  if (leavesAlias(r, r.uri)) {
+    r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
+    finalize(r, 404);
+    return false;
+  }
   const max = r.location.settings.clientMaxBodySize;
   if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
     r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);

@@ -8,7 +8,11 @@ export const ACCEPTS_NO_BACKUP: number = ACCEPTS_ALL & ~ACCEPTS.BACKUP;
 /** Makes a method the one of the group that is being read. */
 export function setBalancer(ctx: Context, balancer: BalancerFactory, accepts: number): void {
   const group = ctx.conf(groupScope);
-  if (group.balancer !== undefined) ctx.warn('load balancing method redefined');
+  if (group.balancer !== undefined || group.affinity !== undefined) {
+    const hint = group.affinity === undefined ? {} : { hint: '`sticky` has to stand below the method: above it, it is lost' };
+    ctx.warn('load balancing method redefined', hint);
+  }
   group.balancer = balancer;
+  group.affinity = undefined;
   group.accepts = accepts;
 }

@@ -74,13 +74,13 @@ export class BodyRelay implements RequestSender, BodySink {
     socket.uncork();
   }
 
-  data(chunk: Chunk): boolean {
+  data(chunk: Chunk, announced: number): boolean {
     if (this.#stopped) return false;
     const { r } = this.#u;
     const { clientMaxBodySize, clientBodyBufferSize } = r.location.settings;
     this.received += chunk.length;
-    if (r.chunkedIn && clientMaxBodySize !== 0 && this.received > clientMaxBodySize) {
-      r.log(ERR, `client intended to send too large chunked body: ${this.received} bytes`);
+    if (r.chunkedIn && clientMaxBodySize !== 0 && this.received + announced > clientMaxBodySize) {
+      r.log(ERR, `client intended to send too large chunked body: ${this.received}+${announced} bytes`);
       this.#u.finalize(413);
       return false;
     }

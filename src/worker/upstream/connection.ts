@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
+import { DirectWriter, REFUSED, WRITTEN } from '../../shared/net/direct-writer.js';
 import { Deadline, type Expiring } from '../http/deadline.js';
 import type { Request } from '../http/request.js';
 import { enter, leave } from '../phases/at-work.js';
+import type { SavedSession, TlsIdentity } from './peer.js';
 
 /** Whoever uses a connection to a backend is told what happens on it. */
 export interface ConnectionOwner {
@@ -40,6 +42,8 @@ export class UpstreamConnection implements Expiring {
   owner: ConnectionOwner;
   readonly deadline = new Deadline(this);
   readonly tls: boolean;
+  /** Undefined for TLS: its socket's own machinery writes. */
+  #direct: DirectWriter | undefined = undefined;
   /** Requests sent on it. */
   requests = 0;
   /** Monotonic milliseconds when it was begun. */
@@ -56,6 +60,9 @@ export class UpstreamConnection implements Expiring {
   /** Whom it leads to and which location opened it, while it is idle. */
   peerName = '';
   location: object | undefined = undefined;
+  /** Of TLS: the session that the handshake may resume, and what a whole handshake tells. */
+  resuming: SavedSession | undefined = undefined;
+  identity: TlsIdentity | undefined = undefined;
 
   constructor(owner: ConnectionOwner, tls: boolean) {
     this.owner = owner;
@@ -66,6 +73,7 @@ export class UpstreamConnection implements Expiring {
   /** Takes the socket, whose `onread` is {@link sharedRead}. */
   attach(socket: Socket): void {
     this.socket = socket;
+    if (!this.tls) this.#direct = new DirectWriter(socket, () => this.#drained(), false);
     socket.on('connect', () => this.#connected());
     if (this.tls) socket.on('secureConnect', () => this.#ready());
     socket.on('end', () => this.#ended());
@@ -133,17 +141,24 @@ export class UpstreamConnection implements Expiring {
   /** Writes latin1 text. Returns false when the socket's buffer is full; `drained` follows then. */
   writeText(text: string): boolean {
     this.sent += text.length;
-    return this.socket.write(text, 'latin1');
+    const code = this.#writeDirectly(text);
+    return code === REFUSED ? this.socket.write(text, 'latin1') : code === WRITTEN;
   }
 
   write(bytes: Buffer): boolean {
     this.sent += bytes.length;
-    return this.socket.write(bytes);
+    const code = this.#writeDirectly(bytes);
+    return code === REFUSED ? this.socket.write(bytes) : code === WRITTEN;
+  }
+
+  /** Writes past the socket's own machinery, unless that is collecting pieces. */
+  #writeDirectly(data: string | Buffer): number {
+    return this.#direct === undefined || this.socket.writableCorked !== 0 ? REFUSED : this.#direct.write(data);
   }
 
   /** Nothing that was written still waits to leave. */
   get flushed(): boolean {
-    return this.socket.writableLength === 0;
+    return this.socket.writableLength === 0 && !(this.#direct?.pending ?? false);
   }
 
   /** Has `drained` called once everything has left, although the last write returned true. */

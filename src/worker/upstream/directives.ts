@@ -1,5 +1,6 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergePlace, type Pos } from '../../shared/config/define.js';
+import { defaultTempPath } from '../../shared/config/paths.js';
 import { accepted, access, bits, buffers, flag, int, msec, size } from '../../shared/config/slots.js';
 import { parseSize } from '../../shared/config/units.js';
 import type { ComplexValue } from '../../shared/value/value.js';
@@ -205,19 +206,27 @@ export function upstreamDirectives(family: UpstreamFamily): { readonly [name: st
 
 /** Gives the protocol its folder for temporary files; for `finish`. */
 export function finishUpstream(family: UpstreamFamily, conf: UpstreamSettings, place: MergePlace): void {
-  conf.tempPath ??= { path: `${place.prefix}${family}_temp`, levels: [1, 2] };
+  conf.tempPath ??= { path: defaultTempPath(`${family}_temp`, place.prefix), levels: [1, 2] };
 }
 
 /** Fills in the defaults that depend on other settings. nginx: the size part of ngx_http_proxy_merge_loc_conf. */
 export function completeSettings(conf: Readonly<UpstreamSettings>): CompleteSettings {
-  const largest = Math.max(conf.bufferSize, conf.buffers.size);
   return {
     ...conf,
+    ...completeSizes(conf),
     nextUpstream: (conf.nextUpstream & FT.OFF) !== 0 ? FT.OFF : conf.nextUpstream,
+    tempPath: conf.tempPath!,
+  };
+}
+
+function completeSizes(
+  conf: Readonly<UpstreamSettings>,
+): Pick<CompleteSettings, 'busyBuffersSize' | 'tempFileWriteSize' | 'maxTempFileSize'> {
+  const largest = Math.max(conf.bufferSize, conf.buffers.size);
+  return {
     busyBuffersSize: conf.busyBuffersSize === -1 ? 2 * largest : conf.busyBuffersSize,
     tempFileWriteSize: conf.tempFileWriteSize === -1 ? 2 * largest : conf.tempFileWriteSize,
     maxTempFileSize: conf.maxTempFileSize === -1 ? GIGABYTE : conf.maxTempFileSize,
-    tempPath: conf.tempPath!,
   };
 }
 
@@ -232,7 +241,7 @@ export function endOfHttp(place: MergePlace): Pos | undefined {
 export function linkUpstream(family: UpstreamFamily, conf: Readonly<UpstreamSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
   if (conf.tempPath !== undefined) ctx.folder(conf.tempPath.path);
   if (place.context === In.HTTP) return;
-  const { busyBuffersSize, tempFileWriteSize, maxTempFileSize } = completeSettings(conf);
+  const { busyBuffersSize, tempFileWriteSize, maxTempFileSize } = completeSizes(conf);
   const { number, size: each } = conf.buffers;
   const largest = Math.max(conf.bufferSize, each);
   const maximum = `the maximum of the value of "${family}_buffer_size" and one of the "${family}_buffers"`;

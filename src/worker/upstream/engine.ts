@@ -1,7 +1,6 @@
 // Longer than most: one exchange with a backend from its first attempt to its end, whose steps all work on the same state.
 
-import type { TLSSocket } from 'node:tls';
-import { ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
+import { ALERT, ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
 import type { CacheUse } from '../cache/use.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
@@ -32,6 +31,9 @@ import { Tunnel } from './tunnel.js';
 import { UpstreamHead } from './upstream-head.js';
 import { connectFailure, handshakeFailure, transferFailure } from './wire-errors.js';
 
+/** The head of a backend that was not asked. */
+const NO_HEAD = new UpstreamHead();
+
 /** What a request to a backend is doing. */
 const P = { IDLE: 0, CONNECTING: 1, HANDSHAKE: 2, HEAD: 3, BODY: 4, TUNNEL: 5, DONE: 6 } as const;
 
@@ -43,7 +45,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   readonly r: Request;
   readonly conf: UpstreamConf;
   readonly exchange: Exchange;
-  head = new UpstreamHead();
+  /** The backend's; while none was asked, one that is empty and stays so. */
+  head = NO_HEAD;
   /** `http://`, `https://` and the like. */
   schema = '';
   /** The URI as the backend gets it, for logs. */
@@ -142,6 +145,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
     const { r, conf } = this;
+    this.head = new UpstreamHead();
     if (conf.settings.store !== null) this.store = new StoreFile(this);
     this.#watchClient();
     if (!this.exchange.createRequest(this)) {
@@ -175,7 +179,10 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   #watchClient(): void {
     const { r } = this;
     if (r !== r.main) {
-      r.main.onFinish(() => this.cleanup());
+      const cleanup = (): void => this.cleanup();
+      r.main.onFinish(cleanup);
+      r.onFinish(() => r.main.forget(cleanup));
+      if (this.conf.settings.ignoreClientAbort && !r.main.headerSent) r.stream.watchClient(r, ignoreClient);
       return;
     }
     const watched = this.store === null && !this.conf.settings.ignoreClientAbort;
@@ -251,7 +258,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       return;
     }
     const connection = connectPeer(peer, this, local, tls);
-    if (tls !== undefined) this.conf.tls!.opened(connection.socket as TLSSocket, peer);
+    if (tls !== undefined) this.conf.tls!.opened(connection, peer, tls);
     connection.requests = 1;
     this.connection = connection;
     this.#phase = P.CONNECTING;
@@ -418,6 +425,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
         return;
       }
       if (code === HEAD_NONE) {
+        if (conf.cache === undefined) this.log(ERR, 'upstream sent no valid HTTP/1.0 header');
         this.r.httpVersion = 9;
         attempt.status = 200;
       } else if (attempt.status === 0) attempt.status = this.head.status;
@@ -483,19 +491,19 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     this.#phase = P.BODY;
     this.action = 'reading upstream';
     this.pipe = new ResponsePipe(this, this.buffering);
+    // The client's side begins first, so that a large first piece goes to it and not to a temporary file.
+    if (r.headerOnly) this.pipe.abandon();
+    else if (!r.finished) sendBody(r, this.pipe);
+    if (this.#done) return;
     if (this.exchange.complete) {
       if (start < end) this.exchange.readBody(this, bytes, start, end);
       this.#bodyComplete();
-    } else {
-      this.connection!.deadline.set(performance.now(), this.conf.settings.readTimeout);
-      if (start < end) {
-        if (this.#pacer === null) this.#readBody(bytes, start, end);
-        else this.#pacer.take(bytes, start, end);
-      }
+      return;
     }
-    if (this.#done && !this.headerSent) return;
-    if (r.headerOnly) this.pipe.abandon();
-    else if (!r.finished) sendBody(r, this.pipe);
+    this.connection!.deadline.set(performance.now(), this.conf.settings.readTimeout);
+    if (start === end) return;
+    if (this.#pacer === null) this.#readBody(bytes, start, end);
+    else this.#pacer.take(bytes, start, end);
   }
 
   /** Reads a piece of the body; what it yields goes to the pipe. */
@@ -618,12 +626,12 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       }
       case P.HEAD:
         this.action = this.requestBodySent ? 'reading response header from upstream' : 'sending request to upstream';
-        this.#transferFailed(error);
+        this.#transferFailed(error, 'recv');
         this.next(FT.ERROR);
         break;
       case P.BODY:
         this.action = 'reading upstream';
-        this.#transferFailed(error);
+        this.#transferFailed(error, this.buffering ? 'readv' : 'recv');
         this.finalize(502);
         break;
       case P.TUNNEL:
@@ -635,8 +643,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     }
   }
 
-  #transferFailed(error: Error): void {
-    const { level, message } = transferFailure(error);
+  #transferFailed(error: Error, reading: 'recv' | 'readv'): void {
+    const { level, message } = transferFailure(error, reading);
     this.log(level, message);
     this.attempt!.reason = message;
   }
@@ -655,6 +663,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
         this.action = 'reading upstream';
         this.log(ERR, 'upstream timed out (110: Connection timed out)');
         this.attempt!.reason = 'upstream timed out';
+        if (this.buffering) this.pipe!.forget();
         this.finalize(this.buffering ? 502 : 504);
         break;
       case P.TUNNEL:
@@ -719,7 +728,15 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
 
   /** The request is over, whatever this is doing. nginx: ngx_http_upstream_cleanup. */
   cleanup(): void {
-    if (!this.#done) this.#release(DONE);
+    if (this.#done) return;
+    if (this.attempt !== null || !this.cached) {
+      this.#release(DONE);
+      return;
+    }
+    // All of it came from the cache: there is nothing else to give back.
+    this.#done = true;
+    this.#phase = P.DONE;
+    this.conf.cache!.finish(this, DONE);
   }
 
   /** Ends the business with backends and, unless `code` is DECLINED, answers. nginx: ngx_http_upstream_finalize_request. */
@@ -801,6 +818,15 @@ export function upstreamLogText(r: Request): string | undefined {
   const u = r.upstream;
   if (u === null || u.peerName === undefined) return undefined;
   return `${u.schema}${u.peerName}${u.unixPeer ? ':' : ''}${u.uri}`;
+}
+
+/**
+ * Tells, with nginx's alert, that a request has come to a location without a backend: an `if` brought it here after another
+ * one had set the handler. Returns the status to answer with. nginx: the end of ngx_http_upstream_init_request.
+ */
+export function noBackend(r: Request): number {
+  r.log(ALERT, 'no upstream configuration');
+  return 500;
 }
 
 /** Starts a request's business with backends; given to {@link readBody}. */

@@ -16,6 +16,9 @@ import { addressText } from './url.js';
 /** Makes a balancer for a group's peers. */
 export type BalancerFactory = (set: PeerSet, env: WorkerEnv) => Balancer;
 
+/** Puts something that knows where a session belongs before a group's balancer. */
+export type AffinityFactory = (balancer: Balancer, env: WorkerEnv) => Balancer;
+
 /** The idle connections of a group without a word about them: as nginx keeps them, and as we do by default. */
 function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSettings | undefined {
   const said = conf.keepalive ?? {};
@@ -34,15 +37,19 @@ export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env
   const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
   if (idle !== undefined) env.onClose(() => idle.close());
   if (dynamic.length > 0) startResolving(conf, dynamic, set, http, env);
-  let balancer = conf.balancer?.(set, env) ?? new RoundRobin(set);
+  const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
   // One worker needs nobody's knowledge but its own.
-  if (conf.zone !== undefined && env.workers > 1) balancer = new SharedBalancer(balancer, set, env.zones.open(conf.zone));
+  const shared = conf.zone !== undefined && env.workers > 1 ? new SharedBalancer(own, set, env.zones.open(conf.zone)) : undefined;
+  const balancer = shared ?? own;
   return {
     name: conf.name,
     port: 0,
     noPort: true,
-    balancer,
+    balancer: conf.affinity?.(balancer, env) ?? balancer,
     idle,
+    set,
+    shared,
+    zone: conf.zone?.name,
     lazySet: dynamic.some((server) => server.resolve === 'lazy') ? set : undefined,
   };
 }

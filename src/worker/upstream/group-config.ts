@@ -6,7 +6,7 @@ import type { Request } from '../http/request.js';
 import { type Context, defineScope } from '../module.js';
 import { resolverScope } from '../resolver/resolver-settings.js';
 import type { ResolverSpec } from '../resolver/resolver-spec.js';
-import type { BalancerFactory } from './group-build.js';
+import type { AffinityFactory, BalancerFactory } from './group-build.js';
 import type { KeepaliveSettings } from './idle-pool.js';
 import type { NamesZoneRef } from './names-zone.js';
 import type { PeerOptions } from './peer.js';
@@ -48,6 +48,8 @@ export interface GroupSettings {
   /** Bits of ACCEPTS. */
   accepts: number;
   balancer: BalancerFactory | undefined;
+  /** Sends requests of one session to one server; stands before the method, whatever that is. */
+  affinity: AffinityFactory | undefined;
   keepalive: Partial<KeepaliveSettings> | undefined;
   /** Where the workers share what they know of the servers. */
   zone: PeerZoneRef | undefined;
@@ -65,6 +67,7 @@ export const groupScope = defineScope<GroupSettings>({
     servers: own<readonly GroupServer[]>([]),
     accepts: own(ACCEPTS_ALL),
     balancer: own<BalancerFactory | undefined>(undefined),
+    affinity: own<AffinityFactory | undefined>(undefined),
     keepalive: own<Partial<KeepaliveSettings> | undefined>(undefined),
     zone: own<PeerZoneRef | undefined>(undefined),
     resolver: own<ResolverSpec | undefined>(undefined),
@@ -86,13 +89,13 @@ function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<Request>, bl
   const where = `upstream "${conf.name}" in ${node.pos.file}:${node.endLine}`;
   const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
   if (conf.zone === undefined && dynamic.some((server) => server.resolve === 'yes')) {
-    ctx.fail(`resolving names at run time requires ${where} to be in shared memory`);
+    ctx.fail(`resolving names at run time requires ${where} to be in shared memory`, null);
   }
   const resolver = conf.resolver ?? ctx.settings(resolverScope, block.parent!).resolver;
   if (dynamic.length > 0 && (resolver === undefined || resolver.servers.length === 0)) {
-    ctx.fail(`no resolver defined to resolve names at run time in ${where}`);
+    ctx.fail(`no resolver defined to resolve names at run time in ${where}`, null);
   }
-  if (conf.servers.every((server) => server.backup)) ctx.fail(`no servers in ${where}`);
+  if (conf.servers.every((server) => server.backup)) ctx.fail(`no servers in ${where}`, null);
 }
 
 /** What an `upstream` block's directive knows about it. */
@@ -114,10 +117,18 @@ export interface Declaration {
   readonly addresses: HostRef | undefined;
 }
 
+/** Whether it is an address of its own, and no group that an `upstream` block makes. */
+const hasAddress = ({ explicit, url }: Declaration): boolean => !explicit && url?.family === 'inet';
+
 /** All groups named in an `http` block. */
 export const declarations = defineScope<{ all: Declaration[] }>({
   fields: { all: own<Declaration[]>([]) },
   directives: {},
+  // nginx: the part of ngx_http_upstream_init_round_robin for groups that no block makes.
+  link({ all }, ctx) {
+    const bare = all.find((declaration) => hasAddress(declaration) && declaration.port === 0);
+    if (bare !== undefined) ctx.fail(`no port in upstream "${bare.host}"`, bare.pos);
+  },
 });
 
 /**
@@ -154,7 +165,7 @@ export function declareGroup(ctx: Context, name: string, url: BackendUrl | undef
     url,
     addresses:
       url !== undefined && url.family === 'inet' && url.address === undefined
-        ? ctx.host(url.host, 'upstream', { needed: () => !made.explicit })
+        ? ctx.host(url.host, 'upstream', { needed: () => hasAddress(made) && made.port !== 0 })
         : undefined,
   };
   all.push(made);

@@ -1,6 +1,7 @@
 import type { Balancer } from './balancer.js';
 import type { IdlePool } from './idle-pool.js';
 import type { PeerSet } from './peer.js';
+import type { SharedBalancer } from './shared-picker.js';
 
 /** Backends that stand for each other, ready for use. nginx: ngx_http_upstream_srv_conf_t. */
 export interface UpstreamGroup {
@@ -11,6 +12,12 @@ export interface UpstreamGroup {
   readonly balancer: Balancer;
   /** Undefined: every request opens a connection. */
   readonly idle: IdlePool | undefined;
+  /** The servers of an `upstream {}`. */
+  readonly set?: PeerSet;
+  /** Name of their zone. */
+  readonly zone?: string | undefined;
+  /** What the workers share of them, if they share anything. */
+  readonly shared?: SharedBalancer | undefined;
   /** The servers of a group that may have none yet (`resolve=lazy`). */
   readonly lazySet?: PeerSet | undefined;
 }

@@ -7,6 +7,11 @@ import { addressText } from './url.js';
 export class UpstreamGroups {
   readonly #groups: UpstreamGroup[] = [];
 
+  /** The groups with a zone, in the order of the configuration. */
+  get zoned(): readonly UpstreamGroup[] {
+    return this.#groups.filter(({ zone }) => zone !== undefined);
+  }
+
   add(group: UpstreamGroup): void {
     this.#groups.push(group);
   }

@@ -1,4 +1,5 @@
 import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
+import { monotonicMs } from '../../shared/zone/monotonic.js';
 import type { Peer, PeerSet } from './peer.js';
 
 /** The numbers of a peer that workers share, in the order they are stored. */
@@ -21,9 +22,10 @@ const FIELDS = [
 /** Places of peers that are gone are cleared when there are so many more of them than peers. */
 const SPARE_PLACES = 64;
 
-/** `state` holds {@link FIELDS} of each peer in the order of `keys`; `held` the connections of one worker in the same order. */
+/** `leads` says which worker does what one does for all. `state` holds {@link FIELDS} of each peer in the order of `keys`; `held` the connections of one worker in the same order. */
 const DDL = `CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, keys TEXT, state BLOB) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS held (name TEXT, worker INTEGER, conns BLOB, PRIMARY KEY (name, worker)) WITHOUT ROWID;`;
+  CREATE TABLE IF NOT EXISTS held (name TEXT, worker INTEGER, conns BLOB, PRIMARY KEY (name, worker)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS leads (name TEXT PRIMARY KEY, worker INTEGER, until INTEGER) WITHOUT ROWID;`;
 
 interface Statements {
   readonly read: Statement<[string, Uint8Array]>;
@@ -31,6 +33,8 @@ interface Statements {
   readonly readHeld: Statement<[number, Uint8Array]>;
   readonly writeHeld: Statement<never>;
   readonly dropHeld: Statement<never>;
+  readonly readLead: Statement<[number, number]>;
+  readonly writeLead: Statement<never>;
 }
 
 /** The `zone` of one or several groups. */
@@ -48,7 +52,18 @@ export class PeerZone {
       readHeld: sql.prepare('SELECT worker, conns FROM held WHERE name = ?'),
       writeHeld: sql.prepare('INSERT OR REPLACE INTO held VALUES (?, ?, ?)'),
       dropHeld: sql.prepare('DELETE FROM held WHERE name = ?'),
+      readLead: sql.prepare('SELECT worker, until FROM leads WHERE name = ?'),
+      writeLead: sql.prepare('INSERT OR REPLACE INTO leads VALUES (?, ?, ?)'),
     };
+  }
+
+  /** Takes or keeps a group's lead for so many milliseconds, unless another worker has it. For inside a transaction. */
+  lead(name: string, ms: number): boolean {
+    const now = monotonicMs();
+    const [holder, until] = this.statements.readLead.get(name) ?? [this.worker, 0];
+    if (holder !== this.worker && until > now) return false;
+    this.statements.writeLead.run(name, this.worker, Math.ceil(now + ms));
+    return true;
   }
 }
 
@@ -62,6 +77,7 @@ export const peerZone: ZoneKind<PeerZone, undefined> = {
   open: (sql, _zone, worker) => new PeerZone(sql, worker),
   release(sql, worker) {
     sql.prepare('DELETE FROM held WHERE worker = ?').run(worker);
+    sql.prepare('DELETE FROM leads WHERE worker = ?').run(worker);
   },
 };
 

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, type X509Certificate } from 'node:crypto';
+import type { SecureContext } from 'node:tls';
 
 /** Values of {@link Peer.down}. */
 export const UP = 0;
@@ -44,6 +45,17 @@ export const defaultPeerOptions: PeerOptions = {
   route: '',
 };
 
+/** Who a backend showed itself to be in a whole TLS handshake; Node tells once only, and not when the session is resumed. */
+export interface TlsIdentity {
+  certificate: X509Certificate | undefined;
+}
+
+/** A TLS session that can be resumed. */
+export interface SavedSession {
+  readonly session: Buffer;
+  readonly identity: TlsIdentity;
+}
+
 /** One address of a backend group, with its standing. nginx: ngx_http_upstream_rr_peer_t. */
 export class Peer {
   /** Address and port, or `unix:` and the path. */
@@ -81,8 +93,8 @@ export class Peer {
   inflightLast = 0;
   inflightChanged = 0;
   inflightRequests = 0;
-  /** The last TLS session, for resumption. */
-  session: Buffer | undefined = undefined;
+  /** The last TLS session of each context, for resumption; a session means nothing to another one. */
+  sessions: WeakMap<SecureContext, SavedSession> | undefined = undefined;
   /** Place in its set. */
   index = 0;
 
@@ -130,8 +142,19 @@ export class PeerSet {
 
   readonly #behind: boolean;
 
+  /** The health of peers that are added. */
+  #firstHealth: ((peer: Peer) => number) | undefined = undefined;
+
+  /** Gives all peers, and those to come, the health that they begin with. */
+  beginWith(health: (peer: Peer) => number): void {
+    this.#firstHealth = health;
+    for (const peer of this.peers) peer.health = health(peer);
+  }
+
   /** Replaces the peers, as after a name was resolved anew. */
   replace(peers: readonly Peer[]): void {
+    const first = this.#firstHealth;
+    if (first !== undefined) for (const peer of peers) if (!this.peers.includes(peer)) peer.health = first(peer);
     this.peers = peers;
     this.config.version++;
     this.count();

@@ -79,6 +79,13 @@ export class ResponsePipe implements Source {
     if (this.#demand) this.#serve();
   }
 
+  /** The backend fell silent: as nginx, what was not sent on yet is lost with the rest of the response. nginx: ngx_http_upstream_process_upstream. */
+  forget(): void {
+    this.#queue.length = 0;
+    this.#queued = 0;
+    this.#fileRead = this.#fileEnd;
+  }
+
   /** The client is gone; what comes is only kept where it is stored. */
   abandon(): void {
     this.#state = ABANDONED;
@@ -208,9 +215,7 @@ export class ResponsePipe implements Source {
   }
 
   #release(): void {
-    this.#queue.length = 0;
-    this.#queued = 0;
-    this.#fileRead = this.#fileEnd;
+    this.forget();
     if (this.#file === undefined) return;
     closeSync(this.#file.fd);
     this.#file = undefined;

@@ -23,6 +23,28 @@ export class SharedBalancer implements Balancer {
   begin(r: Request): SharedPicker {
     return new SharedPicker(this, r, this.#inner.begin(r));
   }
+
+  /** Brings this worker's view of the peers up to date, if the zone is free now. */
+  refresh(): void {
+    this.zone.sql.now(() => this.shared.load());
+  }
+
+  /** Changes the peers for all workers. `change` may run again after a rollback. */
+  change(change: () => void): void {
+    this.zone.sql.submit(new Change(this.shared, change));
+  }
+
+  /** Takes or keeps for `ms` the lead in what one worker does for all; `then` is told whether this one has it, and sees the peers as they are. */
+  lead(ms: number, then: (leads: boolean) => void): void {
+    let leads = false;
+    this.zone.sql.submit({
+      work: () => {
+        this.shared.load();
+        leads = this.zone.lead(this.set.name, ms);
+      },
+      after: () => then(leads),
+    });
+  }
 }
 
 /** Lets another picker work inside the zone's transactions. */
@@ -57,7 +79,7 @@ class SharedPicker implements Picker {
   done(peer: Peer, state: number, attempt: Attempt | null): void {
     const { set, zone } = this.balancer;
     this.tries = set.single ? 0 : Math.max(this.tries - 1, 0);
-    const job = new Change(this, () => this.inner.done(peer, state, attempt));
+    const job = new Change(this.balancer.shared, () => this.inner.done(peer, state, attempt));
     // A place that others wait for, or a failure that they should know of, is told at once.
     if (state !== PEER_OK || peer.maxConns !== 0) zone.sql.submit(job);
     else zone.sql.defer(job);
@@ -65,7 +87,8 @@ class SharedPicker implements Picker {
 
   headerReceived(peer: Peer, attempt: Attempt): void {
     const { inner } = this;
-    if (inner.headerReceived !== undefined) this.balancer.zone.sql.submit(new Change(this, () => inner.headerReceived!(peer, attempt)));
+    if (inner.headerReceived !== undefined)
+      this.balancer.zone.sql.submit(new Change(this.balancer.shared, () => inner.headerReceived!(peer, attempt)));
   }
 }
 
@@ -103,16 +126,16 @@ class Pick implements ZoneJob, PickerOwner {
 
 /** A change of a peer's standing. */
 class Change implements ZoneJob {
-  readonly #picker: SharedPicker;
+  readonly #shared: SharedPeers;
   readonly #change: () => void;
 
-  constructor(picker: SharedPicker, change: () => void) {
-    this.#picker = picker;
+  constructor(shared: SharedPeers, change: () => void) {
+    this.#shared = shared;
     this.#change = change;
   }
 
   work(): void {
-    this.#picker.balancer.shared.load();
+    this.#shared.load();
     this.#change();
   }
 

@@ -1,4 +1,4 @@
-import type { KeyObject, X509Certificate } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import { ERROR as ERR } from '../../shared/log/level.js';
@@ -9,7 +9,7 @@ import type { CertificateCache } from '../tls/settings.js';
 import { verifyFailure } from '../tls/verify.js';
 import type { UpstreamConnection } from './connection.js';
 import type { UpstreamRequest } from './engine.js';
-import type { Peer } from './peer.js';
+import type { Peer, TlsIdentity } from './peer.js';
 import type { UpstreamTls } from './tls.js';
 import type { TlsClientSettings } from './tls-settings.js';
 
@@ -95,22 +95,27 @@ export class TlsClient implements UpstreamTls {
       u.tlsName = hostPart(conf.sslName === undefined ? u.tlsName : conf.sslName.eval(u.r));
       if (conf.sslServerName && isHostName(u.tlsName)) options.servername = u.tlsName;
     }
-    if (conf.sslSessionReuse && peer.session !== undefined) options.session = peer.session;
+    const saved = conf.sslSessionReuse ? peer.sessions?.get(secureContext) : undefined;
+    if (saved !== undefined) options.session = saved.session;
     return options;
   }
 
-  opened(socket: TLSSocket, peer: Peer): void {
+  opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
     if (!this.#conf.sslSessionReuse) return;
-    socket.on('session', (session) => {
-      peer.session = session;
-    });
+    const context = options.secureContext!;
+    if (options.session !== undefined) c.resuming = peer.sessions?.get(context);
+    const sessions = (peer.sessions ??= new WeakMap());
+    c.identity = { certificate: undefined };
+    (c.socket as TLSSocket).on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
   }
 
   // nginx: ngx_http_upstream_ssl_handshake.
   check(u: UpstreamRequest, c: UpstreamConnection): string | undefined {
     if (!this.#conf.sslVerify) return undefined;
     const socket = c.socket as TLSSocket;
-    const certificate: X509Certificate | undefined = socket.getPeerX509Certificate();
+    const identity = identityOf(c);
+    identity.certificate ??= socket.getPeerX509Certificate();
+    const { certificate } = identity;
     if (certificate !== undefined) {
       const failure = verifyFailure(socket, certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
       if (failure !== null) return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
@@ -138,6 +143,13 @@ export class TlsClient implements UpstreamTls {
       return null;
     }
   }
+}
+
+/** Who the backend is; in a resumed session, who it was at its beginning. */
+function identityOf(c: UpstreamConnection): TlsIdentity {
+  if (c.resuming !== undefined && (c.socket as TLSSocket).isSessionReused()) return c.resuming.identity;
+  c.identity ??= { certificate: undefined };
+  return c.identity;
 }
 
 /** All that a context is made of. */

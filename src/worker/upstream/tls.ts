@@ -1,4 +1,4 @@
-import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import type { UpstreamConnection } from './connection.js';
 import type { UpstreamRequest } from './engine.js';
 import type { Peer } from './peer.js';
@@ -8,7 +8,7 @@ export interface UpstreamTls {
   /** Options for a connection to a peer; null, with the reason logged, to end the request with 500. */
   options(u: UpstreamRequest, peer: Peer): ConnectionOptions | null;
   /** A connection with these options has been begun. */
-  opened(socket: TLSSocket, peer: Peer): void;
+  opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void;
   /** Looks at the backend's certificate after the handshake. Returns nginx's words for what is wrong with it. */
   check(u: UpstreamRequest, c: UpstreamConnection): string | undefined;
 }

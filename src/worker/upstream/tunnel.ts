@@ -25,9 +25,8 @@ export class Tunnel implements Expiring {
   /** Begins; `first` is what the backend sent behind its response head. */
   start(first: Buffer): void {
     const { r } = this.#u;
-    const { socket, pending } = r.stream.upgrade(r);
+    const { socket, pending } = r.stream.upgrade(r, (bytes) => this.#fromClient(bytes));
     this.#client = socket;
-    socket.on('data', (bytes: Buffer) => this.#fromClient(bytes));
     socket.on('drain', () => this.#clientDrained());
     socket.on('end', () => this.#clientGone());
     socket.on('close', () => this.#closed());

@@ -37,11 +37,11 @@ export function connectFailure(u: UpstreamRequest, error: Error): WireFailure & 
   return { level: EXPECTED.has(code) ? ERR : ALERT, message: `connect() failed (${errnoText(error)})`, fatal: false };
 }
 
-/** What to log of a connection that broke in use. */
-export function transferFailure(error: Error): WireFailure {
+/** What to log of a connection that broke in use; `reading` is the system call that nginx reads with there. */
+export function transferFailure(error: Error, reading: 'recv' | 'readv' = 'recv'): WireFailure {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return { level: ERR, message: error.message };
-  const call = syscall === 'write' ? 'writev' : 'recv';
+  const call = syscall === 'write' ? 'writev' : reading;
   return { level: EXPECTED.has(code) ? ERR : ALERT, message: `${call}() failed (${errnoText(error)})` };
 }
 

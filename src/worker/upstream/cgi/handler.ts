@@ -8,11 +8,12 @@ import type { PhaseHandler } from '../../phases/phase.js';
 import { startUnbuffered } from '../body-relay.js';
 import type { UpstreamConf } from '../conf.js';
 import { completeSettings } from '../directives.js';
-import { startUpstream, UpstreamRequest, upstreamLogText } from '../engine.js';
+import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../engine.js';
 import { makeHeaderKinds } from '../header-kinds.js';
 import type { Exchange } from '../protocol.js';
+import type { UpstreamTls } from '../tls.js';
 import { type BackendPass, evaluateBackend } from './backend-pass.js';
-import { CACHE_PARAMS, type CompiledParams, compileParams, eachParam } from './params.js';
+import { CACHE_PARAMS, type CompiledParams, compileParams, type EncodeParam, encodeParams } from './params.js';
 import type { CgiFamily, CgiSettings } from './settings.js';
 
 /** Headers of uwsgi responses that clients do not get. nginx: ngx_http_uwsgi_hide_headers. */
@@ -33,17 +34,20 @@ export class RequestParams {
   /** Those of requests whose responses are cached. */
   readonly #cached: CompiledParams | undefined;
   readonly #headers: boolean;
+  readonly #encode: EncodeParam;
 
-  constructor(settings: Readonly<CgiSettings>, location: LocationRuntime) {
+  /** `encode` writes a parameter as the protocol does. */
+  constructor(settings: Readonly<CgiSettings>, location: LocationRuntime, encode: EncodeParam) {
     const { variables } = location.server.http;
-    this.#plain = compileParams(settings.params, variables);
-    this.#cached = settings.cache === null ? undefined : compileParams(settings.params, variables, CACHE_PARAMS);
+    this.#encode = encode;
+    this.#plain = compileParams(settings.params, variables, encode);
+    this.#cached = settings.cache === null ? undefined : compileParams(settings.params, variables, encode, CACHE_PARAMS);
     this.#headers = settings.passRequestHeaders;
   }
 
-  /** Calls `add` with every parameter of a request, in the order in which they are sent. */
-  each(u: UpstreamRequest, add: (name: string, value: string) => void): void {
-    eachParam(u.r, u.cacheable && this.#cached !== undefined ? this.#cached : this.#plain, this.#headers, add);
+  /** All parameters of a request, in the order in which they are sent. */
+  text(u: UpstreamRequest): string {
+    return encodeParams(u.r, u.cacheable && this.#cached !== undefined ? this.#cached : this.#plain, this.#headers, this.#encode);
   }
 }
 
@@ -55,6 +59,8 @@ export interface CgiProtocol {
   readonly hidden: readonly string[];
   /** A body of unknown length can be passed on while it comes. */
   readonly chunkedBodies: boolean;
+  /** How connections are made whose address asks for TLS. */
+  readonly tls?: UpstreamTls | undefined;
   exchange(r: Request): Exchange;
 }
 
@@ -76,24 +82,30 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
     passEarlyHints: false,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
-    tls: undefined,
+    tls: protocol.tls,
     cache: makeLocationCache(family, settings, noKey, location.server.http, env),
   };
-  const { fixed, dynamic, scheme } = pass;
-  const schema = `${family}://`;
+  const { fixed, dynamic, tls, schemes } = pass;
+  const plain = `${family}://`;
+  const schema = tls ? `s${plain}` : plain;
   const group = fixed === undefined ? undefined : location.server.http.upstreams.find(fixed.host, fixed.port, fixed.noPort);
   const unbuffered = !settings.requestBuffering && settings.passRequestBody;
   return (r: Request): Result => {
+    if (r.location !== location) return noBackend(r);
     const u = new UpstreamRequest(r, conf, protocol.exchange(r));
     r.upstream?.cleanup();
     r.upstream = u;
     r.upstreamLog = upstreamLogText;
-    u.schema = schema;
-    if (dynamic === undefined) u.group = group;
-    else {
-      const target = evaluateBackend(r, dynamic.eval(r), scheme);
-      if (target === undefined) return 500;
-      u.resolved = target;
+    if (dynamic === undefined) {
+      u.schema = schema;
+      u.tls = tls;
+      u.group = group;
+    } else {
+      const evaluated = evaluateBackend(r, dynamic.eval(r), schemes);
+      if (evaluated === undefined) return 500;
+      u.schema = evaluated.schema ?? plain;
+      u.tls = evaluated.tls;
+      u.resolved = evaluated.target;
     }
     if (unbuffered && r === r.main && r.body === null && (chunkedBodies || !r.chunkedIn) && !r.stream.bodyDone(r)) {
       testExpect(r);

@@ -2,11 +2,12 @@ import { compileComplex } from '../../../shared/value/complex.js';
 import type { ComplexValue, VariableTable } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../../module.js';
+import { LateValue } from '../late-value.js';
 
 /** One `fastcgi_param` line, or that of a kindred protocol. */
 export interface ParamSource {
   readonly name: string;
-  readonly value: ComplexValue<Request>;
+  readonly value: LateValue;
   readonly ifNotEmpty: boolean;
 }
 
@@ -14,12 +15,23 @@ export interface ParamSource {
 export function readParam(ctx: Context): ParamSource {
   const [name, value, condition] = ctx.node.args as [string, string, string | undefined];
   if (condition !== undefined && condition !== 'if_not_empty') ctx.fail(`invalid parameter "${condition}"`, { arg: 2 });
-  return { name, value: ctx.complex(value), ifNotEmpty: condition !== undefined };
+  return { name, value: new LateValue(value, ctx), ifNotEmpty: condition !== undefined };
+}
+
+/** Writes one parameter as a protocol does. */
+export type EncodeParam = (name: string, value: string) => string;
+
+interface CompiledParam {
+  readonly name: string;
+  readonly value: ComplexValue<Request>;
+  readonly ifNotEmpty: boolean;
+  /** The whole of it when it is always the same. */
+  readonly encoded: string | undefined;
 }
 
 /** The parameters a location sends, compiled. */
 export interface CompiledParams {
-  readonly params: readonly ParamSource[];
+  readonly params: readonly CompiledParam[];
   /** Client headers (lower case, `_` for `-`) that a parameter `HTTP_…` stands for, or hides with an empty value. */
   readonly replaced: ReadonlySet<string>;
 }
@@ -40,19 +52,24 @@ const HTTP_HOST = '$host$is_request_port$request_port';
 export function compileParams(
   sources: readonly ParamSource[],
   table: VariableTable<Request>,
+  encode: EncodeParam,
   more: readonly (readonly [string, string])[] = [],
 ): CompiledParams {
-  const params: ParamSource[] = [];
+  const params: CompiledParam[] = [];
+  const add = (name: string, value: ComplexValue<Request>, ifNotEmpty: boolean): void => {
+    params.push({ name, value, ifNotEmpty, encoded: value.constant === undefined ? undefined : encode(name, value.constant) });
+  };
   const replaced = new Set<string>();
   for (const source of sources) {
     const header = source.name.length > 5 && source.name.startsWith('HTTP_');
     if (header) replaced.add(source.name.slice(5).toLowerCase());
-    if (source.value.constant !== '' || !(header || source.ifNotEmpty)) params.push(source);
+    const { value } = source.value;
+    if (value.constant !== '' || !(header || source.ifNotEmpty)) add(source.name, value, source.ifNotEmpty);
   }
   for (const [name, text] of [['HTTP_HOST', HTTP_HOST] as const, ...more]) {
     if (sources.some((source) => source.name.toUpperCase() === name)) continue;
     replaced.add(name.slice(5).toLowerCase());
-    if (text !== '') params.push({ name, value: compileComplex(text, table), ifNotEmpty: true });
+    if (text !== '') add(name, compileComplex(text, table), true);
   }
   return { params, replaced };
 }
@@ -63,20 +80,47 @@ export function nameDefaultVariables(table: VariableTable<Request>): void {
   for (const [, text] of CACHE_PARAMS) compileComplex(text, table);
 }
 
-/** Calls `add` with every parameter of a request, then with its headers as `HTTP_…`. */
-export function eachParam(r: Request, compiled: CompiledParams, headers: boolean, add: (name: string, value: string) => void): void {
+/** A client's header as a parameter. */
+interface HeaderName {
+  /** In lower case, `_` for `-`. */
+  readonly key: string;
+  /** `HTTP_…`. */
+  readonly param: string;
+}
+
+/** Names of headers seen before; clients can make up as many as they like. */
+const headerNames = new Map<string, HeaderName>();
+const MOST_HEADER_NAMES = 500;
+
+/** `name` is in lower case. */
+function headerName(name: string): HeaderName {
+  const known = headerNames.get(name);
+  if (known !== undefined) return known;
+  const key = name.replaceAll('-', '_');
+  const made = { key, param: `HTTP_${key.toUpperCase()}` };
+  if (headerNames.size < MOST_HEADER_NAMES) headerNames.set(name, made);
+  return made;
+}
+
+/** Writes every parameter of a request, then its headers as `HTTP_…`. */
+export function encodeParams(r: Request, compiled: CompiledParams, headers: boolean, encode: EncodeParam): string {
   const { params, replaced } = compiled;
+  let out = '';
   for (let i = 0; i < params.length; i++) {
-    const { name, value, ifNotEmpty } = params[i]!;
+    const { name, value, ifNotEmpty, encoded } = params[i]!;
+    if (encoded !== undefined) {
+      out += encoded;
+      continue;
+    }
     const text = value.eval(r);
-    if (text !== '' || !ifNotEmpty) add(name, text);
+    if (text !== '' || !ifNotEmpty) out += encode(name, text);
   }
-  if (!headers) return;
+  if (!headers) return out;
   const { names, headers: lines } = r.head;
   let seen: Set<string> | undefined;
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
-    const key = name.includes('-') ? name.replaceAll('-', '_') : name;
+    const { key, param } = headerName(name);
     if (replaced.has(key) || seen?.has(name)) continue;
     let value = lines[2 * i + 1]!;
     if (names.indexOf(name, i + 1) !== -1) {
@@ -84,6 +128,7 @@ export function eachParam(r: Request, compiled: CompiledParams, headers: boolean
       seen ??= new Set();
       seen.add(name);
     }
-    add(`HTTP_${key.toUpperCase()}`, value);
+    out += encode(param, value);
   }
+  return out;
 }

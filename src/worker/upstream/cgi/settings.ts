@@ -7,7 +7,7 @@ import type { Request } from '../../http/request.js';
 import { endOfHttp, finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../directives.js';
 import { cgiNextUpstreamWords } from '../failure.js';
 import type { UpstreamSettings } from '../settings.js';
-import { type BackendPass, readBackendPass } from './backend-pass.js';
+import { type BackendPass, type BackendScheme, readBackendPass } from './backend-pass.js';
 import { nameDefaultVariables, type ParamSource, readParam } from './params.js';
 
 /** The protocols of application servers. */
@@ -31,8 +31,8 @@ export const cgiFields: { readonly [K in keyof CgiSettings]: Field<CgiSettings[K
   params: inherit<readonly ParamSource[]>([]),
 };
 
-/** The directives they share, under one protocol's prefix. `scheme` may stand before an address. */
-export function cgiDirectives(family: CgiFamily, scheme = ''): { readonly [name: string]: Row } {
+/** The directives they share, under one protocol's prefix. One of `schemes` may stand before an address. */
+export function cgiDirectives(family: CgiFamily, schemes: readonly BackendScheme[] = []): { readonly [name: string]: Row } {
   return {
     ...upstreamDirectives(family),
     ...cacheDirectives(family),
@@ -44,7 +44,7 @@ export function cgiDirectives(family: CgiFamily, scheme = ''): { readonly [name:
       set(conf, _node, ctx) {
         if (conf.pass !== undefined) ctx.reject('is duplicate');
         nameDefaultVariables(ctx.variables);
-        conf.pass = readBackendPass(ctx, family, scheme);
+        conf.pass = readBackendPass(ctx, family, schemes);
       },
     },
     [`${family}_param`]: {
@@ -69,6 +69,7 @@ export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly
 export function linkCgi(family: CgiFamily, conf: Readonly<CgiSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
   linkUpstream(family, conf, ctx, place);
   linkCache(family, conf, ctx, place);
+  for (const { value } of conf.params) value.compile(ctx, place);
   if (place.context !== In.HTTP && conf.cache !== null && conf.cacheKey === undefined) {
     ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, endOfHttp(place));
   }
