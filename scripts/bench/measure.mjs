@@ -39,7 +39,8 @@ function cpuOfProcess(pid) {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000;
 }
 
-function read(path) {
+/** A file's text; empty when it is not there (any more). */
+export function read(path) {
   try {
     return readFileSync(path, 'latin1');
   } catch {
@@ -47,7 +48,8 @@ function read(path) {
   }
 }
 
-function list(path) {
+/** The names in a folder; none when it is not there (any more). */
+export function list(path) {
   try {
     return readdirSync(path);
   } catch {

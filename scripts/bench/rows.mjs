@@ -1,5 +1,6 @@
 // What is measured. A row is one configuration and one kind of request, the same for every server. `server` goes into
-// the server block, `http` around it; %%BACKEND%% is the address of a small nginx that answers proxied requests.
+// the server block, `http` around it; %%BACKEND%% is the address of a small nginx that answers proxied requests,
+// %%FASTCGI%% that of a small FastCGI responder, %%CONF%% the folder of shipped configuration.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md aims at.
 
 const KB = 1024;
@@ -77,6 +78,14 @@ export const rows = [
     http: 'upstream backend { server %%BACKEND%%; keepalive 64; }',
     server: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
     paths: ['/'],
+  },
+  {
+    name: 'fastcgi',
+    what: 'small response of a FastCGI responder, kept connections',
+    goal: 1.5,
+    http: 'upstream responder { server %%FASTCGI%%; keepalive 64; }',
+    server: 'location / { include %%CONF%%/fastcgi.conf; fastcgi_pass responder; fastcgi_keep_conn on; }',
+    paths: ['/index.php?a=b'],
   },
   {
     name: 'cachehit',

@@ -19,7 +19,18 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf } from './measure.mjs';
 import { files, largeFile, modified, rows } from './rows.mjs';
-import { commands, configuration, freePort, makeCertificate, prepare, start, startBackend, stop, stopAll } from './servers.mjs';
+import {
+  commands,
+  configuration,
+  freePort,
+  makeCertificate,
+  prepare,
+  start,
+  startBackend,
+  startResponder,
+  stop,
+  stopAll,
+} from './servers.mjs';
 import { check, load, writeScript } from './wrk.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -39,6 +50,9 @@ if (options.list) {
 const unknown = positionals.filter((name) => !rows.some((row) => row.name === name));
 if (unknown.length > 0) throw new Error(`no such row: ${unknown.join(', ')} (--list shows them)`);
 const chosen = positionals.length === 0 ? rows : rows.filter((row) => positionals.includes(row.name));
+/** A worker's code is compiled anew until it has served some ten thousand requests. */
+const WARM_REQUESTS = 40_000;
+const WARM_SECONDS = 8;
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 
@@ -55,6 +69,7 @@ writeDocuments();
 const servers = commands(options.nginx);
 if (servers.nginx === undefined) console.log(`no ${options.nginx} here: sluice's figures stand alone`);
 const backend = servers.nginx && (await startBackend(servers.nginx, `${work}/backend`));
+const responder = chosen.some((row) => row.http?.includes('%%FASTCGI%%')) ? await startResponder() : undefined;
 
 const results = [];
 printHead();
@@ -94,13 +109,13 @@ async function measureRow(row) {
       mkdirSync(dir);
       if (row.tls) makeCertificate(dir);
       const port = await freePort();
-      const refusal = prepare(command, dir, configuration({ dir, docs, port, row, backend }));
+      const refusal = prepare(command, dir, configuration({ dir, docs, port, row, backend, responder }));
       if (refusal !== undefined) return { ...result, missing: `${name}: ${refusal}` };
       contenders.push({ name, port, pid: await start(command, dir), rounds: [] });
     }
     for (const each of contenders) {
       await check({ port: each.port, row, name: each.name });
-      await load({ script, port: each.port, row, seconds: 1 });
+      await warm({ script, port: each.port, row });
     }
     for (let round = 0; round < rounds; round++) {
       for (const each of contenders) each.rounds.push(await measureRound(each, script, row));
@@ -110,6 +125,12 @@ async function measureRow(row) {
     for (const { pid } of contenders) await stop(pid);
   }
   return result;
+}
+
+/** Loads a server until its code is compiled: for so many requests, or some seconds where a request is a lot of work. */
+async function warm(target) {
+  for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < WARM_SECONDS; spent++)
+    requests += (await load({ ...target, seconds: 1 })).requests;
 }
 
 async function measureRound({ port, pid, name }, script, row) {

@@ -31,7 +31,7 @@ export async function freePort() {
 }
 
 /** The configuration of a row. */
-export function configuration({ dir, docs, port, row, backend }) {
+export function configuration({ dir, docs, port, row, backend, responder }) {
   return `worker_processes 1;
 worker_rlimit_nofile 20000;
 pid ${dir}/server.pid;
@@ -53,7 +53,9 @@ http {
 }
 `
     .replaceAll('%%DIR%%', dir)
-    .replaceAll('%%BACKEND%%', backend);
+    .replaceAll('%%BACKEND%%', backend)
+    .replaceAll('%%FASTCGI%%', responder)
+    .replaceAll('%%CONF%%', `${root}conf`);
 }
 
 /** Writes the configuration into a prefix and asks the server what it thinks of it; undefined when it can run. */
@@ -71,7 +73,7 @@ export async function start(command, dir, core = 0) {
   const [file, ...args] = pinned(core, [...command, '-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', 'daemon off;']);
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
   running.set(child.pid, child);
-  for (const until = Date.now() + 10_000; ; ) {
+  for (const until = Date.now() + 30_000; ; ) {
     if (existsSync(`${dir}/server.pid`) && readFileSync(`${dir}/server.pid`, 'latin1').trim() !== '') return child.pid;
     if (child.exitCode !== null || Date.now() > until) throw new Error(`${command.join(' ')} did not start; see ${dir}/error.log`);
     await sleep(10);
@@ -84,7 +86,7 @@ export async function stop(pid) {
   if (child === undefined) return;
   running.delete(pid);
   const tree = treeOf(pid);
-  process.kill(pid, 'SIGTERM');
+  kill(pid, 'SIGTERM');
   for (const until = Date.now() + 3000; child.exitCode === null && child.signalCode === null && Date.now() < until; ) await sleep(10);
   for (const each of tree) kill(each);
 }
@@ -94,9 +96,9 @@ export function stopAll() {
   for (const pid of running.keys()) kill(-pid);
 }
 
-function kill(pid) {
+function kill(pid, signal = 'SIGKILL') {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It is gone already.
   }
@@ -117,6 +119,18 @@ http { access_log off; keepalive_requests 100000000; server { listen 127.0.0.1:$
   return `127.0.0.1:${port}`;
 }
 
+/** The backend of the FastCGI row, on the core of the load generator. */
+export async function startResponder() {
+  const port = await freePort();
+  const [file, ...args] = pinned(1, [process.execPath, `${root}scripts/bench/fastcgi-responder.mjs`, String(port)]);
+  const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+  running.set(child.pid, child);
+  await new Promise((done) => child.once('message', done));
+  child.disconnect();
+  child.unref();
+  return `127.0.0.1:${port}`;
+}
+
 /** A certificate of its own for the TLS row. */
 export function makeCertificate(dir) {
   const args = [
@@ -124,7 +138,7 @@ export function makeCertificate(dir) {
     '-x509',
     '-nodes',
     '-days',
-    '2',
+    '30',
     '-newkey',
     'ec',
     '-pkeyopt',

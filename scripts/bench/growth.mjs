@@ -1,0 +1,212 @@
+// Measures what it costs to have more of something: one request with ten locations beside five thousand, and the like, of one
+// server under one load, in turn. Then what idle connections take, how long a large configuration is read, and how soon a
+// start answers. Growth is CPU time with much over CPU time with little.
+//
+//   node scripts/bench/growth.mjs [ROW ...] [--rounds N] [--seconds S] [--nginx PATH] [--connections N]
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cpuOf, memoryOf, treeOf } from './measure.mjs';
+import { commands, configuration, freePort, prepare, start, startBackend, stop, stopAll } from './servers.mjs';
+import { load, writeScript } from './wrk.mjs';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    nginx: { type: 'string', default: 'nginx' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '5000' },
+  },
+});
+const rounds = Number(options.rounds);
+const seconds = Number(options.seconds);
+const times = (n, make) => Array.from({ length: n }, (_, i) => make(i)).join('\n');
+
+/** `make` gives the parts of a configuration that holds so many; the request asks for one in the middle. */
+const rows = {
+  locations: {
+    sizes: [10, 5000],
+    make: (n) => ({ server: times(n, (i) => `location /folder${i}/part/ { return 200 ok; }`), paths: [`/folder${n >> 1}/part/x`] }),
+  },
+  servers: {
+    sizes: [1, 10_000],
+    make: (n) => ({
+      server: `location / { return 200 ok; } server_name ${times(n, (i) => `name${i}.example.com`)};`,
+      headers: { Host: `name${n >> 1}.example.com` },
+      http: 'server_names_hash_max_size 65536;',
+      paths: ['/'],
+    }),
+  },
+  map: {
+    sizes: [10, 100_000],
+    make: (n) => ({
+      http: `map_hash_max_size 262144; map $uri $found { default none; ${times(n, (i) => `/key${i} value${i};`)} }`,
+      server: 'location / { return 200 $found; }',
+      paths: [`/key${n >> 1}`],
+    }),
+  },
+  upstreams: {
+    sizes: [10, 1000],
+    backend: true,
+    make: (n) => ({
+      http: `upstream backend { ${times(n, () => 'server %%BACKEND%%;')} keepalive 64; }`,
+      server: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+      paths: ['/'],
+    }),
+  },
+};
+const extras = { idle, largeConfiguration, firstAnswer };
+
+const unknown = positionals.filter((name) => !(name in rows || name in extras));
+if (unknown.length > 0)
+  throw new Error(`no such row: ${unknown.join(', ')} (${[...Object.keys(rows), ...Object.keys(extras)].join(', ')})`);
+const chosen = (name) => positionals.length === 0 || positionals.includes(name);
+
+const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+chmodSync(work, 0o755);
+process.once('exit', () => {
+  stopAll();
+  rmSync(work, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const { nginx, sluice } = commands(options.nginx);
+let launched = 0;
+
+for (const [name, row] of Object.entries(rows)) if (chosen(name)) await growth(name, row);
+for (const [name, measure] of Object.entries(extras)) if (chosen(name)) await measure();
+process.exit(0);
+
+async function launch(row, backend = '') {
+  const dir = `${work}/${launched++}`;
+  mkdirSync(dir);
+  const port = await freePort();
+  const refusal = prepare(sluice, dir, configuration({ dir, docs: work, port, row, backend }));
+  if (refusal !== undefined) throw new Error(refusal);
+  return { dir, port, pid: await start(sluice, dir) };
+}
+
+async function growth(name, row) {
+  if (row.backend && nginx === undefined) {
+    console.log(`${name}: no nginx to answer as the backend`);
+    return;
+  }
+  const backend = row.backend ? await startBackend(nginx, `${work}/backend-${name}`) : '';
+  const contenders = [];
+  for (const size of row.sizes) {
+    const made = row.make(size);
+    const script = `${work}/${name}-${size}.lua`;
+    writeScript(script, made);
+    contenders.push({ size, made, script, measured: [], ...(await launch(made, backend)) });
+  }
+  for (const each of contenders) {
+    for (let requests = 0, spent = 0; requests < 40_000 && spent < 6; spent++)
+      requests += (await load({ script: each.script, port: each.port, row: each.made, seconds: 1 })).requests;
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const { pid, script, port, made, measured } of contenders) {
+      const before = cpuOf(pid);
+      const { requests, refused, broken } = await load({ script, port, row: made, seconds });
+      if (refused > 0 || broken > 0) throw new Error(`${name}: ${refused} requests were refused and ${broken} broken`);
+      measured.push((cpuOf(pid) - before) / requests);
+    }
+  }
+  for (const { pid } of contenders) await stop(pid);
+  const [few, many] = contenders.map(({ measured }) => measured.sort((a, b) => a - b)[Math.floor(measured.length / 2)]);
+  const of = row.sizes.join(' to ');
+  console.log(
+    `${name}, ${of}: ${few.toFixed(2)} to ${many.toFixed(2)} us of CPU a request, ${(many / few).toFixed(2)} times (at most 1.2)`,
+  );
+}
+
+/** Memory of a worker for each connection that has had one answer and waits for its next request. */
+async function idle() {
+  const wanted = Number(options.connections);
+  const server = await launch({ server: 'location / { return 200 ok; }', paths: ['/'] });
+  const open = async (count) => {
+    const sockets = [];
+    for (let i = 0; i < count; i += 100) {
+      const some = Array.from({ length: Math.min(100, count - i) }, () => connect(server.port, '127.0.0.1'));
+      await Promise.all(
+        some.map(
+          (socket) =>
+            new Promise((done, fail) => {
+              socket.once('data', done).once('error', fail).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+            }),
+        ),
+      );
+      sockets.push(...some);
+    }
+    return sockets;
+  };
+  // The first ones pay for compiled code and for what is allocated once.
+  for (const socket of await open(2000)) socket.destroy();
+  const worker = treeOf(server.pid)[1];
+  const before = memoryOf(worker);
+  const sockets = await open(wanted);
+  console.log(`idle: ${(((memoryOf(worker) - before) * 1024) / wanted).toFixed(1)} KB for each of ${wanted} connections (at most 6)`);
+  for (const socket of sockets) socket.destroy();
+  await stop(server.pid);
+}
+
+/** CPU time of `-t` for a configuration of five megabytes. */
+async function largeConfiguration() {
+  const dir = `${work}/large`;
+  mkdirSync(`${dir}/logs`, { recursive: true });
+  const servers = times(
+    2400,
+    (i) => `server { listen 127.0.0.1:8080; server_name name${i}.example.com www.name${i}.example.com; root /srv/www/name${i};
+  ${times(20, (k) => `location /folder${k}/ { expires 1d; add_header X-Folder "folder ${k} of ${i}"; try_files $uri /index.html; }`)} }`,
+  );
+  const text = `pid ${dir}/pid; error_log ${dir}/error.log; events {} http { access_log off; server_names_hash_max_size 65536;\n${servers}\n}`;
+  writeFileSync(`${dir}/server.conf`, text);
+  const [file, ...args] = sluice;
+  const used = childSeconds(file, [...args, '-t', '-p', `${dir}/`, '-c', 'server.conf']);
+  console.log(`-t of ${(text.length / 1024 / 1024).toFixed(1)} MB: ${used.toFixed(2)} s of CPU (at most 2)`);
+}
+
+function childSeconds(file, args) {
+  const { status, stdout } = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null 2>&1; } 2>&1', 'bash', file, ...args], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${args.join(' ')} failed`);
+  const [user, system] = stdout.trim().split(' ').map(Number);
+  return user + system;
+}
+
+/** Time from the start of the master to the first answer. */
+async function firstAnswer() {
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    const dir = `${work}/first-${i}`;
+    mkdirSync(dir);
+    const port = await freePort();
+    const refusal = prepare(
+      sluice,
+      dir,
+      configuration({ dir, docs: work, port, row: { server: 'location / { return 200 ok; }' }, backend: '' }),
+    );
+    if (refusal !== undefined) throw new Error(refusal);
+    const began = performance.now();
+    const starting = start(sluice, dir);
+    while (!(await answers(port)));
+    times.push(performance.now() - began);
+    await stop(await starting);
+  }
+  console.log(`start to first answer: ${Math.round(times.sort((a, b) => a - b)[2])} ms (at most 400)`);
+}
+
+function answers(port) {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+    socket.once('data', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => setTimeout(done, 2, false));
+    socket.once('close', () => done(false));
+  });
+}

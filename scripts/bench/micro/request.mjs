@@ -1,0 +1,167 @@
+// What one request costs without the kernel: the whole worker with connections whose other end is not a socket. Prints
+// microseconds of CPU time a request, the best of several turns, which is steady even on a busy machine.
+//
+//   node scripts/bench/micro/request.mjs [ROW ...]
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const SOURCES = new URL('../../../src/', import.meta.url).pathname;
+const CONNECTIONS = 64;
+const TURNS = 60;
+/** Requests on each connection in one turn. */
+const ROUNDS = 50;
+
+const rows = {
+  return200: { conf: 'location / { return 200 ok; }', path: '/' },
+  static1k: { conf: 'location / { }', path: '/1k.html' },
+  static64k: { conf: 'location / { }', path: '/64k.bin' },
+  notmod304: { conf: 'location / { }', path: '/1k.html', headers: 'If-Modified-Since: Mon, 06 May 2024 07:08:09 GMT\r\n' },
+  gzip10k: { conf: 'gzip on; location / { }', path: '/10k.html', headers: 'Accept-Encoding: gzip\r\n' },
+  jsonlog: {
+    conf: `access_log %%DIR%%/access.log json; location / { }`,
+    http: `log_format json escape=json '{"time":"$time_iso8601","addr":"$remote_addr","request":"$request","status":$status,"bytes":$body_bytes_sent,'
+      '"referer":"$http_referer","agent":"$http_user_agent","seconds":$request_time}';`,
+    path: '/1k.html',
+    headers: 'User-Agent: bench "quoted"\r\nReferer: http://localhost/\r\n',
+  },
+};
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(rows);
+const work = mkdtempSync(join(tmpdir(), 'sluice-micro-'));
+process.once('exit', () => rmSync(work, { recursive: true, force: true }));
+const modified = new Date('2024-05-06T07:08:09Z');
+mkdirSync(`${work}/docs`);
+for (const [name, size] of Object.entries({ '1k.html': 1024, '10k.html': 10240, '64k.bin': 65536 })) {
+  writeFileSync(`${work}/docs/${name}`, 'some text '.repeat(size / 10 + 1).slice(0, size));
+  utimesSync(`${work}/docs/${name}`, modified, modified);
+}
+
+// Where packages are found from, and where git does not look.
+const outfile = new URL(`../../../node_modules/.cache/sluice-request-${process.pid}.mjs`, import.meta.url).pathname;
+await build({
+  stdin: {
+    contents: `export { loadConfiguration } from './worker/configuration.js';
+export { serve } from './worker/serve.js';
+export { ListenSocket } from './shared/net/listen-socket.js';
+export { LogFiles } from './shared/log/log-files.js';`,
+    resolveDir: SOURCES,
+    loader: 'ts',
+  },
+  outfile,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  packages: 'external',
+  define: { SLUICE_VERSION: '"0"' },
+  logLevel: 'warning',
+});
+process.once('exit', () => rmSync(outfile, { force: true }));
+const { loadConfiguration, serve, ListenSocket, LogFiles } = await import(outfile);
+const { streamBaseState, kReadBytesOrError, kLastWriteWasAsync } = process.binding('stream_wrap');
+
+/** Stands for libuv's handle of a listening socket. */
+class ListenHandle {
+  listen() {
+    return 0;
+  }
+}
+
+/** Stands for libuv's handle of a connection: takes every write at once, and reads what it is told to. */
+class Handle {
+  answers = 0;
+  #buffer;
+  setNoDelay() {
+    return 0;
+  }
+  useUserBuffer(buffer) {
+    this.#buffer = buffer;
+  }
+  readStart() {
+    return 0;
+  }
+  readStop() {
+    return 0;
+  }
+  getsockname(into) {
+    Object.assign(into, { address: '127.0.0.1', family: 'IPv4', port: 1 });
+    return 0;
+  }
+  getpeername(into) {
+    Object.assign(into, { address: '127.0.0.1', family: 'IPv4', port: 2 });
+    return 0;
+  }
+  send(bytes) {
+    this.#buffer.set(bytes);
+    streamBaseState[kReadBytesOrError] = bytes.length;
+    this.onread(undefined);
+  }
+  writeLatin1String() {
+    return this.#written();
+  }
+  writeBuffer() {
+    return this.#written();
+  }
+  writev() {
+    return this.#written();
+  }
+  #written() {
+    this.answers++;
+    streamBaseState[kLastWriteWasAsync] = 0;
+    return 0;
+  }
+}
+
+for (const name of chosen) console.log(`${(await measure(rows[name])).toFixed(2)} us  ${name}`);
+process.exit(0);
+
+async function measure(row) {
+  const entry = `${work}/server.conf`;
+  writeFileSync(
+    entry,
+    `error_log ${work}/error.log; pid ${work}/pid; events { worker_connections 1000; }
+http { access_log off; types { text/html html; } keepalive_requests 100000000; ${row.http ?? ''}
+  server { listen 127.0.0.1:1; root ${work}/docs; ${row.conf} } }`.replaceAll('%%DIR%%', work),
+  );
+  const configuration = await loadConfiguration({
+    entry,
+    prefix: `${work}/`,
+    confPrefix: `${work}/`,
+    errorLog: 'error.log',
+    globals: '',
+    pid: 'pid',
+    signalling: false,
+  });
+  const { listens, process: settings, snapshot } = configuration;
+  const listening = new ListenHandle();
+  const socket = ListenSocket.from(listens[0], listening);
+  serve({
+    slot: 0,
+    id: 1,
+    generation: 1,
+    snapshot,
+    process: settings,
+    zones: { directory: undefined, files: {} },
+    sockets: [socket],
+    log: { level: 4, log: (_level, message) => console.error(message) },
+    logFiles: new LogFiles(),
+  });
+  await new Promise((done, fail) => socket.open((error) => (error === undefined ? done() : fail(error))));
+  const clients = Array.from({ length: CONNECTIONS }, () => new Handle());
+  for (const client of clients) listening.onconnection(0, client);
+  const request = Buffer.from(`GET ${row.path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n${row.headers ?? ''}\r\n`, 'latin1');
+  let best = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < TURNS; turn++) {
+    const before = process.cpuUsage();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (let i = 0; i < clients.length; i++) clients[i].send(request);
+      await new Promise(setImmediate);
+    }
+    const used = process.cpuUsage(before);
+    best = Math.min(best, (used.user + used.system) / (ROUNDS * CONNECTIONS));
+  }
+  for (const client of clients) if (client.answers !== TURNS * ROUNDS) throw new Error(`${client.answers} answers`);
+  return best;
+}

@@ -1,0 +1,40 @@
+import { clients, usual } from '../stage.mjs';
+
+/** Fifty reloads under every kind of load: nothing is lost, nothing stays behind. */
+export default {
+  id: 'F1',
+  what: 'reloads under keep-alive, closing, proxied, TLS, WebSocket, upload and download clients: nothing is lost',
+  async run(stage, expect) {
+    const reloads = stage.short ? 5 : 50;
+    await stage.start(usual);
+    const load = stage.load(
+      clients.keepAlive(stage, stage.short ? 4 : 24),
+      clients.close(stage, stage.short ? 2 : 8),
+      clients.proxied(stage, stage.short ? 2 : 16),
+      clients.tls(stage, stage.short ? 2 : 4),
+      clients.upload(stage, 2, { pause: 20 }),
+      clients.download(stage, stage.short ? 1 : 4, { pause: 100 }),
+      clients.websocket(stage, stage.short ? 2 : 8),
+    );
+    await load.answered(200);
+    const memory = stage.memory();
+    const before = stage.workers();
+    for (let i = 0; i < reloads; i++) await stage.reload();
+    if (!stage.short) await load.answered(250_000);
+    const { answered, failed, why, kinds, gap } = await load.stop();
+    await stage.until(() => stage.workers().length === 2 && stage.processes().length <= 3, 'the end of the old workers');
+    const now = stage.workers();
+    expect(failed === 0, `${failed} requests failed: ${JSON.stringify(why)}`);
+    expect(!now.some((pid) => before.includes(pid)), 'an old worker stayed');
+    return {
+      reloads,
+      answered,
+      failed,
+      why,
+      kinds,
+      gap: Math.round(gap),
+      memoryBefore: Math.round(memory),
+      memoryAfter: Math.round(stage.memory()),
+    };
+  },
+};

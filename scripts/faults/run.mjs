@@ -1,0 +1,100 @@
+// Puts the built sluice, and a real nginx where there is one, through faults, and prints what was lost beside what may be.
+//
+//   scripts/fault-drills [DRILL ...] [--short] [--nginx PATH | --no-nginx] [--json FILE] [--log FILE] [--list]
+//
+// Exits with 1 when sluice loses more than a drill allows. `--short` is for CI: seconds instead of minutes.
+// `--log` keeps the error log of the last drill that had something to complain about.
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { commands, stopAll } from '../bench/servers.mjs';
+import { Stage } from './stage.mjs';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    short: { type: 'boolean', default: false },
+    nginx: { type: 'string', default: 'nginx' },
+    'no-nginx': { type: 'boolean', default: false },
+    json: { type: 'string' },
+    log: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+const folder = new URL('drills/', import.meta.url);
+const drills = [];
+for (const file of readdirSync(folder).sort())
+  drills.push({ name: file.replace(/\.mjs$/, ''), ...(await import(new URL(file, folder).href)).default });
+drills.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+if (options.list) {
+  for (const { id, name, what } of drills) console.log(`${id.padEnd(4)} ${name.padEnd(18)} ${what}`);
+  process.exit(0);
+}
+const unknown = positionals.filter((name) => !drills.some((drill) => drill.name === name || drill.id === name));
+if (unknown.length > 0) throw new Error(`no such drill: ${unknown.join(', ')} (--list shows them)`);
+const chosen =
+  positionals.length === 0
+    ? drills.filter((drill) => !options.short || drill.inCi !== false)
+    : drills.filter(({ id, name }) => positionals.includes(name) || positionals.includes(id));
+
+const work = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
+chmodSync(work, 0o755);
+process.once('exit', () => {
+  stopAll();
+  rmSync(work, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+const servers = commands(options.nginx);
+if (options['no-nginx']) delete servers.nginx;
+const results = [];
+let lost = 0;
+for (const drill of chosen) {
+  for (const [server, command] of Object.entries(servers)) {
+    if (server === 'nginx' && drill.nginx === false) continue;
+    const result = { id: drill.id, drill: drill.name, server, ...(await runOne(drill, server, command)) };
+    results.push(result);
+    if (server === 'sluice' && result.complaints.length > 0) lost++;
+    console.log(`${drill.id} ${drill.name} ${server}: ${result.skipped ? `skipped, ${result.skipped}` : JSON.stringify(result.figures)}`);
+    for (const complaint of result.complaints) console.log(`   ${server === 'sluice' ? 'FAILED' : 'noted'}: ${complaint}`);
+  }
+}
+if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+process.exit(lost > 0 ? 1 : 0);
+
+async function runOne(drill, server, command) {
+  const stage = new Stage({
+    server,
+    command,
+    dir: mkdtempSync(join(work, `${drill.name}-${server}-`)),
+    short: options.short,
+    env: server === 'sluice' ? drill.env : undefined,
+  });
+  chmodSync(stage.dir, 0o755);
+  const complaints = [];
+  const skipped = drill.needs?.(stage);
+  if (skipped) return { skipped, complaints };
+  /** Notes what must hold. */
+  const expect = (holds, complaint) => {
+    if (!holds) complaints.push(complaint);
+  };
+  let figures = {};
+  try {
+    await stage.origin();
+    figures = await drill.run(stage, expect);
+  } catch (error) {
+    complaints.push(error.stack);
+  } finally {
+    await stage.end();
+    await drill.cleanUp?.(stage);
+  }
+  if (server === 'sluice' && drill.alerts !== true) {
+    const alert = /^.*\[(?:alert|emerg)\].*$|^.*(?:TypeError|RangeError|ReferenceError|uncaught).*$/m.exec(stage.log());
+    if (alert) complaints.push(`the error log has: ${alert[0]}`);
+  }
+  // What led to it, for whoever looks for the cause.
+  if (options.log) writeFileSync(options.log, stage.log());
+  return { figures, complaints };
+}
