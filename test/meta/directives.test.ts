@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { In } from '../../src/shared/config/context.js';
+import { differenceOf, differenceTables, markdownTable } from '../../src/worker/migration/differences.js';
+import { missing } from '../../src/worker/migration/missing.js';
 import { modules } from '../../src/worker/modules/index.js';
 import { root } from './source-files.js';
 
@@ -41,7 +43,9 @@ const OUR_OWN = [
   'cache_status_header',
   'fastcgi_cache_convert_head',
   'fastcgi_cache_purge',
+  'health_check',
   'limit_req_retry_after',
+  'match',
   'nginx_compatibility',
   'proxy_cache_purge',
   'scgi_cache_convert_head',
@@ -55,6 +59,12 @@ const OUR_OWN = [
 /** Where our contexts are not nginx's: `name CONTEXT` with `-` for one that we lack and `+` for one more. */
 const DEVIATIONS: readonly string[] = [];
 
+const missingFile = `${root}src/worker/migration/missing.ts`;
+const missingSource = (table: readonly [string, readonly string[]][]): string =>
+  `/** nginx's directives that are not there, by nginx's modules. Made by test/meta/directives.test.ts. */
+export const missing: Readonly<Record<string, readonly string[]>> = {
+${table.map(([part, names]) => `  // biome-ignore format: one line a module\n  ${part}: [${names.map((name) => `'${name}'`).join(', ')}],\n`).join('')}};
+`;
 const compatibility = `${root}docs/compatibility.md`;
 const page = readFileSync(compatibility, 'utf8');
 const contextsOf = (table: Iterable<ReadonlySet<string>>): Set<string> => new Set([...table].flatMap((contexts) => [...contexts]));
@@ -64,12 +74,27 @@ t.test('every directive is one of nginx or named as our own', async (t) => {
   for (const name of OUR_OWN) t.match(page, `\`${name}`, `docs/compatibility.md speaks of ${name}`);
 });
 
-t.test('docs/compatibility.md names what is accepted without effect', async (t) => {
+t.test('src/worker/migration/differences.ts names what is accepted without effect', async (t) => {
   t.ok(withoutEffect.size > 20);
-  const start = page.indexOf('## Accepted without effect');
-  const section = page.slice(start, page.indexOf('\n## ', start + 1));
-  const named = new Set([...section.matchAll(/`([a-z0-9_]+)`/g)].map(([, name]) => name!));
-  t.strictSame([...withoutEffect].filter((name) => !named.has(name)).sort(), []);
+  t.strictSame([...withoutEffect].filter((name) => differenceOf(name, [])?.table !== 'no-effect').sort(), []);
+});
+
+t.test('it names no directive that nobody knows', async (t) => {
+  const names = differenceTables.flatMap(({ rows }) => rows.flatMap(({ directives }) => directives)).filter((name) => !name.endsWith('*'));
+  t.strictSame(
+    names.filter((name) => !ours.has(name) && !theirs.has(name)),
+    [],
+  );
+});
+
+t.test('docs/compatibility.md has its tables', async (t) => {
+  let wanted = page;
+  for (const table of differenceTables) {
+    const [start, end] = [`<!-- ${table.id} -->\n`, `<!-- end ${table.id} -->`];
+    wanted = wanted.slice(0, wanted.indexOf(start) + start.length) + markdownTable(table) + wanted.slice(wanted.indexOf(end));
+  }
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(compatibility, wanted);
+  else t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes them anew');
 });
 
 t.test('directives stand where they stand in nginx', async (t) => {
@@ -99,7 +124,14 @@ t.test('docs/compatibility.md lists what is missing', async (t) => {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([part, names]) => `- ${part}: ${names.map((name) => `\`${name}\``).join(', ')}\n`);
   const start = '<!-- missing -->\n';
-  const wanted = page.slice(0, page.indexOf(start) + start.length) + list.join('') + page.slice(page.indexOf('<!-- end -->'));
-  if (process.env.UPDATE_DOCS === '1') writeFileSync(compatibility, wanted);
-  else t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes the list anew');
+  const current = readFileSync(compatibility, 'utf8');
+  const wanted = current.slice(0, current.indexOf(start) + start.length) + list.join('') + current.slice(current.indexOf('<!-- end -->'));
+  const table = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([part, names]) => [part.replace(' (no such block yet)', ''), names]);
+  if (process.env.UPDATE_DOCS === '1') {
+    writeFileSync(compatibility, wanted);
+    writeFileSync(missingFile, missingSource(table as [string, string[]][]));
+    return;
+  }
+  t.strictSame(missing, Object.fromEntries(table), 'src/worker/migration/missing.ts; UPDATE_DOCS=1 writes it anew');
+  t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes the list anew');
 });

@@ -16,6 +16,8 @@ const ENGINE = ['http', 'phases', 'body', 'upstream', 'cache', 'tls', 'resolver'
 /** The files that put the program together, and the only edges over which they reach what they put together. */
 const COMPOSITION = [
   'master/cache-command.ts -> worker/cache/shell.ts',
+  'master/migrate-command.ts -> worker/migration/report.ts',
+  'master/migrate-command.ts -> worker/migration/survey.ts',
   'master/parts.ts -> worker/configuration.ts',
   'master/parts.ts -> worker/serve.ts',
 ];
@@ -66,7 +68,7 @@ t.test('every folder of the worker has its place', async (t) => {
       .map((file) => part(`worker/${file}`))
       .filter((name) => name !== ''),
   );
-  t.strictSame([...folders].sort(), [...ENGINE, 'modules'].sort());
+  t.strictSame([...folders].sort(), [...ENGINE, 'modules', 'migration'].sort());
 });
 
 t.test('a package is imported by one file', async (t) => {

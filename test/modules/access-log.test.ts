@@ -1,6 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: configurations have variables in braces
+
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
@@ -125,6 +128,54 @@ t.test('a JSON line parses whatever a client sends', { skip: againstNginx && 'ng
   t.equal(records.at(-1).agent, '\xff\xc0/%ff');
 });
 
+t.test('JSON lines and any byte, sent as it is', { skip: againstNginx && 'nginx leaves bytes that are no UTF-8' }, async (t) => {
+  const server = await startServer(t, {
+    conf: `error_log %%DIR%%/errors.json info json;\n${bare(
+      `log_format json escape=json '{"time":"$time_iso8601","msec":$msec,"client":"$remote_addr","request":"$request","uri":"$uri","args":"$args",'
+         '"status":$status,"bytes":$body_bytes_sent,"length":$request_length,"took":$request_time,"host":"$http_host",'
+         '"referer":"$http_referer","agent":"$http_user_agent","user":"$remote_user","x":"$http_x","arg":"$arg_q","cookie":"$cookie_c"}';`,
+      'large_client_header_buffers 4 16k; access_log %%DIR%%/json.log json; location / { }',
+    )}`,
+  });
+  const send = async (target: string, header: string, host = 'a'): Promise<void> => {
+    await http(
+      server,
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nReferer: ${header}\r\nUser-Agent: ${header}\r\nX: ${header}\r\nCookie: c=${header}\r\n` +
+        `Authorization: Basic ${Buffer.from(`${header}:x`, 'latin1').toString('base64')}\r\nConnection: close\r\n\r\n`,
+    );
+  };
+  const all = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));
+  for (const byte of all) {
+    await Promise.all([send(`/in${byte}uri?q=${byte}`, 'plain'), send('/in-header', `a${byte}z`), send('/in-host', 'plain', `a${byte}z`)]);
+  }
+  // Halves of sequences, overlong forms and surrogates, in the places where cutting them apart matters.
+  for (const text of [
+    '\xc3',
+    '\xc0\xaf',
+    '\xed\xa0\x80',
+    '\xf4\x90\x80\x80',
+    '\xf0\x9f\x98',
+    '\xe2\x82\xac"\\\\',
+    all.slice(0x80).join(''),
+  ]) {
+    await send(`/${text}?q=${text}`, text);
+  }
+  await http(server, `${all.join('')}\r\n\r\n`);
+  await server.stop('QUIT');
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const parse = (file: string) => lines(server.read(file)).map((line) => JSON.parse(decoder.decode(Buffer.from(line, 'latin1'))));
+  const records = parse('json.log');
+  t.equal(records.length, 3 * 256 + 8, 'one line a request');
+  for (const record of records) {
+    for (const key of ['msec', 'status', 'bytes', 'length', 'took']) t.type(record[key], 'number', key);
+  }
+  const agents = new Set(records.map(({ agent }) => agent));
+  for (const byte of all.filter((byte) => byte > ' ' && byte !== '\x7f')) t.ok(agents.has(`a${byte}z`), JSON.stringify(byte));
+  const errors = parse('errors.json');
+  t.ok(errors.length > 256);
+  for (const { time, level, pid, message } of errors) t.match([time, level, pid, message], [/^\d{4}-/, /^[a-z]+$/, Number, String]);
+});
+
 t.test('variables of log formats', async (t) => {
   const server = await startServer(t, {
     conf: bare(
@@ -245,6 +296,81 @@ t.test('syslog', async (t) => {
   const stamp = '[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d';
   t.match(messages[0], new RegExp(`^<190>${stamp} ${hostname().toLowerCase()} ${product}: /one a\\\\x7Fb$`));
   t.match(messages[1], new RegExp(`^<9>${stamp} T_2: /two -$`));
+});
+
+t.test('syslog over TCP and a stream socket', { skip: againstNginx && 'nginx sends datagrams only' }, async (t) => {
+  const received: string[] = [];
+  const sink = createServer((socket) => socket.on('data', (data) => received.push(data.toString('latin1'))));
+  const { port } = await new Promise<AddressInfo>((done) => sink.listen(0, '127.0.0.1', () => done(sink.address() as AddressInfo)));
+  t.teardown(() => sink.close());
+  const path = `${t.testdir({})}/s`;
+  const local = createServer((socket) => socket.on('data', (data) => received.push(data.toString('latin1'))));
+  await new Promise<void>((done) => local.listen(path, done));
+  t.teardown(() => local.close());
+  const server = await startServer(t, {
+    conf: bare(
+      'log_format short "$uri"; access_log off;',
+      `location /tcp { access_log syslog:server=tcp:127.0.0.1:${port},tag=T,nohostname short; return 200; }
+       location /unix { access_log syslog:server=unix:${path},tag=U,nohostname,severity=error short; return 200; }`,
+    ),
+    asRoot: true,
+  });
+  await httpGet(server, '/tcp');
+  await httpGet(server, '/unix');
+  await waitFor(() => received.length === 2);
+  t.match(received.sort().reverse(), [/^<190>.* T: \/tcp\n$/, /^<187>.* U: \/unix\n$/]);
+});
+
+t.test('whoever does not read the log holds up nobody', { skip: againstNginx && 'nginx waits for the pipe' }, async (t) => {
+  const dir = t.testdir({});
+  execFileSync('mkfifo', ['-m', '666', `${dir}/fifo`]);
+  const reader = openSync(`${dir}/fifo`, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.teardown(() => closeSync(reader));
+  const deaf = createServer((socket) => socket.pause());
+  const { port } = await new Promise<AddressInfo>((done) => deaf.listen(0, '127.0.0.1', () => done(deaf.address() as AddressInfo)));
+  t.teardown(() => deaf.close());
+  const server = await startServer(t, {
+    conf: bare(
+      'log_format long "$request_uri $arg_n";',
+      `access_log ${dir}/fifo long; access_log syslog:server=tcp:127.0.0.1:${port} long; large_client_header_buffers 4 16k;
+       location / { return 200; }`,
+    ),
+    expectAlerts: /Resource temporarily unavailable/,
+    asRoot: true,
+  });
+  const long = 'x'.repeat(7000);
+  const count = 900;
+  const answers = await pipeline(
+    server,
+    Array.from({ length: count }, (_, n) => requestText('GET', `/${long}?n=${n}`)),
+  );
+  t.ok(answers.length === count && answers.every(({ status }) => status === 200));
+  await server.logged(/write\(\) to "[^"]*\/fifo" failed \(11: Resource temporarily unavailable\)/);
+  await server.logged(/send\(\) failed \(11: Resource temporarily unavailable\) while logging to syslog, server: tcp:/);
+  t.equal(server.log().match(/temporarily unavailable/g)?.length, 2, 'one warning each');
+  const chunk = Buffer.alloc(65536);
+  let text = '';
+  await waitFor(() => {
+    try {
+      const n = readSync(reader, chunk);
+      text += chunk.toString('latin1', 0, n);
+      return n === 0;
+    } catch {
+      return text.length > 200_000;
+    }
+  });
+  const read = lines(text);
+  t.ok(read.length > 20 && read.every((line, n) => line === `/${long}?n=${n} ${n}`), 'the lines that were held come whole and in order');
+  // With room again, lines arrive again.
+  await waitFor(async () => {
+    await httpGet(server, '/again');
+    try {
+      text = chunk.toString('latin1', 0, readSync(reader, chunk));
+    } catch {
+      // Nothing there yet.
+    }
+    return text.includes('/again -\n');
+  });
 });
 
 t.test('a full disk', { skip: !existsSync('/dev/full') && 'no /dev/full' }, async (t) => {

@@ -10,6 +10,11 @@ const line = 'a line of text that repeats itself\n';
 const large = line.repeat(20_000);
 const skip = againstNginx ? 'the module is not one of nginx' : false;
 
+t.test('$brotli_ratio may be made by others', async (t) => {
+  const conf = 'map $remote_addr $brotli_ratio { default x; } log_format l $brotli_ratio;';
+  t.equal(await configMessage(t, serverConf('', conf)), undefined);
+});
+
 t.test('brotli', { skip }, async (t) => {
   const origin = await startOrigin(t, async (_request, reply) => {
     await reply.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n');

@@ -1,24 +1,38 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import t, { type Test } from 'tap';
+import { certs, pem } from '../support/certs.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
+import { testConfig } from '../support/run-cli.js';
 import { serverConf, startServer } from '../support/server.js';
 
+interface BackendOptions {
+  /** The connection stays open after an answer. */
+  readonly keep?: boolean;
+  readonly tls?: TlsOptions;
+}
+
 /** A backend that collects what it gets and answers once `respond` returns a text. */
-async function startBackend(t: Test, respond: (received: string) => string | undefined, keep = false): Promise<number> {
+async function startBackend(
+  t: Test,
+  respond: (received: string, socket: Socket) => string | undefined,
+  { keep = false, tls }: BackendOptions = {},
+): Promise<number> {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const serve = (socket: Socket): void => {
     let received = '';
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes: Buffer) => {
       received += bytes.toString('latin1');
-      const answer = respond(received);
+      const answer = respond(received, socket);
       if (answer === undefined) return;
       received = '';
       if (keep) socket.write(answer, 'latin1');
       else socket.end(answer, 'latin1');
     });
-  });
+  };
+  const server: NetServer = tls === undefined ? createServer(serve) : createTlsServer(tls, serve).on('tlsClientError', () => {});
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
@@ -66,6 +80,36 @@ t.test('uwsgi_pass', async (t) => {
   t.equal((await httpGet(s, `/variable?port=${port}`)).text, 'fine');
 });
 
+t.test('uwsgi_pass over TLS', async (t) => {
+  const { ca, rsa, client } = certs();
+  const answer = (received: string, socket: Socket): string | undefined => {
+    if (!received.endsWith('tail')) return undefined;
+    const tls = socket as TLSSocket;
+    return `HTTP/1.1 200 OK\r\nX-Peer: ${tls.encrypted ? tls.getPeerCertificate().subject?.CN : 'none'}\r\nX-Name: ${tls.servername}\r\n\r\nfine`;
+  };
+  const tls = { key: pem(rsa.key), cert: pem(rsa.cert), requestCert: true, rejectUnauthorized: false };
+  const secure = await startBackend(t, answer, { tls });
+  const plain = await startBackend(t, answer);
+  const deaf = await startBackend(t, () => 'no TLS here');
+  const s = await startServer(t, {
+    conf: serverConf(`
+      uwsgi_string tail; uwsgi_ssl_trusted_certificate ${ca.cert};
+      location / { uwsgi_ssl_certificate ${client.cert}; uwsgi_ssl_certificate_key ${client.key}; uwsgi_pass SUWSGI://127.0.0.1:${secure}; }
+      location /variable { uwsgi_pass $arg_to; }
+      location /right { uwsgi_ssl_verify on; uwsgi_ssl_server_name on; uwsgi_ssl_name a.example.com; uwsgi_pass suwsgi://127.0.0.1:${secure}; }
+      location /wrong { uwsgi_ssl_verify on; uwsgi_ssl_name example.org; uwsgi_pass suwsgi://127.0.0.1:${secure}; }
+      location /plain { uwsgi_pass suwsgi://127.0.0.1:${deaf}; }`),
+  });
+  const fine = await httpGet(s, '/');
+  t.match([fine.status, fine.text, fine.header('x-peer')], [200, 'fine', 'client']);
+  t.equal((await httpGet(s, `/variable?to=suwsgi://127.0.0.1:${secure}`)).text, 'fine');
+  t.equal((await httpGet(s, `/variable?to=127.0.0.1:${plain}`)).header('x-peer'), 'none', 'without a scheme there is no TLS');
+  t.equal((await httpGet(s, '/right')).header('x-name'), 'a.example.com');
+  t.equal((await httpGet(s, '/wrong')).status, 502);
+  await s.logged(/upstream SSL certificate does not match "example\.org" while SSL handshaking to upstream, .*upstream: "suwsgi:\/\/127/);
+  t.equal((await httpGet(s, '/plain')).status, 502);
+});
+
 t.test('memcached_pass', async (t) => {
   const entries: Readonly<Record<string, string>> = {
     'get /a%20b\r\n': 'VALUE /a%20b 0 5\r\nhello\r\nEND\r\n',
@@ -73,7 +117,9 @@ t.test('memcached_pass', async (t) => {
     'get /trailer\r\n': 'VALUE /trailer 0 5\r\nhello\r\nOOPS!\r\n',
     'get /zipped\r\n': 'VALUE /zipped 2 3\r\nzip\r\nEND\r\n',
   };
-  const port = await startBackend(t, (received) => (received.endsWith('\n') ? (entries[received] ?? 'END\r\n') : undefined), true);
+  const port = await startBackend(t, (received) => (received.endsWith('\n') ? (entries[received] ?? 'END\r\n') : undefined), {
+    keep: true,
+  });
   const s = await startServer(t, {
     conf: serverConf(`
       location / { set $memcached_key $uri; memcached_gzip_flag 2; default_type text/x; memcached_pass 127.0.0.1:${port}; }
@@ -91,4 +137,13 @@ t.test('memcached_pass', async (t) => {
   t.equal((await httpGet(s, '/unset')).status, 500);
   await s.logged('the "$memcached_key" variable is not set');
   t.equal((await http(s, requestText('POST', '/', {}, 'x'))).status, 405);
+});
+
+t.test('an address without a port', async (t) => {
+  const told = async (location: string, http = ''): Promise<string> => (await testConfig(t, serverConf(location, http))).stderr;
+  t.match(await told('location / { set $memcached_key a; set $to 127.0.0.1:1; memcached_pass $to; }'), 'no port in upstream "$to" in ');
+  for (const to of ['localhost', '127.0.0.1', 'nowhere.invalid']) {
+    t.match(await told(`location / { fastcgi_pass ${to}; }`), new RegExp(`\\[emerg\\] .*no port in upstream "${to}" in \\S+:\\d+\n`));
+  }
+  t.match(await told('location / { fastcgi_pass group; }', 'upstream group { server 127.0.0.1:1; }'), 'test is successful');
 });

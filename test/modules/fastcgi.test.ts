@@ -1,7 +1,8 @@
 import t from 'tap';
+import { configMessage } from '../support/config-message.js';
 import { startFastcgi } from '../support/fastcgi-responder.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
-import { serverConf, startServer } from '../support/server.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
 
 const text = (body: string, head = ''): string => `Content-Type: text/plain\r\n${head}\r\n${body}`;
 
@@ -81,6 +82,73 @@ t.test('responses: status, headers, records cut anywhere', async (t) => {
   t.match([plain.text, plain.header('server')], ['body', /^(sluice|nginx)/], 'our own Server when there is none');
 });
 
+t.test('a response cut in two at each of its bytes', async (t) => {
+  const record = (type: number, content: string, padding: number): string =>
+    String.fromCharCode(1, type, 0, 1, 0, content.length, padding, 0) + content + '\0'.repeat(padding);
+  const whole =
+    record(6, 'Status: 201 Made\r\nX-', 3) +
+    record(7, 'warning', 1) +
+    record(6, 'A: 1\r\n\r\nthe bo', 0) +
+    record(6, 'dy', 6) +
+    record(6, '', 8) +
+    record(3, '\0\0\0\x09\0\0\0\0', 0);
+  const app = await startFastcgi(t, ({ param }, { socket }) => {
+    const cut = Number(param('CUT'));
+    // The server may get both pieces at once: that is right too, and the rarer the slower the second is sent.
+    socket.write(whole.slice(0, cut), 'latin1', () => setImmediate(() => socket.write(whole.slice(cut), 'latin1')));
+    return undefined;
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      'fastcgi_keep_conn on; fastcgi_param CUT $arg_cut; location / { fastcgi_pass kept; }',
+      `upstream kept { server 127.0.0.1:${app.port}; keepalive 1; }`,
+    ),
+  });
+  for (let cut = 1; cut <= whole.length; cut++) {
+    const made = await httpGet(s, `/?cut=${cut}`);
+    if (made.status !== 201 || made.text !== 'the body' || made.header('x-a') !== '1') t.fail(`cut at ${cut}: ${made.status} ${made.text}`);
+  }
+  t.equal(app.connections(), 1, 'whatever the statuses of END_REQUEST say, the connection is kept');
+  t.equal(app.requests.length, whole.length);
+});
+
+t.test('X-Accel headers', async (t) => {
+  const app = await startFastcgi(t, ({ param }) => {
+    switch (param('URI')) {
+      case '/redirect':
+        return text('', 'X-Accel-Redirect: /inside?a=b\r\nX-Own: 1\r\nSet-Cookie: c=d\r\n');
+      case '/expires':
+        return text('kept', 'X-Accel-Expires: 60\r\nX-Accel-Limit-Rate: 1000000\r\n');
+      case '/piecemeal':
+        return text('not kept', 'X-Accel-Expires: 60\r\nX-Accel-Buffering: no\r\n');
+      default:
+        return text(`${param('URI')}?${param('ARGS')}`);
+    }
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `fastcgi_param URI $uri; fastcgi_param ARGS $args;
+      location / { fastcgi_cache one; fastcgi_cache_key $uri; add_header X-Cache $upstream_cache_status; fastcgi_pass 127.0.0.1:${app.port}; }
+      location /inside { internal; fastcgi_pass 127.0.0.1:${app.port}; }
+      location /ignored { fastcgi_ignore_headers X-Accel-Redirect; fastcgi_pass 127.0.0.1:${app.port}; }`,
+      'fastcgi_cache_path %%DIR%%/cache keys_zone=one:1m;',
+    ),
+  });
+  const redirected = await httpGet(s, '/redirect');
+  t.match([redirected.text, redirected.header('set-cookie'), redirected.header('x-own')], ['/inside?a=b', 'c=d', undefined]);
+  t.equal((await httpGet(s, '/inside')).status, 404);
+  for (const [path, ...wanted] of [
+    ['/expires', 'kept', 'MISS'],
+    ['/expires', 'kept', 'HIT'],
+    ['/piecemeal', 'not kept', 'MISS'],
+    ['/piecemeal', 'not kept', 'MISS'],
+  ] as const) {
+    const got = await httpGet(s, path);
+    t.strictSame([got.text, got.header('x-cache')], wanted);
+    t.notOk(got.header('x-accel-expires') ?? got.header('x-accel-limit-rate') ?? got.header('x-accel-buffering'));
+  }
+});
+
 t.test('responses that break the rules', async (t) => {
   const app = await startFastcgi(t, ({ param }, reply) => {
     switch (param('REQUEST_URI')) {
@@ -103,6 +171,23 @@ t.test('responses that break the rules', async (t) => {
         return text('', 'Status: none\r\n');
       case '/big':
         return text('', `X-Big: ${'x'.repeat(9000)}\r\n`);
+      case '/type':
+        reply.record(5, 'no answer');
+        break;
+      case '/high':
+        reply.socket.end('\x01\x06\x02\x01\0\0\0\0', 'latin1');
+        break;
+      case '/low':
+        reply.socket.end('\x01\x06\0\x02\0\0\0\0', 'latin1');
+        break;
+      case '/ends':
+        reply.stdout(text('short', 'Content-Length: 100\r\n'));
+        reply.finish();
+        break;
+      case '/broken':
+        reply.stdout(text('short', 'Content-Length: 100\r\n'));
+        reply.socket.end('\x02', 'latin1');
+        break;
       default:
         return { stdout: text('short', 'Content-Length: 100\r\n') };
     }
@@ -119,13 +204,22 @@ t.test('responses that break the rules', async (t) => {
     ['/header', 'upstream sent invalid header: "bad\\x00..."'],
     ['/status', 'upstream sent invalid status "none"'],
     ['/big', 'upstream sent too big header'],
+    ['/type', 'upstream sent invalid FastCGI record type: 5'],
+    ['/high', 'upstream sent unexpected FastCGI request id high byte: 2'],
+    ['/low', 'upstream sent unexpected FastCGI request id low byte: 2'],
   ];
   for (const [path, message] of cases) {
     t.equal((await httpGet(s, path)).status, 502, path);
     await s.logged(`${message} while reading response header from upstream`);
   }
-  await http(s, requestText('GET', '/short')).catch(() => undefined);
-  await s.logged('upstream prematurely closed FastCGI stdout while reading upstream');
+  for (const [path, message] of [
+    ['/short', 'upstream prematurely closed FastCGI stdout'],
+    ['/ends', 'upstream prematurely closed FastCGI request'],
+    ['/broken', 'upstream sent unsupported FastCGI protocol version: 2'],
+  ] as const) {
+    await http(s, requestText('GET', path)).catch(() => undefined);
+    await s.logged(new RegExp(`${message} while reading upstream, .* "GET ${path} `));
+  }
 });
 
 t.test('standard error', async (t) => {
@@ -168,4 +262,12 @@ t.test('responses are cached', async (t) => {
   t.match([second.status, second.text, second.header('x-cache')], [206, 'range', 'HIT']);
   const third = await http(s, requestText('GET', '/b', { Range: 'bytes=6-' }));
   t.match([third.text, app.requests.length], ['undefined', 2], 'the whole is asked for');
+});
+
+t.test('fastcgi_param: what no server takes over is not looked at', async (t) => {
+  const own = 'server { fastcgi_param A x; }';
+  t.equal(await configMessage(t, httpConf('fastcgi_param A $nobodys;')), undefined);
+  t.equal(await configMessage(t, httpConf(`fastcgi_param A $$;\n${own}`)), undefined);
+  t.equal(await configMessage(t, httpConf('fastcgi_param A $nobodys; server { }')), 'unknown "nobodys" variable');
+  t.equal(await configMessage(t, httpConf('server { location / {\nfastcgi_param A $$; } }\n')), 'invalid variable name in %%FILE%%:9');
 });

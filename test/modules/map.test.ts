@@ -3,6 +3,13 @@ import { configMessage } from '../support/config-message.js';
 import { httpGet } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
+t.test('a variable that is not closed', async (t) => {
+  const message = (value: string): Promise<string | undefined> => configMessage(t, httpConf(`map $uri $m { default "${value}"; }`));
+  t.equal(await message('${A:-off}'), 'the closing bracket in "A" variable is missing in %%FILE%%:6');
+  t.equal(await message('${-}'), 'the closing bracket in "" variable is missing in %%FILE%%:6');
+  t.equal(await message('${'), 'invalid variable name in %%FILE%%:6');
+});
+
 t.test('map', async (t) => {
   const s = await startServer(t, {
     conf: serverConf(

@@ -1,8 +1,11 @@
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
+import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
-import { http, httpGet, requestText } from '../support/raw-client.js';
-import { serverConf, startServer } from '../support/server.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
 
 t.test('proxy_pass: what the backend is asked for', async (t) => {
   const origin = await startOrigin(t, { body: 'answer' });
@@ -173,4 +176,56 @@ t.test('broken backends', async (t) => {
   t.ok(await s.logged(/upstream timed out \(110: Connection timed out\) while reading response header from upstream/));
   origin.answer((_request, reply) => reply.end());
   t.equal((await httpGet(s, '/502')).text, 'page');
+});
+
+t.test('a backend that switches protocols: bytes go both ways, whatever carries them', async (t) => {
+  const { cert, key } = certs().ecdsa;
+  // Echoes everything behind the request, so that what the client gets tells what arrived.
+  const backend = createServer((socket) => {
+    let head = '';
+    const onHead = (bytes: Buffer): void => {
+      head += bytes.toString('latin1');
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      socket.off('data', onHead).write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nfirst ');
+      socket.write(head.slice(end + 4), 'latin1');
+      socket.pipe(socket);
+    };
+    socket.on('data', onHead).on('error', () => socket.destroy());
+  });
+  await new Promise<void>((done) => backend.listen(0, '127.0.0.1', done));
+  t.teardown(() => backend.close());
+  const { port } = backend.address() as AddressInfo;
+  const conf = serverConf(`
+    listen 127.0.0.1:%%PORT_1%% ssl;
+    ssl_certificate ${cert};
+    ssl_certificate_key ${key};
+    location / { proxy_pass http://127.0.0.1:${port}; proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; }`);
+  const s = await startServer(t, { conf });
+  const upgrade = requestText('GET', '/', { Upgrade: 'echo', Connection: 'Upgrade' });
+  const block = 'a block that is echoed '.repeat(100_000);
+  for (const secure of [false, true]) {
+    const client = await RawClient.connect(s.port(secure ? 1 : 0), secure ? { tls: {} } : {});
+    client.send(`${upgrade}early `);
+    t.match(await client.until('first early '), /^HTTP\/1\.1 101 Switching Protocols\r\n[\s\S]*\r\nConnection: upgrade\r\n/i);
+    client.send('one ');
+    t.match(await client.until('one '), /early one $/);
+    // More than any buffer on the way: the slower side is waited for.
+    client.pause();
+    client.send(block).send('end of all');
+    client.resume();
+    t.ok((await client.until('end of all')).endsWith(`one ${block}end of all`));
+    // A tunnel outlives the configuration it began under.
+    await s.reload(conf);
+    t.match(await client.send('after a reload').until('after a reload'), /end of allafter a reload$/);
+    client.destroy();
+  }
+});
+
+t.test('proxy_set_header: what no server takes over is not looked at', async (t) => {
+  const own = 'server { proxy_set_header A x; }';
+  t.equal(await configMessage(t, httpConf('proxy_set_header A $nobodys;')), undefined);
+  t.equal(await configMessage(t, httpConf(`proxy_set_header A $$;\n${own}`)), undefined);
+  t.equal(await configMessage(t, httpConf('proxy_set_header A $nobodys; server { }')), 'unknown "nobodys" variable');
+  t.equal(await configMessage(t, httpConf('server { location / {\nproxy_set_header A $$; } }\n')), 'invalid variable name in %%FILE%%:9');
 });

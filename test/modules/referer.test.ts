@@ -93,3 +93,22 @@ t.test('messages', async (t) => {
     t.equal(await configMessage(t, httpConf(`server {\n${lines}\n}`)), message, lines);
   }
 });
+
+t.test('an expression that gives up', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        server_name localhost ~^(b+)+\\1c$;
+        location / { valid_referers ~^(a+)+\\1b; return 200 "<$invalid_referer>"; }
+        location /names { valid_referers server_names; return 200 "<$invalid_referer>"; }
+      }`),
+    expectAlerts: /pcre2?_match\(\) failed/,
+  });
+  const [a, b] = ['a', 'b'].map((letter) => letter.repeat(40));
+  t.equal((await httpGet(s, '/', { Referer: 'http://aaabcdefg' })).text, '<>');
+  t.equal((await httpGet(s, '/', { Referer: `http://${a}!b` })).text, '<>', 'the variable has no value then');
+  t.match(s.log(), `pcre2_match() failed: -47 on "${a}!b" using "^(a+)+\\1b"`);
+  t.equal((await httpGet(s, '/names', { Referer: `http://${b}!c` })).text, '<>');
+  t.match(s.log(), `pcre2_match() failed: -47 on "${b}!c" using "^(b+)+\\1c$"`);
+});

@@ -27,6 +27,23 @@ t.test('a pattern that cannot be decided ends its request, not the worker', asyn
   }
 });
 
+t.test('the matches of a request are limited together', async (t) => {
+  const locations = Array.from({ length: 40 }, (_, i) => `location ~ ^/x/(a+)+\\1-${i}$ { return 200 ${i}; }`).join('\n');
+  const s = await startServer(t, {
+    conf: serverConf(`
+      error_page 500 /sorry.html;
+      ${locations}
+      location / { return 200 other; }
+      location = /sorry.html { return 200 sorry; }`),
+    expectAlerts: /pcre2?_(match|exec)\(\) failed/,
+  });
+  t.equal((await httpGet(s, '/x/aa-39')).text, '39');
+  const hostile = await httpGet(s, `/x/${'a'.repeat(60)}!-0123456789`);
+  t.equal(hostile.status, 500);
+  t.equal(hostile.text, 'sorry', 'its error page is found all the same');
+  t.equal((await httpGet(s, '/x/aa-7')).text, '7', 'the next request starts afresh');
+});
+
 t.test('variables', async (t) => {
   const s = await startServer(t, {
     conf: serverConf(`

@@ -1,4 +1,7 @@
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
+import { configMessage } from '../support/config-message.js';
 import { exchange, http, httpGet } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
@@ -180,4 +183,40 @@ t.test('no path leaves its root', async (t) => {
       }
     }
   }
+});
+
+t.test('locations that stand there twice', async (t) => {
+  for (const [lines, message] of [
+    ['location /a { }\nlocation ^~ /a { }', 'duplicate location "/a" in %%FILE%%:12'],
+    ['location = /a { }\nlocation =/a { }', 'duplicate location "/a" in %%FILE%%:12'],
+    ['location / {\nlocation /a { }\nlocation /a { }\n}', 'duplicate location "/a" in %%FILE%%:13'],
+    ['location /a { }\nlocation = /a { }', undefined],
+    ['location @a { }\nlocation @a { }', undefined],
+    ['location ~ /a { }\nlocation ~ /a { }', undefined],
+    ['location /a { }\nlocation /a { }\nlocation a b c { }', 'invalid number of arguments in "location" directive in %%FILE%%:13'],
+  ] as const) {
+    t.equal(await configMessage(t, serverConf(lines)), message, lines);
+  }
+});
+
+t.test('listen ... quic', async (t) => {
+  const { cert, key } = certs().rsa;
+  const pair = `ssl_certificate ${cert}; ssl_certificate_key ${key};`;
+  const server = (listens: string): string => httpConf(`server { ${listens} ${pair} }`);
+  t.equal(await configMessage(t, server('listen 127.0.0.1:19444 quic reuseport; listen 127.0.0.1:19444 ssl reuseport;')), undefined);
+  t.equal(
+    await configMessage(t, server('listen 127.0.0.1:19444 quic;\nlisten 127.0.0.1:19444 quic;')),
+    'a duplicate listen 127.0.0.1:19444 in %%FILE%%:7',
+  );
+  t.match(
+    await configMessage(t, httpConf('server { listen 127.0.0.1:19444 quic; }')),
+    'no "ssl_certificate" is defined for the "listen ... quic" directive in %%FILE%%:6',
+  );
+  if (againstNginx) return;
+  const s = await startServer(t, {
+    conf: httpConf(`
+      server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% quic; ${pair} return 200 ok; }`),
+  });
+  t.equal((await httpGet(s, '/')).text, 'ok');
+  await t.rejects(httpGet(s.port(1), '/'), /ECONNREFUSED/, 'nothing listens on a port of UDP alone');
 });

@@ -1,9 +1,18 @@
+// Longer than most: the module has more directives than any other, and their tests share these clients and certificates.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { certs, pem } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
+import { type Origin, startOrigin } from '../support/origin.js';
+import { makePrefix } from '../support/prefix.js';
 import { httpGet } from '../support/raw-client.js';
+import { testConfig } from '../support/run-cli.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 const c = certs();
 const pair = (name: 'rsa' | 'ecdsa' | 'second' | 'other') => `ssl_certificate ${c[name].cert};\nssl_certificate_key ${c[name].key};\n`;
@@ -39,6 +48,19 @@ function get(server: Server, path: string, options: ConnectionOptions & { port?:
     socket.on('error', reject);
     socket.on('end', () => (ended = true));
     socket.on('close', () => resolve({ text, ended, session, certificate, protocol }));
+  });
+}
+
+/** What a server says to some requests until it closes the connection. */
+function talk(server: Server, requests: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port: server.port(0), rejectUnauthorized: false });
+    let text = '';
+    socket.setEncoding('latin1');
+    socket.on('secureConnect', () => socket.write(requests));
+    socket.on('data', (data: string) => (text += data));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
   });
 }
 
@@ -110,6 +132,19 @@ t.test('certificates of clients', async (t) => {
   await server.logged('client SSL certificate verify error: (23:certificate revoked)');
   t.match((await get(server, '/', { servername: 'on', host: 'optional', ...client('client') })).text, /^HTTP\/1\.1 421 /);
   await server.logged('client attempted to request the server name different from the one that was negotiated');
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    // A session that began without a certificate, or with one that another server takes, opens nothing here.
+    const before = await get(server, '/', { servername: 'optional', maxVersion });
+    const taken = await get(server, '/', { servername: 'no-ca', maxVersion, ...client('other') });
+    for (const { session } of [before, taken]) {
+      t.ok(session);
+      const text = await get(server, '/', { servername: 'on', maxVersion, session: session! }).then(
+        (found) => found.text,
+        (error: Error) => `refused: ${error.message}`,
+      );
+      t.match(text, /^HTTP\/1\.1 400 |^refused: /, `${maxVersion} resumed at another server`);
+    }
+  }
 });
 
 t.test('sessions go on in other workers and after a reload', async (t) => {
@@ -160,6 +195,149 @@ t.test('the end of a connection, and plain HTTP', async (t) => {
   t.match(plain.body.toString(), /The plain HTTP request was sent to HTTPS port/);
 });
 
+t.test('many requests at once, and bodies both ways', async (t) => {
+  const big = 'b'.repeat(200_000);
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; ${pair('rsa')} client_max_body_size 1m;
+       location /small { return 200 "small\n"; }
+       location /echo { proxy_pass http://127.0.0.1:%%PORT_1%%; }
+       location / { root %%DIR%%; } }
+     server { listen 127.0.0.1:%%PORT_1%%; return 200 "got $content_length\n"; }`,
+    { files: { 'big.txt': big } },
+  );
+  const upload = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n' + 'u'.repeat(100_000);
+  const one = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const requests = one('/small').repeat(40) + upload + one('/big.txt').repeat(2) + one('/small') + 'GET /small HTTP/1.0\r\n\r\n';
+  const text = await talk(server, requests);
+  t.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 45);
+  t.equal(text.match(/small\n/g)?.length, 42);
+  t.match(text, 'got 100000\n');
+  t.equal(text.split(big).length, 3);
+});
+
+t.test('an interim response, and the tunnel behind it', async (t) => {
+  const origin = await startOrigin(t, ({ target }, { socket }) => {
+    if (target === '/hints') socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    else {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\nfirst ');
+      socket.once('data', (data: Buffer) => socket.end(`then ${data}`));
+    }
+    return undefined;
+  });
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; ${pair('rsa')} early_hints 1;
+       location / { proxy_pass http://127.0.0.1:${origin.port}; proxy_http_version 1.1; proxy_set_header Upgrade raw; proxy_set_header Connection Upgrade; } }`,
+  );
+  const hints = await talk(server, 'GET /hints HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  t.match(hints, /^HTTP\/1\.1 103 Early Hints[\s\S]*HTTP\/1\.1 200 OK[\s\S]*ok$/);
+  const tunnel = await talk(server, 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\nearly');
+  t.match(tunnel, /^HTTP\/1\.1 101 [\s\S]*first then early$/);
+});
+
+t.test('a connection that is reset', async (t) => {
+  const server = await start(t, `server { listen 127.0.0.1:%%PORT_0%% ssl; ${pair('rsa')} reset_timedout_connection on; return 444; }`);
+  await t.rejects(get(server, '/'), { code: 'ECONNRESET' });
+  await t.rejects(get(server, '/'), { code: 'ECONNRESET' }, 'and the worker lives');
+});
+
+/** What the certificates' authority says of one of them now, as a responder would send it. */
+function ocspResponse(name: 'rsa' | 'ecdsa' | 'client'): Buffer {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-ocsp-'));
+  const signer = ['-index', 'index.txt', '-CA', 'ca.crt', '-rsigner', 'ca.crt', '-rkey', 'ca.key', '-ndays', '1'];
+  const about = ['-issuer', 'ca.crt', '-cert', `${name}.crt`, '-noverify', '-respout', `${dir}/der`];
+  execFileSync('openssl', ['ocsp', ...signer, ...about], { cwd: c.dir, stdio: 'ignore' });
+  const response = readFileSync(`${dir}/der`);
+  rmSync(dir, { recursive: true });
+  return response;
+}
+
+/** A responder whose first path segment says which response it gives. */
+function startResponder(t: Test): Promise<Origin> {
+  const known = { rsa: ocspResponse('rsa'), ecdsa: ocspResponse('ecdsa'), client: ocspResponse('client') };
+  return startOrigin(t, ({ target }) => {
+    const body = known[target.split('/')[1] as keyof typeof known];
+    return body === undefined ? { status: 500 } : { headers: { 'Content-Type': 'application/ocsp-response' }, body };
+  });
+}
+
+/** The response that is stapled to a handshake. */
+function staple(server: Server, port: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port: server.port(port),
+      rejectUnauthorized: false,
+      requestOCSP: true,
+    } as ConnectionOptions);
+    socket.on('OCSPResponse', (response: Buffer | null) => {
+      socket.destroy();
+      resolve(response?.length ? response : null);
+    });
+    socket.on('error', reject);
+  });
+}
+
+t.test('responses of OCSP go with handshakes', async (t) => {
+  const responder = await startResponder(t);
+  const url = `http://127.0.0.1:${responder.port}`;
+  const stapling = (port: number, path: string, more = ''): string =>
+    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ssl_stapling on; ${more} ssl_trusted_certificate ${c.ca.cert};
+       ssl_stapling_responder ${url}/${path}/; return 200 ok; }`;
+  const other = ocspResponse('ecdsa');
+  const server = await start(
+    t,
+    stapling(0, 'rsa', 'ssl_stapling_verify on;') +
+      stapling(1, 'client') +
+      `server { listen 127.0.0.1:%%PORT_2%% ssl; ${pair('rsa')} ssl_stapling on; ssl_stapling_file file.der; return 200 ok; }`,
+    { files: { 'file.der': other } },
+  );
+  t.equal(await staple(server, 0), null, 'the first handshake does not wait');
+  t.ok(await waitFor(() => staple(server, 0)));
+  t.equal(await staple(server, 1), null);
+  await server.logged('certificate status not found in the OCSP response while requesting certificate status, responder: 127.0.0.1');
+  t.equal(await staple(server, 1), null, 'a response about another certificate is not passed on');
+  t.strictSame(await staple(server, 2), other, 'a file is sent as it is');
+});
+
+t.test("the status of clients' certificates", async (t) => {
+  const responder = await startResponder(t);
+  const url = `http://127.0.0.1:${responder.port}`;
+  const checked = (port: number, path: string, more = ''): string =>
+    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ssl_verify_client optional; ssl_client_certificate ${c.ca.cert};
+       ssl_ocsp on; ssl_ocsp_responder ${url}/${path}; ${more} add_header X-Verify $ssl_client_verify always; return 200 ok; }`;
+  const server = await start(
+    t,
+    checked(0, 'ecdsa', 'ssl_ocsp_cache shared:status:1m;') + checked(1, 'client') + checked(2, 'broken') + checked(3, 'ecdsa'),
+  );
+  const ecdsa = { cert: pem(c.ecdsa.cert), key: pem(c.ecdsa.key) };
+  t.match((await get(server, '/', { port: 0, ...ecdsa })).text, /200 OK[\s\S]*X-Verify: SUCCESS/);
+  t.match((await get(server, '/', { port: 0, ...ecdsa })).text, /200 OK[\s\S]*X-Verify: SUCCESS/);
+  t.equal(responder.requests.length, 1, 'the second time it is known');
+  t.match((await get(server, '/', { port: 0 })).text, /200 OK[\s\S]*X-Verify: NONE/);
+  const revoked = await get(server, '/', { port: 1, ...client('client') });
+  t.match(revoked.text, /400 Bad Request[\s\S]*X-Verify: FAILED:certificate revoked[\s\S]*The SSL certificate error/);
+  await server.logged('client SSL certificate verify error: certificate revoked');
+  const failed = /400 Bad Request[\s\S]*X-Verify: FAILED:certificate status request failed/;
+  t.match((await get(server, '/', { port: 2, ...ecdsa })).text, failed);
+  t.match((await get(server, '/', { port: 3, ...client('client') })).text, failed, 'a response about another certificate');
+});
+
+t.test('warnings about certificates name the directive', async (t) => {
+  const { dir } = await makePrefix(t, {});
+  const make = (days: string): void => {
+    const subject = ['-subj', '/CN=a', '-days', days, '-keyout', `${dir}/soon.key`, '-out', `${dir}/soon.crt`];
+    execFileSync('openssl', ['req', '-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', ...subject], {
+      stdio: 'ignore',
+    });
+  };
+  const text = `events {}\nhttp {\n  server {\n    listen 127.0.0.1:19443 ssl;\n    ssl_certificate ${dir}/soon.crt;\n    ssl_certificate_key ${dir}/soon.key;\n  }\n}\n`;
+  make('2');
+  const { stderr, file } = await testConfig(t, text);
+  t.match(stderr, new RegExp(`\\[warn\\] certificate "${dir}/soon.crt" expires on .*, in 1 day in ${file}:5\\n`));
+});
+
 t.test('certificates with variables', async (t) => {
   const server = await start(
     t,
@@ -208,7 +386,22 @@ t.test("what is wrong with certificates is said in nginx's words", async (t) => 
     await message(`${pair('rsa')} ssl_ciphers FOO;`),
     'SSL_CTX_set_cipher_list("FOO") failed (SSL: error:0A0000B9:SSL routines::no cipher match)',
   );
-  t.match(await message(`${pair('rsa')} ssl_ocsp on;`), '"ssl_ocsp" directive is not supported');
+  t.match(
+    await message(`${pair('rsa')} ssl_ocsp on; ssl_verify_client optional_no_ca;`),
+    '"ssl_ocsp" is incompatible with "ssl_verify_client optional_no_ca"',
+  );
+  t.match(
+    await message(`${pair('rsa')} ssl_ocsp leaf; ssl_ocsp_responder ftp://a/;`),
+    'invalid URL prefix in OCSP responder "ftp://a/" in "ssl_ocsp_responder"',
+  );
+  const keyFile = 'ssl_session_ticket_key missing.key;';
+  t.match(
+    await message(`${pair('rsa')}\n${keyFile}`),
+    /^open\(\) ".*missing.key" failed \(2: No such file or directory\) in %%FILE%%:\d+$/,
+  );
+  t.equal(await configMessage(t, httpConf(`server { ${keyFile} }`)), undefined, 'a server without certificates needs no keys');
+  t.match(await message(`${pair('rsa')} ssl_ocsp_cache shared:a;`), 'invalid OCSP cache "shared:a"');
+  t.match(await message(`${pair('rsa')} ssl_ocsp_cache shared:a:1k;`), 'OCSP cache "shared:a:1k" is too small');
 });
 
 t.test('settings for other platforms and versions', async (t) => {
@@ -221,6 +414,6 @@ t.test('settings for other platforms and versions', async (t) => {
   t.match(said, 'the "ssl" directive is deprecated, use the "listen ... ssl" directive instead');
   t.match(said, 'the "http2" directive has no effect');
   t.match(said, '"ssl_early_data" is not supported on this platform, ignored');
-  t.match(said, '"ssl_stapling" ignored');
+  t.match(said, '"ssl_stapling" ignored, issuer certificate not found for certificate');
   t.match(said, 'the certificate does not cover the server name "example.net"');
 });

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { isAlive } from '../support/processes.js';
@@ -133,4 +133,20 @@ t.test('a second HUP during a reload is not lost', async (t) => {
   await s.configure(answer('three'));
   s.signal('HUP');
   await waitFor(async () => (await httpGet(s, '/')).text === 'three', { what: 'the last configuration' });
+});
+
+t.test('the end is not held up by a reload that waits for a port', async (t) => {
+  const s = await startServer(t, { conf: answer('one') });
+  const holder = createServer();
+  await new Promise<void>((done) => holder.listen(0, '127.0.0.1', done));
+  t.teardown(() => holder.close());
+  const { port } = holder.address() as AddressInfo;
+  await s.configure(httpConf(`server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:${port}; }`));
+  s.signal('HUP');
+  await s.logged('try again to bind()');
+  await new Promise((done) => holder.close(done));
+  const { pid } = s;
+  await s.stop('TERM');
+  t.notOk(isAlive(pid));
+  if (!againstNginx) t.equal(s.log().match(/start worker processes/g)?.length, 1, 'no workers for a configuration that comes too late');
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { isAlive } from '../support/processes.js';
@@ -58,6 +58,34 @@ t.test('requests go on while zone files come to harm', async (t) => {
     t.strictSame([...statuses], [200], zone);
   }
   t.match(s.log(), /\[alert\] .* zone "one": ".*\/one-\d+\.0" is damaged \(.*\), started anew/);
+});
+
+t.test('a worker that another process kills by cutting its index of the log', async (t) => {
+  const s = await startServer(t, { conf, asRoot: true, expectAlerts: /zone "(one|two|_counters)"|exited on signal 7/ });
+  t.equal((await httpGet(s, '/')).status, 200);
+  const [run] = runs(s);
+  const before = s.workers();
+  // SQLite maps this file; touching a page that is gone is SIGBUS, which no process survives.
+  for (const file of readdirSync(run!)) if (/^(one|two)-.*-shm$/.test(file)) truncateSync(join(run!, file), 0);
+  const asked = async (): Promise<number> => {
+    try {
+      return (await httpGet(s, '/')).status;
+    } catch {
+      return 0; // Its worker died of it.
+    }
+  };
+  await waitFor(async () => {
+    await asked();
+    return before.some((pid) => !isAlive(pid));
+  });
+  t.match(await s.logged(/exited on signal 7/), '[alert]');
+  // The other worker may fall too when its turn comes; after that nothing is wrong any more.
+  let inARow = 0;
+  await waitFor(async () => {
+    inARow = (await asked()) === 200 ? inARow + 1 : 0;
+    return inARow === 50;
+  });
+  await waitFor(() => s.workers().length === 2 && s.workers().every(isAlive));
 });
 
 t.test('a folder that cannot be used', async (t) => {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { bytesOf } from '../support/case-bytes.js';
 import type { Meta } from './event-log.js';
 
 // Each *.md file here holds cases: a title, a `meta` comment, an `http` block with what arrives, and a `log` block with the events that
-// must come of it, whatever pieces the bytes arrive in. Lines of an `http` block end with CRLF; "\r", "\n", "\t", "\xHH" and "\\" stand for
-// those bytes, a "\" before a line's end joins the lines, and "{a*100}" is a hundred times "a".
+// must come of it, whatever pieces the bytes arrive in.
 
 /** One case of a file. */
 export interface Case {
@@ -11,19 +11,6 @@ export interface Case {
   readonly meta: Meta;
   readonly input: Buffer;
   readonly log: readonly string[];
-}
-
-const escapes: { readonly [c: string]: string } = { r: '\r', n: '\n', t: '\t', '\\': '\\' };
-
-function bytesOf(block: string): Buffer {
-  const text = block
-    .replace(/\\\n/g, '')
-    .replace(/\n/g, '\r\n')
-    .replace(/\{([^{}]+)\*(\d+)\}/g, (_all, what: string, times: string) => what.repeat(Number(times)))
-    .replace(/\\(?:x([0-9a-f]{2})|([rnt\\]))/g, (_all, hex: string | undefined, c: string) =>
-      hex === undefined ? escapes[c]! : String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-  return Buffer.from(text, 'latin1');
 }
 
 function casesOf(markdown: string): Case[] {

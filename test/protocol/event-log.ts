@@ -2,6 +2,7 @@ import { ChunkedDecoder } from '../../src/worker/http/chunked.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadLimits, HeadParser } from '../../src/worker/http/head-parser.js';
 import type { RequestHead } from '../../src/worker/http/request-head.js';
 import { HTTP_11 } from '../../src/worker/http/request-line.js';
+import { quoted } from '../support/case-bytes.js';
 
 /** nginx's limits, unless a case says otherwise. */
 export const limits: HeadLimits = {
@@ -25,11 +26,11 @@ export interface Meta extends Partial<HeadLimits> {
   readonly trailers?: number;
 }
 
-/** One line an event, the bytes of the case given to the parser in pieces of `size` bytes. */
-export function eventLog(input: Buffer, meta: Meta, size: number): string[] {
+/** One line an event, the bytes of the case given to the parser in pieces of `size` bytes after a first one of `first`. */
+export function eventLog(input: Buffer, meta: Meta, size: number, first = 0): string[] {
   const log: string[] = [];
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < input.length; at += size) pieces.push(Buffer.from(input.subarray(at, at + size)));
+  const pieces = first > 0 ? [Buffer.from(input.subarray(0, first))] : [];
+  for (let at = first; at < input.length; at += size) pieces.push(Buffer.from(input.subarray(at, at + size)));
   const bytes = new Pieces(pieces);
   if (meta.type === 'chunked') {
     readChunked(bytes, meta, log);
@@ -40,11 +41,11 @@ export function eventLog(input: Buffer, meta: Meta, size: number): string[] {
     selectServer(head) {
       const found = meta.servers?.[head.host];
       if (found !== undefined) parser.limits = { ...own, ...found };
-      log.push(`server host=${text(head.host)} port=${head.port}`);
+      log.push(`server host=${quoted(head.host)} port=${head.port}`);
       return 0;
     },
     ignoredHeader(_head, line) {
-      log.push(`ignored ${text(line)}`);
+      log.push(`ignored ${quoted(line)}`);
     },
   });
   while (bytes.left() && readRequest(bytes, parser, own, log));
@@ -89,13 +90,13 @@ function readRequest(bytes: Pieces, parser: HeadParser, own: HeadLimits, log: st
   }
   if (code === HEAD_AGAIN) {
     parser.abandon();
-    log.push(`incomplete ${parser.inHeaders ? 'headers' : 'request line'} line=${text(head.line)}`);
+    log.push(`incomplete ${parser.inHeaders ? 'headers' : 'request line'} line=${quoted(head.line)}`);
     return false;
   }
   if (head.version > 0) requestLine(head, log);
-  for (let i = 0; i < head.headers.length; i += 2) log.push(`header ${text(head.headers[i]!)}: ${text(head.headers[i + 1]!)}`);
+  for (let i = 0; i < head.headers.length; i += 2) log.push(`header ${quoted(head.headers[i]!)}: ${quoted(head.headers[i + 1]!)}`);
   if (code !== HEAD_DONE) {
-    log.push(`error ${code} ${text(head.error)}`);
+    log.push(`error ${code} ${quoted(head.error)}`);
     return false;
   }
   log.push(`off=${bytes.offset} head length=${head.length}${['', ' close', ' keep-alive'][head.connection]}`);
@@ -105,11 +106,11 @@ function readRequest(bytes: Pieces, parser: HeadParser, own: HeadLimits, log: st
 }
 
 function requestLine(head: RequestHead, log: string[]): void {
-  log.push(`line ${text(head.line)}`);
-  const exten = head.exten === '' ? '' : ` exten=${text(head.exten)}`;
-  const schema = head.schema === '' ? '' : ` schema=${text(head.schema)}`;
-  const args = head.args === '' ? '' : ` args=${text(head.args)}`;
-  log.push(`method=${text(head.method)} version=${head.version}${schema} uri=${text(head.uri)}${args}${exten}`);
+  log.push(`line ${quoted(head.line)}`);
+  const exten = head.exten === '' ? '' : ` exten=${quoted(head.exten)}`;
+  const schema = head.schema === '' ? '' : ` schema=${quoted(head.schema)}`;
+  const args = head.args === '' ? '' : ` args=${quoted(head.args)}`;
+  log.push(`method=${quoted(head.method)} version=${head.version}${schema} uri=${quoted(head.uri)}${args}${exten}`);
 }
 
 function readLength(bytes: Pieces, length: number, log: string[]): boolean {
@@ -119,7 +120,7 @@ function readLength(bytes: Pieces, length: number, log: string[]): boolean {
     body += bytes.piece.toString('latin1', bytes.at, end);
     bytes.take(end);
   }
-  if (length > 0) log.push(`off=${bytes.offset} body ${text(body)}${body.length < length ? ' incomplete' : ''}`);
+  if (length > 0) log.push(`off=${bytes.offset} body ${quoted(body)}${body.length < length ? ' incomplete' : ''}`);
   return body.length === length;
 }
 
@@ -133,14 +134,9 @@ function readChunked(bytes: Pieces, meta: Meta, log: string[]): boolean {
     if (decoder.piece !== null) body += decoder.piece.toString('latin1');
   }
   const off = decoder.problem === '' ? `off=${bytes.offset} ` : '';
-  log.push(`${off}chunked body ${text(body)}${decoder.done || status !== 0 ? '' : ' incomplete'}`);
-  for (let i = 0; i < decoder.trailers.length; i += 2) log.push(`trailer ${text(decoder.trailers[i]!)}: ${text(decoder.trailers[i + 1]!)}`);
-  if (status !== 0) log.push(`error ${status}${decoder.problem === '' ? '' : ` ${text(decoder.problem)}`}`);
+  log.push(`${off}chunked body ${quoted(body)}${decoder.done || status !== 0 ? '' : ' incomplete'}`);
+  for (let i = 0; i < decoder.trailers.length; i += 2)
+    log.push(`trailer ${quoted(decoder.trailers[i]!)}: ${quoted(decoder.trailers[i + 1]!)}`);
+  if (status !== 0) log.push(`error ${status}${decoder.problem === '' ? '' : ` ${quoted(decoder.problem)}`}`);
   return decoder.done;
-}
-
-/** Text in quotes; long runs of one byte are shortened so that cases stay readable. */
-function text(value: string): string {
-  const short = value.replace(/([\s\S])\1{39,}/g, (run) => `${run[0]}*${run.length}`);
-  return JSON.stringify(short).replace(/[\x7f-\xff]/g, (c) => `\\x${c.charCodeAt(0).toString(16)}`);
 }

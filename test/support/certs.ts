@@ -21,17 +21,19 @@ export interface Certs {
   readonly second: KeyPair;
   /** A client's certificate, CN=client. */
   readonly client: KeyPair;
+  /** For localhost, and revoked by `crlWithClient`. */
+  readonly revoked: KeyPair;
   /** Not signed by `ca`, CN=other. */
   readonly other: KeyPair;
   /** The key of `rsa`, encrypted with the password `secret`. */
   readonly encryptedKey: string;
-  /** An empty list of revoked certificates of `ca`, and one that revokes `client`. */
+  /** An empty list of revoked certificates of `ca`, and one that revokes `client` and `revoked`. */
   readonly crl: string;
   readonly crlWithClient: string;
 }
 
 // Changes whenever what is made changes; the date bounds the age of what is reused.
-const cache = join(tmpdir(), `sluice-test-certs-3-${process.getuid?.() ?? 0}-${new Date().toISOString().slice(0, 10)}`);
+const cache = join(tmpdir(), `sluice-test-certs-4-${process.getuid?.() ?? 0}-${new Date().toISOString().slice(0, 10)}`);
 
 /** Makes the certificates with the openssl command, once a day for all tests on the machine; throws without that command. */
 export function certs(): Certs {
@@ -53,6 +55,7 @@ export function certs(): Certs {
     ecdsa: pair('ecdsa'),
     second: pair('second'),
     client: pair('client'),
+    revoked: pair('revoked'),
     other: pair('other'),
     encryptedKey: `${cache}/encrypted.key`,
     crl: `${cache}/empty.crl`,
@@ -108,8 +111,9 @@ function makeAll(dir: string): void {
   signed('ecdsa', ECDSA, '/CN=localhost', NAMES);
   signed('second', ECDSA, '/CN=example.org', 'subjectAltName=DNS:example.org');
   signed('client', ECDSA, '/O=Tests/CN=client', 'extendedKeyUsage=clientAuth');
+  signed('revoked', ECDSA, '/CN=localhost', 'subjectAltName=DNS:localhost');
   openssl('rsa', '-aes128', '-passout', 'pass:secret', '-in', 'rsa.key', '-out', 'encrypted.key');
   revocationList('empty.crl');
-  openssl('ca', '-batch', '-config', 'ca.conf', '-revoke', 'client.crt');
+  for (const name of ['client', 'revoked']) openssl('ca', '-batch', '-config', 'ca.conf', '-revoke', `${name}.crt`);
   revocationList('client.crl');
 }

@@ -7,5 +7,6 @@ t.test('users and groups by name', (t) => {
   t.type(userId('nobody'), 'number');
   t.equal(userId('no such user'), undefined);
   t.equal(groupId('-s'), undefined, 'a name is never an option of getent');
+  t.equal(userId('\0nobody'), undefined, 'a NUL is in no name');
   t.end();
 });

@@ -286,3 +286,13 @@ t.test('/dev/stdout and standard error are pipes here', async (t) => {
   t.equal(out, 'to stdout\n');
   t.equal(err, 'to stderr\n');
 });
+
+t.test('a symbolic link to standard output that is a socket', { skip: !existsSync('/dev/stdout') && 'no /dev/stdout' }, async (t) => {
+  // Node gives its children sockets, which have no file to open; a container's log is a link to it.
+  const dir = t.testdir({ 'a.log': t.fixture('symlink', '/dev/stdout'), 'b.log': t.fixture('symlink', 'a.log') });
+  const child = spawn(process.execPath, [writer, 'at', `${dir}/b.log`]);
+  let out = '';
+  child.stdout.on('data', (chunk) => (out += chunk));
+  await new Promise((resolve) => child.once('close', resolve));
+  t.equal(out, 'a line\n');
+});

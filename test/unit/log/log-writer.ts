@@ -66,6 +66,9 @@ switch (mode) {
     process.stdout.write(JSON.stringify({ full, after: statSync(log).size, failures }));
     break;
   }
+  case 'at':
+    files.open(path).write('a line\n');
+    break;
   case 'standard':
     files.open('/dev/stdout').write('to stdout\n');
     files.stderr().write('to stderr\n');

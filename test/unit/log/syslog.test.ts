@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import t from 'tap';
 import { ErrorLog } from '../../../src/shared/log/error-log.js';
 import { ERROR, INFO } from '../../../src/shared/log/level.js';
 import { parseSyslog } from '../../../src/shared/log/syslog.js';
 import { openSyslog, syslogTarget } from '../../../src/shared/log/syslog-peer.js';
+import { waitFor } from '../../support/wait.js';
 
 const parse = (value: string) =>
   parseSyslog(value, 'sluice', (message) => {
@@ -18,6 +19,7 @@ t.test('arguments', async (t) => {
   t.same(parse('syslog:server=127.0.0.1'), {
     server: '127.0.0.1:514',
     path: undefined,
+    tcp: false,
     host: '127.0.0.1',
     port: 514,
     facility: 23,
@@ -28,6 +30,7 @@ t.test('arguments', async (t) => {
   t.same(parse('syslog:nohostname,tag=Web_1,severity=error,facility=kern,server=[2001:db8::1]:12345'), {
     server: '[2001:db8::1]:12345',
     path: undefined,
+    tcp: false,
     host: '2001:db8::1',
     port: 12345,
     facility: 0,
@@ -37,6 +40,8 @@ t.test('arguments', async (t) => {
   });
   t.match(parse('syslog:server=unix:/var/log/nginx.sock,nohostname'), { path: '/var/log/nginx.sock', nohostname: true });
   t.match(parse('syslog:server=[::1]'), { host: '::1', port: 514 });
+  t.match(parse('syslog:server=tcp:logs.example:601'), { server: 'tcp:logs.example:601', tcp: true, host: 'logs.example', port: 601 });
+  t.match(parse('syslog:server=tcp:[::1]'), { server: 'tcp:[::1]:514', tcp: true, host: '::1', port: 514 });
 });
 
 t.test('errors', async (t) => {
@@ -61,6 +66,9 @@ t.test('errors', async (t) => {
     'syslog:server=[::1]x': 'invalid host in syslog server "[::1]x"',
     'syslog:server=:514': 'no host in syslog server ":514"',
     'syslog:server=': 'no host in syslog server ""',
+    'syslog:server=tcp:': 'no host in syslog server "tcp:"',
+    'syslog:server=tcp:a:0': 'invalid port in syslog server "tcp:a:0"',
+    'syslog:server=tcp:unix:/a': 'invalid host in syslog server "tcp:unix:/a"',
     'syslog:server=unix:': 'no path in the unix domain socket in syslog server "unix:"',
     [`syslog:server=unix:/${'x'.repeat(107)}`]: `too long path in the unix domain socket in syslog server "unix:/${'x'.repeat(107)}"`,
   };
@@ -135,6 +143,62 @@ t.test('a stream socket', async (t) => {
   await closed;
   server.close();
   t.match(text, /^<187>\S+ [ \d]\d [\d:]{8} T: one two\n<190>\S+ [ \d]\d [\d:]{8} T: three\n$/);
+});
+
+t.test('TCP, and a server that comes back', async (t) => {
+  const texts: string[] = [];
+  const listen = (port: number): Promise<Server> =>
+    new Promise((done) => {
+      const server = createServer((socket) => {
+        const i = texts.push('') - 1;
+        socket.on('data', (chunk) => (texts[i] += chunk.toString('latin1')));
+        server.once('bye', () => socket.resetAndDestroy());
+      });
+      server.listen(port, '127.0.0.1', () => done(server));
+    });
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const reports: string[] = [];
+  const peer = openSyslog(parse(`syslog:server=tcp:127.0.0.1:${port},nohostname,tag=T`), '127.0.0.1', (message) => reports.push(message));
+  peer.send(3, 'one\ntwo');
+  peer.send(6, 'three');
+  await waitFor(() => /three\n$/.test(texts[0] ?? ''));
+  t.match(texts[0], /^<187>\S+ [ \d]\d [\d:]{8} T: one two\n<190>\S+ [ \d]\d [\d:]{8} T: three\n$/);
+  server.emit('bye');
+  await new Promise((done) => server.close(done));
+  await waitFor(() => {
+    peer.send(6, 'lost');
+    return reports.length > 0;
+  });
+  server = await listen(port);
+  await waitFor(() => {
+    peer.send(6, 'found');
+    return texts.length === 2 && /T: found\n$/.test(texts[1] ?? '');
+  });
+  t.equal(reports.length, 1);
+  t.match(reports[0], new RegExp(`^(send|connect)\\(\\) failed \\(.*\\) while logging to syslog, server: tcp:127.0.0.1:${port}$`));
+  peer.close();
+  server.emit('bye');
+  server.close();
+});
+
+t.test('a TCP server that does not read', async (t) => {
+  const held: Socket[] = [];
+  const server = createServer((socket) => held.push(socket.pause()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const reports: string[] = [];
+  const { port } = server.address() as AddressInfo;
+  const peer = openSyslog(parse(`syslog:server=tcp:127.0.0.1:${port}`), '127.0.0.1', (message) => reports.push(message));
+  const text = 'x'.repeat(60_000);
+  await waitFor(() => {
+    for (let i = 0; i < 20; i++) peer.send(6, text);
+    return reports.length > 0;
+  });
+  for (let i = 0; i < 20; i++) peer.send(6, text);
+  t.same(reports, [`send() failed (11: Resource temporarily unavailable) while logging to syslog, server: tcp:127.0.0.1:${port}`]);
+  peer.close();
+  for (const socket of held) socket.resetAndDestroy();
+  server.close();
 });
 
 t.test('no socket at the path', async (t) => {

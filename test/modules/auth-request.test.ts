@@ -1,0 +1,108 @@
+import t from 'tap';
+import { configMessage } from '../support/config-message.js';
+import { startOrigin } from '../support/origin.js';
+import { http, httpGet, requestText } from '../support/raw-client.js';
+import { serverConf, startServer } from '../support/server.js';
+
+const page = { 'html/page.html': 'the page' };
+
+t.test('the status of the subrequest decides', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location ~ ^/verdict/(?<wanted>\\d+)/ { auth_request /answer; rewrite ^ /page.html break; }
+      location = /answer { internal; if ($wanted = 200) { return 200; } if ($wanted = 204) { return 204; } if ($wanted = 401) { return 401; }
+        if ($wanted = 403) { return 403; } if ($wanted = 302) { return 302 /elsewhere; } return 404; }`),
+    files: page,
+  });
+  for (const [status, expected] of [
+    [200, 200],
+    [204, 200],
+    [401, 401],
+    [403, 403],
+    [302, 500],
+    [404, 500],
+  ] as const) {
+    const response = await httpGet(s, `/verdict/${status}/`);
+    t.equal(response.status, expected, `${status}`);
+    if (expected === 200) t.equal(response.text, 'the page');
+  }
+  t.match(s.log(), /auth request unexpected status: 302/);
+  t.match(s.log(), /auth request unexpected status: 404/);
+});
+
+t.test('the subrequest to a backend', async (t) => {
+  const origin = await startOrigin(t, ({ target, header }) => {
+    if (target !== '/check') return { body: 'content' };
+    const user = header('X-User');
+    return user === 'nobody'
+      ? { status: 401, headers: { 'WWW-Authenticate': 'Bearer error="expired"' }, body: 'not this one' }
+      : { headers: { 'X-Name': `Mr ${user}` } };
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`
+      auth_request /check;
+      auth_request_set $name $upstream_http_x_name;
+      auth_request_set $told $sent_http_x_name;
+      location / { add_header X-For "$name" always; proxy_set_header X-For $name; proxy_pass http://127.0.0.1:${origin.port}; }
+      location = /check {
+        auth_request off;
+        proxy_pass_request_body off;
+        proxy_set_header Content-Length "";
+        proxy_set_header X-Original $request_method:$request_uri;
+        proxy_pass http://127.0.0.1:${origin.port};
+      }
+      location = /open { auth_request off; return 200 open; }`),
+  });
+  const passed = await http(s, requestText('POST', '/a?b=c', { 'X-User': 'jones' }, 'the body'));
+  t.equal(passed.text, 'content');
+  t.equal(passed.header('X-For'), 'Mr jones');
+  const [check, content] = origin.requests;
+  t.equal(check!.method, 'GET');
+  t.equal(check!.target, '/check');
+  t.equal(check!.header('X-Original'), 'POST:/a?b=c');
+  t.equal(check!.body.length, 0);
+  t.equal(content!.method, 'POST');
+  t.equal(content!.body.toString(), 'the body', 'the body goes to the backend after the check');
+  t.equal(content!.header('X-For'), 'Mr jones');
+  const refused = await httpGet(s, '/', { 'X-User': 'nobody' });
+  t.equal(refused.status, 401);
+  t.equal(refused.header('WWW-Authenticate'), 'Bearer error="expired"');
+  t.equal(refused.header('X-For'), undefined, 'the variable is set, and empty');
+  t.notMatch(refused.text, 'not this one');
+  t.equal(origin.requests.length, 3);
+  t.equal((await httpGet(s, '/open')).text, 'open');
+  t.equal(origin.requests.length, 3, 'switched off');
+});
+
+t.test('satisfy, error_page and a check that fails', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /any { satisfy any; deny all; auth_request /yes; try_files /page.html =404; }
+      location /all { satisfy all; deny all; auth_request /yes; try_files /page.html =404; }
+      location /neither { satisfy any; deny all; auth_request /no; try_files /page.html =404; }
+      location /named { auth_request /no; error_page 401 = @login; }
+      location /lost { auth_request /missing/file; }
+      location @login { return 302 /login; }
+      location /yes { return 204; }
+      location /no { return 401; }`),
+    files: page,
+  });
+  t.equal((await httpGet(s, '/any')).text, 'the page');
+  t.equal((await httpGet(s, '/all')).status, 403);
+  t.equal((await httpGet(s, '/neither')).status, 401);
+  const login = await httpGet(s, '/named');
+  t.equal(login.status, 302);
+  t.match(login.header('Location'), /\/login$/);
+  t.equal((await httpGet(s, '/lost')).status, 500);
+});
+
+t.test('messages', async (t) => {
+  for (const [line, expected] of [
+    ['auth_request /a; auth_request_set $x $uri', undefined],
+    ['auth_request /a; auth_request /b', '"auth_request" directive is duplicate in %%FILE%%:11'],
+    ['auth_request_set x $uri', 'invalid variable name "x" in %%FILE%%:11'],
+    ['auth_request_set $x', 'invalid number of arguments in "auth_request_set" directive in %%FILE%%:11'],
+    ['auth_request_set $uri x', 'the duplicate "uri" variable in %%FILE%%:11'],
+  ] as const)
+    t.equal(await configMessage(t, serverConf(`${line};`)), expected, line);
+});

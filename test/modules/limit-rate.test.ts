@@ -1,0 +1,38 @@
+import t from 'tap';
+import { configMessage } from '../support/config-message.js';
+import { httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
+
+t.test('a head longer than what a second lets through comes in pieces, too', async (t) => {
+  const long = 'x'.repeat(2000);
+  const s = await startServer(t, {
+    conf: serverConf(`
+      add_header X-A ${long};
+      add_header X-B ${long};
+      location /slow { limit_rate 3k; return 200 body; }
+      location /variable { set $limit_rate 3k; return 200 body; }
+      location /after { limit_rate 3k; limit_rate_after 4k; return 200 body; }
+      location /file { limit_rate 3k; alias %%DIR%%/html/f; }`),
+    files: { 'html/f': 'body' },
+  });
+  for (const path of ['/slow', '/variable', '/file']) {
+    const client = await RawClient.connect(s);
+    let pieces = 0;
+    client.socket.on('data', () => pieces++);
+    const response = await client.send(requestText('GET', path)).response();
+    t.strictSame([response.header('x-a'), response.header('x-b'), response.text], [long, long, 'body'], path);
+    t.ok(pieces > 1, 'several pieces');
+    client.destroy();
+  }
+  t.equal((await httpGet(s, '/after')).text, 'body');
+});
+
+t.test('wrong arguments', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['limit_rate x;', '"limit_rate" directive invalid value'],
+    ['limit_rate 1; limit_rate 2;', '"limit_rate" directive is duplicate'],
+    ['limit_rate_after 1x;', '"limit_rate_after" directive invalid value'],
+    ['limit_rate;', 'invalid number of arguments in "limit_rate" directive'],
+  ];
+  for (const [lines, message] of cases) t.equal(await configMessage(t, httpConf(lines)), `${message} in %%FILE%%:6`, lines);
+});

@@ -1,0 +1,92 @@
+import t from 'tap';
+import { configMessage } from '../support/config-message.js';
+import { type OriginRequest, startOrigin } from '../support/origin.js';
+import { httpGet } from '../support/raw-client.js';
+import { serverConf, startServer } from '../support/server.js';
+
+const body = Buffer.from(Array.from({ length: 100_003 }, (_, i) => 97 + ((i * 7 + (i >> 8)) % 26)));
+
+/** Serves the body, or the range of it that is asked for. */
+function ranged({ header }: OriginRequest, etag = '"v1"'): { status: number; headers: Record<string, string>; body: Buffer } {
+  const found = /^bytes=(\d+)-(\d+)$/.exec(header('range') ?? '');
+  const headers: Record<string, string> = { ETag: etag, 'Accept-Ranges': 'bytes', 'Content-Type': 'text/plain' };
+  if (found === null) return { status: 200, headers, body };
+  const start = Number(found[1]);
+  const end = Math.min(Number(found[2]) + 1, body.length);
+  return {
+    status: 206,
+    headers: { ...headers, 'Content-Range': `bytes ${start}-${end - 1}/${body.length}` },
+    body: body.subarray(start, end),
+  };
+}
+
+const conf = (port: number, more = ''): string =>
+  serverConf(
+    `location / { slice 10k; proxy_pass http://127.0.0.1:${port}; proxy_cache Z; proxy_cache_key $uri$slice_range; proxy_cache_valid 200 206 1h;
+       proxy_set_header Range $slice_range; proxy_http_version 1.1; proxy_set_header Connection ""; add_header X-Status $upstream_cache_status; ${more} }
+     location /off/ { proxy_pass http://127.0.0.1:${port}; proxy_set_header X-Range "[$slice_range]"; }`,
+    'proxy_temp_path %%DIR%%/temp; proxy_cache_path %%DIR%%/cache levels=1:2 keys_zone=Z:1m;',
+  );
+
+t.test('a response in slices, from the backend and from the cache', async (t) => {
+  const origin = await startOrigin(t, (request) => ranged(request));
+  const s = await startServer(t, { conf: conf(origin.port) });
+  // The first slices come one after the other, as they are needed.
+  const part = await httpGet(s, '/a', { Range: 'bytes=25000-31000' });
+  t.equal(part.status, 206);
+  t.equal(part.header('content-range'), `bytes 25000-31000/${body.length}`);
+  t.equal(part.header('content-length'), '6001');
+  t.ok(part.body.equals(body.subarray(25_000, 31_001)));
+  t.strictSame(
+    origin.requests.map((request) => request.header('range')),
+    ['bytes=20480-30719', 'bytes=30720-40959'],
+  );
+  const whole = await httpGet(s, '/a');
+  t.equal(whole.status, 200);
+  t.equal(whole.header('content-length'), String(body.length));
+  t.equal(whole.header('content-range'), undefined);
+  t.equal(whole.header('accept-ranges'), 'bytes');
+  t.ok(whole.body.equals(body));
+  t.equal(origin.requests.length, 10, 'two of ten slices were there');
+  const again = await httpGet(s, '/a');
+  t.equal(again.header('x-status'), 'HIT');
+  t.ok(again.body.equals(body));
+  t.equal(origin.requests.length, 10);
+  const end = await httpGet(s, '/a', { Range: 'bytes=-5' });
+  t.equal(end.status, 206);
+  t.equal(end.text, body.subarray(-5).toString('latin1'));
+  // Several ranges are answered with the whole, one that lies beyond the end with 416.
+  const several = await httpGet(s, '/a', { Range: 'bytes=0-1,5-6' });
+  t.equal(several.status, 200);
+  t.ok(several.body.equals(body));
+  t.equal((await httpGet(s, '/b', { Range: 'bytes=0-4', 'If-Range': '"v1"' })).text, body.subarray(0, 5).toString('latin1'));
+  t.equal((await httpGet(s, '/a', { 'If-None-Match': '"v1"' })).status, 304);
+});
+
+t.test('slices that do not fit end the response', async (t) => {
+  const origin = await startOrigin(t, (request) => ranged(request, request.header('range')?.startsWith('bytes=0-') ? '"v1"' : '"v2"'));
+  const s = await startServer(t, { conf: conf(origin.port) });
+  const mixed = await httpGet(s, '/a').catch(() => undefined);
+  t.ok(mixed === undefined || mixed.body.length < body.length);
+  await s.logged('etag mismatch in slice response');
+  origin.answer((request) => ({ ...ranged(request), headers: { 'Content-Range': 'bytes 5-9/100003' } }));
+  await httpGet(s, '/b').catch(() => undefined);
+  await s.logged('unexpected range in slice response: 5-10, expected: 0-10245');
+  origin.answer((request) => ({ ...ranged(request), headers: { 'Content-Range': 'bytes 0-10239/*' } }));
+  await httpGet(s, '/c').catch(() => undefined);
+  await s.logged('no complete length in slice response');
+  origin.answer((request) => ({ ...ranged(request), headers: { 'Content-Range': 'lines 0-1/2' } }));
+  await httpGet(s, '/d').catch(() => undefined);
+  await s.logged('invalid range in slice response');
+  origin.answer((request) => (request.header('range')?.startsWith('bytes=0-') ? ranged(request) : { status: 404, body: 'gone' }));
+  await httpGet(s, '/e').catch(() => undefined);
+  await s.logged('unexpected status code 404 in slice response');
+});
+
+t.test('a backend that knows no ranges; locations without slices', async (t) => {
+  const origin = await startOrigin(t, (request) => ({ body: `whole ${request.header('x-range') ?? ''}` }));
+  const s = await startServer(t, { conf: conf(origin.port) });
+  t.equal((await httpGet(s, '/a')).text, 'whole ');
+  t.equal((await httpGet(s, '/off/a')).text, 'whole []');
+  t.match(await configMessage(t, 'events {} http { slice 1x; }'), /"slice" directive invalid value/);
+});
