@@ -1,0 +1,39 @@
+// Prints the folders of the packages that the built server loads, one a line, relative to the project's root: the dependencies of
+// package.json and theirs, less what is for installing only.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** better-sqlite3 fetches or compiles its binary with this; a package brings the binary along. */
+const INSTALL_ONLY = ['prebuild-install'];
+
+const read = (folder) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+
+function resolve(name, from) {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const found = `${folder}/node_modules/${name}`;
+    if (existsSync(`${found}/package.json`)) return found;
+    if (folder === dirname(folder)) throw new Error(`${name} is not installed`);
+  }
+}
+
+/** Every package the server loads: its folder, name, licence, and the lines of its licence file. */
+export function runtimePackages() {
+  const folders = new Set();
+  const visit = (folder) => {
+    for (const name of Object.keys(read(folder).dependencies ?? {})) {
+      if (INSTALL_ONLY.includes(name)) continue;
+      const found = resolve(name, folder);
+      if (folders.has(found)) continue;
+      folders.add(found);
+      visit(found);
+    }
+  };
+  visit(root.replace(/\/$/, ''));
+  return [...folders].sort().map((folder) => ({ folder: relative(root, folder), ...read(folder) }));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { folder } of runtimePackages()) console.log(folder);
+}
