@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import t from 'tap';
+import { certs } from '../support/certs.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+
+const { rsa } = certs();
 
 t.test('a file', async (t) => {
   const s = await startServer(t, {
@@ -248,6 +251,22 @@ t.test('large files at a limited rate, with trailers, over and over', async (t) 
   const paths = ['/f', '/rate/f', '/small/f', '/trailer/f', '/f', '/rate/f'];
   const bodies = await Promise.all(paths.map(async (path) => (await httpGet(s, path)).body));
   for (const [i, path] of paths.entries()) t.ok(bodies[i]!.equals(content), path);
+});
+
+t.test('readers of a large file that stand still for a while keep nobody waiting, and get all of it', async (t) => {
+  const content = Buffer.alloc(4_000_000, 'the quick brown fox jumps over the lazy dog; ');
+  const s = await startServer(t, {
+    conf: serverConf(`listen 127.0.0.1:%%PORT_1%% ssl; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key};`),
+    files: { 'html/f': content, 'html/small': 'small' },
+  });
+  const readers = await Promise.all(Array.from({ length: 20 }, (_, i) => RawClient.connect(s.port(i % 2), i % 2 === 0 ? {} : { tls: {} })));
+  for (const reader of readers) reader.pause().send(requestText('GET', '/f'));
+  t.equal((await httpGet(s, '/small')).text, 'small');
+  // Some leave while the server waits for them.
+  for (const reader of readers.splice(0, 4)) reader.destroy();
+  t.equal((await httpGet(s, '/small')).text, 'small');
+  for (const reader of readers) t.ok((await reader.resume().response()).body.equals(content));
+  for (const reader of readers) reader.destroy();
 });
 
 t.test('what is no file', async (t) => {

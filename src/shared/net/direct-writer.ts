@@ -1,9 +1,12 @@
 // Writes past node:stream's machinery, straight to libuv's handle: a response that the kernel takes at once, as nearly
 // all do, needs no queue, no callback and no tick. Node has no public way to do that.
+import { writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 
 interface Handle {
+  /** The socket's descriptor; of TLS, there is none. */
+  readonly fd?: number;
   writeLatin1String(request: WriteRequest, text: string): number;
   writeBuffer(request: WriteRequest, bytes: Buffer): number;
   /** Pieces and their encodings in turns; `buffer` for bytes. */
@@ -68,6 +71,8 @@ export const REFUSED = 2;
 export const JOIN_LIMIT = 16 * 1024;
 /** The same for a cipher, which makes records of what it gets at once. */
 const CIPHER_LIMIT = 32 * 1024;
+/** How much a cipher takes of an offer: a slow client's connection holds as much. */
+const OFFER_LIMIT = 64 * 1024;
 
 /** A write that the kernel took at once has left no trace in its request, so that the next one can have it. */
 let spare: WriteRequest | undefined;
@@ -149,6 +154,29 @@ export class DirectWriter {
     spare ??= new node.WriteWrap();
     const error = typeof data === 'string' ? this.#writeText(handle, spare, data) : handle.writeBuffer(spare, data);
     return this.#written(node, handle, error, data);
+  }
+
+  /**
+   * Gives the kernel as much of the bytes as it has room for, and keeps nothing of them: their memory is the caller's again when this returns.
+   * Returns how many were taken. A cipher takes up to {@link OFFER_LIMIT} at once, and is then perhaps {@link pending}.
+   */
+  offer(bytes: Buffer): number {
+    const handle = this.#handle;
+    const node = this.#node;
+    if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || this.#socket.destroyed) return 0;
+    if (this.#tls) {
+      const piece = bytes.length <= OFFER_LIMIT ? bytes : bytes.subarray(0, OFFER_LIMIT);
+      spare ??= new node.WriteWrap();
+      this.#written(node, handle, handle.writeBuffer(spare, piece), null);
+      return piece.length;
+    }
+    if (handle.fd === undefined || handle.fd < 0) return 0;
+    try {
+      return writeSync(handle.fd, bytes, 0, bytes.length);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#socket.destroy(error as Error);
+      return 0;
+    }
   }
 
   /** Writes text, bytes and text in one go. */

@@ -6,30 +6,32 @@ import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
 import { ERROR } from '../phases/codes.js';
 import { chainEnd } from './chain-end.js';
+import { type BufferTaker, READ_BUFFER } from './read-buffers.js';
 import type { Source } from './stage.js';
 
-/** A client that asks for the next piece within this time, in milliseconds, is a quick one. */
-const QUICK = 20;
+/** What waits for a client that takes no more: the kernel tells when it has room for it, and for much more behind it. */
+const WAITING = 4 * 1024;
 
-/** Tells whether nobody can still look at the pieces that were sent: no filter, no parent request, no queue of the connection. */
-const isFree = (r: Request): boolean => r === r.main && r.stream.allSent && r.first === chainEnd(r);
+/** The bytes go to the client as they are read, so that what it does not take can be read again. */
+const isDirect = (r: Request): boolean => r === r.main && r.first === chainEnd(r) && r.stream.canOffer(r);
 
 /**
  * The body of a large file: read piece by piece as the client takes it, so that memory does not grow with the file or
  * with slow clients. Owns the descriptor. A file that shrinks meanwhile breaks the response off, since its length was
  * announced. nginx: ngx_output_chain_copy_buf.
  */
-export class FileSource implements Source {
+export class FileSource implements Source, BufferTaker {
   readonly #fd: number;
   readonly #path: string;
   readonly #settings: FileSettings;
   #at: number;
   #end: number;
-  /** What the latest piece was read into. Used again once the piece has left, which spares the kernel making new pages. */
-  #buffer: Buffer | null = null;
   #size: number;
-  #sentAt = 0;
   #request: Request | null = null;
+  /** A read is under way. */
+  #reading = false;
+  /** The worker's buffer that is read into; null for memory that stages may keep. */
+  #buffer: Buffer | null = null;
   #aborted = false;
   readonly #onRead = (error: Error | null, count: number, piece: Buffer): void => this.#readDone(error, count, piece);
 
@@ -40,39 +42,70 @@ export class FileSource implements Source {
     this.#at = start;
     this.#end = end;
     this.#settings = settings;
-    this.#size = settings.readSize;
+    this.#size = Math.min(settings.readSize, READ_BUFFER);
   }
 
   pull(r: Request): void {
     this.#request = r;
-    if (this.#sentAt !== 0) {
-      const quick = performance.now() - this.#sentAt < QUICK;
-      this.#size = quick ? Math.min(this.#size * 2, this.#settings.maxReadSize) : this.#settings.readSize;
+    if (isDirect(r)) r.http.readBuffers.request(this);
+    else {
+      const size = Math.min(this.#settings.readSize, this.#end - this.#at);
+      this.#read(Buffer.allocUnsafeSlow(Math.max(size, 1)), size);
     }
-    const size = Math.min(this.#size, this.#end - this.#at);
-    let buffer = this.#buffer;
-    if (buffer === null || buffer.length !== this.#size || !isFree(r)) {
-      buffer = Buffer.allocUnsafeSlow(Math.max(size, 1));
-      this.#buffer = buffer;
-    }
+  }
+
+  takeBuffer(buffer: Buffer): void {
+    this.#buffer = buffer;
+    this.#read(buffer, Math.min(this.#size, this.#end - this.#at));
+  }
+
+  #read(buffer: Buffer, size: number): void {
+    this.#reading = true;
     read(this.#fd, buffer.length === size ? buffer : buffer.subarray(0, size), 0, size, this.#at, this.#onRead);
   }
 
   #readDone(error: Error | null, count: number, piece: Buffer): void {
     const r = this.#request!;
+    const buffer = this.#buffer;
     this.#request = null;
+    this.#reading = false;
+    this.#buffer = null;
     if (this.#aborted) {
       closeSync(this.#fd);
+      if (buffer !== null) r.http.readBuffers.release(buffer);
       return;
     }
     if (error !== null || count < piece.length) {
+      if (buffer !== null) r.http.readBuffers.release(buffer);
       if (error !== null) r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
       else r.log(ALERT, `pread() read only ${count} of ${piece.length} from "${this.#path}"`);
       finalize(r, ERROR);
       return;
     }
+    if (buffer === null) this.#send(r, piece, count);
+    else {
+      const rest = this.#offer(r, piece);
+      r.http.readBuffers.release(buffer);
+      this.#send(r, rest, rest === null ? 0 : rest.length);
+    }
+  }
+
+  /** Sends what the client takes of a piece. Returns a little of what it did not take, as memory of its own. */
+  #offer(r: Request, piece: Buffer): Buffer | null {
+    const taken = r.stream.offer(r, piece);
+    this.#at += taken;
+    // The client's pace says how much to read for it next.
+    if (taken === piece.length) {
+      this.#size = Math.min(this.#size * 2, this.#settings.maxReadSize, READ_BUFFER);
+      return null;
+    }
+    this.#size = Math.max(Math.min(this.#settings.readSize, this.#size), this.#size >> 1);
+    return Buffer.from(piece.subarray(taken, taken + WAITING));
+  }
+
+  /** Sends a piece, or nothing, after which the next one is asked for when there is room. */
+  #send(r: Request, piece: Buffer | null, count: number): void {
     this.#at += count;
-    this.#sentAt = performance.now();
     const last = this.#at >= this.#end;
     if (last && r.source === this) {
       r.source = null;
@@ -84,7 +117,9 @@ export class FileSource implements Source {
   abort(): void {
     this.#aborted = true;
     // The descriptor must outlive a read that is under way.
-    if (this.#request === null) closeSync(this.#fd);
+    if (this.#reading) return;
+    this.#request?.http.readBuffers.cancel(this);
+    closeSync(this.#fd);
   }
 
   seek(start: number, end: number): void {

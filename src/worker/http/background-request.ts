@@ -19,7 +19,6 @@ class NoClient implements ClientConnection, ClientStream {
   readonly proxyProtocol = undefined;
   readonly closed = false;
   readonly sni = undefined;
-  readonly allSent = true;
   action: string | undefined = undefined;
 
   constructor(server: ServerRuntime) {
@@ -52,6 +51,14 @@ class NoClient implements ClientConnection, ClientStream {
 
   upgrade(): Upgraded {
     throw new Error('no client to speak another protocol with');
+  }
+
+  canOffer(): boolean {
+    return false;
+  }
+
+  offer(): number {
+    return 0;
   }
 
   sendHead(): void {}

@@ -51,8 +51,13 @@ export interface ClientStream {
   flush(r: Request): void;
   /** Puts a piece on the wire; then calls `r.more()` when there is room, or ends the request after the last. */
   send(r: Request, chunk: Chunk | null, last: boolean): void;
-  /** All that was sent has left for the kernel: nobody looks at the pieces any more. */
-  readonly allSent: boolean;
+  /** Tells whether {@link ClientStream.offer} may be used for the body. */
+  canOffer(r: Request): boolean;
+  /**
+   * Puts as many of the bytes on the wire as it has room for, and returns how many: their memory is the caller's again. It stands
+   * before a `send`, of what follows or of nothing, which tells when there is room again.
+   */
+  offer(r: Request, bytes: Chunk): number;
   /** The request's body has been read to its end, or it has none. */
   bodyDone(r: Request): boolean;
   /** Starts giving the request body to a sink; what has arrived already first. */

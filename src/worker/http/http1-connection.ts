@@ -352,10 +352,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     else if (this.#state === State.DISCARDING) this.#close();
   }
 
-  get allSent(): boolean {
-    return this.#output.allSent;
-  }
-
   bodyDone(_r: Request): boolean {
     return this.#framing === null || this.#framing.done;
   }
@@ -446,6 +442,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (!this.closed) this.#output.send(r, chunk, last);
+  }
+
+  canOffer(r: Request): boolean {
+    return this.#output.canOffer(r);
+  }
+
+  offer(r: Request, bytes: Chunk): number {
+    return this.closed ? 0 : this.#output.offer(r, bytes);
   }
 
   // ---------------------------------------------------------------- the end of a request

@@ -49,10 +49,6 @@ export class Http1Output {
     return this.#head !== null;
   }
 
-  get allSent(): boolean {
-    return this.empty;
-  }
-
   sendContinue(r: Request): void {
     const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
     if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#put(CONTINUE);
@@ -148,6 +144,19 @@ export class Http1Output {
     else this.#awaitDrain(r, false);
   }
 
+  /** Bytes of the body may be offered: they leave as they are, as fast as the client takes them. */
+  canOffer(r: Request): boolean {
+    return r === this.#request && this.#pacer === null && !r.chunkedOut;
+  }
+
+  /** Sends as many of the bytes as the client's connection takes now, and returns how many; what to do next is up to `send`. */
+  offer(r: Request, bytes: Chunk): number {
+    this.flush();
+    const taken = this.#direct.offer(bytes);
+    r.bytesSent += taken;
+    return taken;
+  }
+
   /** The kernel has taken everything. */
   get empty(): boolean {
     return this.#direct.empty;
@@ -222,7 +231,7 @@ export class Http1Output {
       if (last) after += lastChunk(r);
     }
     const total = before.length + size + after.length;
-    if (total === 0) return true;
+    if (total === 0) return !this.#direct.pending;
     r.bytesSent += total;
     if (size === 0) return this.#put(before + after);
     if (before === '' && after === '') return this.#put(chunk as Buffer);

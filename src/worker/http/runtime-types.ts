@@ -5,6 +5,7 @@ import type { Scope } from '../../shared/config/define.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, ERROR, type Level } from '../../shared/log/level.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
+import { ReadBuffers } from '../body/read-buffers.js';
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
@@ -206,6 +207,7 @@ export class HttpRuntime {
   readonly servers: ServerRuntime[] = [];
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
+  readonly readBuffers = new ReadBuffers();
   readonly upstreams = new UpstreamGroups();
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;

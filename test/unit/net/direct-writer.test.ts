@@ -82,3 +82,27 @@ t.test('a socket that is gone is destroyed, not written to', async (t) => {
   t.not(writer.write('late'), PENDING);
   t.ok(server.destroyed);
 });
+
+t.test('of an offer the kernel takes what it has room for, and its memory may be used again at once', async (t) => {
+  const { client, server } = await pair();
+  let flushed = (): void => t.fail('nothing had to wait');
+  const writer = new DirectWriter(server, () => flushed(), false);
+  const piece = Buffer.alloc(256 * 1024);
+  let expected = '';
+  for (let taken = piece.length; taken === piece.length; ) {
+    piece.fill(String.fromCharCode(97 + (expected.length % 26)));
+    taken = writer.offer(piece);
+    expected += piece.latin1Slice(0, taken);
+  }
+  t.ok(writer.empty, 'nothing is kept');
+  piece.fill('-');
+  t.equal(writer.write('the end'), PENDING);
+  t.equal(writer.offer(piece), 0, 'while a write waits');
+  const done = new Promise<void>((resolve) => {
+    flushed = resolve;
+  });
+  const read = readAll(client);
+  await done;
+  server.end();
+  t.equal(await read, `${expected}the end`);
+});
