@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import t from 'tap';
 import { runCli } from '../support/run-cli.js';
 import { root } from './source-files.js';
@@ -43,7 +44,9 @@ t.test('tmpfiles', { skip: (!has('systemd-tmpfiles') || process.getuid?.() !== 0
 });
 
 t.test('the configuration of an installed system', async (t) => {
-  const dir = t.testdir({});
+  // A socket's path has at most 107 bytes, which a folder in a deep work tree may already have.
+  const dir = mkdtempSync(`${tmpdir()}/sluice-system-`);
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const made = spawnSync('sh', [
     '-c',
     `cp -R ${conf}/mime.types ${conf}/snippets ${conf}/*_params ${conf}/fastcgi.conf ${conf}/system/* ${dir}`,
