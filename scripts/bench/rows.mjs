@@ -33,6 +33,8 @@ export const largeFile = { name: '100m.bin', length: 100 * KB * KB };
 /** The date of all files, for the conditional request. */
 export const modified = new Date('2024-05-06T07:08:09Z');
 
+const certificate = 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key;';
+
 export const rows = [
   { name: 'return200', what: 'return 200', goal: 1.25, server: 'location / { return 200 ok; }', paths: ['/'] },
   { name: 'static1k', what: 'static file of 1 KB', goal: 0.8, server: 'location / { }', paths: ['/1k.html'] },
@@ -117,8 +119,28 @@ export const rows = [
     name: 'tls',
     what: 'file of 1 KB over TLS',
     goal: 1.2,
-    tls: true,
-    server: 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key; location / { }',
+    tls: 'ecdsa',
+    server: `${certificate} location / { }`,
+    paths: ['/1k.html'],
+  },
+  ...['ecdsa', 'rsa'].flatMap((key) => [
+    {
+      name: `handshake-${key}`,
+      what: `a full TLS handshake and one request, ${key === 'rsa' ? 'RSA of 2048 bits' : 'ECDSA P-256'}`,
+      goal: 1.3,
+      tls: key,
+      server: `${certificate} ssl_session_tickets off; keepalive_timeout 0; location / { }`,
+      paths: ['/1k.html'],
+      headers: { Connection: 'close' },
+    },
+  ]),
+  {
+    name: 'resumption',
+    what: 'a TLS handshake that resumes a session, and one request',
+    goal: 1.3,
+    tls: 'ecdsa',
+    resumes: true,
+    server: `${certificate} ssl_session_cache shared:tls:10m; keepalive_timeout 0; location / { }`,
     paths: ['/1k.html'],
   },
 ];

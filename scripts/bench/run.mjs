@@ -107,7 +107,7 @@ async function measureRow(row) {
     for (const [name, command] of Object.entries(servers)) {
       const dir = `${work}/${row.name}-${name}`;
       mkdirSync(dir);
-      if (row.tls) makeCertificate(dir);
+      if (row.tls) makeCertificate(dir, row.tls);
       const port = await freePort();
       const refusal = prepare(command, dir, configuration({ dir, docs, port, row, backend, responder }));
       if (refusal !== undefined) return { ...result, missing: `${name}: ${refusal}` };

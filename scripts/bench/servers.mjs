@@ -131,20 +131,9 @@ export async function startResponder() {
   return `127.0.0.1:${port}`;
 }
 
-/** A certificate of its own for the TLS row. */
-export function makeCertificate(dir) {
-  const args = [
-    'req',
-    '-x509',
-    '-nodes',
-    '-days',
-    '30',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-subj',
-    '/CN=localhost',
-  ];
+/** A certificate of its own for the TLS rows, with an `ecdsa` or an `rsa` key. */
+export function makeCertificate(dir, kind) {
+  const key = kind === 'rsa' ? ['rsa:2048'] : ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  const args = ['req', '-x509', '-nodes', '-days', '30', '-newkey', ...key, '-subj', '/CN=localhost'];
   execFileSync('openssl', [...args, '-keyout', `${dir}/tls.key`, '-out', `${dir}/tls.crt`], { stdio: 'ignore' });
 }

@@ -41,8 +41,23 @@ export async function check({ port, row, name }) {
   }
 }
 
-/** Loads a server for some seconds with keep-alive connections. Latencies are in microseconds. */
-export async function load({ script, port, row, seconds }) {
+/** Loads a server for some seconds with keep-alive connections, unless the row closes them. Latencies are in microseconds. */
+export async function load(target) {
+  return target.row.resumes ? resume(target) : ask(target);
+}
+
+/** One connection after the other, each going on with the session of the first; wrk begins a new one each time. */
+async function resume({ port, row, seconds }) {
+  const options = ['-reuse', '-connect', `127.0.0.1:${port}`, '-www', row.paths[0], '-time', String(seconds)];
+  const [file, ...args] = pinned(1, ['openssl', 's_time', ...options]);
+  const { stdout } = await promisify(execFile)(file, args);
+  const found = /^(\d+) connections in \d+ real seconds, (\d+) bytes/m.exec(stdout.slice(stdout.indexOf('starting')));
+  if (found === null) throw new Error(`openssl s_time: ${stdout}`);
+  const requests = Number(found[1]);
+  return { requests, bytes: requests * Number(found[2]), p50: 0, p99: 0, refused: 0, broken: 0 };
+}
+
+async function ask({ script, port, row, seconds }) {
   const url = `${row.tls ? 'https' : 'http'}://127.0.0.1:${port}${row.paths[0]}`;
   const [file, ...args] = pinned(1, [
     'wrk',

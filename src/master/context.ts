@@ -16,10 +16,10 @@ export interface Context {
   readonly early: EarlySignals;
 }
 
-/** Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. */
-export async function loadReported({ load, options, log }: Context): Promise<Configuration | undefined> {
+/** Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in force. */
+export async function loadReported({ load, options, log }: Context, before?: Configuration): Promise<Configuration | undefined> {
   try {
-    const configuration = await load(options);
+    const configuration = await load(before === undefined ? options : { ...options, inherited: before.inheritable });
     for (const finding of configuration.warnings) {
       log.report(finding);
     }

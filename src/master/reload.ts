@@ -33,7 +33,7 @@ async function reloadOnce(master: Master): Promise<void> {
   const { context, pool, control } = master;
   const { log } = context;
   log.log(NOTICE, 'reconfiguring');
-  const configuration = await loadReported(context);
+  const configuration = await loadReported(context, master.cycle.configuration);
   if (configuration === undefined || master.ending !== undefined) {
     return;
   }

@@ -114,7 +114,7 @@ class SingleProcess {
   async #reload(): Promise<void> {
     const { log } = this.#context;
     log.log(NOTICE, 'reconfiguring');
-    const configuration = await loadReported(this.#context);
+    const configuration = await loadReported(this.#context, this.#cycle.configuration);
     if (configuration === undefined || this.#ending) {
       return;
     }

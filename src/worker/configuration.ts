@@ -54,6 +54,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
   };
   return {
     snapshot: loaded.sources.snapshot(loaded.hosts),
+    inheritable: settings.inheritable ? loaded.sources.named.versions : new Map(),
     process: conf,
     listens: listensOf(loaded),
     errorLogs: errorLogs(loaded, options),

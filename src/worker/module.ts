@@ -1,4 +1,5 @@
 import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/config/define.js';
+import type { NamedFiles } from '../shared/config/named-files.js';
 import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { Variable as SharedVariable } from '../shared/value/value.js';
@@ -23,6 +24,8 @@ export interface WorkerEnv {
   /** The log of the main context. */
   readonly log: Logger;
   readonly logFiles: LogFiles;
+  /** Files that belong to the configuration, as the master has read them. */
+  readonly named: NamedFiles;
   /** Folder that relative paths start from, with its slash. */
   readonly prefix: string;
   /** `nginx_compatibility on`. */

@@ -25,6 +25,7 @@ export function serve(worker: WorkerProcess): Server {
     zones,
     log: worker.log,
     logFiles: worker.logFiles,
+    named: loaded.sources.named,
     prefix: worker.snapshot.prefix,
     compatible: settings.compatibility,
     onDrain: (callback) => void drainers.push(callback),

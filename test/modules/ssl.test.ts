@@ -1,6 +1,6 @@
 // Longer than most: the module has more directives than any other, and their tests share these clients and certificates.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
@@ -336,6 +336,10 @@ t.test('warnings about certificates name the directive', async (t) => {
   make('2');
   const { stderr, file } = await testConfig(t, text);
   t.match(stderr, new RegExp(`\\[warn\\] certificate "${dir}/soon.crt" expires on .*, in 1 day in ${file}:5\\n`));
+  const names = `events {}\nhttp {\n  server {\n    listen 127.0.0.1:19443 ssl;\n${pair('second')}    server_name example.org\n      www.example.net;\n  }\n}\n`;
+  const uncovered = await testConfig(t, names);
+  t.match(uncovered.stderr, `[warn] the certificate does not cover the server name "www.example.net" in ${uncovered.file}:8\n`);
+  t.match(uncovered.stderr, '8 |       www.example.net;\n      |       ^');
 });
 
 t.test('certificates with variables', async (t) => {
@@ -354,6 +358,24 @@ t.test('certificates with variables', async (t) => {
     server.log(),
     `cannot load certificate "${c.dir}/none.crt": BIO_new_file() failed (SSL: error:80000002:system library::No such file`,
   );
+});
+
+t.test('workers have what the master has read, until a reload', async (t) => {
+  const files = { 'a.crt': pem(c.rsa.cert), 'a.key': pem(c.rsa.key) };
+  const text = conf('server { listen 127.0.0.1:%%PORT_0%% ssl; ssl_certificate a.crt; ssl_certificate_key a.key; return 200 ok; }');
+  const server = await startServer(t, { conf: text, files, expectAlerts: /exited on signal 9/ });
+  await server.write('a.crt', pem(c.second.cert));
+  await server.write('a.key', pem(c.second.key));
+  const [worker] = server.workers();
+  process.kill(worker!, 'SIGKILL');
+  await server.logged(`worker process ${worker} exited on signal 9`);
+  t.equal((await get(server, '/')).certificate, 'localhost', 'also one that takes the place of another');
+  for (const name of ['a.crt', 'a.key']) utimesSync(`${server.dir}/${name}`, new Date(), new Date(Date.now() + 5000));
+  await server.reload();
+  t.equal((await get(server, '/')).certificate, 'example.org');
+  const { stdout } = await testConfig(t, text, files, ['-T']);
+  t.match(stdout, 'ssl_certificate_key a.key');
+  t.notMatch(stdout, 'PRIVATE KEY');
 });
 
 t.test('keys of tickets from files', async (t) => {

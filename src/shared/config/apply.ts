@@ -244,6 +244,7 @@ function makeContext<R extends Subject>(draft: Draft<R>, block: Block, at: { nod
       };
       walk(opened.block ?? []);
     },
+    named: draft.sources.named,
     logFile: (path) => void draft.logFiles.add(path),
     folder: (path) => void draft.folders.add(path),
     path: (path, base) => resolvePath(path, base === 'conf' ? draft.confPrefix : draft.prefix),

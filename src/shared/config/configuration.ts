@@ -1,6 +1,7 @@
 import type { ErrorLogSpec } from '../log/error-log-spec.js';
 import type { Level } from '../log/level.js';
 import type { AnyZoneRef } from '../zone/kind.js';
+import type { Version } from './named-files.js';
 
 /**
  * The texts that a configuration consists of, exactly as the master read them, and what it looked up for them. Workers build their
@@ -19,6 +20,8 @@ export interface Snapshot {
   readonly files: Readonly<Record<string, string>>;
   /** Matches of each `include` pattern. */
   readonly globs: Readonly<Record<string, readonly string[]>>;
+  /** Content (latin1) by full path of files that settings name, such as certificates and their keys. Not to be shown. */
+  readonly named: Readonly<Record<string, string>>;
   /** Addresses by host name. */
   readonly hosts: Readonly<Record<string, readonly string[]>>;
 }
@@ -89,6 +92,8 @@ export interface CachePathSpec {
 /** A valid configuration, in the parts that the master works with. Workers build the rest from `snapshot`. */
 export interface Configuration {
   readonly snapshot: Snapshot;
+  /** What the next configuration may take over instead of reading it again. */
+  readonly inheritable: ReadonlyMap<string, Version>;
   readonly process: ProcessConf;
   readonly listens: readonly ListenSpec[];
   /** Those of the main context; the default one is there when no directive names one. */
@@ -128,6 +133,8 @@ export interface LoadOptions {
   readonly pid: string;
   /** True when nothing is going to be started (`-s`): only the process settings are needed, and hosts need not be looked up. */
   readonly signalling: boolean;
+  /** {@link Configuration.inheritable} of the configuration before. */
+  readonly inherited?: ReadonlyMap<string, Version>;
 }
 
 /** Reads and validates a configuration; throws {@link ConfigErrors}. */

@@ -2,6 +2,7 @@ import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import type { DirectiveNode, Node, Pos } from './ast.js';
 import type { Block } from './block.js';
+import type { NamedFiles } from './named-files.js';
 import type { ZoneTable } from './zone-table.js';
 
 /**
@@ -109,6 +110,8 @@ export interface ConfigContext<R extends Subject> {
   entries(node: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void;
   /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
   path(path: string, base?: 'prefix' | 'conf'): string;
+  /** Reads files that belong to the configuration. */
+  readonly named: NamedFiles;
   /** Names a log file that the master opens at start and on reopening. */
   logFile(path: string): void;
   /** Names a folder that the master creates, and gives to the workers' user. */
@@ -134,6 +137,8 @@ export interface LinkContext<R extends Subject> {
   warn(message: string, pos?: Pos): void;
   readonly variables: VariableTable<R>;
   readonly zones: ZoneTable;
+  /** Reads files that belong to the configuration. */
+  readonly named: NamedFiles;
   /** The merged settings of a scope at any block. */
   settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C>;
   /** See {@link ConfigContext.logFile}. */

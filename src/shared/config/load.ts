@@ -7,6 +7,7 @@ import type { Block } from './block.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
 import { mergeBlocks, visitMerged } from './merge.js';
+import type { Version } from './named-files.js';
 import { Registry } from './registry.js';
 import { diskSources, type Snapshot, type Sources, snapshotSources } from './sources.js';
 import type { ZoneTable } from './zone-table.js';
@@ -51,8 +52,11 @@ export interface Language<R extends Subject> {
 export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
 
 /** Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. */
-export async function loadFromDisk<R extends Subject>(language: Language<R>, origin: Origin): Promise<Loaded<R>> {
-  const draft = read(language, diskSources(origin), origin);
+export async function loadFromDisk<R extends Subject>(
+  language: Language<R>,
+  origin: Origin & { readonly inherited?: ReadonlyMap<string, Version> },
+): Promise<Loaded<R>> {
+  const draft = read(language, diskSources(origin, origin.inherited), origin);
   const hosts: Record<string, readonly string[]> = {};
   for (const { ref, what, options } of draft.hosts) {
     if (options.needed?.() === false) continue;
@@ -121,6 +125,7 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     const ctx: LinkContext<R> = {
       variables: tableOf(draft, block),
       zones: draft.zones,
+      named: draft.sources.named,
       settings: (other, at) => at.merged[registry.numbered(other).number] as never,
       checking,
       logFile: (path) => void draft.logFiles.add(path),

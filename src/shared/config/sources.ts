@@ -3,6 +3,7 @@ import type { Snapshot } from './configuration.js';
 import { ConfigError, withErrno } from './errors.js';
 import { globFiles, hasGlobChars } from './glob.js';
 import { IncludeGraph } from './include-graph.js';
+import { NamedFiles, type Version } from './named-files.js';
 import { parseConfig } from './parser.js';
 import { readConfigFile } from './read-file.js';
 
@@ -27,14 +28,16 @@ export interface Sources {
   text(path: string): string | undefined;
   /** The files read so far, in the order of first reading. */
   readonly order: readonly string[];
+  /** Files that are part of the configuration, but not of its text. */
+  readonly named: NamedFiles;
   snapshot(hosts: Readonly<Record<string, readonly string[]>>): Snapshot;
 }
 
 type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
 
-/** Sources that read from disk, each file and pattern when it is first asked for. */
-export function diskSources(options: Origin): Sources {
-  return new CachedSources(options, {}, readConfigFile, globFiles);
+/** Sources that read from disk, each file and pattern when it is first asked for. `earlier`: see {@link NamedFiles}. */
+export function diskSources(options: Origin, earlier?: ReadonlyMap<string, Version>): Sources {
+  return new CachedSources(options, {}, readConfigFile, globFiles, new NamedFiles({}, earlier));
 }
 
 /** Sources that hold what others have read before. */
@@ -46,7 +49,7 @@ export function snapshotSources(snapshot: Snapshot): Sources {
     }
     return text;
   };
-  return new CachedSources(snapshot, snapshot.hosts, read, (pattern) => snapshot.globs[pattern] ?? []);
+  return new CachedSources(snapshot, snapshot.hosts, read, (pattern) => snapshot.globs[pattern] ?? [], new NamedFiles(snapshot.named));
 }
 
 class CachedSources implements Sources {
@@ -55,6 +58,7 @@ class CachedSources implements Sources {
   readonly confPrefix: string;
   readonly hosts: Snapshot['hosts'];
   readonly order: string[] = [];
+  readonly named: NamedFiles;
   readonly #globals: string;
   readonly #read: (path: string, from: Pos | undefined) => string;
   readonly #glob: (pattern: string) => readonly string[];
@@ -68,6 +72,7 @@ class CachedSources implements Sources {
     hosts: Snapshot['hosts'],
     read: (path: string, from: Pos | undefined) => string,
     glob: (pattern: string) => readonly string[],
+    named: NamedFiles,
   ) {
     this.entry = origin.entry;
     this.prefix = origin.prefix;
@@ -76,6 +81,7 @@ class CachedSources implements Sources {
     this.#globals = origin.globals;
     this.#read = read;
     this.#glob = glob;
+    this.named = named;
   }
 
   parse(path: string, from?: Pos): readonly Node[] {
@@ -117,6 +123,7 @@ class CachedSources implements Sources {
       globals: this.#globals,
       files: Object.fromEntries(this.#texts),
       globs: Object.fromEntries(this.#globs),
+      named: this.named.texts(),
       hosts,
     };
   }

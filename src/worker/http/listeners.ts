@@ -1,3 +1,4 @@
+import type { Pos } from '../../shared/config/ast.js';
 import type { Block } from '../../shared/config/block.js';
 import type { ListenSpec } from '../../shared/config/configuration.js';
 import { In } from '../../shared/config/context.js';
@@ -39,6 +40,8 @@ export interface ServerInfo {
     readonly text: string;
     readonly name: string;
     readonly regex?: RegexValue<Request>;
+    /** Where it is written; undefined for the name of a server that has none. */
+    readonly pos?: Pos;
   }[];
 }
 

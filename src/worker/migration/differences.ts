@@ -18,7 +18,6 @@ export interface DifferenceTable {
   readonly rows: readonly Difference[];
 }
 
-const on = (args: readonly string[]): boolean => args[0]?.toLowerCase() === 'on';
 const includes =
   (...words: readonly string[]) =>
   (args: readonly string[]): boolean =>
@@ -81,17 +80,6 @@ export const differenceTables: readonly DifferenceTable[] = [
         when: (args) => args[0]?.toLowerCase() !== 'off',
       },
       {
-        directives: ['ssl_stapling'],
-        note: 'responses come from `ssl_stapling_file`; without it a warning says that none are sent, and `ssl_stapling_responder` and `ssl_stapling_verify` have nothing to work on',
-        when: on,
-      },
-      {
-        directives: ['ssl_ocsp'],
-        shown: '`ssl_ocsp on`, `leaf`',
-        note: 'refused: a check that does not happen must not look as if it did; use `ssl_crl`',
-        when: (args) => args[0] !== 'off',
-      },
-      {
         directives: ['ssl_certificate_key'],
         shown: '`ssl_certificate_key` with `engine:` or `store:`',
         note: 'refused',
@@ -109,7 +97,7 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['ssl_trusted_certificate'],
-        note: 'the names of its certificates are sent to clients too when client certificates are asked for',
+        note: 'the names of its certificates are sent to clients too when client certificates are asked for: whatever Node hands to OpenSSL for checking (`ca`), it also puts on the list that clients see, and OpenSSL can only leave out the whole list, which in TLS 1.3 is malformed then',
       },
       {
         directives: ['ssl_session_ticket_key'],
@@ -170,10 +158,6 @@ export const differenceTables: readonly DifferenceTable[] = [
           'ssi_min_file_chunk',
         ],
         note: "how nginx's filters use their buffers",
-      },
-      {
-        directives: ['ssl_stapling_responder', 'ssl_stapling_verify', 'ssl_ocsp_cache', 'ssl_ocsp_responder'],
-        note: 'they belong to queries that are not made; see above',
       },
       {
         directives: ['pcre_jit'],

@@ -1,16 +1,10 @@
-import { constants, createHash, type KeyObject, type X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { constants, createHash, type X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
-import { fsPath } from '../../shared/lib/fs-path.js';
+import type { NamedFiles } from '../../shared/config/named-files.js';
 import { applyCommands } from './conf-command.js';
-import { type Chain, loadAuthorities, loadRevocations, openFailure, TlsFileError } from './pem.js';
+import { type Identity, objectReader } from './identity.js';
+import { loadAuthorities, loadRevocations, named, openFailure, TlsFileError } from './pem.js';
 import { TLS, type TlsSettings } from './settings.js';
-
-/** A certificate with its key, read from their files. */
-export interface Identity {
-  readonly chain: Chain;
-  readonly key: KeyObject;
-}
 
 /** What of a server's settings goes into every context it uses, whichever certificates they have. */
 export interface ContextBase {
@@ -57,13 +51,13 @@ const VERSIONS: readonly (readonly [number, SecureVersion])[] = [
 ];
 
 /** Reads the files that a server names beside its certificates. Throws {@link TlsFileError} with nginx's line for what is wrong. */
-export function contextBase(settings: ContextSettings): ContextBase {
+export function contextBase(settings: ContextSettings, files: NamedFiles): ContextBase {
   const enabled = VERSIONS.filter(([bit]) => (settings.protocols & bit) !== 0).map(([, name]) => name);
   let secureOptions = constants.SSL_OP_NO_COMPRESSION | NO_RENEGOTIATION;
   for (const [bit, option] of NO_VERSION) if ((settings.protocols & bit) === 0) secureOptions |= option;
   if (!settings.sessionTickets) secureOptions |= constants.SSL_OP_NO_TICKET;
   if (settings.preferServerCiphers) secureOptions |= constants.SSL_OP_CIPHER_SERVER_PREFERENCE;
-  const authorities = readAuthorities(settings);
+  const authorities = readAuthorities(settings, files);
   const options: SecureContextOptions = {
     ciphers: `${SUITES_13}:${settings.ciphers}`,
     ecdhCurve: settings.ecdhCurve,
@@ -73,35 +67,25 @@ export function contextBase(settings: ContextSettings): ContextBase {
     sessionTimeout: settings.sessionTimeout,
     ca: authorities.map(String),
   };
-  if (settings.crl !== undefined) options.crl = named('CRL', settings.crl, loadRevocations);
-  if (settings.dhparam !== undefined) options.dhparam = readParameters(settings.dhparam);
+  if (settings.crl !== undefined) options.crl = named('CRL', settings.crl, (path) => loadRevocations(path, objectReader(files)));
+  if (settings.dhparam !== undefined) options.dhparam = readParameters(settings.dhparam, files);
   applyCommands(options, settings.confCommands);
   return { options, authorities };
 }
 
-function readAuthorities(settings: ContextSettings): X509Certificate[] {
+function readAuthorities(settings: ContextSettings, files: NamedFiles): X509Certificate[] {
   const seen = new Set<string>();
-  const files: string[] = [];
-  if (settings.verify !== 'off' && settings.clientCertificate !== undefined) files.push(settings.clientCertificate);
-  if (settings.trustedCertificate !== undefined) files.push(settings.trustedCertificate);
-  const all = files.flatMap((file) => named('certificate', file, loadAuthorities));
+  const paths: string[] = [];
+  if (settings.verify !== 'off' && settings.clientCertificate !== undefined) paths.push(settings.clientCertificate);
+  if (settings.trustedCertificate !== undefined) paths.push(settings.trustedCertificate);
+  const all = paths.flatMap((path) => named('certificate', path, () => loadAuthorities(path, objectReader(files))));
   return all.filter(({ fingerprint256 }) => !seen.has(fingerprint256) && seen.add(fingerprint256));
 }
 
-/** Runs a reader and puts nginx's words before its complaint. */
-export function named<T>(what: string, path: string, read: (path: string) => T): T {
-  try {
-    return read(path);
-  } catch (error) {
-    if (!(error instanceof TlsFileError)) throw error;
-    throw new TlsFileError(`cannot load ${what} "${path}": ${error.message}`);
-  }
-}
-
-function readParameters(path: string): string {
+function readParameters(path: string, files: NamedFiles): string {
   let text: string;
   try {
-    text = readFileSync(fsPath(path), 'latin1');
+    text = files.read(path);
   } catch (error) {
     throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'r')})`);
   }
@@ -142,7 +126,7 @@ export function makeContext(base: ContextBase, identities: readonly Identity[], 
 }
 
 /** Tries the settings that only OpenSSL can judge, one by one, so that the complaint names the right one. Throws {@link TlsFileError}. */
-export function checkOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve' | 'dhparam'>): void {
+export function checkOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve' | 'dhparam'>, files: NamedFiles): void {
   attempt({ ciphers: settings.ciphers }, (reason) => `SSL_CTX_set_cipher_list("${settings.ciphers}") failed (SSL: ${reason})`);
   if (settings.ecdhCurve !== 'auto') {
     const bad = (): string => settings.ecdhCurve.split(':').find((curve) => !works({ ecdhCurve: curve })) ?? settings.ecdhCurve;
@@ -154,7 +138,7 @@ export function checkOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve'
   }
   if (settings.dhparam !== undefined) {
     const { dhparam } = settings;
-    const text = readParameters(dhparam);
+    const text = readParameters(dhparam, files);
     attempt({ dhparam: text }, (reason) => `SSL_CTX_set0_tmp_dh_pkey("${dhparam}") failed (SSL: ${reason})`);
   }
 }

@@ -1,13 +1,12 @@
-import { statSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { type Identity, named } from './context.js';
-import { loadChain, loadKey, readText, TlsFileError } from './pem.js';
+import { fileStamp, type ReadFile, readNow } from '../../shared/config/named-files.js';
+import { fits, type Identity, isEncrypted, mismatch } from './identity.js';
+import { DATA, loadChain, loadKey, named } from './pem.js';
 import type { CertificateCache } from './settings.js';
 
 interface Entry {
   value: unknown;
   /** Which version of the file it was read from. */
-  stamp: string;
+  stamp: string | undefined;
   /** Seconds of the wall clock when the file was last looked at. */
   checked: number;
   used: number;
@@ -33,23 +32,29 @@ export class IdentityCache {
     // One of the two may have been replaced together with the other while it was kept.
     if (!fits(identity) && this.#limits !== null) identity = this.#load(certificate, key, passwords, true);
     if (fits(identity)) return identity;
-    throw new TlsFileError(`SSL_CTX_use_PrivateKey("${key}") failed (SSL: error:05800074:x509 certificate routines::key values mismatch)`);
+    throw mismatch(key);
   }
 
   #load(certificate: string, key: string, passwords: readonly string[], anew: boolean): Identity {
+    let encrypted = false;
+    const read: ReadFile = (path) => {
+      const text = readNow(path);
+      encrypted = isEncrypted(text);
+      return text;
+    };
     return {
       chain: this.#fetch('certificate', certificate, anew, loadChain, () => true),
       key: this.#fetch(
         'certificate key',
         key,
         anew,
-        (path) => loadKey(path, passwords),
-        (path) => !isEncrypted(path),
+        (path) => loadKey(path, passwords, read),
+        () => !encrypted,
       ),
     };
   }
 
-  #fetch<T>(what: string, path: string, anew: boolean, load: (path: string) => T, mayKeep: (path: string) => boolean): T {
+  #fetch<T>(what: string, path: string, anew: boolean, load: (path: string) => T, mayKeep: () => boolean): T {
     const limits = this.#limits;
     if (limits === null) return named(what, path, load);
     const id = `${what} ${path}`;
@@ -57,12 +62,12 @@ export class IdentityCache {
     const known = this.#entries.get(id);
     if (known !== undefined) {
       this.#entries.delete(id);
-      if (!path.startsWith('data:') && (anew || now - known.checked > limits.valid)) {
-        const stamp = stampOf(path);
-        if (anew || stamp !== known.stamp) {
+      if (!path.startsWith(DATA) && (anew || now - known.checked > limits.valid)) {
+        const stamp = fileStamp(path);
+        if (anew || stamp === undefined || stamp !== known.stamp) {
           known.value = named(what, path, load);
           known.stamp = stamp;
-          if (!mayKeep(path)) return known.value as T;
+          if (!mayKeep()) return known.value as T;
         }
         known.checked = now;
       }
@@ -71,10 +76,10 @@ export class IdentityCache {
       return known.value as T;
     }
     const value = named(what, path, load);
-    if (!mayKeep(path)) return value;
+    if (!mayKeep()) return value;
     this.#expire(now, limits.inactive, false);
     if (this.#entries.size >= limits.max) this.#expire(now, limits.inactive, true);
-    this.#entries.set(id, { value, stamp: stampOf(path), checked: now, used: now });
+    this.#entries.set(id, { value, stamp: path.startsWith(DATA) ? undefined : fileStamp(path), checked: now, used: now });
     return value;
   }
 
@@ -88,17 +93,4 @@ export class IdentityCache {
       this.#entries.delete(id);
     }
   }
-}
-
-const fits = ({ chain, key }: Identity): boolean => chain.certificates[0]!.checkPrivateKey(key);
-
-function isEncrypted(path: string): boolean {
-  const text = readText(path);
-  return text.includes('BEGIN ENCRYPTED PRIVATE KEY') || text.includes('Proc-Type: 4,ENCRYPTED');
-}
-
-function stampOf(path: string): string {
-  if (path.startsWith('data:')) return '';
-  const stat = statSync(fsPath(path), { throwIfNoEntry: false });
-  return stat === undefined ? '' : `${stat.ino} ${stat.mtimeMs}`;
 }

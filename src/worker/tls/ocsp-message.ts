@@ -157,7 +157,16 @@ function sameId(found: DerElement | undefined, wanted: Buffer): boolean {
   return [1, 2, 3].every((i) => a[i]?.content.equals(b[i]!.content));
 }
 
-function signatureHolds(
+/** What cannot be made sense of, such as a key of a kind that OpenSSL does not know, is not believed. */
+function signatureHolds(basic: Basic, certificate: X509Certificate, issuer: X509Certificate, trust: OcspTrust, now: number): boolean {
+  try {
+    return isSignedBy(basic, certificate, issuer, trust, now);
+  } catch {
+    return false;
+  }
+}
+
+function isSignedBy(
   basic: Basic,
   certificate: X509Certificate,
   issuer: X509Certificate,
@@ -233,18 +242,14 @@ const HASHES: Readonly<Record<string, string>> = {
 
 function verifies({ algorithm, signed, signature }: Basic, key: KeyObject): boolean {
   const [id, parameters] = derElements(algorithm.content);
-  const oid = oidText(id!.content);
-  try {
-    if (oid === RSA_PSS) {
-      const hash = pssHash(parameters);
-      const padding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
-      return hash !== undefined && verify(hash, signed, { key, ...padding }, signature);
-    }
-    const digest = DIGESTS[oid];
-    return digest !== undefined && verify(digest, signed, key, signature);
-  } catch {
-    return false;
+  const oid = id === undefined ? '' : oidText(id.content);
+  if (oid === RSA_PSS) {
+    const hash = pssHash(parameters);
+    const padding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
+    return hash !== undefined && verify(hash, signed, { key, ...padding }, signature);
   }
+  const digest = DIGESTS[oid];
+  return digest !== undefined && verify(digest, signed, key, signature);
 }
 
 /** The hash in the parameters of RSASSA-PSS. */

@@ -1,20 +1,30 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
+import { type ReadFile, readNow } from '../../shared/config/named-files.js';
 
 /** Why a certificate, key or list cannot be used, in the words of nginx and OpenSSL. */
 export class TlsFileError extends Error {}
 
-const DATA = 'data:';
+/** What names of certificates and keys begin with that are the text itself. */
+export const DATA = 'data:';
 const NO_START = 'error:0480006C:PEM routines::no start line:Expecting: ';
 
 /** The text of a file, or what stands behind `data:`. nginx: ngx_ssl_cache_create_bio. */
-export function readText(path: string): string {
+export function readText(path: string, read: ReadFile = readNow): string {
   if (path.startsWith(DATA)) return path.slice(DATA.length);
   try {
-    return readFileSync(fsPath(path), 'latin1');
+    return read(path);
   } catch (error) {
     throw new TlsFileError(`BIO_new_file() failed (SSL: ${openFailure(error, path, 'r')})`);
+  }
+}
+
+/** Runs a reader and puts nginx's words before its complaint. */
+export function named<T>(what: string, path: string, load: (path: string) => T): T {
+  try {
+    return load(path);
+  } catch (error) {
+    if (!(error instanceof TlsFileError)) throw error;
+    throw new TlsFileError(`cannot load ${what} "${path}": ${error.message}`);
   }
 }
 
@@ -45,8 +55,8 @@ export interface Chain {
 }
 
 /** Reads a certificate and its chain. nginx: ngx_ssl_cache_cert_create. */
-export function loadChain(path: string): Chain {
-  const blocks = pemBlocks(readText(path), CERTIFICATE);
+export function loadChain(path: string, read?: ReadFile): Chain {
+  const blocks = pemBlocks(readText(path, read), CERTIFICATE);
   if (blocks.length === 0) throw new TlsFileError(`PEM_read_bio_X509_AUX() failed (SSL: ${NO_START}TRUSTED CERTIFICATE)`);
   const certificates = blocks.map((block, i) => {
     try {
@@ -59,25 +69,25 @@ export function loadChain(path: string): Chain {
 }
 
 /** Reads certificates that clients or backends are checked with, each once. nginx: ngx_ssl_cache_ca_create. */
-export function loadAuthorities(path: string): X509Certificate[] {
-  const { certificates } = loadChain(path);
+export function loadAuthorities(path: string, read?: ReadFile): X509Certificate[] {
+  const { certificates } = loadChain(path, read);
   const seen = new Set<string>();
   return certificates.filter(({ fingerprint256 }) => !seen.has(fingerprint256) && seen.add(fingerprint256));
 }
 
 /** Reads lists of revoked certificates. nginx: ngx_ssl_cache_crl_create. */
-export function loadRevocations(path: string): string[] {
-  const blocks = pemBlocks(readText(path), 'X509 CRL');
+export function loadRevocations(path: string, read?: ReadFile): string[] {
+  const blocks = pemBlocks(readText(path, read), 'X509 CRL');
   if (blocks.length === 0) throw new TlsFileError(`PEM_read_bio_X509_CRL() failed (SSL: ${NO_START}X509 CRL)`);
   return blocks;
 }
 
 /** Reads a private key with the first password that fits. nginx: ngx_ssl_cache_pkey_create. */
-export function loadKey(path: string, passwords: readonly string[]): KeyObject {
+export function loadKey(path: string, passwords: readonly string[], read?: ReadFile): KeyObject {
   const failed = (reason: string): never => {
     throw new TlsFileError(`PEM_read_bio_PrivateKey() failed (SSL: ${reason})`);
   };
-  const block = pemBlocks(readText(path), '(?:RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY')[0];
+  const block = pemBlocks(readText(path, read), '(?:RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY')[0];
   if (block === undefined) return failed('error:1E08010C:DECODER routines::unsupported:No supported data to decode. Input type: PEM');
   let last = '';
   for (const passphrase of passwords.length === 0 ? [undefined] : passwords) {

@@ -1,17 +1,17 @@
 import type { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { SecureContext } from 'node:tls';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { Lru } from '../../shared/lib/lru.js';
+import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
 import type { Request } from '../http/request.js';
 import type { LocationRuntime } from '../http/runtime-types.js';
 import { chosenCertificate } from './certificate-choice.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';
-import { type ContextBase, contextBase, type Identity, makeContext, named } from './context.js';
+import { type ContextBase, contextBase, makeContext } from './context.js';
+import { configuredIdentity, type Identity } from './identity.js';
+import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
-import { loadChain, loadKey, readPasswords, TlsFileError } from './pem.js';
+import { readPasswords } from './pem.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
 import { TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
@@ -32,27 +32,28 @@ export class ServerTls {
   readonly #fixed: SecureContext | undefined;
   readonly #keys: TicketKeys | undefined;
   readonly #passwords: readonly string[];
-  readonly #cache: Lru<CachedContext> | undefined;
+  readonly #contexts: IdentityContexts | undefined;
 
-  /** Reads all files; they were checked before. `root`: the server's resolver and log, once there are requests. */
-  constructor(settings: TlsSettings, zones: ZoneStore, root: () => LocationRuntime) {
+  /** Reads all `files`; they were checked before. `root`: the server's resolver and log, once there are requests. */
+  constructor(settings: TlsSettings, files: NamedFiles, zones: ZoneStore, root: () => LocationRuntime) {
     this.settings = settings;
-    this.#passwords = passwordsOf(settings);
+    this.#passwords = passwordsOf(settings, files);
     this.#leaves = [];
     if (!hasContext(settings)) return;
     const { zone, builtin } = settings.sessionCache;
     if (zone !== undefined) this.sessions = zones.open(zone);
     else if (builtin > 0) this.sessions = new BuiltinSessions(builtin);
-    if (settings.sessionTickets) this.#keys = ticketKeys(settings, zones);
-    this.#base = contextBase(settings);
+    if (settings.sessionTickets) this.#keys = ticketKeys(settings, files, zones);
+    this.#base = contextBase(settings, files);
     const dynamic = settings.complexNames.size > 0;
-    const identities = dynamic ? [] : identitiesOf(settings, this.#passwords);
+    const identities = dynamic ? [] : identitiesOf(settings, this.#passwords, files);
     this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
-    if (settings.stapling && settings.staplingFile !== undefined) this.#stapleFile = readFileSync(fsPath(settings.staplingFile));
+    if (settings.stapling && settings.staplingFile !== undefined)
+      this.#stapleFile = Buffer.from(files.read(settings.staplingFile), 'latin1');
     else if (settings.stapling) this.#staples = staplesOf(settings, identities, this.#base.authorities, root);
     if (settings.ocsp !== 'off') this.statusRules = statusRules(settings, this.#base.authorities, zones);
     if (!dynamic) this.#fixed = this.#withKeys(makeContext(this.#base, identities));
-    else if (settings.certificateCache !== null) this.#cache = new Lru(settings.certificateCache.max);
+    else this.#contexts = contextsOf(settings.certificateCache);
   }
 
   /** Whom clients are checked against. */
@@ -68,21 +69,11 @@ export class ServerTls {
   /** The context for a handshake; `request` stands in for the one to come when names of certificates have variables. Throws {@link TlsFileError}. */
   contextFor(request: () => Request): SecureContext {
     if (this.#fixed !== undefined) return this.#fixed;
-    const { certificates, certificateKeys, complexNames, certificateCache } = this.settings;
+    const { certificates, certificateKeys, complexNames } = this.settings;
     const r = request();
     const evaluate = (name: string): string => complexNames.get(name)?.eval(r) ?? name;
     const pairs = certificates!.map((name, i) => [evaluate(name), evaluate(certificateKeys![i]!)] as const);
-    const key = pairs.flat().join('\0');
-    const now = performance.now() / 1000;
-    const known = this.#cache?.get(key);
-    if (known !== undefined && now - known.used <= certificateCache!.inactive && now - known.made <= certificateCache!.valid) {
-      known.used = now;
-      return known.context;
-    }
-    const identities = pairs.map(([certificate, keyName]) => identity(certificate, keyName, this.#passwords));
-    const context = this.#withKeys(makeContext(this.#base!, identities, certificates));
-    this.#cache?.set(key, { context, made: now, used: now });
-    return context;
+    return this.#contexts!.get(pairs, this.#passwords, (identities) => this.#withKeys(makeContext(this.#base!, identities, certificates)));
   }
 
   /** Handshakes are to be asked which response goes with them. */
@@ -104,41 +95,25 @@ export class ServerTls {
   }
 }
 
-interface CachedContext {
-  readonly context: SecureContext;
-  readonly made: number;
-  used: number;
-}
-
 /** Whether a server has what a handshake needs. */
 export function hasContext(settings: TlsSettings): boolean {
   return settings.certificates !== undefined || settings.rejectHandshake;
 }
 
 /** A server's certificates as the configuration names them. Throws {@link TlsFileError} with nginx's line. */
-export function identitiesOf(settings: TlsSettings, passwords: readonly string[]): Identity[] {
+export function identitiesOf(settings: TlsSettings, passwords: readonly string[], files: NamedFiles): Identity[] {
   const keys = settings.certificateKeys ?? [];
-  return (settings.certificates ?? []).map((certificate, i) => identity(certificate, keys[i]!, passwords));
-}
-
-function identity(certificate: string, keyName: string, passwords: readonly string[]): Identity {
-  const chain = named('certificate', certificate, loadChain);
-  const key = named('certificate key', keyName, (path) => loadKey(path, passwords));
-  if (!chain.certificates[0]!.checkPrivateKey(key)) {
-    throw new TlsFileError(
-      `SSL_CTX_use_PrivateKey("${keyName}") failed (SSL: error:05800074:x509 certificate routines::key values mismatch)`,
-    );
-  }
-  return { chain, key };
+  return (settings.certificates ?? []).map((certificate, i) => configuredIdentity(certificate, keys[i]!, passwords, files));
 }
 
 /** The passwords for keys; none when no file names any. */
-export function passwordsOf({ passwordFile }: TlsSettings): readonly string[] {
-  return passwordFile === undefined ? [] : readPasswords(readFileSync(fsPath(passwordFile), 'latin1'));
+export function passwordsOf({ passwordFile }: TlsSettings, files: NamedFiles): readonly string[] {
+  return passwordFile === undefined ? [] : readPasswords(files.read(passwordFile));
 }
 
-function ticketKeys(settings: TlsSettings, zones: ZoneStore): TicketKeys | undefined {
-  if (settings.ticketKeyFiles.length > 0) return new FileKeys(settings.ticketKeyFiles.map((path) => readFileSync(fsPath(path))));
+function ticketKeys(settings: TlsSettings, files: NamedFiles, zones: ZoneStore): TicketKeys | undefined {
+  if (settings.ticketKeyFiles.length > 0)
+    return new FileKeys(settings.ticketKeyFiles.map((path) => Buffer.from(files.read(path), 'latin1')));
   const zone = settings.sessionCache.zone ?? settings.ticketZone;
   return zone === undefined ? undefined : new ZoneKeys(zones.open(zone), settings.sessionTimeout);
 }

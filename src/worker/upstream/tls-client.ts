@@ -1,11 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
+import type { NamedFiles } from '../../shared/config/named-files.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { type ContextBase, contextBase, makeContext } from '../tls/context.js';
-import { IdentityCache } from '../tls/identity-cache.js';
-import { type Chain, TlsFileError } from '../tls/pem.js';
-import type { CertificateCache } from '../tls/settings.js';
+import { configuredIdentity } from '../tls/identity.js';
+import { contextsOf, type IdentityContexts } from '../tls/identity-contexts.js';
+import { TlsFileError } from '../tls/pem.js';
 import { verifyFailure } from '../tls/verify.js';
 import type { UpstreamConnection } from './connection.js';
 import type { UpstreamRequest } from './engine.js';
@@ -21,41 +21,29 @@ export interface ClientContext {
 }
 
 /** Makes the context of a location's connections. Throws {@link TlsFileError} with nginx's line. */
-export function clientContext(conf: Readonly<TlsClientSettings>): ClientContext {
+export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFiles): ClientContext {
   const { sslCertificate: certificate, sslCertificateKey: key } = conf;
-  const base = contextBase({
-    protocols: conf.sslProtocols,
-    ciphers: conf.sslCiphers,
-    ecdhCurve: 'auto',
-    dhparam: undefined,
-    sessionTickets: true,
-    sessionTimeout: 300,
-    preferServerCiphers: false,
-    verify: 'off',
-    clientCertificate: undefined,
-    trustedCertificate: conf.sslVerify ? conf.sslTrustedCertificate : undefined,
-    crl: conf.sslVerify && conf.sslCrl !== '' ? conf.sslCrl : undefined,
-    confCommands: conf.sslConfCommands,
-  });
+  const base = contextBase(
+    {
+      protocols: conf.sslProtocols,
+      ciphers: conf.sslCiphers,
+      ecdhCurve: 'auto',
+      dhparam: undefined,
+      sessionTickets: true,
+      sessionTimeout: 300,
+      preferServerCiphers: false,
+      verify: 'off',
+      clientCertificate: undefined,
+      trustedCertificate: conf.sslVerify ? conf.sslTrustedCertificate : undefined,
+      crl: conf.sslVerify && conf.sslCrl !== '' ? conf.sslCrl : undefined,
+      confCommands: conf.sslConfCommands,
+    },
+    files,
+  );
   const fixed = certificate?.path !== undefined && certificate.path !== '' && key?.path !== undefined;
-  const identities = fixed ? [uncached.get(certificate.path!, key.path!, conf.sslPasswords)] : [];
+  const identities = fixed ? [configuredIdentity(certificate.path!, key.path!, conf.sslPasswords, files)] : [];
   return { base, context: makeContext(base, identities) };
 }
-
-/** The caches of `*_ssl_certificate_cache` lines; blocks that take a line over share its cache. */
-const caches = new WeakMap<CertificateCache, IdentityCache>();
-
-function cacheOf(limits: CertificateCache | null): IdentityCache {
-  if (limits === null) return uncached;
-  let cache = caches.get(limits);
-  if (cache === undefined) {
-    cache = new IdentityCache(limits);
-    caches.set(limits, cache);
-  }
-  return cache;
-}
-
-const uncached = new IdentityCache(null);
 
 /** How a location makes TLS connections to its backends. */
 export class TlsClient implements UpstreamTls {
@@ -63,23 +51,22 @@ export class TlsClient implements UpstreamTls {
   readonly #base: ContextBase;
   readonly #context: SecureContext;
   readonly #dynamic: boolean;
-  readonly #identities: IdentityCache;
-  readonly #contexts = new WeakMap<Chain, { readonly key: KeyObject; readonly context: SecureContext }>();
+  readonly #contexts: IdentityContexts;
 
   /** Locations with the same settings share a context through `contexts`. */
-  constructor(conf: Readonly<TlsClientSettings>, contexts: Map<string, ClientContext>) {
+  constructor(conf: Readonly<TlsClientSettings>, files: NamedFiles, contexts: Map<string, ClientContext>) {
     this.#conf = conf;
     const { sslCertificate: certificate, sslCertificateKey: key, sslCertificateCache: cache } = conf;
     const id = contextId(conf);
     let made = contexts.get(id);
     if (made === undefined) {
-      made = clientContext(conf);
+      made = clientContext(conf, files);
       contexts.set(id, made);
     }
     this.#base = made.base;
     this.#context = made.context;
     this.#dynamic = certificate !== undefined && (certificate.path === undefined || (certificate.path !== '' && key?.path === undefined));
-    this.#identities = cacheOf(cache);
+    this.#contexts = contextsOf(cache);
   }
 
   // nginx: ngx_http_upstream_ssl_init_connection.
@@ -131,13 +118,7 @@ export class TlsClient implements UpstreamTls {
     if (certificate === '') return this.#context;
     const key = sslCertificateKey!.eval(u.r);
     try {
-      const identity = this.#identities.get(certificate, key, this.#conf.sslPasswords);
-      let known = this.#contexts.get(identity.chain);
-      if (known === undefined || known.key !== identity.key) {
-        known = { key: identity.key, context: makeContext(this.#base, [identity]) };
-        this.#contexts.set(identity.chain, known);
-      }
-      return known.context;
+      return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
     } catch (error) {
       u.log(ERR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
       return null;

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext } from '../../shared/config/define.js';
 import { ConfigError, withErrno } from '../../shared/config/errors.js';
 import { bits, complex, flag, int, text } from '../../shared/config/slots.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { Request } from '../http/request.js';
 import type { Context } from '../module.js';
@@ -67,7 +65,7 @@ const passwords: Row['set'] = (conf, node, ctx) => {
   if (conf.sslPasswords !== undefined) ctx.reject('is duplicate');
   const path = ctx.path(node.args[0]!, 'conf');
   try {
-    conf.sslPasswords = readPasswords(readFileSync(fsPath(path), 'latin1'));
+    conf.sslPasswords = readPasswords(ctx.named.read(path));
   } catch (error) {
     ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
   }
@@ -132,8 +130,8 @@ export function linkTlsClient(family: string, conf: Readonly<TlsClientSettings>,
   }
   if (conf.sslVerify && conf.sslTrustedCertificate === '') fail(`no ${family}_ssl_trusted_certificate for ${family}_ssl_verify`);
   try {
-    checkOptions({ ciphers: conf.sslCiphers, ecdhCurve: 'auto', dhparam: undefined });
-    clientContext(conf);
+    checkOptions({ ciphers: conf.sslCiphers, ecdhCurve: 'auto', dhparam: undefined }, ctx.named);
+    clientContext(conf, ctx.named);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);

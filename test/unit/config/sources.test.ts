@@ -95,7 +95,7 @@ t.test('what cannot be read', async (t) => {
 
 t.test('endless includes', async (t) => {
   const files = { '/a': '', '/b': '', '/c': '' };
-  const sources = snapshotSources({ ...origin, files, globs: {}, hosts: {} });
+  const sources = snapshotSources({ ...origin, files, globs: {}, named: {}, hosts: {} });
   t.match(failure(sources, '/a', at('/a')), { message: 'endless include of "/a"', pos: { file: '/a', line: 3 }, related: [] });
   sources.parse('/a');
   sources.parse('/b', at('/a', 4));
@@ -114,7 +114,7 @@ t.test('endless includes', async (t) => {
 
 t.test('includes nested without end', async (t) => {
   const files = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`/${i}`, '']));
-  const sources = snapshotSources({ ...origin, files, globs: {}, hosts: {} });
+  const sources = snapshotSources({ ...origin, files, globs: {}, named: {}, hosts: {} });
   for (let i = 1; i <= 100; i++) {
     sources.parse(`/${i}`, at(`/${i - 1}`));
   }

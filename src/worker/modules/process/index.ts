@@ -27,6 +27,8 @@ export interface ProcessSettings {
   env: readonly string[];
   zoneDirectory: string | undefined;
   compatibility: boolean;
+  /** Whether certificates whose files stay as they are need not be read again by the next configuration. */
+  inheritable: boolean;
   debugConnections: readonly DebugRule[];
 }
 
@@ -50,6 +52,7 @@ export const processScope = defineScope<ProcessSettings>({
     env: inherit<readonly string[]>([]),
     zoneDirectory: inherit<string | undefined>(undefined),
     compatibility: inherit(false),
+    inheritable: inherit(true),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
@@ -81,6 +84,7 @@ export const processScope = defineScope<ProcessSettings>({
         conf.zoneDirectory = ctx.path(node.args[0]!);
       },
     },
+    ssl_object_cache_inheritable: { in: In.MAIN, args: 'flag', set: flag('inheritable') },
     worker_processes: {
       in: In.MAIN,
       args: 1,

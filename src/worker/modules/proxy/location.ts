@@ -59,7 +59,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     passEarlyHints: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
-    tls: usesTls(pass) ? new TlsClient(settings, place.server.http.clientContexts) : undefined,
+    tls: usesTls(pass) ? new TlsClient(settings, env.named, place.server.http.clientContexts) : undefined,
     cache: makeLocationCache('proxy', settings, cacheKey, place.server.http, env),
   };
   return {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Pos } from '../../../shared/config/ast.js';
 import type { RegexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../../module.js';
@@ -11,11 +12,15 @@ export interface ServerName {
   /** Lower case; a wildcard as `*.x`, `.x` or `x.*`. */
   readonly name: string;
   readonly regex?: RegexValue<Request>;
+  /** Where it is written. */
+  readonly pos?: Pos;
 }
 
 /** Reads a server name. nginx: ngx_http_core_server_name. */
 export function parseServerName(given: string, arg: number, ctx: Context): ServerName {
   const dot = given.startsWith('.');
+  const [line, column] = ctx.node.argPos[arg]!;
+  const pos = { file: ctx.node.pos.file, line, column };
   if ((given.startsWith('*') && (given.length < 3 || given[1] !== '.')) || (dot && given.length < 2)) {
     ctx.fail(`server name "${given}" is invalid`, { arg });
   }
@@ -25,9 +30,9 @@ export function parseServerName(given: string, arg: number, ctx: Context): Serve
     // A capital letter would never match, since host names are compared in lower case.
     const caseless = /[A-Z]/.test(given);
     const pattern = given.slice(1);
-    return { kind: 'regex', text: given, name: pattern, regex: ctx.regex(pattern, caseless) };
+    return { kind: 'regex', text: given, name: pattern, regex: ctx.regex(pattern, caseless), pos };
   }
   const name = (given.toLowerCase() === '$hostname' ? hostname() : given).toLowerCase();
   const wildcard = name.startsWith('*.') || name.startsWith('.') || name.endsWith('.*');
-  return { kind: wildcard ? 'wildcard' : 'exact', text: dot ? name.slice(1) : name, name };
+  return { kind: wildcard ? 'wildcard' : 'exact', text: dot ? name.slice(1) : name, name, pos };
 }

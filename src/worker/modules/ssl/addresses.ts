@@ -3,6 +3,7 @@ import type { LinkContext } from '../../../shared/config/define.js';
 import { ConfigError } from '../../../shared/config/errors.js';
 import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../http/listeners.js';
 import type { Request } from '../../http/request.js';
+import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { uncoveredNames } from './certificate-warnings.js';
@@ -44,15 +45,14 @@ export function checkAddresses(
 function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkContext<Request>): void {
   const { certificates, complexNames } = settings;
   if (certificates === undefined || complexNames.size > 0) return;
-  const names = server.names.filter(({ kind, text }) => kind === 'exact' && text.includes('.')).map(({ text }) => text);
+  const names = server.names.filter(({ kind, text }) => kind === 'exact' && text.includes('.'));
   if (names.length === 0) return;
   let leaves: ReturnType<typeof loadChain>['certificates'][number][];
   try {
-    leaves = certificates.map((path) => loadChain(path).certificates[0]!);
+    leaves = certificates.map((path) => loadChain(path, objectReader(ctx.named)).certificates[0]!);
   } catch {
     // That the file cannot be read is reported for the server itself.
     return;
   }
-  const { node } = server.block;
-  for (const name of uncoveredNames(leaves, names)) ctx.warn(`the certificate does not cover the server name "${name}"`, node?.pos);
+  for (const { text, pos } of uncoveredNames(leaves, names)) ctx.warn(`the certificate does not cover the server name "${text}"`, pos);
 }

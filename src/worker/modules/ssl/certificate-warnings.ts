@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Pos } from '../../../shared/config/ast.js';
-import type { Identity } from '../../tls/context.js';
+import type { Identity } from '../../tls/identity.js';
 import type { TlsSettings } from '../../tls/settings.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -46,6 +46,6 @@ function order(name: string, chain: readonly X509Certificate[]): string[] {
 }
 
 /** The names of a server that its certificates do not cover. */
-export function uncoveredNames(certificates: readonly X509Certificate[], names: readonly string[]): string[] {
-  return names.filter((name) => !certificates.some((certificate) => certificate.checkHost(name) !== undefined));
+export function uncoveredNames<N extends { readonly text: string }>(certificates: readonly X509Certificate[], names: readonly N[]): N[] {
+  return names.filter(({ text }) => !certificates.some((certificate) => certificate.checkHost(text) !== undefined));
 }

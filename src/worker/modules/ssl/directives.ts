@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { DirectiveNode, Pos } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import { bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import { parseSize } from '../../../shared/config/units.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
 import type { Request } from '../../http/request.js';
 import type { ComplexValue } from '../../module.js';
 import { type Context, defineScope } from '../../module.js';
@@ -187,11 +185,11 @@ function certificateName(conf: Partial<TlsSettings>, name: string, ctx: Context)
 }
 
 /** Reads a small file whose absence nginx reports at the directive. */
-function checkReadable(path: string, ctx: Context): Buffer {
+function checkReadable(path: string, ctx: Context): void {
   try {
-    return readFileSync(fsPath(path));
+    ctx.named.read(path);
   } catch (error) {
-    return ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
+    ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
   }
 }
 

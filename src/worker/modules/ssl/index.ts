@@ -32,7 +32,7 @@ export function makeSslModule<C extends ServerNames>(names: Scope<C, Request>): 
     server: sslScope,
     variables,
     installServer(conf, server, env) {
-      server.tls = new ServerTls(conf, env.zones, () => server.root);
+      server.tls = new ServerTls(conf, env.named, env.zones, () => server.root);
     },
   });
 }

@@ -1,11 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/errors.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
+import type { NamedFiles } from '../../../shared/config/named-files.js';
 import type { Request } from '../../http/request.js';
-import { checkOptions, contextBase, type Identity, makeContext } from '../../tls/context.js';
+import { checkOptions, contextBase, makeContext } from '../../tls/context.js';
+import type { Identity } from '../../tls/identity.js';
 import { parseResponder } from '../../tls/ocsp-fetch.js';
 import { openFailure, TlsFileError } from '../../tls/pem.js';
 import { hasContext, identitiesOf, passwordsOf } from '../../tls/server-tls.js';
@@ -24,18 +24,19 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Req
   if (certificates !== undefined && (certificateKeys?.length ?? 0) < certificates.length) {
     fail(`no "ssl_certificate_key" is defined for certificate "${certificateNames[certificateNames.length - 1]}"`);
   }
+  const { named } = ctx;
   try {
-    checkOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined });
-    const identities: Identity[] = settings.complexNames.size > 0 ? [] : identitiesOf(settings, passwordsOf(settings));
+    checkOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined }, named);
+    const identities: Identity[] = settings.complexNames.size > 0 ? [] : identitiesOf(settings, passwordsOf(settings, named), named);
     if (settings.verify !== 'off' && settings.verify !== 'optional_no_ca') {
       if (settings.clientCertificate === undefined && settings.trustedCertificate === undefined) {
         fail('no ssl_client_certificate or ssl_trusted_certificate for ssl_verify_client');
       }
     }
-    const base = contextBase(settings);
-    checkOptions(settings);
+    const base = contextBase(settings, named);
+    checkOptions(settings, named);
     checkStatusRules(settings);
-    checkTicketKeys(settings, place);
+    checkTicketKeys(settings, named, place);
     checkStaple(settings, identities, base.authorities, ctx);
     makeContext(base, identities);
     for (const { text, pos } of certificateWarnings(settings, identities)) ctx.warn(text, pos);
@@ -53,11 +54,11 @@ function checkStatusRules({ ocsp, ocspResponder, verify }: TlsSettings): void {
 }
 
 // nginx: ngx_ssl_session_ticket_keys.
-function checkTicketKeys({ ticketKeyFiles }: TlsSettings, { block }: MergePlace): void {
+function checkTicketKeys({ ticketKeyFiles }: TlsSettings, named: NamedFiles, { block }: MergePlace): void {
   for (const path of ticketKeyFiles) {
     let length: number;
     try {
-      length = readFileSync(fsPath(path)).length;
+      length = named.read(path).length;
     } catch (error) {
       throw new ConfigError(withErrno(`open() "${path}" failed`, error), mergeErrorPos(block));
     }
@@ -80,13 +81,13 @@ function checkStaple(
     }
     return;
   }
-  let content: Buffer;
+  let content: string;
   try {
-    content = readFileSync(fsPath(path));
+    content = ctx.named.read(path);
   } catch (error) {
     throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'rb')})`);
   }
-  if (content[0] !== 0x30) {
+  if (content.charCodeAt(0) !== 0x30) {
     throw new TlsFileError(
       `d2i_OCSP_RESPONSE_bio("${path}") failed (SSL: error:068000A8:asn1 encoding routines::wrong tag error:0688010A:asn1 encoding routines::nested asn1 error:Type=OCSP_RESPONSE)`,
     );

@@ -56,7 +56,7 @@ export const uwsgiModule = defineModule({
       pass: conf.pass,
       hidden: HIDDEN_BY_UWSGI,
       chunkedBodies: false,
-      tls: mayUseTls(conf.pass) ? new TlsClient(conf, location.server.http.clientContexts) : undefined,
+      tls: mayUseTls(conf.pass) ? new TlsClient(conf, env.named, location.server.http.clientContexts) : undefined,
       exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
     });
   },
