@@ -1,7 +1,8 @@
-// Measures what shared zones cost when many want them: one worker beside four on one zone, and a thousand keys beside a
-// million through a zone of ten megabytes. Prints CPU microseconds a request, latency, and what the zone's files and the workers' memory grew to.
+// Measures what shared zones cost when many want them: one worker beside four on one zone, each beside the same without limits and beside nginx, and a
+// thousand keys beside a million through a zone of ten megabytes. Prints CPU microseconds a request, latency, and what the zone's files and the workers'
+// memory grew to.
 //
-//   node scripts/bench/zones.mjs [--rounds N] [--seconds S] [--keys N]
+//   node scripts/bench/zones.mjs [contention] [growth] [--rounds N] [--seconds S] [--keys N] [--nginx PATH]
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +11,10 @@ import { cpuOf, memoryOf } from './measure.mjs';
 import { commands, freePort, prepare, start, stop, stopAll } from './servers.mjs';
 import { load } from './wrk.mjs';
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
+    nginx: { type: 'string', default: 'nginx' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
     keys: { type: 'string', default: '1000000' },
@@ -23,6 +26,8 @@ const manyKeys = Number(options.keys);
 const LIMITS = 'location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; }';
 /** Every core: workers have to contend, not to queue for one. */
 const ALL_CORES = '0-31';
+/** Requests after which V8 has compiled what a request runs through. Each worker compiles for itself, so four need four times as many. */
+const WARM_UP = 40_000;
 let launched = 0;
 
 const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
@@ -35,32 +40,51 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 mkdirSync(`${work}/docs`);
 writeFileSync(`${work}/docs/1k.html`, 'x'.repeat(1024));
 
-await contention('no limits', 'location / { }');
-await contention('limits', LIMITS);
-await distinctKeys();
+if (positionals.length === 0 || positionals.includes('contention')) await contention();
+if (positionals.length === 0 || positionals.includes('growth')) await distinctKeys();
 process.exit(0);
 
-/** The same load on one worker and on four, in turn. What four cost without any limit tells what the machine makes of four processes. */
-async function contention(name, location) {
+/** The same load on one worker and on four, with limits and without, in turn. What four cost without any limit tells what the machine makes of four processes. */
+async function contention() {
   const script = keyScript('contention', 1000);
   const contenders = [];
-  for (const workers of [1, 4]) contenders.push({ ...(await launch(workers, location)), measured: [] });
-  for (const each of contenders) await load({ script, port: each.port, row: { paths: ['/1k.html'] }, seconds: 1 });
+  for (const server of Object.keys(commands(options.nginx))) {
+    for (const [name, location] of [
+      ['no limits', 'location / { }'],
+      ['limits', LIMITS],
+    ]) {
+      for (const workers of [1, 4]) contenders.push({ server, name, workers, ...(await launch(workers, location, server)), measured: [] });
+    }
+  }
+  for (const each of contenders) await warmUp(each, script);
   for (let round = 0; round < rounds; round++) for (const each of contenders) each.measured.push(await measure(each, script));
   for (const { pid } of contenders) await stop(pid);
-  const [one, four] = contenders.map(({ measured }) => measured);
-  console.log(`${name}, one worker:    ${line(one)}`);
-  console.log(`${name}, four workers:  ${line(four)}`);
-  console.log(`${name}, four to one:   ${(median(four, 'cpu') / median(one, 'cpu')).toFixed(2)}\n`);
+  for (const { server, name, workers, measured } of contenders) {
+    console.log(`${server.padEnd(6)} ${name.padEnd(9)} ${workers} worker${workers > 1 ? 's' : ' '}: ${line(measured)}`);
+  }
+  for (const server of new Set(contenders.map((each) => each.server))) {
+    const cpu = (name, workers) =>
+      median(contenders.find((each) => each.server === server && each.name === name && each.workers === workers).measured, 'cpu');
+    const ratio = (a, b) => (a / b).toFixed(2);
+    console.log(
+      `${server.padEnd(6)} four workers to one: no limits ${ratio(cpu('no limits', 4), cpu('no limits', 1))}, limits ${ratio(cpu('limits', 4), cpu('limits', 1))}; ` +
+        `limits to none: one worker ${ratio(cpu('limits', 1), cpu('no limits', 1))}, four ${ratio(cpu('limits', 4), cpu('no limits', 4))}`,
+    );
+  }
+}
+
+async function warmUp({ port, server, workers }, script) {
+  const enough = server === 'nginx' ? 1000 : WARM_UP * workers;
+  for (let requests = 0; requests < enough; ) requests += (await load({ script, port, row: { paths: ['/1k.html'] }, seconds: 2 })).requests;
 }
 
 /** A thousand keys beside so many that the zone cannot hold them. */
 async function distinctKeys() {
-  const server = await launch(1, LIMITS);
+  const server = await launch(1, LIMITS, 'sluice');
   const row = { paths: ['/1k.html'] };
   const few = keyScript('few', 1000);
   const many = keyScript('many', manyKeys);
-  await load({ script: few, port: server.port, row, seconds: 1 });
+  await warmUp({ port: server.port, server: 'sluice', workers: 1 }, few);
   const before = memoryOf(server.pid);
   let requests = 0;
   while (requests < manyKeys) requests += (await load({ script: many, port: server.port, row, seconds: 5 })).requests;
@@ -78,17 +102,17 @@ async function distinctKeys() {
   await stop(server.pid);
 }
 
-async function launch(workers, location) {
+async function launch(workers, location, server) {
   const dir = `${work}/${launched++}`;
   const zones = `${dir}/zones`;
   mkdirSync(zones, { recursive: true });
   chmodSync(zones, 0o777);
   const port = await freePort();
-  const { sluice } = commands('nginx');
+  const command = commands(options.nginx)[server];
   const refusal = prepare(
-    sluice,
+    command,
     dir,
-    `worker_processes ${workers}; worker_rlimit_nofile 20000; pid ${dir}/server.pid; error_log ${dir}/error.log warn; ${zoneFolder(zones)}
+    `worker_processes ${workers}; worker_rlimit_nofile 20000; pid ${dir}/server.pid; error_log ${dir}/error.log warn; ${server === 'nginx' ? '' : zoneFolder(zones)}
 events { worker_connections 8192; }
 http {
   access_log off; keepalive_requests 100000000;
@@ -99,7 +123,7 @@ http {
 `,
   );
   if (refusal !== undefined) throw new Error(refusal);
-  return { port, zones, pid: await start(sluice, dir, ALL_CORES) };
+  return { port, zones, pid: await start(command, dir, ALL_CORES) };
 }
 
 // Memory where there is such a file system, as the server itself would choose; elsewhere the folder of the run.

@@ -1,4 +1,5 @@
-import type { Sql, Statement, ZoneStats } from './kind.js';
+import { BulkWriter } from './bulk.js';
+import type { Sql, SqlValue, Statement, ZoneStats } from './kind.js';
 import { slabCapacity, slabCost } from './slab.js';
 
 /** Rows the hand passes for each entry added to a full zone. With 3, forgotten rows take at most half as much room again as the zone. */
@@ -49,8 +50,7 @@ export class LruTable {
   readonly #overhead: number;
   readonly #entries = new Map<string, LruEntry>();
   readonly #get: Statement<number[]>;
-  readonly #insert: Statement<never>;
-  readonly #update: Statement<never>;
+  readonly #writer: BulkWriter;
   readonly #readMeta: Statement<[number, number, number, string, number, number]>;
   readonly #writeMeta: Statement<never>;
   readonly #ahead: Statement<string>;
@@ -72,8 +72,7 @@ export class LruTable {
     this.#overhead = overhead;
     const names = columns.join(', ');
     this.#get = sql.prepare(`SELECT ${names}, seq FROM entries WHERE key = ?`);
-    this.#insert = sql.prepare(`INSERT INTO entries (${names}, seq, key) VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`);
-    this.#update = sql.prepare(`UPDATE entries SET ${columns.map((name) => `${name} = ?`).join(', ')}, seq = ? WHERE key = ?`);
+    this.#writer = new BulkWriter(sql, 'entries', ['key', ...columns, 'seq']);
     this.#readMeta = sql.prepare('SELECT total, used, entries, hand, evictions, rejections FROM meta');
     this.#writeMeta = sql.prepare('UPDATE meta SET total = ?, used = ?, entries = ?, hand = ?, evictions = ?, rejections = ?');
     this.#ahead = sql.prepare('SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?');
@@ -163,10 +162,11 @@ export class LruTable {
   }
 
   #end(): void {
+    const rows: SqlValue[] = [];
     for (const entry of this.#entries.values()) {
-      if (entry.state === CHANGED) this.#update.run(...entry.values, entry.seq, entry.key);
-      else if (entry.state === ADDED) this.#insert.run(...entry.values, entry.seq, entry.key);
+      if (entry.state === CHANGED || entry.state === ADDED) rows.push(entry.key, ...entry.values, entry.seq);
     }
+    this.#writer.write(rows);
     if (this.#added > 0 && this.#used > this.capacity) this.#sweep();
     if (this.#metaChanged) this.#writeMeta.run(this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections);
   }

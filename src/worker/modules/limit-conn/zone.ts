@@ -1,5 +1,6 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Sql, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
+import { BulkWriter } from '../../../shared/zone/bulk.js';
+import type { Sql, SqlValue, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
 import type { Request } from '../../http/request.js';
 
@@ -62,7 +63,7 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   readonly #touched = new Set<Held>();
   readonly #readOthers: Statement<number>;
   readonly #read: Statement<number>;
-  readonly #write: Statement<never>;
+  readonly #writer: BulkWriter;
   readonly #delete: Statement<never>;
   readonly #countKeys: Statement<number>;
   #epoch: number;
@@ -84,7 +85,7 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     this.#epoch = sql.epoch;
     this.#readOthers = sql.prepare('SELECT CAST(total(n) AS INTEGER) FROM held WHERE key = ? AND worker <> ?');
     this.#read = sql.prepare('SELECT n FROM held WHERE key = ? AND worker = ?');
-    this.#write = sql.prepare('INSERT INTO held VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = excluded.n');
+    this.#writer = new BulkWriter(sql, 'held', ['key', 'worker', 'n']);
     this.#delete = sql.prepare('DELETE FROM held WHERE key = ? AND worker = ?');
     this.#countKeys = sql.prepare("SELECT count(DISTINCT key) FROM held WHERE key > ''");
     sql.hook(this);
@@ -188,16 +189,18 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   }
 
   end(): void {
+    const rows: SqlValue[] = [];
     for (const held of this.#touched) {
       const own = held.count + held.entering;
       if (own === held.stored) continue;
-      if (own > 0) this.#write.run(held.key, this.#worker, own);
+      if (own > 0) rows.push(held.key, this.#worker, own);
       else this.#delete.run(held.key, this.#worker);
       if (own === 0) this.#used = this.#loadUsed() - slabCost(NODE + held.key.length);
       else if (held.stored === 0) this.#used = this.#loadUsed() + slabCost(NODE + held.key.length);
     }
-    if (this.#usedRead && this.#used !== this.#usedStored) this.#write.run('', USED, this.#used);
-    if (this.#rejections > 0) this.#write.run('', REJECTIONS, (this.#read.get('', REJECTIONS) ?? 0) + this.#rejections);
+    if (this.#usedRead && this.#used !== this.#usedStored) rows.push('', USED, this.#used);
+    if (this.#rejections > 0) rows.push('', REJECTIONS, (this.#read.get('', REJECTIONS) ?? 0) + this.#rejections);
+    this.#writer.write(rows);
   }
 
   committed(): void {
