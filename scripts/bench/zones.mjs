@@ -149,6 +149,8 @@ function files() {
 }
 
 async function measure({ pid, port }, script) {
+  // Back from a pause: V8 uses one to collect garbage, and caches have forgotten.
+  await load({ script, port, row: { paths: ['/1k.html'] }, seconds: 1 });
   const before = cpuOf(pid);
   const { requests, p50, p99, refused, broken } = await load({ script, port, row: { paths: ['/1k.html'] }, seconds });
   if (refused > 0 || broken > 0) throw new Error(`${refused} requests were refused and ${broken} broken`);

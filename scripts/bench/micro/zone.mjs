@@ -1,5 +1,6 @@
 // What one decision of a shared zone costs without requests around it: workers that ask limit_req and limit_conn in each turn of their event loops, alone and
-// several on one zone. Prints microseconds of CPU time a decision beside the same turns without zones, how long decisions wait, and what the kernel was asked.
+// several on one zone. Prints microseconds of CPU time a request beside the same turns without zones (the better quarter of short runs, so that other work
+// on the machine does not count), how long decisions wait, and how often a worker lost the processor.
 //
 //   node scripts/bench/micro/zone.mjs [--workers 1,4] [--batch 8] [--work 8] [--keys 1000] [--seconds 2] [--rounds 3]
 //
@@ -24,8 +25,12 @@ const { values } = parseArgs({
   },
 });
 const [batch, work, keys, seconds, rounds] = ['batch', 'work', 'keys', 'seconds', 'rounds'].map((name) => Number(values[name]));
+/** Turns after which V8 has compiled all this. */
+const WARM_UP = 3000;
+/** Turns of a short run. */
+const RUN = 100;
 /** Steps of `burn` in a microsecond, or so. */
-const STEPS = 700;
+const STEPS = 500;
 let noise = 1;
 const SOURCES = new URL('../../../src/', import.meta.url).pathname;
 
@@ -69,7 +74,7 @@ export { connZone, ENTERED } from './worker/modules/limit-conn/zone.js';`,
     const bare = best.get(`${workers} without`);
     const zoned = best.get(`${workers} with zones`);
     console.log(
-      `${workers} workers: ${(zoned.cpu - bare.cpu).toFixed(2)} us a decision (${zoned.cpu.toFixed(2)} with its request's work), ` +
+      `${workers} workers: ${(zoned.cpu - bare.cpu).toFixed(2)} us a request by both limits (${zoned.cpu.toFixed(2)} with its other work), ` +
         `waits ${zoned.p50.toFixed(0)}/${zoned.p99.toFixed(0)}/${zoned.max.toFixed(0)} us (p50/p99/max), ${zoned.perSecond.toFixed(0)} a second, ${zoned.switches.toFixed(3)} context switches each`,
     );
   }
@@ -88,14 +93,19 @@ async function run(outfile, workers, zones) {
     fork(process.argv[1], args, { execArgv: ['--no-parallel-scavenge', ...process.execArgv] }),
   );
   try {
-    await Promise.all(children.map((child) => new Promise((done) => child.once('message', done))));
+    const answers = () => Promise.all(children.map((child) => new Promise((done) => child.once('message', done))));
+    await answers();
     for (const child of children) child.send({ plan, zones });
-    const results = await Promise.all(children.map((child) => new Promise((done) => child.once('message', done))));
+    await answers();
+    for (const child of children) child.send('go');
+    const results = await answers();
     const sum = (name) => results.reduce((total, result) => total + result[name], 0);
-    const waits = results.flatMap((result) => result.waits).sort((a, b) => a - b);
-    const at = (share) => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? 0;
+    const at = (share, name = 'waits') => {
+      const all = results.flatMap((result) => result[name]).sort((a, b) => a - b);
+      return all[Math.min(all.length - 1, Math.floor(all.length * share))] ?? 0;
+    };
     return {
-      cpu: sum('cpu') / sum('decisions'),
+      cpu: at(0.25, 'costs'),
       perSecond: sum('decisions') / seconds,
       switches: sum('switches') / sum('decisions'),
       p50: at(0.5),
@@ -130,22 +140,17 @@ async function turns(parts) {
   const byRate = store.together([rate]);
   const byCount = store.together([count]);
   const waits = [];
+  const costs = [];
   let decisions = 0;
   let key = process.pid;
   let pending = 0;
-  let measuring = false;
-  const until = performance.now() + 300 + seconds * 1000;
-  let start;
-  let usage;
   let turnDone;
 
   const finish = (name, began) => {
     burn(work);
     if (name !== undefined) conns.leave(name);
-    if (measuring) {
-      decisions++;
-      if ((decisions & 7) === 0) waits.push((performance.now() - began) * 1000);
-    }
+    decisions++;
+    if ((decisions & 7) === 0) waits.push((performance.now() - began) * 1000);
     if (--pending === 0) turnDone();
   };
   const enter = (name, began) => {
@@ -161,14 +166,8 @@ async function turns(parts) {
       after: () => finish(name, began),
     });
   };
-  for (;;) {
-    const now = performance.now();
-    if (!measuring && now > until - seconds * 1000) {
-      measuring = true;
-      start = process.cpuUsage();
-      usage = process.resourceUsage();
-    }
-    if (now > until) break;
+  const turn = async () => {
+    const began = performance.now();
     pending = batch;
     const done = new Promise((resolve) => {
       turnDone = resolve;
@@ -177,24 +176,38 @@ async function turns(parts) {
       key = (key + 7919) % keys;
       const name = `10.${key}`;
       if (!zones) {
-        setImmediate(finish, undefined, now);
+        setImmediate(finish, undefined, began);
         continue;
       }
       const decision = new RateDecision();
-      byRate.submit({ work: () => decision.decide(limits, [name], monotonicMs()), after: () => enter(name, now) });
+      byRate.submit({ work: () => decision.decide(limits, [name], monotonicMs()), after: () => enter(name, began) });
     }
     await done;
     await new Promise(setImmediate);
+  };
+  for (let i = 0; i < WARM_UP; i++) await turn();
+  process.send('warm');
+  await new Promise((done) => process.once('message', done));
+  decisions = waits.length = 0;
+  const switches = switchesSoFar();
+  for (const until = performance.now() + seconds * 1000; performance.now() < until; ) {
+    const start = process.cpuUsage();
+    for (let i = 0; i < RUN; i++) await turn();
+    const { user, system } = process.cpuUsage(start);
+    costs.push((user + system) / (RUN * batch));
   }
-  const { user, system } = process.cpuUsage(start);
-  const { involuntaryContextSwitches, voluntaryContextSwitches } = process.resourceUsage();
-  const switches =
-    involuntaryContextSwitches + voluntaryContextSwitches - usage.involuntaryContextSwitches - usage.voluntaryContextSwitches;
   store.close();
-  process.send({ cpu: user + system, decisions, waits, switches }, () => process.exit(0));
+  process.send({ costs, decisions, waits, switches: switchesSoFar() - switches }, () => process.exit(0));
+}
+
+function switchesSoFar() {
+  const { involuntaryContextSwitches, voluntaryContextSwitches } = process.resourceUsage();
+  return involuntaryContextSwitches + voluntaryContextSwitches;
 }
 
 // A number of steps and not a time: a worker that is interrupted has as much to do as before.
 function burn(us) {
-  for (let i = us * STEPS; i > 0; i--) noise = (Math.imul(noise, 31) + i) | 0;
+  let sum = noise;
+  for (let i = us * STEPS; i > 0; i--) sum = (Math.imul(sum, 31) + i) | 0;
+  noise = sum;
 }

@@ -26,6 +26,7 @@ export class Connection {
   readonly #db: Database.Database;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
+  readonly #version: Database.Statement;
 
   /**
    * Opens or creates the file; `undefined` gives a database in memory. Throws what {@link faultOf} names. A locked file is tried
@@ -48,6 +49,7 @@ export class Connection {
       this.#db.pragma('temp_store = MEMORY');
       this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
       this.#commit = this.#db.prepare('COMMIT');
+      this.#version = this.#db.prepare('PRAGMA data_version').pluck();
       retryLocked(tries, () => this.#db.exec(ddl));
     } catch (error) {
       this.#db.close();
@@ -84,6 +86,16 @@ export class Connection {
 
   commit(): void {
     this.#commit.run();
+  }
+
+  /** A number that another one follows once another connection has committed a change. undefined when it cannot be read. */
+  othersVersion(): number | undefined {
+    try {
+      return this.#version.get() as number;
+    } catch (error) {
+      if (faultOf(error) === undefined) throw error;
+      return undefined;
+    }
   }
 
   /** Changes the file without changing its tables; tells by an error whether it takes writes. */

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import type { ZonePlan } from '../../../src/shared/zone/plan.js';
@@ -200,6 +201,23 @@ t.test('while a stuck process holds the lock, each worker counts for itself', as
     return (await crew[0]!.ask<string[]>({ op: 'messages' })).some((message) => message.endsWith('is shared again'));
   });
   t.equal(await crew[1]!.ask({ op: 'enter', n: 20, max: 13 }), 1, 'what was counted apart is in the zone: 11 and 1 of 13');
+});
+
+t.test('a lock that others take in turn is not stuck', async (t) => {
+  const { crew, file } = await service(t, 1);
+  const others = new Database(file('conn'));
+  const take = others.prepare("INSERT OR REPLACE INTO held VALUES ('other', 0, ?)");
+  others.exec('BEGIN IMMEDIATE');
+  const entered = crew[0]!.ask({ op: 'enter', n: 1, max: 10 });
+  for (let i = 0; i < 60; i++) {
+    await sleep(20);
+    take.run(i);
+    others.exec('COMMIT; BEGIN IMMEDIATE');
+  }
+  others.exec('COMMIT');
+  others.close();
+  t.equal(await entered, 1);
+  t.strictSame(await crew[0]!.ask({ op: 'messages' }), [], 'the worker waited for its turn');
 });
 
 t.test('without a folder for zones each worker counts for itself', async (t) => {
