@@ -59,6 +59,7 @@ export { connZone, ENTERED } from './worker/modules/limit-conn/zone.js';`,
     logLevel: 'warning',
   });
   process.once('exit', () => rmSync(outfile));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   const best = new Map();
   const counts = values.workers.split(',').map(Number);
   for (let round = 0; round < rounds; round++) {
@@ -84,6 +85,8 @@ export { connZone, ENTERED } from './worker/modules/limit-conn/zone.js';`,
 async function run(outfile, workers, zones) {
   const { ZoneSet } = await import(outfile);
   const base = mkdtempSync(join(process.platform === 'linux' ? '/dev/shm' : tmpdir(), 'sluice-micro-'));
+  const remove = () => rmSync(base, { recursive: true, force: true });
+  process.once('exit', remove);
   const log = { log: (_level, text) => console.error(text) };
   const set = new ZoneSet(base, undefined, log);
   const plan = set.prepare(refs(await import(outfile)));
@@ -115,7 +118,8 @@ async function run(outfile, workers, zones) {
   } finally {
     for (const child of children) child.kill();
     set.close();
-    rmSync(base, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 
