@@ -26,6 +26,19 @@ async function startEcho(t: { teardown(end: () => void): void }): Promise<{ read
   return { port: (server.address() as { port: number }).port, server };
 }
 
+/** One worker with room for {@link MANY} tunnels. */
+const roomyConf = (shutdownTimeout: string, locations: string): string =>
+  `worker_processes 1; worker_rlimit_nofile 8192; worker_shutdown_timeout ${shutdownTimeout};\n${serverConf(locations).replace(
+    'events {}',
+    'events { worker_connections 4096; }',
+  )}`;
+
+async function openMany(s: Server): Promise<WebSocket[]> {
+  const sockets: WebSocket[] = [];
+  while (sockets.length < MANY) sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => open(s)))));
+  return sockets;
+}
+
 async function open(s: Server): Promise<WebSocket> {
   const socket = new WebSocket(`ws://127.0.0.1:${s.port(0)}/`);
   socket.on('error', () => {});
@@ -56,12 +69,9 @@ t.test('a WebSocket of the ws package through a tunnel', async (t) => {
 t.test('a thousand idle WebSockets survive a reload', async (t) => {
   const { port, server } = await startEcho(t);
   const conf = (timeout: string, text: string): string =>
-    `worker_processes 1; worker_rlimit_nofile 8192; worker_shutdown_timeout ${timeout};\n${serverConf(
-      `location / { proxy_pass http://127.0.0.1:${port}; ${TUNNEL} } location /text { return 200 ${text}; }`,
-    ).replace('events {}', 'events { worker_connections 4096; }')}`;
+    roomyConf(timeout, `location / { proxy_pass http://127.0.0.1:${port}; ${TUNNEL} } location /text { return 200 ${text}; }`);
   const s = await startServer(t, { conf: conf('1h', 'old') });
-  const sockets: WebSocket[] = [];
-  while (sockets.length < MANY) sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => open(s)))));
+  const sockets = await openMany(s);
   let closed = 0;
   for (const socket of sockets) socket.on('close', () => closed++);
   await s.reload(conf('1h', 'new'));
@@ -74,12 +84,10 @@ t.test('a thousand idle WebSockets survive a reload', async (t) => {
   await waitFor(() => s.workers().length === 1, { timeout: 10_000, what: () => 'the end of the old worker' });
 });
 
-t.test('worker_shutdown_timeout closes the WebSockets of a worker that leaves', async (t) => {
+t.test('worker_shutdown_timeout closes a thousand WebSockets of a worker that leaves', async (t) => {
   const { port } = await startEcho(t);
-  const s = await startServer(t, {
-    conf: `worker_shutdown_timeout 1s;\n${serverConf(`location / { proxy_pass http://127.0.0.1:${port}; ${TUNNEL} }`)}`,
-  });
-  const sockets = await Promise.all(Array.from({ length: 20 }, () => open(s)));
+  const s = await startServer(t, { conf: roomyConf('1s', `location / { proxy_pass http://127.0.0.1:${port}; ${TUNNEL} }`) });
+  const sockets = await openMany(s);
   const ends = sockets.map((socket) => once(socket, 'close'));
   await s.reload();
   await Promise.all(ends);

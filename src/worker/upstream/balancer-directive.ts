@@ -2,8 +2,8 @@ import type { Context } from '../module.js';
 import type { BalancerFactory } from './group-build.js';
 import { ACCEPTS, ACCEPTS_ALL, groupScope } from './group-config.js';
 
-/** What `server` lines may say where a method looks at all peers alike, and so knows no backup. */
-export const ACCEPTS_NO_BACKUP: number = ACCEPTS_ALL & ~ACCEPTS.BACKUP;
+/** What `server` lines may say where a method looks at all peers alike: it knows no backup and no weight that grows. */
+export const ACCEPTS_ALIKE: number = ACCEPTS_ALL & ~ACCEPTS.BACKUP & ~ACCEPTS.SLOW_START;
 
 /** Makes a method the one of the group that is being read. */
 export function setBalancer(ctx: Context, balancer: BalancerFactory, accepts: number): void {

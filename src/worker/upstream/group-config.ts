@@ -22,10 +22,19 @@ export const ACCEPTS = {
   BACKUP: 0x20,
   MODIFY: 0x40,
   MAX_CONNS: 0x100,
+  /** Ours: nginx sells slow_start. */
+  SLOW_START: 0x200,
 } as const;
 
 export const ACCEPTS_ALL: number =
-  ACCEPTS.WEIGHT | ACCEPTS.MAX_FAILS | ACCEPTS.FAIL_TIMEOUT | ACCEPTS.DOWN | ACCEPTS.BACKUP | ACCEPTS.MODIFY | ACCEPTS.MAX_CONNS;
+  ACCEPTS.WEIGHT |
+  ACCEPTS.MAX_FAILS |
+  ACCEPTS.FAIL_TIMEOUT |
+  ACCEPTS.DOWN |
+  ACCEPTS.BACKUP |
+  ACCEPTS.MODIFY |
+  ACCEPTS.MAX_CONNS |
+  ACCEPTS.SLOW_START;
 
 /** One `server` line. nginx: ngx_http_upstream_server_t. */
 export interface GroupServer {

@@ -4,7 +4,7 @@ import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Balancer } from '../../upstream/balancer.js';
-import { ACCEPTS_NO_BACKUP, setBalancer } from '../../upstream/balancer-directive.js';
+import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/balancer-directive.js';
 import { nowSeconds, type Peer, type PeerSet } from '../../upstream/peer.js';
 import { peerAtWeight, RoundRobinPicker } from '../../upstream/round-robin.js';
 import { Ring } from './ring.js';
@@ -115,8 +115,8 @@ export const hashModule = defineModule({
           const key = ctx.complex(node.args[0]!);
           const mode = node.args[1];
           if (mode !== undefined && mode !== 'consistent') ctx.fail(`invalid parameter "${mode}"`, { arg: 1 });
-          if (mode === undefined) setBalancer(ctx, (set) => ({ begin: (r) => new HashPicker(r, set, key.eval(r)) }), ACCEPTS_NO_BACKUP);
-          else setBalancer(ctx, (set) => consistent(set, key), ACCEPTS_NO_BACKUP);
+          if (mode === undefined) setBalancer(ctx, (set) => ({ begin: (r) => new HashPicker(r, set, key.eval(r)) }), ACCEPTS_ALIKE);
+          else setBalancer(ctx, (set) => consistent(set, key), ACCEPTS_ALIKE);
         },
       },
     },

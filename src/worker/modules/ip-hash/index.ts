@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { addressBytes } from '../../http/address-bytes.js';
 import type { Request } from '../../http/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { ACCEPTS_NO_BACKUP, setBalancer } from '../../upstream/balancer-directive.js';
+import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/balancer-directive.js';
 import { nowSeconds, type Peer, type PeerSet } from '../../upstream/peer.js';
 import { peerAtWeight, RoundRobinPicker } from '../../upstream/round-robin.js';
 
@@ -46,7 +46,7 @@ export const ipHashModule = defineModule({
       ip_hash: {
         in: In.UPSTREAM,
         args: 0,
-        set: (_conf, _node, ctx) => setBalancer(ctx, (set) => ({ begin: (r) => new IpHashPicker(r, set) }), ACCEPTS_NO_BACKUP),
+        set: (_conf, _node, ctx) => setBalancer(ctx, (set) => ({ begin: (r) => new IpHashPicker(r, set) }), ACCEPTS_ALIKE),
       },
     },
   }),

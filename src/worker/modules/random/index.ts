@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { defineModule, defineScope } from '../../module.js';
-import { ACCEPTS_NO_BACKUP, setBalancer } from '../../upstream/balancer-directive.js';
+import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/balancer-directive.js';
 import { nowSeconds, type Peer } from '../../upstream/peer.js';
 import { peerAtWeight, RoundRobinPicker } from '../../upstream/round-robin.js';
 
@@ -56,7 +56,7 @@ export const randomModule = defineModule({
                 return picker;
               },
             }),
-            ACCEPTS_NO_BACKUP,
+            ACCEPTS_ALIKE,
           );
         },
       },

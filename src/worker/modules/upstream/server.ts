@@ -90,7 +90,7 @@ function readParameter(text: string, p: Parameters, accepts: number, ctx: Contex
       p.failTimeout = parseTime(value, 's') ?? -1;
       return p.failTimeout >= 0;
     case 'slow_start':
-      need(ACCEPTS.FAIL_TIMEOUT);
+      need(ACCEPTS.SLOW_START);
       p.slowStart = parseTime(value, 'ms') ?? -1;
       return p.slowStart >= 0;
     case 'route':

@@ -12,10 +12,9 @@ function list(r: Request, each: (attempt: Attempt) => string): string | undefine
   if (attempts === null || attempts.length === 0) return undefined;
   let text = '';
   for (let i = 0; ; ) {
-    const attempt = attempts[i]!;
-    text += each(attempt);
+    text += each(attempts[i]!);
     if (++i === attempts.length) break;
-    if (attempt.peer !== undefined) text += ', ';
+    if (attempts[i]!.peer !== undefined) text += ', ';
     else {
       text += ' : ';
       if (++i === attempts.length) break;
