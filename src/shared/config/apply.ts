@@ -1,15 +1,16 @@
 import { compileRegex } from '../regex/compile.js';
 import { ComplexValueError, compileComplex } from '../value/complex.js';
 import { bindRegex } from '../value/regex-value.js';
-import type { Subject, VariableTable } from '../value/value.js';
+import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
-import type { DirectiveNode, Node, Pos } from './ast.js';
+import { argPlace, type DirectiveNode, type Node, type Pos } from './ast.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';
 import type { Arity, ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
 import { ConfigError, type Diagnostic, directiveError, suggest, syntaxError } from './errors.js';
+import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
-import type { Registry, Row } from './registry.js';
+import type { Registry } from './registry.js';
 import type { Sources } from './sources.js';
 import { ZoneTable } from './zone-table.js';
 
@@ -67,7 +68,7 @@ export function applyNodes<R extends Subject>(draft: Draft<R>, block: Block, nod
 
 /** Where nginx says an error is: the line on which the directive ended. */
 function place(node: DirectiveNode, arg?: number): Pos {
-  const at = arg === undefined ? undefined : node.argPos[arg];
+  const at = arg === undefined ? undefined : argPlace(node, arg);
   return { file: node.pos.file, line: node.endLine, column: at?.[1] ?? node.pos.column };
 }
 
@@ -100,8 +101,8 @@ function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: 
   }
   checkArgs(node, directive.args);
   const numbered = draft.registry.scopes[row.scope]!;
-  directive.set(written(ownerOf(block, numbered.level), row.scope), node, makeContext(draft, block, { node }, row));
-  if (!block.seen.has(node.name)) block.seen.set(node.name, place(node));
+  directive.set(written(ownerOf(block, numbered.level), row.scope), node, new DirectiveContext(draft, block, node));
+  block.see(node);
 }
 
 /** Follows an `include` line. Lines of included files stand for the line itself. */
@@ -153,11 +154,7 @@ export function ownerOf(block: Block, level: LevelName): Block {
 }
 
 function written(block: Block, scope: number): Record<string, unknown> {
-  const known = block.written[scope];
-  if (known !== undefined) return known;
-  const fresh = {};
-  block.written[scope] = fresh;
-  return fresh;
+  return block.written(scope) ?? block.write(scope);
 }
 
 /** The variable table that a block's text refers to. */
@@ -165,90 +162,120 @@ export function tableOf<R extends Subject>(draft: Draft<R>, block: Block): Varia
   return (block.context & (In.STREAM | In.STREAM_SERVER | In.STREAM_UPSTREAM)) !== 0 ? draft.tables.stream : draft.tables.http;
 }
 
-/** `at` holds the directive that messages are about; in a free-form body it moves from line to line. */
-function makeContext<R extends Subject>(draft: Draft<R>, block: Block, at: { node: DirectiveNode }, row: Row<R>): ConfigContext<R> {
-  const variables = tableOf(draft, block);
-  const ctx: ConfigContext<R> = {
-    get node() {
-      return at.node;
-    },
-    block,
-    variables,
-    compatible: draft.compatible,
-    setCompatible: (on) => {
-      draft.compatible = on;
-    },
-    fail: (message, options) => fail(at.node, message, options),
-    reject(message, options) {
-      const earlier = message === 'is duplicate' ? block.seen.get(at.node.name) : undefined;
-      const related = earlier === undefined ? options : { ...options, related: [{ pos: earlier, text: 'it was set here before' }] };
-      return fail(at.node, `"${at.node.name}" directive ${message}`, related);
-    },
-    warn(message, options) {
-      draft.warnings.push({
-        level: 'warn',
-        message,
-        pos: place(at.node, options?.arg),
-        ...(options?.hint === undefined ? {} : { hint: options.hint }),
-      });
-    },
-    complex(text) {
-      try {
-        return compileComplex(text, variables, place(at.node));
-      } catch (error) {
-        if (!(error instanceof ComplexValueError)) throw error;
-        return fail(at.node, error.message, { arg: Math.max(at.node.args.indexOf(text), 0) });
-      }
-    },
-    regex(pattern, caseless) {
-      let compiled: ReturnType<typeof compileRegex>;
-      try {
-        compiled = compileRegex(pattern, { caseless });
-      } catch (error) {
-        return fail(at.node, (error as Error).message);
-      }
-      const bound = bindRegex(compiled, variables, pattern);
-      return typeof bound === 'string' ? fail(at.node, `the duplicate "${bound}" variable`) : bound;
-    },
-    zone<Z, D>(kind: ZoneKind<Z, D>, name: string, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D> {
-      const result = draft.zones.name(kind, name, place(at.node), define);
-      return typeof result === 'string' ? fail(at.node, result) : result;
-    },
-    host(host, what, options = {}) {
-      const ref: HostRef = { host, pos: place(at.node), addresses: [] };
-      draft.hosts.push({ ref, what, options });
-      return ref;
-    },
-    conf<C extends object>(scope: Scope<C, R>): Partial<C> {
-      const numbered = draft.registry.numbered(scope);
-      return written(ownerOf(block, numbered.level), numbered.number) as Partial<C>;
-    },
-    openBlock(opened, context, info) {
-      const inner = new Block(context, block, opened, info);
-      applyNodes(draft, inner, opened.block ?? []);
-      return inner;
-    },
-    entries(opened, entry) {
-      const here = { node: opened };
-      const lineContext = makeContext(draft, block, here, row);
-      const walk = (nodes: readonly Node[]): void => {
-        for (const line of nodes) {
-          if ('syntaxError' in line) throw syntaxError(line);
-          if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, draft.sources);
-          else if (line.block !== undefined) fail(line, 'unexpected "{"');
-          else {
-            here.node = line;
-            entry(line, lineContext);
-          }
+/** What `set` functions are given: of every directive one, so that its methods are a class's rather than closures. */
+class DirectiveContext<R extends Subject> implements ConfigContext<R> {
+  readonly block: Block;
+  readonly compatible: boolean;
+  /** The directive that messages are about; in a free-form body it moves from line to line. */
+  node: DirectiveNode;
+  readonly #draft: Draft<R>;
+
+  constructor(draft: Draft<R>, block: Block, node: DirectiveNode) {
+    this.#draft = draft;
+    this.block = block;
+    this.node = node;
+    this.compatible = draft.compatible;
+  }
+
+  get variables(): VariableTable<R> {
+    return tableOf(this.#draft, this.block);
+  }
+
+  get named(): NamedFiles {
+    return this.#draft.sources.named;
+  }
+
+  setCompatible(on: boolean): void {
+    this.#draft.compatible = on;
+  }
+
+  fail(message: string, options?: FailOptions): never {
+    fail(this.node, message, options);
+  }
+
+  reject(message: string, options?: FailOptions): never {
+    const { name } = this.node;
+    const earlier = message === 'is duplicate' ? this.block.seen(name) : undefined;
+    const related = earlier === undefined ? options : { ...options, related: [{ pos: place(earlier), text: 'it was set here before' }] };
+    fail(this.node, `"${name}" directive ${message}`, related);
+  }
+
+  warn(message: string, options?: FailOptions): void {
+    this.#draft.warnings.push({
+      level: 'warn',
+      message,
+      pos: place(this.node, options?.arg),
+      ...(options?.hint === undefined ? {} : { hint: options.hint }),
+    });
+  }
+
+  complex(text: string): ComplexValue<R> {
+    try {
+      return compileComplex(text, this.variables, place(this.node));
+    } catch (error) {
+      if (!(error instanceof ComplexValueError)) throw error;
+      return fail(this.node, error.message, { arg: Math.max(this.node.args.indexOf(text), 0) });
+    }
+  }
+
+  regex(pattern: string, caseless: boolean): RegexValue<R> {
+    let compiled: ReturnType<typeof compileRegex>;
+    try {
+      compiled = compileRegex(pattern, { caseless });
+    } catch (error) {
+      return fail(this.node, (error as Error).message);
+    }
+    const bound = bindRegex(compiled, this.variables, pattern);
+    return typeof bound === 'string' ? fail(this.node, `the duplicate "${bound}" variable`) : bound;
+  }
+
+  zone<Z, D>(kind: ZoneKind<Z, D>, name: string, define?: { readonly bytes: number; readonly data: D }): ZoneRef<Z, D> {
+    const result = this.#draft.zones.name(kind, name, place(this.node), define);
+    return typeof result === 'string' ? fail(this.node, result) : result;
+  }
+
+  host(host: string, what: string, options: HostOptions = {}): HostRef {
+    const ref: HostRef = { host, pos: place(this.node), addresses: [] };
+    this.#draft.hosts.push({ ref, what, options });
+    return ref;
+  }
+
+  conf<C extends object>(scope: Scope<C, R>): Partial<C> {
+    const numbered = this.#draft.registry.numbered(scope);
+    return written(ownerOf(this.block, numbered.level), numbered.number) as Partial<C>;
+  }
+
+  openBlock(opened: DirectiveNode, context: number, info?: unknown): Block {
+    const inner = new Block(context, this.block, opened, info);
+    applyNodes(this.#draft, inner, opened.block ?? []);
+    return inner;
+  }
+
+  entries(opened: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+    const lineContext = new DirectiveContext(this.#draft, this.block, opened);
+    const walk = (nodes: readonly Node[]): void => {
+      for (const line of nodes) {
+        if ('syntaxError' in line) throw syntaxError(line);
+        if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, this.#draft.sources);
+        else if (line.block !== undefined) fail(line, 'unexpected "{"');
+        else {
+          lineContext.node = line;
+          entry(line, lineContext);
         }
-      };
-      walk(opened.block ?? []);
-    },
-    named: draft.sources.named,
-    logFile: (path) => void draft.logFiles.add(path),
-    folder: (path) => void draft.folders.add(path),
-    path: (path, base) => resolvePath(path, base === 'conf' ? draft.confPrefix : draft.prefix),
-  };
-  void row;
-  return ctx;
+      }
+    };
+    walk(opened.block ?? []);
+  }
+
+  logFile(path: string): void {
+    this.#draft.logFiles.add(path);
+  }
+
+  folder(path: string): void {
+    this.#draft.folders.add(path);
+  }
+
+  path(path: string, base?: 'prefix' | 'conf'): string {
+    return resolvePath(path, base === 'conf' ? this.#draft.confPrefix : this.#draft.prefix);
+  }
 }

@@ -23,8 +23,14 @@ export interface DirectiveNode {
   readonly endLine: number;
   /** The line of the block's `}`, which is the line nginx shows for what is checked once a block is complete. */
   readonly closeLine?: number;
-  /** Columns and lines where each argument starts, for carets: [line, column] per argument. */
-  readonly argPos: readonly (readonly [number, number])[];
+  /** Where each argument starts: its line and its column, argument by argument; see {@link argPlace}. */
+  readonly argPos: readonly number[];
+}
+
+/** Line and column where an argument (counted from 0) starts, for carets; undefined for one that is not there. */
+export function argPlace({ argPos }: DirectiveNode, arg: number): [number, number] | undefined {
+  const line = argPos[arg * 2];
+  return line === undefined ? undefined : [line, argPos[arg * 2 + 1]!];
 }
 
 /** Another place that helps to understand an error, such as the `{` that was never closed. */

@@ -1,5 +1,5 @@
 import { errnoText } from '../lib/errno.js';
-import { commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './ast.js';
+import { argPlace, commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './ast.js';
 import type { Block } from './block.js';
 import { sourceExcerpt } from './source-excerpt.js';
 
@@ -58,7 +58,7 @@ export function directiveError(
   message: string,
   details: DiagnosticDetails & { readonly arg?: number } = {},
 ): ConfigError {
-  const arg = details.arg === undefined ? undefined : node.argPos[details.arg];
+  const arg = details.arg === undefined ? undefined : argPlace(node, details.arg);
   const caret = details.caret ?? arg ?? [node.pos.line, node.pos.column];
   return new ConfigError(message, reportedPos(node), { ...details, caret });
 }

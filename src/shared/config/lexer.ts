@@ -33,8 +33,8 @@ export class Lexer {
   nameColumn = 0;
   /** The words after the first. */
   args: readonly string[] = none;
-  /** Where each of them starts: [line, column]. */
-  argPos: readonly (readonly [number, number])[] = none;
+  /** Where each of them starts: line and column by turns. */
+  argPos: readonly number[] = none;
   /** The line the lexer stands on: that of the character which ended the last run. */
   line = 1;
   /** Message, line and column of the error when `next` returned End.ERROR. */
@@ -225,10 +225,11 @@ export class Lexer {
       this.nameColumn = column;
     } else if (this.args === none) {
       this.args = [word];
-      this.argPos = [[line, column]];
+      this.argPos = [line, column];
     } else {
-      (this.args as string[]).push(word);
-      (this.argPos as [number, number][]).push([line, column]);
+      // `push` would leave room for sixteen more, in each of perhaps a hundred thousand directives.
+      this.args = [...this.args, word];
+      this.argPos = [...this.argPos, line, column];
     }
   }
 

@@ -7,7 +7,7 @@ import type { Block } from './block.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
 import { mergeBlocks, visitMerged } from './merge.js';
-import type { Version } from './named-files.js';
+import type { NamedFiles, Version } from './named-files.js';
 import { Registry } from './registry.js';
 import { diskSources, type Snapshot, type Sources, snapshotSources } from './sources.js';
 import type { ZoneTable } from './zone-table.js';
@@ -118,28 +118,15 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
   };
   giveUp();
   mergeBlocks(registry, root, draft.prefix);
-  visitMerged(registry, root, draft.prefix, ({ scope }, conf, place) => {
-    if (scope.link === undefined) return;
-    const { block } = place;
-    const at = block.node === undefined ? undefined : { ...block.node.pos, line: block.node.closeLine ?? block.node.endLine };
-    const ctx: LinkContext<R> = {
-      variables: tableOf(draft, block),
-      zones: draft.zones,
-      named: draft.sources.named,
-      settings: (other, at) => at.merged[registry.numbered(other).number] as never,
-      checking,
-      logFile: (path) => void draft.logFiles.add(path),
-      folder: (path) => void draft.folders.add(path),
-      fail: (message, pos) => {
-        throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? at);
-      },
-      warn: (message, pos) => void draft.warnings.push({ level: 'warn', message, pos: pos ?? at }),
-    };
-    try {
-      scope.link(conf, ctx, place);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      errors.push(error);
+  visitMerged(registry, root, draft.prefix, (scopes, place) => {
+    const ctx = new BlockLinkContext(draft, place.block, checking);
+    for (const { scope, number } of scopes) {
+      try {
+        scope.link?.(place.block.merged[number]!, ctx, place);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        errors.push(error);
+      }
     }
   });
   for (const table of [tables.http, tables.stream]) {
@@ -150,7 +137,7 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     }, warn);
   }
   // Blocks were complete, for nginx, when their `}` was read; this it misses at the end of the file.
-  if (!root.seen.has('events')) errors.push(new ConfigError('no "events" section in configuration'));
+  if (root.seen('events') === undefined) errors.push(new ConfigError('no "events" section in configuration'));
   for (const zone of draft.zones.all()) {
     if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));
   }
@@ -167,6 +154,57 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     folders: [...draft.folders],
     settings: <C extends object>(scope: Scope<C, R>, block: Block) => block.merged[registry.numbered(scope).number] as Readonly<C>,
   };
+}
+
+/** What `link` functions are given: one for each block. */
+class BlockLinkContext<R extends Subject> implements LinkContext<R> {
+  readonly checking: boolean;
+  readonly #draft: Draft<R>;
+  readonly #block: Block;
+
+  constructor(draft: Draft<R>, block: Block, checking: boolean) {
+    this.#draft = draft;
+    this.#block = block;
+    this.checking = checking;
+  }
+
+  get variables(): VariableTable<R> {
+    return tableOf(this.#draft, this.#block);
+  }
+
+  get zones(): ZoneTable {
+    return this.#draft.zones;
+  }
+
+  get named(): NamedFiles {
+    return this.#draft.sources.named;
+  }
+
+  settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C> {
+    return block.merged[this.#draft.registry.numbered(scope).number] as Readonly<C>;
+  }
+
+  logFile(path: string): void {
+    this.#draft.logFiles.add(path);
+  }
+
+  folder(path: string): void {
+    this.#draft.folders.add(path);
+  }
+
+  fail(message: string, pos?: Pos | null): never {
+    throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? this.#end());
+  }
+
+  warn(message: string, pos?: Pos): void {
+    this.#draft.warnings.push({ level: 'warn', message, pos: pos ?? this.#end() });
+  }
+
+  /** The block's last line. */
+  #end(): Pos | undefined {
+    const { node } = this.#block;
+    return node === undefined ? undefined : { ...node.pos, line: node.closeLine ?? node.endLine };
+  }
 }
 
 /** nginx names no place for these; a person gets it all the same. */

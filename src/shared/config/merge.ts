@@ -1,9 +1,11 @@
 import type { Subject } from '../value/value.js';
 import type { Block } from './block.js';
 import { In } from './context.js';
-import { type Field, type LevelName, type MergePlace, takeOver } from './define.js';
+import type { LevelName, MergePlace } from './define.js';
 import type { NumberedScope, Registry } from './registry.js';
 
+/** More than there are scopes. */
+const SCOPES = 1000;
 const NAMELESS: number = In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
 /** The levels whose settings a block of a context has. */
@@ -18,56 +20,86 @@ function levelsOf(context: number): readonly LevelName[] {
 
 /** Computes the settings in force in every block, outermost first. nginx: the merge functions, ngx_http_merge_servers. */
 export function mergeBlocks<R extends Subject>(registry: Registry<R>, block: Block, prefix: string): void {
-  const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block, prefix };
-  for (const level of levelsOf(block.context)) {
-    for (const numbered of registry.scopes) {
-      if (numbered.level === level) mergeScope(numbered, block, place);
+  new Merging(registry, prefix).mergeBlock(block);
+}
+
+/** One run over all blocks. */
+class Merging<R extends Subject> {
+  readonly #registry: Registry<R>;
+  readonly #prefix: string;
+  /**
+   * What blocks that say nothing of a scope came to, by their context and its number, and by the settings around them. Most blocks say
+   * nothing of most modules: with thousands of locations, settings of their own would take seconds and much memory.
+   */
+  readonly #silent = new Map<number, Map<object, object>>();
+
+  constructor(registry: Registry<R>, prefix: string) {
+    this.#registry = registry;
+    this.#prefix = prefix;
+  }
+
+  mergeBlock(block: Block): void {
+    const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block, prefix: this.#prefix };
+    const merged = block.parent?.merged.slice() ?? [];
+    for (const level of levelsOf(block.context)) {
+      for (const numbered of this.#registry.at(level)) {
+        const { number } = numbered;
+        const around = merged[number] as Record<string, unknown> | undefined;
+        const written = block.written(number);
+        if (written !== undefined || around === undefined) merged[number] = merge(numbered, around, written, place);
+        else if (!numbered.takenOver) merged[number] = this.#mergeSilent(numbered, around, place);
+      }
     }
+    block.merged = merged;
+    for (const child of block.children) this.mergeBlock(child);
   }
-  for (const child of block.children) mergeBlocks(registry, child, prefix);
+
+  #mergeSilent(numbered: NumberedScope<R>, around: Record<string, unknown>, place: MergePlace): object {
+    const key = place.context * SCOPES + numbered.number;
+    let known = this.#silent.get(key);
+    if (known === undefined) {
+      known = new Map();
+      this.#silent.set(key, known);
+    }
+    let merged = known.get(around);
+    if (merged === undefined) {
+      merged = merge(numbered, around, undefined, place);
+      known.set(around, merged);
+    }
+    return merged;
+  }
 }
 
-function mergeScope<R extends Subject>(numbered: NumberedScope<R>, block: Block, place: MergePlace): void {
-  const { scope, number } = numbered;
-  const parent = block.parent?.merged[number] as Record<string, unknown> | undefined;
-  const child = block.written[number];
-  // Most blocks say nothing of most modules: with thousands of locations, copies of the settings would take seconds and much memory.
-  if (child === undefined && parent !== undefined && isTakenOver(scope)) {
-    block.merged[number] = parent;
-    return;
-  }
-  const merged: Record<string, unknown> = { ...numbered.blank };
-  for (const name of Object.keys(scope.fields)) {
-    const field = scope.fields[name] as Field<unknown>;
-    merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
-  }
+function merge<R extends Subject>(
+  { scope, blank, fields }: NumberedScope<R>,
+  parent: Record<string, unknown> | undefined,
+  child: Record<string, unknown> | undefined,
+  place: MergePlace,
+): object {
+  const merged: Record<string, unknown> = { ...blank };
+  for (const [name, field] of fields) merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
   scope.finish?.(merged, parent, place);
-  block.merged[number] = Object.freeze(merged);
-}
-
-const takenOver = new WeakMap<object, boolean>();
-
-/** Whether a block in which nothing is written has the very settings of the block around it. */
-function isTakenOver<R extends Subject>(scope: NumberedScope<R>['scope']): boolean {
-  let known = takenOver.get(scope);
-  if (known === undefined) {
-    known = scope.finish === undefined && Object.values<Field<unknown>>(scope.fields).every(({ merge }) => merge === takeOver);
-    takenOver.set(scope, known);
-  }
-  return known;
+  return Object.freeze(merged);
 }
 
 /** Runs every scope's cross-checks, in the order of the text. */
 export function visitMerged<R extends Subject>(
   registry: Registry<R>,
-  block: Block,
+  root: Block,
   prefix: string,
-  visit: (numbered: NumberedScope<R>, conf: object, place: MergePlace) => void,
+  visit: (scopes: readonly NumberedScope<R>[], place: MergePlace) => void,
 ): void {
-  const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block, prefix };
-  for (const numbered of registry.scopes) {
-    const conf = block.merged[numbered.number];
-    if (conf !== undefined && levelsOf(block.context).includes(numbered.level)) visit(numbered, conf, place);
-  }
-  for (const child of block.children) visitMerged(registry, child, prefix, visit);
+  const checked = new Map<number, readonly NumberedScope<R>[]>();
+  const visitBlock = (block: Block): void => {
+    const { context } = block;
+    let scopes = checked.get(context);
+    if (scopes === undefined) {
+      const levels = levelsOf(context);
+      scopes = registry.scopes.filter(({ scope, level }) => scope.link !== undefined && levels.includes(level));
+      checked.set(context, scopes);
+    }
+    visit(scopes, { context, nameless: (context & NAMELESS) !== 0, block, prefix });
+    for (const child of block.children) visitBlock(child);
+  };
+  visitBlock(root);
 }

@@ -57,6 +57,8 @@ export function parseConfig(text: string, file: string): readonly Node[] {
           return root;
         }
         closed.node.closeLine = lexer.line;
+        // Without the room that it was left to grow.
+        closed.node.block = nodes.slice();
         nodes = closed.siblings;
         continue;
       }

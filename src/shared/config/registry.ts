@@ -1,5 +1,5 @@
 import type { Subject } from '../value/value.js';
-import type { Directive, LevelName, ModuleScopes, Scope } from './define.js';
+import { type Directive, type Field, type LevelName, type ModuleScopes, type Scope, takeOver } from './define.js';
 
 /** One directive row with the scope it writes to. */
 export interface Row<R extends Subject> {
@@ -22,11 +22,15 @@ export interface NumberedScope<R extends Subject> {
    * filled name by name it makes a hash table, which costs at every look at a setting.
    */
   readonly blank: Readonly<Record<string, undefined>>;
+  readonly fields: readonly (readonly [string, Field<unknown>])[];
+  /** A block in which nothing is written has the very settings of the block around it. */
+  readonly takenOver: boolean;
 }
 
 /** All modules' tables in one: which directives there are, and which settings each block has. */
 export class Registry<R extends Subject> {
   readonly scopes: NumberedScope<R>[] = [];
+  readonly #levels: { [level in LevelName]: NumberedScope<R>[] } = { process: [], main: [], server: [], location: [], upstream: [] };
   readonly #rows = new Map<string, Row<R>[]>();
   // biome-ignore lint/suspicious/noExplicitAny: looked up by identity only
   readonly #numbers = new Map<Scope<any, R>, NumberedScope<R>>();
@@ -34,9 +38,12 @@ export class Registry<R extends Subject> {
   constructor(modules: readonly ModuleScopes<R>[]) {
     for (const module of modules) {
       for (const { level, scope } of module.scopes) {
-        const blank = Object.fromEntries(Object.keys(scope.fields).map((name) => [name, undefined]));
-        const numbered = { scope, level, number: this.scopes.length, module: module.name, blank };
+        const fields = Object.entries<Field<unknown>>(scope.fields);
+        const blank = Object.fromEntries(fields.map(([name]) => [name, undefined]));
+        const takenOver = scope.finish === undefined && fields.every(([, { merge }]) => merge === takeOver);
+        const numbered = { scope, level, number: this.scopes.length, module: module.name, blank, fields, takenOver };
         this.scopes.push(numbered);
+        this.#levels[level].push(numbered);
         this.#numbers.set(scope, numbered);
         for (const [name, directive] of Object.entries(scope.directives)) {
           const rows = this.#rows.get(name);
@@ -46,6 +53,11 @@ export class Registry<R extends Subject> {
         }
       }
     }
+  }
+
+  /** The scopes of a level, in registry order. */
+  at(level: LevelName): readonly NumberedScope<R>[] {
+    return this.#levels[level];
   }
 
   /** Every row of a name, in registry order: the same name may mean different things in different contexts. */

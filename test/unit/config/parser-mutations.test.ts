@@ -45,7 +45,7 @@ function check(nodes: readonly Node[], lines: number): ConfigError | undefined {
       }
       return syntaxError(node);
     }
-    if (node.pos.line < line || node.endLine < node.pos.line || node.pos.column < 1 || node.args.length !== node.argPos.length) {
+    if (node.pos.line < line || node.endLine < node.pos.line || node.pos.column < 1 || node.args.length * 2 !== node.argPos.length) {
       throw new Error(`misplaced directive ${node.name}`);
     }
     const inside = node.block && check(node.block, lines);

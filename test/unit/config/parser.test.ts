@@ -99,10 +99,7 @@ t.test('places', async (t) => {
   t.match(node, {
     name: 'location',
     pos: { file: '/f', line: 2, column: 3 },
-    argPos: [
-      [3, 2],
-      [3, 4],
-    ],
+    argPos: [3, 2, 3, 4],
     endLine: 4,
     closeLine: 6,
     block: [{ pos: { line: 5, column: 2 }, endLine: 5 }],

@@ -61,7 +61,7 @@ export const processScope = defineScope<ProcessSettings>({
       args: 0,
       block: 'directives',
       set(_conf, node, ctx) {
-        if (ctx.block.seen.has('events')) ctx.reject('is duplicate');
+        if (ctx.block.seen('events') !== undefined) ctx.reject('is duplicate');
         ctx.openBlock(node, In.EVENTS);
       },
     },
@@ -212,7 +212,7 @@ export const processScope = defineScope<ProcessSettings>({
       args: 1,
       set(_conf, node, ctx) {
         const path = ctx.path(node.args[0]!);
-        if (ctx.block.seen.has('events') || ctx.block.seen.has('http')) ctx.reject('is specified too late');
+        if (ctx.block.seen('events') !== undefined || ctx.block.seen('http') !== undefined) ctx.reject('is specified too late');
         ctx.fail(`dlopen() "${path}" failed (${path}: cannot open shared object file: No such file or directory)`, {
           hint: 'sluice loads no nginx modules; what it has is built in: see `sluice -V`',
         });

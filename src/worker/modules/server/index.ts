@@ -29,8 +29,8 @@ export const namesScope = defineScope<ServerNames>({
       args: 0,
       block: 'directives',
       set(_conf, node, ctx) {
-        if (ctx.block.seen.has('http')) ctx.reject('is duplicate');
-        ctx.block.seen.set('http', node.pos);
+        if (ctx.block.seen('http') !== undefined) ctx.reject('is duplicate');
+        ctx.block.see(node);
         ctx.openBlock(node, In.HTTP, { kind: 'root', name: '' });
       },
     },

@@ -35,7 +35,7 @@ const MAX_PIECE = 1024 * 1024;
 /** Checks what is up to Node or the kernel here. */
 const unused = (check?: (ctx: Context) => void) =>
   accepted((ctx: Context) => {
-    if (ctx.block.seen.has(ctx.node.name)) ctx.reject('is duplicate');
+    if (ctx.block.seen(ctx.node.name) !== undefined) ctx.reject('is duplicate');
     check?.(ctx);
   });
 

@@ -35,7 +35,7 @@ const blocks = defineScope<object>({
         declareGroup(ctx, name, undefined);
         const info: UpstreamInfo = { kind: 'upstream', name };
         const block = ctx.openBlock(node, In.UPSTREAM, info);
-        if (!block.seen.has('server')) throw blockError(node, 'no servers are inside upstream');
+        if (block.seen('server') === undefined) throw blockError(node, 'no servers are inside upstream');
       },
     },
     server: {
