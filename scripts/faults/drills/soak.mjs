@@ -1,5 +1,8 @@
 import { clients, usual } from '../stage.mjs';
 
+/** Master, workers, and the cache's manager and loader. */
+const RUNNING = 5;
+
 const http = `
   proxy_cache_path %%DIR%%/cache keys_zone=cache:2m;
   limit_req_zone $arg_k zone=rate:1m rate=1000000r/s;
@@ -12,10 +15,10 @@ const http = `
     location / { }
   }`;
 
-/** Mixed requests for a long time: memory and descriptors stay where they were. */
+/** Mixed requests for a long time, then reloads: memory and descriptors stay where they were. */
 export default {
   id: 'F16',
-  what: 'mixed requests for long: memory from a tenth to the end grows at most 15 %, descriptors not at all',
+  what: 'mixed requests for long: memory from a tenth to the end grows at most 15 %, descriptors not at all; then reloads',
   async run(stage, expect) {
     const total = stage.short ? 5000 : 1_000_000;
     await stage.start(http);
@@ -39,20 +42,26 @@ export default {
     await load.answered(total / 10);
     const before = { memory: stage.memory(), descriptors: stage.descriptors() };
     await load.answered(total);
-    const { answered, failed, why } = await load.report();
     const after = { memory: stage.memory(), descriptors: stage.descriptors() };
-    await load.stop();
+    for (let i = 0; i < (stage.short ? 2 : 20); i++) await stage.reload();
+    // New workers have to do what the old ones did before they can be compared with them.
+    await load.answered(total * 1.1);
+    const end = await load.stop();
+    await stage.until(() => stage.processes().length <= RUNNING, 'the end of the old workers');
+    const reloaded = { memory: stage.memory(), descriptors: stage.descriptors() };
     const growth = Math.round((after.memory / before.memory - 1) * 1000) / 10;
-    expect(failed === 0, `${failed} requests failed: ${JSON.stringify(why)}`);
+    expect(end.failed === 0, `${end.failed} requests failed: ${JSON.stringify(end.why)}`);
     expect(stage.short || growth <= 15, `memory grew by ${growth} %`);
     expect(after.descriptors <= before.descriptors + 20, `descriptors went from ${before.descriptors} to ${after.descriptors}`);
+    expect(stage.short || reloaded.memory <= before.memory * 1.1, `memory went from ${before.memory} to ${reloaded.memory} MB after reloads`);
     return {
-      answered,
-      failed,
+      answered: end.answered,
+      failed: end.failed,
       memoryBefore: Math.round(before.memory),
       memoryAfter: Math.round(after.memory),
       growth,
-      descriptors: [before.descriptors, after.descriptors],
+      memoryReloaded: Math.round(reloaded.memory),
+      descriptors: [before.descriptors, after.descriptors, reloaded.descriptors],
     };
   },
 };
