@@ -53,7 +53,10 @@ export default {
     expect(end.failed === 0, `${end.failed} requests failed: ${JSON.stringify(end.why)}`);
     expect(stage.short || growth <= 15, `memory grew by ${growth} %`);
     expect(after.descriptors <= before.descriptors + 20, `descriptors went from ${before.descriptors} to ${after.descriptors}`);
-    expect(stage.short || reloaded.memory <= before.memory * 1.1, `memory went from ${before.memory} to ${reloaded.memory} MB after reloads`);
+    expect(
+      stage.short || reloaded.memory <= before.memory * 1.1,
+      `memory went from ${before.memory} to ${reloaded.memory} MB after reloads`,
+    );
     return {
       answered: end.answered,
       failed: end.failed,
