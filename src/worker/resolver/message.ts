@@ -6,6 +6,8 @@ export const TYPE = { A: 1, CNAME: 5, AAAA: 28, SRV: 33, DNAME: 39 } as const;
 /** Longest name, in its dotted form. */
 const MAX_NAME = 253;
 const HEADER = 12;
+/** Labels and pointers that a name may consist of. nginx: ngx_resolver_copy. */
+const MAX_STEPS = 128;
 
 /** A question as bytes; undefined for a name that DNS cannot have. nginx: ngx_resolver_create_name_query. */
 export function encodeQuery(id: number, name: string, type: number): Buffer | undefined {
@@ -140,19 +142,19 @@ function ipv6Text(bytes: Buffer, at: number): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/** Reads a name, following compression pointers where they may stand. */
+/** Reads a name, following compression pointers where they may stand. Has an end and a bound: labels and pointers together are counted. */
 function readName(bytes: Buffer, start: number, compressed: boolean): { readonly name: string; readonly next: number } | string {
   const labels: string[] = [];
   let at = start;
   let next = -1;
-  for (let jumps = 0; ; ) {
+  for (let steps = 0; ; ) {
     const length = bytes[at];
     if (length === undefined) return 'short DNS response';
     if (length === 0) return { name: labels.join('.'), next: next === -1 ? at + 1 : next };
+    if (++steps > MAX_STEPS) return 'compression pointers loop in DNS response';
     if ((length & 0xc0) !== 0) {
       if (!compressed) return 'unexpected compression pointer in DNS response';
       if (at + 1 >= bytes.length) return 'short DNS response';
-      if (++jumps > 128) return 'compression pointers loop in DNS response';
       if (next === -1) next = at + 2;
       at = ((length & 0x3f) << 8) | bytes[at + 1]!;
       continue;
