@@ -154,6 +154,7 @@ function readName(bytes: Buffer, start: number, compressed: boolean): { readonly
     if (++steps > MAX_STEPS) return 'compression pointers loop in DNS response';
     if ((length & 0xc0) !== 0) {
       if (!compressed) return 'unexpected compression pointer in DNS response';
+      if ((length & 0xc0) !== 0xc0) return 'invalid label type in DNS response';
       if (at + 1 >= bytes.length) return 'short DNS response';
       if (next === -1) next = at + 2;
       at = ((length & 0x3f) << 8) | bytes[at + 1]!;

@@ -69,3 +69,8 @@ t.test('a name of many labels and pointers is refused, as nginx does', async (t)
   const parsed = parseAnswer(Buffer.from(answer(TYPE.A, 0x8180, record(TYPE.CNAME, `${runs}\0`)), 'latin1'), true);
   t.equal(typeof parsed === 'string' ? parsed : parsed.records, 'compression pointers loop in DNS response');
 });
+
+t.test('labels of an unknown type are refused', async (t) => {
+  const parsed = parseAnswer(Buffer.from(answer(TYPE.A, 0x8180, record(TYPE.CNAME, '\x80\x0c')), 'latin1'), false);
+  t.equal(typeof parsed === 'string' ? parsed : parsed.records, 'invalid label type in DNS response');
+});
