@@ -71,8 +71,8 @@ export const REFUSED = 2;
 export const JOIN_LIMIT = 16 * 1024;
 /** The same for a cipher, which makes records of what it gets at once. */
 const CIPHER_LIMIT = 32 * 1024;
-/** How much a cipher takes of an offer: a slow client's connection holds as much. */
-const OFFER_LIMIT = 64 * 1024;
+/** How much may be offered to a cipher, which takes all of it: a slow client's connection holds as much. */
+const CIPHER_OFFER = 128 * 1024;
 
 /** A write that the kernel took at once has left no trace in its request, so that the next one can have it. */
 let spare: WriteRequest | undefined;
@@ -156,19 +156,23 @@ export class DirectWriter {
     return this.#written(node, handle, error, data);
   }
 
+  /** How many bytes may be offered at a time. */
+  get offerLimit(): number {
+    return this.#tls ? CIPHER_OFFER : Number.POSITIVE_INFINITY;
+  }
+
   /**
    * Gives the kernel as much of the bytes as it has room for, and keeps nothing of them: their memory is the caller's again when this returns.
-   * Returns how many were taken. A cipher takes up to {@link OFFER_LIMIT} at once, and is then perhaps {@link pending}.
+   * Returns how many were taken. A cipher takes all or nothing, and is then perhaps {@link pending}.
    */
   offer(bytes: Buffer): number {
     const handle = this.#handle;
     const node = this.#node;
     if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || this.#socket.destroyed) return 0;
     if (this.#tls) {
-      const piece = bytes.length <= OFFER_LIMIT ? bytes : bytes.subarray(0, OFFER_LIMIT);
       spare ??= new node.WriteWrap();
-      this.#written(node, handle, handle.writeBuffer(spare, piece), null);
-      return piece.length;
+      this.#written(node, handle, handle.writeBuffer(spare, bytes), null);
+      return bytes.length;
     }
     if (handle.fd === undefined || handle.fd < 0) return 0;
     try {

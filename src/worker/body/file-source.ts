@@ -12,8 +12,8 @@ import type { Source } from './stage.js';
 /** What waits for a client that takes no more: the kernel tells when it has room for it, and for much more behind it. */
 const WAITING = 4 * 1024;
 
-/** The bytes go to the client as they are read, so that what it does not take can be read again. */
-const isDirect = (r: Request): boolean => r === r.main && r.first === chainEnd(r) && r.stream.canOffer(r);
+/** How many bytes may be offered to the client as they are read, so that what it does not take can be read again. */
+const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd(r) ? r.stream.offerLimit(r) : 0);
 
 /**
  * The body of a large file: read piece by piece as the client takes it, so that memory does not grow with the file or
@@ -27,6 +27,7 @@ export class FileSource implements Source, BufferTaker {
   #at: number;
   #end: number;
   #size: number;
+  #limit = 0;
   #request: Request | null = null;
   /** A read is under way. */
   #reading = false;
@@ -47,7 +48,8 @@ export class FileSource implements Source, BufferTaker {
 
   pull(r: Request): void {
     this.#request = r;
-    if (isDirect(r)) r.http.readBuffers.request(this);
+    this.#limit = offerLimit(r);
+    if (this.#limit > 0) r.http.readBuffers.request(this);
     else {
       const size = Math.min(this.#settings.readSize, this.#end - this.#at);
       this.#read(Buffer.allocUnsafeSlow(Math.max(size, 1)), size);
@@ -56,7 +58,7 @@ export class FileSource implements Source, BufferTaker {
 
   takeBuffer(buffer: Buffer): void {
     this.#buffer = buffer;
-    this.#read(buffer, Math.min(this.#size, this.#end - this.#at));
+    this.#read(buffer, Math.min(this.#size, this.#limit, this.#end - this.#at));
   }
 
   #read(buffer: Buffer, size: number): void {

@@ -53,8 +53,8 @@ class NoClient implements ClientConnection, ClientStream {
     throw new Error('no client to speak another protocol with');
   }
 
-  canOffer(): boolean {
-    return false;
+  offerLimit(): number {
+    return 0;
   }
 
   offer(): number {

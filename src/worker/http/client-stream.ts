@@ -51,8 +51,8 @@ export interface ClientStream {
   flush(r: Request): void;
   /** Puts a piece on the wire; then calls `r.more()` when there is room, or ends the request after the last. */
   send(r: Request, chunk: Chunk | null, last: boolean): void;
-  /** Tells whether {@link ClientStream.offer} may be used for the body. */
-  canOffer(r: Request): boolean;
+  /** How many bytes of the body {@link ClientStream.offer} may be given at a time; 0 where it may not be used. */
+  offerLimit(r: Request): number;
   /**
    * Puts as many of the bytes on the wire as it has room for, and returns how many: their memory is the caller's again. It stands
    * before a `send`, of what follows or of nothing, which tells when there is room again.

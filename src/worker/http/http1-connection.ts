@@ -444,8 +444,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (!this.closed) this.#output.send(r, chunk, last);
   }
 
-  canOffer(r: Request): boolean {
-    return this.#output.canOffer(r);
+  offerLimit(r: Request): number {
+    return this.#output.offerLimit(r);
   }
 
   offer(r: Request, bytes: Chunk): number {

@@ -144,9 +144,9 @@ export class Http1Output {
     else this.#awaitDrain(r, false);
   }
 
-  /** Bytes of the body may be offered: they leave as they are, as fast as the client takes them. */
-  canOffer(r: Request): boolean {
-    return r === this.#request && this.#pacer === null && !r.chunkedOut;
+  /** How many bytes of the body may be offered at a time: they leave as they are, as fast as the client takes them. */
+  offerLimit(r: Request): number {
+    return r === this.#request && this.#pacer === null && !r.chunkedOut ? this.#direct.offerLimit : 0;
   }
 
   /** Sends as many of the bytes as the client's connection takes now, and returns how many; what to do next is up to `send`. */
