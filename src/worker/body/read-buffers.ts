@@ -1,7 +1,7 @@
 /** Size of each buffer. */
-export const READ_BUFFER = 512 * 1024;
-/** As many as keep Node's four threads busy while the pieces before are sent. */
-const COUNT = 16;
+export const READ_BUFFER = 256 * 1024;
+/** As many as keep Node's four threads busy while the pieces before are sent, and no more: what is sent in one turn keeps everybody else waiting. */
+const COUNT = 8;
 
 /** Somebody who waits for a buffer. Gives it back when done, perhaps at once. */
 export interface BufferTaker {

@@ -21,6 +21,9 @@ const ABANDONED = 3;
 /** Bytes read from the temporary file, or sent on, at a time. */
 const PIECE = 64 * 1024;
 
+/** Bytes that go to the temporary file before other connections have their turn. */
+const TURN = 256 * 1024;
+
 /**
  * Holds a response's body between the backend and the client: in memory up to the size of `*_buffers`, then in a
  * temporary file up to `*_max_temp_file_size`; past that, the backend is not read. nginx: ngx_event_pipe.c.
@@ -39,6 +42,7 @@ export class ResponsePipe implements Source {
   #file: TempFile | undefined = undefined;
   #fileRead = 0;
   #fileEnd = 0;
+  #spilled = 0;
 
   constructor(u: UpstreamRequest, buffering: boolean) {
     this.#u = u;
@@ -69,7 +73,23 @@ export class ResponsePipe implements Source {
       this.#u.pauseReading();
       return true;
     }
-    return this.#spill();
+    const size = this.#queued;
+    if (!this.#spill()) return false;
+    this.#spilled += size;
+    if (this.#spilled >= TURN) this.#standAside();
+    return true;
+  }
+
+  /** Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds. */
+  #standAside(): void {
+    this.#spilled = 0;
+    this.#u.pauseReading();
+    setImmediate(readOn, this);
+  }
+
+  /** Others have had their turn. */
+  readOn(): void {
+    if (this.#state === OPEN || this.#state === ABANDONED) this.#u.resumeReading();
   }
 
   /** The backend has sent all (`complete`), or will send no more of what it began. */
@@ -220,4 +240,8 @@ export class ResponsePipe implements Source {
     closeSync(this.#file.fd);
     this.#file = undefined;
   }
+}
+
+function readOn(pipe: ResponsePipe): void {
+  pipe.readOn();
 }
