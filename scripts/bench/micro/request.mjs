@@ -1,15 +1,18 @@
-// What one request costs without the kernel: the whole worker with connections whose other end is not a socket. Prints
-// microseconds of CPU time a request, the best of several turns, which is steady even on a busy machine.
+// What one request costs without the kernel: the whole worker with connections whose other end is not a socket, to clients and
+// to backends. Prints microseconds of CPU time a request, the best of several turns, which is steady even on a busy machine.
 //
 //   node scripts/bench/micro/request.mjs [ROW ...]
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const SOURCES = new URL('../../../src/', import.meta.url).pathname;
+const CONF = new URL('../../../conf', import.meta.url).pathname;
 const CONNECTIONS = 64;
-const TURNS = 60;
+const TURNS = Number(process.env.TURNS ?? 60);
 /** Requests on each connection in one turn. */
 const ROUNDS = 50;
 
@@ -25,6 +28,25 @@ const rows = {
       '"referer":"$http_referer","agent":"$http_user_agent","seconds":$request_time}';`,
     path: '/1k.html',
     headers: 'User-Agent: bench "quoted"\r\nReferer: http://localhost/\r\n',
+  },
+  proxy: {
+    http: 'upstream backend { server 127.0.0.1:2; keepalive 64; }',
+    conf: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+    path: '/',
+    answer: Buffer.from(
+      'HTTP/1.1 200 OK\r\nServer: nginx/1.31.5\r\nDate: Mon, 06 May 2024 07:08:09 GMT\r\nContent-Type: text/plain\r\n' +
+        'Content-Length: 16\r\nConnection: keep-alive\r\n\r\na small response',
+    ),
+  },
+  fastcgi: {
+    http: 'upstream responder { server 127.0.0.1:2; keepalive 64; }',
+    conf: `location / { include ${CONF}/fastcgi.conf; fastcgi_pass responder; fastcgi_keep_conn on; }`,
+    path: '/index.php?a=b',
+    answer: Buffer.concat([
+      Buffer.from([1, 6, 0, 1, 0, 79, 0, 0]),
+      Buffer.from('X-Powered-By: bench\r\nContent-Type: text/html; charset=UTF-8\r\n\r\na small response'),
+      Buffer.from([1, 6, 0, 1, 0, 0, 0, 0, 1, 3, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ]),
   },
 };
 
@@ -59,6 +81,15 @@ export { LogFiles } from './shared/log/log-files.js';`,
   logLevel: 'warning',
 });
 process.once('exit', () => rmSync(outfile, { force: true }));
+/** Connections to backends whose answer is due. */
+const asked = [];
+net.connect = (options) => {
+  const handle = new BackendHandle();
+  const socket = new net.Socket({ ...options, handle, readable: true, writable: true });
+  process.nextTick(() => socket.emit('connect'));
+  return socket;
+};
+syncBuiltinESMExports();
 const { loadConfiguration, serve, ListenSocket, LogFiles } = await import(outfile);
 const { streamBaseState, kReadBytesOrError, kLastWriteWasAsync } = process.binding('stream_wrap');
 
@@ -108,9 +139,19 @@ class Handle {
     return this.#written();
   }
   #written() {
-    this.answers++;
+    this.wrote();
     streamBaseState[kLastWriteWasAsync] = 0;
     return 0;
+  }
+  wrote() {
+    this.answers++;
+  }
+}
+
+/** The same to a backend: whatever is written to it is a request, which is answered once all clients have asked. */
+class BackendHandle extends Handle {
+  wrote() {
+    asked.push(this);
   }
 }
 
@@ -158,6 +199,8 @@ http { access_log off; types { text/html html; } keepalive_requests 100000000; $
     for (let round = 0; round < ROUNDS; round++) {
       for (let i = 0; i < clients.length; i++) clients[i].send(request);
       await new Promise(setImmediate);
+      for (let i = 0; i < asked.length; i++) asked[i].send(row.answer);
+      asked.length = 0;
     }
     const used = process.cpuUsage(before);
     best = Math.min(best, (used.user + used.system) / (ROUNDS * CONNECTIONS));

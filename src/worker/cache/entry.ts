@@ -92,12 +92,7 @@ function makeHead(header: EntryHeader, kinds: HeaderKinds): UpstreamHead {
   head.contentLength = header.contentLength;
   for (let i = 0; i < header.lines.length; i += 2) {
     const lower = header.lines[i]!.toLowerCase();
-    const kind = kinds.get(lower) ?? 0;
-    head.names.push(header.lines[i]!);
-    head.lowers.push(lower);
-    head.values.push(header.lines[i + 1]!);
-    head.kinds.push(kind);
-    head.first[kind & 63] ??= head.kinds.length - 1;
+    head.add(header.lines[i]!, lower, header.lines[i + 1]!, kinds.of(lower));
   }
   return head;
 }

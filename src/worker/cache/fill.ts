@@ -39,8 +39,8 @@ function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter
   const validators = head.status === 200 || head.status === 206;
   const modified = validators ? head.value(K.LAST_MODIFIED) : undefined;
   const lines: string[] = [];
-  for (let i = 0; i < head.kinds.length; i++) {
-    if (head.kinds[i] !== K.DROPPED) lines.push(head.names[i]!, head.values[i]!);
+  for (const { kind, name, value } of head.headers) {
+    if (kind !== K.DROPPED) lines.push(name, value);
   }
   return writerOf(u, use, {
     key: use.key,

@@ -16,11 +16,9 @@ export function readFreshness(u: UpstreamRequest, use: CacheUse, now: number): v
   const ignore = u.conf.settings.ignoreHeaders;
   use.noCache = use.expired = use.accelExpires = false;
   use.vary = '';
-  const { kinds, values } = head;
-  for (let i = 0; i < kinds.length; i++) {
-    if (kinds[i]! <= 0) continue;
-    const value = values[i]!;
-    switch (kinds[i]! & ~K.HIDDEN) {
+  for (const { kind, value } of head.headers) {
+    if (kind <= 0) continue;
+    switch (kind & ~K.HIDDEN) {
       case K.SET_COOKIE:
         if ((ignore & IGNORE.SET_COOKIE) === 0) refuse(u, use, 'set-cookie');
         break;

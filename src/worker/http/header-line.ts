@@ -18,6 +18,9 @@ const SLASH = 0x2f;
 const COLON = 0x3a;
 const UNDERSCORE = 0x5f;
 
+/** Values of this length are looked at byte by byte. */
+const SHORT = 64;
+
 // 1 for the bytes that are good in a header name: letters, digits and "-".
 const nameByte = new Uint8Array(256);
 for (const c of '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') nameByte[c.charCodeAt(0)] = 1;
@@ -46,7 +49,8 @@ export class HeaderLine {
   readonly #fromUpstream: boolean;
   #text = '';
   #base = 0;
-  #hasZero = false;
+  /** Whether a zero byte stands anywhere in the text; undefined while nobody asked. */
+  #hasZero: boolean | undefined = undefined;
 
   /** `fromUpstream` allows for status lines among the headers, which some servers repeat. */
   constructor(underscores: boolean, fromUpstream: boolean) {
@@ -58,7 +62,7 @@ export class HeaderLine {
   begin(text: string, base: number): void {
     this.#text = text;
     this.#base = base;
-    this.#hasZero = text.includes('\0');
+    this.#hasZero = undefined;
   }
 
   /** Scans the line that starts at `pos`; `end` is where the bytes end that `begin` was given as text. */
@@ -81,15 +85,30 @@ export class HeaderLine {
     while (i < end && bytes[i] === SPACE) i++;
     this.valueStart = i;
 
-    const lf = this.#text.indexOf('\n', i - this.#base) + this.#base;
-    const cr = this.#text.indexOf('\r', i - this.#base) + this.#base;
-    if (lf === cr + 1 && !this.#hasZero) {
-      this.next = lf + 1;
-      this.valueEnd = bytes[cr - 1] === SPACE ? trimmed(bytes, i, cr) : cr;
-      this.known = this.invalidName ? undefined : findKnownHeader(bytes, pos, this.nameEnd);
-      return LINE_HEADER;
+    // Most values are short: to look at their bytes costs less than two searches in the text.
+    const near = i + SHORT < end ? i + SHORT : end - 1;
+    while (i < near && bytes[i]! > CR) i++;
+    if (i < near && bytes[i] === CR && bytes[i + 1] === LF) return this.#ended(bytes, i);
+    return this.#longValue(bytes, end);
+  }
+
+  /** The value, which contains no zero byte, ends at the CR LF at `cr`. */
+  #ended(bytes: Uint8Array, cr: number): number {
+    this.next = cr + 2;
+    this.valueEnd = bytes[cr - 1] === SPACE ? trimmed(bytes, this.valueStart, cr) : cr;
+    this.known = this.invalidName ? undefined : findKnownHeader(bytes, this.nameStart, this.nameEnd);
+    return LINE_HEADER;
+  }
+
+  #longValue(bytes: Uint8Array, end: number): number {
+    const from = this.valueStart - this.#base;
+    const lf = this.#text.indexOf('\n', from) + this.#base;
+    const cr = this.#text.indexOf('\r', from) + this.#base;
+    if (lf === cr + 1) {
+      this.#hasZero ??= this.#text.includes('\0');
+      if (!this.#hasZero) return this.#ended(bytes, cr);
     }
-    return this.#value(bytes, i, end);
+    return this.#value(bytes, this.valueStart, end);
   }
 
   /** The name of the line as sent. */

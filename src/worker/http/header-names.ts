@@ -5,13 +5,16 @@ export class KnownHeader {
   readonly lower: string;
   /** The index in `RequestHead.known`, or -1 for a name that is only interned. */
   readonly slot: number;
+  /** The name's own number, from 0 on; the same for all spellings. */
+  readonly number: number;
   /** Whether a second line with this name in a request is an error (nginx: ngx_http_process_unique_header_line). */
   readonly unique: boolean;
 
-  constructor(name: string, lower: string, slot: number, unique: boolean) {
+  constructor(name: string, lower: string, slot: number, number: number, unique: boolean) {
     this.name = name;
     this.lower = lower;
     this.slot = slot;
+    this.number = number;
     this.unique = unique;
   }
 }
@@ -117,6 +120,11 @@ class Entry {
   }
 }
 
+const numbers = new Map<string, number>();
+
+/** The number of each known name, in lower case. */
+export const knownNames: ReadonlyMap<string, number> = numbers;
+
 const BUCKETS = 512;
 const buckets: (Entry | undefined)[] = new Array(BUCKETS).fill(undefined);
 
@@ -127,7 +135,8 @@ function bucketOf(length: number, first: number, last: number): number {
 // Adds in front of the bucket, so that what is added last is tried first.
 function addSpelling(spelling: string, name: string, slot: number, isUnique: boolean): void {
   const bytes = new TextEncoder().encode(spelling);
-  const entry = new Entry(bytes, new KnownHeader(name, spelling.toLowerCase(), slot, isUnique));
+  const lower = spelling.toLowerCase();
+  const entry = new Entry(bytes, new KnownHeader(name, lower, slot, numbers.get(lower) as number, isUnique));
   const bucket = bucketOf(bytes.length, bytes[0]!, bytes[bytes.length - 1]!);
   entry.next = buckets[bucket];
   buckets[bucket] = entry;
@@ -135,6 +144,7 @@ function addSpelling(spelling: string, name: string, slot: number, isUnique: boo
 
 function add(name: string, slot: number, isUnique: boolean): void {
   const lower = name.toLowerCase();
+  numbers.set(lower, numbers.size);
   addSpelling(lower, '', slot, isUnique);
   addSpelling(lower, lower, slot, isUnique);
   if (name !== lower) addSpelling(name, name, slot, isUnique);
@@ -143,6 +153,9 @@ function add(name: string, slot: number, isUnique: boolean): void {
 for (const name of interned.split(' ')) add(name, -1, false);
 for (const [name, slot] of repeatable) add(name, slot, false);
 for (const [name, slot] of unique) add(name, slot, true);
+
+/** How many names are known. */
+export const KNOWN_NAMES = numbers.size;
 
 /** The known header whose name, in whatever case, is the bytes `start..end`; undefined if there is none. */
 export function findKnownHeader(bytes: Uint8Array, start: number, end: number): KnownHeader | undefined {

@@ -13,7 +13,7 @@ export function http1Head(r: Request): string {
   const status = out.status;
   if (status !== 101) decideFraming(r);
   let text: string;
-  const usual = status === 200 && out.statusText === undefined && out.date === undefined && !out.omitDate;
+  const usual = status === 200 && (out.statusText === undefined || out.statusText === 'OK') && out.date === undefined && !out.omitDate;
   if (usual && out.server === undefined && !out.omitServer) text = usualStart(settings.serverTokens.eval(r), currentHttpDate());
   else {
     // A backend may have sent one with less than three digits' worth.

@@ -15,23 +15,22 @@ import { K } from './header-kinds.js';
 export function processHead(u: UpstreamRequest): boolean {
   const { r, conf, head } = u;
   const settings = conf.settings;
-  const first = head.first;
-  if (first[K.XA_REDIRECT] !== undefined && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
+  if (head.has(K.XA_REDIRECT) && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
     redirectInside(u, head.value(K.XA_REDIRECT)!);
     return false;
   }
-  if (first[K.XA_LIMIT_RATE] !== undefined) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
-  if (first[K.XA_BUFFERING] !== undefined) changeBuffering(u);
-  if (first[K.XA_CHARSET] !== undefined) overrideCharset(u);
-  const kinds = head.kinds;
-  for (let i = 0; i < kinds.length; i++) {
-    const kind = kinds[i]!;
-    if (kind === K.OTHER) r.out.add(head.names[i]!, head.values[i]!);
-    else if (kind > 0 && kind < K.HIDDEN) copyHeader(u, kind, head.names[i]!, head.values[i]!);
+  if (head.has(K.XA_LIMIT_RATE)) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
+  if (head.has(K.XA_BUFFERING)) changeBuffering(u);
+  if (head.has(K.XA_CHARSET)) overrideCharset(u);
+  const { headers } = head;
+  for (let i = 0; i < headers.length; i++) {
+    const { kind, name, value } = headers[i]!;
+    if (kind === K.OTHER) r.out.add(name, value);
+    else if (kind > 0 && kind < K.HIDDEN) copyHeader(u, kind, name, value);
   }
   const out = r.out;
-  if (conf.passServer && first[K.SERVER] === undefined) out.omitServer = true;
-  if (conf.passDate && first[K.DATE] === undefined) out.omitDate = true;
+  if (conf.passServer && !head.has(K.SERVER)) out.omitServer = true;
+  if (conf.passDate && !head.has(K.DATE)) out.omitDate = true;
   out.status = head.status;
   out.statusText = head.statusText;
   out.contentLength = head.contentLength;
@@ -145,10 +144,9 @@ function overrideCharset(u: UpstreamRequest): void {
 // nginx: ngx_http_upstream_process_buffering.
 function changeBuffering(u: UpstreamRequest): void {
   if ((u.conf.settings.ignoreHeaders & IGNORE.XA_BUFFERING) !== 0 || !u.conf.changeBuffering) return;
-  const { head } = u;
-  for (let i = 0; i < head.kinds.length; i++) {
-    if ((head.kinds[i]! & ~K.HIDDEN) !== K.XA_BUFFERING) continue;
-    const value = head.values[i]!.toLowerCase();
+  for (const header of u.head.headers) {
+    if ((header.kind & ~K.HIDDEN) !== K.XA_BUFFERING) continue;
+    const value = header.value.toLowerCase();
     if (value === 'no') u.buffering = false;
     else if (value === 'yes') u.buffering = true;
   }
@@ -168,13 +166,13 @@ const KEPT_ON_REDIRECT = new Set<number>([
 function redirectInside(u: UpstreamRequest, target: string): void {
   const { r, head } = u;
   u.finalize(DECLINED);
-  for (let i = 0; i < head.kinds.length; i++) {
-    if (head.kinds[i] === K.DROPPED) continue;
-    const kind = head.kinds[i]! & ~K.HIDDEN;
-    if (KEPT_ON_REDIRECT.has(kind)) copyHeader(u, kind, head.names[i]!, head.values[i]!);
+  for (const { kind, name, value } of head.headers) {
+    if (kind === K.DROPPED) continue;
+    const plain = kind & ~K.HIDDEN;
+    if (KEPT_ON_REDIRECT.has(plain)) copyHeader(u, plain, name, value);
   }
-  if (head.first[K.XA_LIMIT_RATE] !== undefined) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
-  if (head.first[K.XA_CHARSET] !== undefined) overrideCharset(u);
+  if (head.has(K.XA_LIMIT_RATE)) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
+  if (head.has(K.XA_CHARSET)) overrideCharset(u);
   if (target.startsWith('@')) {
     namedLocation(r, target);
     return;

@@ -13,9 +13,8 @@ export function sendEarlyHints(u: UpstreamRequest, size: number): void {
     return;
   }
   const fields: string[] = [];
-  for (let i = 0; i < head.names.length; i++) {
-    if ((head.kinds[i]! & K.HIDDEN) !== 0) continue;
-    fields.push(head.names[i]!, head.values[i]!);
+  for (const { kind, name, value } of head.headers) {
+    if ((kind & K.HIDDEN) === 0) fields.push(name, value);
   }
   passEarlyHints(r, fields);
 }

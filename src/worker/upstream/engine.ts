@@ -17,6 +17,7 @@ import { processHead } from './copy-head.js';
 import { sendEarlyHints } from './early-hints.js';
 import { FT, failureStatus, statusFailure } from './failure.js';
 import type { UpstreamGroup } from './group.js';
+import { K } from './header-kinds.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_ERROR, HEAD_INVALID, HEAD_NONE } from './head-codes.js';
 import { interceptError } from './intercept.js';
 import { localAddress } from './local-address.js';
@@ -31,9 +32,6 @@ import { Tunnel } from './tunnel.js';
 import { UpstreamHead } from './upstream-head.js';
 import { connectFailure, handshakeFailure, transferFailure } from './wire-errors.js';
 
-/** The head of a backend that was not asked. */
-const NO_HEAD = new UpstreamHead();
-
 /** What a request to a backend is doing. */
 const P = { IDLE: 0, CONNECTING: 1, HANDSHAKE: 2, HEAD: 3, BODY: 4, TUNNEL: 5, DONE: 6 } as const;
 
@@ -45,8 +43,6 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   readonly r: Request;
   readonly conf: UpstreamConf;
   readonly exchange: Exchange;
-  /** The backend's; while none was asked, one that is empty and stays so. */
-  head = NO_HEAD;
   /** `http://`, `https://` and the like. */
   schema = '';
   /** The URI as the backend gets it, for logs. */
@@ -97,9 +93,12 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   earlyHintsLength = 0;
   cancelResolve: (() => void) | null = null;
 
+  #head: UpstreamHead | null = null;
   #phase: number = P.IDLE;
   #done = false;
   #attemptStart = 0;
+  /** When the bytes at hand came, while they are being used; 0 at any other time. */
+  #now = 0;
   /** An unfinished head, and how much of it has been read. */
   #held: Buffer | null = null;
   #heldAt = 0;
@@ -116,6 +115,21 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
 
   get done(): boolean {
     return this.#done;
+  }
+
+  /** The response head of the backend, or of the cache; empty until one was read. */
+  get head(): UpstreamHead {
+    this.#head ??= new UpstreamHead();
+    return this.#head;
+  }
+
+  set head(head: UpstreamHead) {
+    this.#head = head;
+  }
+
+  /** Milliseconds of the monotonic clock: what is done with the same bytes is done at one moment, as in nginx. */
+  #clock(): number {
+    return this.#now === 0 ? performance.now() : this.#now;
   }
 
   log(level: Level, message: string): void {
@@ -145,7 +159,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
     const { r, conf } = this;
-    this.head = new UpstreamHead();
+    this.#head = null;
     if (conf.settings.store !== null) this.store = new StoreFile(this);
     this.#watchClient();
     if (!this.exchange.createRequest(this)) {
@@ -170,10 +184,11 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
 
   usePicker(picker: Picker): void {
     this.picker = picker;
-    this.startTime = performance.now();
+    const now = performance.now();
+    this.startTime = now;
     const tries = this.conf.settings.nextUpstreamTries;
     if (tries !== 0 && picker.tries > tries) picker.tries = tries;
-    this.#connect();
+    this.#connect(now);
   }
 
   #watchClient(): void {
@@ -200,10 +215,9 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   }
 
   // nginx: ngx_http_upstream_connect.
-  #connect(): void {
+  #connect(now: number): void {
     const { r } = this;
     this.action = 'connecting to upstream';
-    const now = performance.now();
     this.#endAttempt(now);
     const attempt = new Attempt();
     attempt.connectTime = -1;
@@ -213,11 +227,15 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     r.upstreamStates!.push(attempt);
     this.#attemptStart = now;
     const peer = this.picker!.next(this);
-    if (peer !== PICKING) this.picked(peer);
+    if (peer !== PICKING) this.#usePeer(peer, now);
   }
 
-  /** A peer was chosen; null: none can be asked. */
   picked(peer: Peer | null): void {
+    this.#usePeer(peer, performance.now());
+  }
+
+  /** Asks the peer that was chosen; null: none can be asked. */
+  #usePeer(peer: Peer | null, now: number): void {
     const picker = this.picker!;
     if (this.#done) {
       if (peer !== null) picker.done(peer, PEER_OK, null);
@@ -247,7 +265,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       c.owner = this;
       c.requests++;
       this.connection = c;
-      this.#sendRequest(c);
+      this.#sendRequest(c, now);
       return;
     }
     this.reused = false;
@@ -293,14 +311,13 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
         return;
       }
     }
-    this.#sendRequest(c);
+    this.#sendRequest(c, performance.now());
   }
 
   // ---------------------------------------------------------------- the request
 
   // nginx: ngx_http_upstream_send_request.
-  #sendRequest(c: UpstreamConnection): void {
-    const now = performance.now();
+  #sendRequest(c: UpstreamConnection, now: number): void {
     const attempt = this.attempt!;
     if (attempt.connectTime === -1) attempt.connectTime = now - this.#attemptStart;
     this.action = 'sending request to upstream';
@@ -351,6 +368,12 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   // ---------------------------------------------------------------- the response
 
   received(c: UpstreamConnection, bytes: Buffer, end: number): void {
+    this.#now = performance.now();
+    this.#take(c, bytes, end);
+    this.#now = 0;
+  }
+
+  #take(c: UpstreamConnection, bytes: Buffer, end: number): void {
     switch (this.#phase) {
       case P.HEAD:
         this.#readHead(bytes, end);
@@ -431,7 +454,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       } else if (attempt.status === 0) attempt.status = this.head.status;
       break;
     }
-    attempt.headerTime = performance.now() - this.#attemptStart;
+    attempt.headerTime = this.#clock() - this.#attemptStart;
     conf.cache?.headRead(this);
     const status = this.head.status;
     if (status >= 300) {
@@ -500,7 +523,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       this.#bodyComplete();
       return;
     }
-    this.connection!.deadline.set(performance.now(), this.conf.settings.readTimeout);
+    this.connection!.deadline.set(this.#clock(), this.conf.settings.readTimeout);
     if (start === end) return;
     if (this.#pacer === null) this.#readBody(bytes, start, end);
     else this.#pacer.take(bytes, start, end);
@@ -524,7 +547,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       return;
     }
     const c = this.connection;
-    if (c !== null && !c.paused) c.deadline.set(performance.now(), this.conf.settings.readTimeout);
+    if (c !== null && !c.paused) c.deadline.set(this.#clock(), this.conf.settings.readTimeout);
   }
 
   /** Bytes that the rate limit has let through. */
@@ -701,7 +724,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       return;
     }
     this.#closeConnection();
-    this.#connect();
+    this.#connect(this.#clock());
   }
 
   #closeConnection(): void {
@@ -771,7 +794,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   #copyTrailers(): void {
     const { head, conf, r } = this;
     for (let i = 0; i < head.trailers.length; i += 3) {
-      if (((conf.kinds.get(head.trailers[i + 1]!) ?? 0) & 64) !== 0) continue;
+      if ((conf.kinds.of(head.trailers[i + 1]!) & K.HIDDEN) !== 0) continue;
       r.out.trailers.push(head.trailers[i]!, head.trailers[i + 2]!);
     }
   }
@@ -784,7 +807,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       this.cancelResolve();
       this.cancelResolve = null;
     }
-    this.#endAttempt(performance.now());
+    const now = this.#clock();
+    this.#endAttempt(now);
     this.#pacer?.stop();
     this.#sender?.stop();
     this.#tunnel?.stop();
@@ -796,7 +820,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     }
     if (c !== null) {
       const idle = this.group?.idle;
-      const kept = idle !== undefined && this.keepalive && this.requestBodySent && idle.put(c, peer?.name ?? '', this.conf);
+      const kept = idle !== undefined && this.keepalive && this.requestBodySent && idle.put(c, peer?.name ?? '', this.conf, now);
       if (!kept) c.close();
     }
     this.store?.drop();

@@ -1,3 +1,5 @@
+import { KNOWN_NAMES, type KnownHeader, knownNames } from '../http/header-names.js';
+
 /**
  * Response headers of backends that the server itself acts on. A kind is a small number, so that reading and copying a
  * response head are two switches. nginx: ngx_http_upstream_headers_in.
@@ -69,14 +71,27 @@ const kinds: readonly (readonly [string, number])[] = [
   ['content-encoding', K.CONTENT_ENCODING],
 ];
 
-/** The kind of each header name (in lower case) at one location, with {@link K.HIDDEN} for those it hides. */
-export type HeaderKinds = ReadonlyMap<string, number>;
+/** The kind of each header name at one location, with {@link K.HIDDEN} for those it hides. nginx: ngx_http_upstream_hide_headers_hash. */
+export class HeaderKinds {
+  readonly #all = new Map<string, number>(kinds);
+  /** The same for known names, by their number. */
+  readonly #known = new Uint8Array(KNOWN_NAMES);
 
-/** The kinds at a location. nginx: ngx_http_upstream_hide_headers_hash. */
-export function makeHeaderKinds(defaults: readonly string[], hide: readonly string[], pass: readonly string[]): HeaderKinds {
-  const map = new Map<string, number>(kinds);
-  const hidden = new Set([...defaults, ...hide].map((name) => name.toLowerCase()));
-  for (const name of pass) hidden.delete(name.toLowerCase());
-  for (const name of hidden) map.set(name, (map.get(name) ?? K.OTHER) | K.HIDDEN);
-  return map;
+  /** Names of headers that a protocol and the configuration hide, and of those that are passed on all the same. */
+  constructor(defaults: readonly string[], hide: readonly string[], pass: readonly string[]) {
+    const all = this.#all;
+    const hidden = new Set([...defaults, ...hide].map((name) => name.toLowerCase()));
+    for (const name of pass) hidden.delete(name.toLowerCase());
+    for (const name of hidden) all.set(name, (all.get(name) ?? K.OTHER) | K.HIDDEN);
+    for (const [lower, number] of knownNames) this.#known[number] = this.of(lower);
+  }
+
+  /** The kind of a name in lower case. */
+  of(lower: string): number {
+    return this.#all.get(lower) ?? K.OTHER;
+  }
+
+  ofKnown(header: KnownHeader): number {
+    return this.#known[header.number]!;
+  }
 }

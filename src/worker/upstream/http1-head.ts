@@ -5,7 +5,7 @@ import { ERROR as ERR, WARN } from '../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../http/header-line.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE, HEAD_OK } from './head-codes.js';
 import { type HeaderKinds, K } from './header-kinds.js';
-import type { UpstreamHead } from './upstream-head.js';
+import type { ResponseHeader, UpstreamHead } from './upstream-head.js';
 
 /** Takes error log lines about the backend at hand. */
 export interface Reporter {
@@ -59,9 +59,7 @@ export function readHttp1Head(
     const code = line.scan(bytes, pos, end);
     if (code === LINE_HEADER) {
       pos = line.next;
-      const known = line.known;
-      const name = line.name();
-      if (!addHeader(head, kinds, reporter, name, known === undefined ? lowerAscii(name) : known.lower, line.value())) return HEAD_INVALID;
+      if (!addHeader(head, kinds, reporter, line)) return HEAD_INVALID;
     } else if (code === LINE_IGNORED) {
       pos = line.next;
     } else if (code === LINE_AGAIN) {
@@ -85,7 +83,7 @@ export function readHttp1Head(
  */
 export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, end: number): number {
   line.begin(latin1(bytes, 0, end), 0);
-  head.trailers.length = 0;
+  head.trailers = [];
   for (let pos = 0; ; pos = line.next) {
     const code = line.scan(bytes, pos, end);
     if (code === LINE_HEADER) {
@@ -100,11 +98,18 @@ export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buff
   }
 }
 
+const USUAL_STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
+
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
 /** Reads a status line. Returns its length, 0 when more text is needed, -1 when it is none. nginx: ngx_http_parse_status_line. */
 export function readStatusLine(head: UpstreamHead, text: string): number {
   const end = text.length;
+  if (text.startsWith(USUAL_STATUS_LINE)) {
+    head.status = 200;
+    head.statusText = 'OK';
+    return USUAL_STATUS_LINE.length;
+  }
   let i = 5;
   if (end < 5 || !text.startsWith('HTTP/')) return end < 5 && 'HTTP/'.startsWith(text) ? 0 : -1;
   const major = i;
@@ -145,8 +150,12 @@ export function readStatusLine(head: UpstreamHead, text: string): number {
  * Adds a header to a response head and acts on those that say how the response is to be read. Returns false when the
  * response is not acceptable with it. nginx: the handlers of ngx_http_upstream_headers_in.
  */
-export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, name: string, lower: string, value: string): boolean {
-  let kind = kinds.get(lower) ?? K.OTHER;
+export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, line: HeaderLine): boolean {
+  const { known } = line;
+  const name = line.name();
+  const lower = known === undefined ? lowerAscii(name) : known.lower;
+  const value = line.value();
+  let kind = known === undefined ? kinds.of(lower) : kinds.ofKnown(known);
   const plain = kind & ~K.HIDDEN;
   if (plain !== K.OTHER && head.status !== 103) {
     switch (plain) {
@@ -171,12 +180,9 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
       case K.XA_EXPIRES:
       case K.XA_REDIRECT:
       case K.XA_LIMIT_RATE: {
-        const before = head.first[plain];
+        const before = head.header(plain);
         if (before !== undefined) {
-          reporter.log(
-            WARN,
-            `upstream sent duplicate header line: "${name}: ${value}", previous value: "${head.names[before]}: ${head.values[before]}", ignored`,
-          );
+          reporter.log(WARN, `${duplicate(name, value, before)}, ignored`);
           kind = K.DROPPED;
         }
         break;
@@ -184,25 +190,21 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
       default:
         break;
     }
-    if (head.first[plain] === undefined) head.first[plain] = head.names.length;
   }
-  head.names.push(name);
-  head.lowers.push(lower);
-  head.values.push(value);
-  head.kinds.push(kind);
+  head.add(name, lower, value, kind);
   return true;
 }
 
+const duplicate = (name: string, value: string, before: ResponseHeader): string =>
+  `upstream sent duplicate header line: "${name}: ${value}", previous value: "${before.name}: ${before.value}"`;
+
 function readContentLength(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
-  const before = head.first[K.CONTENT_LENGTH];
+  const before = head.header(K.CONTENT_LENGTH);
   if (before !== undefined) {
-    reporter.log(
-      ERR,
-      `upstream sent duplicate header line: "${name}: ${value}", previous value: "${head.names[before]}: ${head.values[before]}"`,
-    );
+    reporter.log(ERR, duplicate(name, value, before));
     return false;
   }
-  if (head.first[K.TRANSFER_ENCODING] !== undefined) return bothFramings(reporter);
+  if (head.has(K.TRANSFER_ENCODING)) return bothFramings(reporter);
   const length = parseLength(value);
   if (length === -1) {
     reporter.log(ERR, `upstream sent invalid "Content-Length" header: "${name}: ${value}"`);
@@ -225,15 +227,12 @@ function parseLength(value: string): number {
 }
 
 function readTransferEncoding(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
-  const before = head.first[K.TRANSFER_ENCODING];
+  const before = head.header(K.TRANSFER_ENCODING);
   if (before !== undefined) {
-    reporter.log(
-      ERR,
-      `upstream sent duplicate header line: "${name}: ${value}", previous value: "${head.names[before]}: ${head.values[before]}"`,
-    );
+    reporter.log(ERR, duplicate(name, value, before));
     return false;
   }
-  if (head.first[K.CONTENT_LENGTH] !== undefined) return bothFramings(reporter);
+  if (head.has(K.CONTENT_LENGTH)) return bothFramings(reporter);
   if (value.toLowerCase() !== 'chunked') {
     reporter.log(ERR, `upstream sent unknown "Transfer-Encoding": "${value}"`);
     return false;

@@ -39,11 +39,10 @@ export class IdlePool implements ConnectionOwner {
     return undefined;
   }
 
-  /** Keeps a connection whose response is complete. Returns false when it may not be used again. */
-  put(c: UpstreamConnection, name: string, location: object): boolean {
+  /** Keeps a connection whose response is complete, from `now` (monotonic) on. Returns false when it may not be used again. */
+  put(c: UpstreamConnection, name: string, location: object, now: number): boolean {
     const settings = this.settings;
     if (c.closed || c.ended || c.broken || !c.flushed || c.requests >= settings.requests) return false;
-    const now = performance.now();
     if (now - c.startedAt > settings.time) return false;
     const idle = this.#idle;
     if (idle.length >= settings.connections) idle.shift()?.close();

@@ -13,8 +13,8 @@ export function interceptError(u: UpstreamRequest, status: number): boolean {
   for (let i = 0; i < pages.length; i++) {
     if (pages[i]!.status !== status) continue;
     if (status === 401) {
-      for (let n = 0; n < head.kinds.length; n++) {
-        if ((head.kinds[n]! & ~K.HIDDEN) === K.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', head.names[n]!, head.values[n]!);
+      for (const { kind, name, value } of head.headers) {
+        if ((kind & ~K.HIDDEN) === K.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
       }
     }
     conf.cache?.intercepted(u, status);

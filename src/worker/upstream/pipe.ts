@@ -33,7 +33,10 @@ export class ResponsePipe implements Source {
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
   readonly #limit: number;
-  readonly #queue: Buffer[] = [];
+  /** The first piece that waits, and those behind it: most responses are one piece. */
+  #first: Buffer | null = null;
+  #rest: Buffer[] | null = null;
+  /** Bytes in them. */
   #queued = 0;
   #state = OPEN;
   /** The client's side waits for a piece. */
@@ -55,11 +58,14 @@ export class ResponsePipe implements Source {
   add(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
     if (size === 0) return;
-    const piece = Buffer.allocUnsafe(size);
-    bytes.copy(piece, 0, start, end);
+    const piece = copied(bytes, start, end);
     this.#u.tee?.write(piece);
     if (this.#state === ABANDONED) return;
-    this.#queue.push(piece);
+    if (this.#first === null) this.#first = piece;
+    else {
+      this.#rest ??= [];
+      this.#rest.push(piece);
+    }
     this.#queued += size;
   }
 
@@ -101,9 +107,14 @@ export class ResponsePipe implements Source {
 
   /** The backend fell silent: as nginx, what was not sent on yet is lost with the rest of the response. nginx: ngx_http_upstream_process_upstream. */
   forget(): void {
-    this.#queue.length = 0;
-    this.#queued = 0;
+    this.#drop();
     this.#fileRead = this.#fileEnd;
+  }
+
+  #drop(): void {
+    this.#first = null;
+    this.#rest = null;
+    this.#queued = 0;
   }
 
   /** The client is gone; what comes is only kept where it is stored. */
@@ -172,19 +183,20 @@ export class ResponsePipe implements Source {
   }
 
   #takeQueued(): Buffer {
-    const queue = this.#queue;
-    const first = queue[0]!;
-    if (queue.length === 1) {
-      queue.length = 0;
-      this.#queued = 0;
+    const first = this.#first as Buffer;
+    const rest = this.#rest;
+    if (rest === null) {
+      this.#drop();
       return first;
     }
     let size = first.length;
-    let n = 1;
-    while (n < queue.length && size + queue[n]!.length <= PIECE) size += queue[n++]!.length;
-    const pieces = queue.splice(0, n);
+    let n = 0;
+    while (n < rest.length && size + rest[n]!.length <= PIECE) size += rest[n++]!.length;
+    const pieces = rest.splice(0, n);
+    this.#first = rest.shift() ?? null;
+    if (rest.length === 0) this.#rest = null;
     this.#queued -= size;
-    return n === 1 ? first : Buffer.concat(pieces, size);
+    return n === 0 ? first : Buffer.concat([first, ...pieces], size);
   }
 
   /** Moves what is in memory to the temporary file. */
@@ -206,7 +218,7 @@ export class ResponsePipe implements Source {
       this.#fileEnd = 0;
     }
     try {
-      for (const piece of this.#queue) {
+      for (let piece = this.#first; piece !== null; piece = this.#rest?.shift() ?? null) {
         let offset = 0;
         while (offset < piece.length) offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
         this.#fileEnd += piece.length;
@@ -215,8 +227,7 @@ export class ResponsePipe implements Source {
       r.log(CRIT, `pwritev() "${file.path}" failed (${errnoText(error)})`);
       return false;
     }
-    this.#queue.length = 0;
-    this.#queued = 0;
+    this.#drop();
     return true;
   }
 
@@ -235,7 +246,7 @@ export class ResponsePipe implements Source {
   }
 
   #release(): void {
-    this.forget();
+    if (this.#queued !== 0 || this.#fileRead !== this.#fileEnd) this.forget();
     if (this.#file === undefined) return;
     closeSync(this.#file.fd);
     this.#file = undefined;
@@ -244,4 +255,15 @@ export class ResponsePipe implements Source {
 
 function readOn(pipe: ResponsePipe): void {
   pipe.readOn();
+}
+
+/** Up to this size a loop copies faster than a call does. */
+const BY_HAND = 48;
+
+function copied(bytes: Buffer, start: number, end: number): Buffer {
+  const size = end - start;
+  const piece = Buffer.allocUnsafe(size);
+  if (size > BY_HAND) bytes.copy(piece, 0, start, end);
+  else for (let i = 0; i < size; i++) piece[i] = bytes[start + i]!;
+  return piece;
 }

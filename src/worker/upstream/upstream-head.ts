@@ -1,49 +1,83 @@
+import { K } from './header-kinds.js';
+
+/** A header of a response head. */
+export class ResponseHeader {
+  /** As sent. */
+  readonly name: string;
+  /** In lower case. */
+  readonly lower: string;
+  readonly value: string;
+  /** One of `K`, with `K.HIDDEN` where the location hides it. */
+  readonly kind: number;
+
+  constructor(name: string, lower: string, value: string, kind: number) {
+    this.name = name;
+    this.lower = lower;
+    this.value = value;
+    this.kind = kind;
+  }
+}
+
 /** The head of a backend's response, as it is read. nginx: ngx_http_upstream_headers_in_t. */
 export class UpstreamHead {
   status = 0;
   /** What follows the status code; undefined when the protocol has no status line. */
   statusText: string | undefined = undefined;
-  /** Names as sent, names in lower case, values, and kinds (see `K`), all in the order of the lines. */
-  readonly names: string[] = [];
-  readonly lowers: string[] = [];
-  readonly values: string[] = [];
-  readonly kinds: number[] = [];
+  /** In the order of the lines. */
+  headers: ResponseHeader[] = [];
   /** Trailers: name as sent, name in lower case, and value by turns. */
-  readonly trailers: string[] = [];
+  trailers: string[] = [];
   /** -1 when none was announced. */
   contentLength = -1;
   chunked = false;
   connectionClose = false;
-  /** Where the first header of a kind stands in the lists; absent kinds are undefined. */
-  readonly first: (number | undefined)[] = [];
+  /** A bit for each kind that is there and that the server acts on. */
+  #kinds = 0;
 
   /** Empties the head for another attempt. nginx: ngx_http_upstream_reinit. */
   reset(): void {
     this.status = 0;
     this.statusText = undefined;
-    this.names.length = 0;
-    this.lowers.length = 0;
-    this.values.length = 0;
-    this.kinds.length = 0;
-    this.trailers.length = 0;
+    this.headers = [];
+    this.trailers = [];
     this.contentLength = -1;
     this.chunked = false;
     this.connectionClose = false;
-    this.first.length = 0;
+    this.#kinds = 0;
+  }
+
+  /** Adds a header. Those of kinds in the head of an early hint are passed on and mean nothing to the server itself. */
+  add(name: string, lower: string, value: string, kind: number): void {
+    this.headers.push(new ResponseHeader(name, lower, value, kind));
+    if (kind > K.OTHER) this.#kinds |= 1 << (kind & ~K.HIDDEN);
+  }
+
+  /** Whether there is a header of a kind. */
+  has(kind: number): boolean {
+    return (this.#kinds & (1 << kind)) !== 0;
+  }
+
+  /** The first header of a kind. */
+  header(kind: number): ResponseHeader | undefined {
+    if (!this.has(kind)) return undefined;
+    const { headers } = this;
+    for (let i = 0; i < headers.length; i++) if ((headers[i]!.kind & ~K.HIDDEN) === kind) return headers[i];
+    return undefined;
   }
 
   /** The value of the first header of a kind. */
   value(kind: number): string | undefined {
-    const i = this.first[kind];
-    return i === undefined ? undefined : this.values[i];
+    return this.header(kind)?.value;
   }
 
   /** The values of a header by its lower-case name, joined as `$upstream_http_` shows them. */
   joined(lower: string): string | undefined {
+    const { headers } = this;
     let value: string | undefined;
-    for (let i = 0; i < this.lowers.length; i++) {
-      if (this.lowers[i] !== lower || this.kinds[i] === -1) continue;
-      value = value === undefined ? this.values[i]! : `${value}, ${this.values[i]}`;
+    for (let i = 0; i < headers.length; i++) {
+      const header = headers[i]!;
+      if (header.lower !== lower || header.kind === K.DROPPED) continue;
+      value = value === undefined ? header.value : `${value}, ${header.value}`;
     }
     return value;
   }

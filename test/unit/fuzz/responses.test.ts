@@ -2,7 +2,7 @@ import t from 'tap';
 import { BROKEN, CONTENT, NEED_MORE, RECORD_BEGIN, RecordReader } from '../../../src/worker/modules/fastcgi/records.js';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../../src/worker/upstream/cgi/cgi-head.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE } from '../../../src/worker/upstream/head-codes.js';
-import { makeHeaderKinds } from '../../../src/worker/upstream/header-kinds.js';
+import { HeaderKinds } from '../../../src/worker/upstream/header-kinds.js';
 import { Http1Reader } from '../../../src/worker/upstream/http1-reader.js';
 import { UpstreamHead } from '../../../src/worker/upstream/upstream-head.js';
 import { readHostileCases } from '../../hostile/cases.js';
@@ -12,10 +12,10 @@ const hostile = [...readHostileCases(new URL('../../hostile/', import.meta.url))
 const responses = hostile.flatMap(({ response }) =>
   response !== undefined && response.length > 0 && response.length < 400 ? [response.toString('latin1')] : [],
 );
-const kinds = makeHeaderKinds([], [], []);
+const kinds = new HeaderKinds([], [], []);
 const silent = { log() {} };
 const headText = (head: UpstreamHead): string =>
-  JSON.stringify([head.status, head.statusText, head.names, head.values, head.contentLength]);
+  JSON.stringify([head.status, head.statusText, head.headers, head.contentLength]);
 
 /** What a response is read as; whether the connection is kept depends on what came with its last byte, and is left out. */
 function readResponse(pieces: readonly Buffer[]): string {

@@ -11,7 +11,6 @@ import { localAddress } from '../../upstream/local-address.js';
 import type { LocationBackend } from '../../upstream/location-backend.js';
 import { defaultPeerOptions, Peer } from '../../upstream/peer.js';
 import type { Exchange } from '../../upstream/protocol.js';
-import { UpstreamHead } from '../../upstream/upstream-head.js';
 import { addressText } from '../../upstream/url.js';
 import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/wire-errors.js';
 import type { ResponseTest } from './match.js';
@@ -94,8 +93,6 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     r.upstream = u;
     r.upstreamStates = [attempt];
     u.attempt = attempt;
-    // What a request gets that goes the usual way.
-    u.head = new UpstreamHead();
     u.peerName = this.#target.name;
     u.unixPeer = this.#target.port === 0;
     u.tlsName = backend.group.name;

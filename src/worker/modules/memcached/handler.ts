@@ -10,7 +10,7 @@ import type { BackendPass } from '../../upstream/cgi/backend-pass.js';
 import type { UpstreamConf } from '../../upstream/conf.js';
 import { completeSettings } from '../../upstream/directives.js';
 import { noBackend, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
-import { makeHeaderKinds } from '../../upstream/header-kinds.js';
+import { HeaderKinds } from '../../upstream/header-kinds.js';
 import { MemcachedExchange } from './exchange.js';
 import type { MemcachedSettings } from './index.js';
 
@@ -31,7 +31,7 @@ export function memcachedHandler(
       passRequestHeaders: false,
       passRequestBody: false,
     }),
-    kinds: makeHeaderKinds([], [], []),
+    kinds: new HeaderKinds([], [], []),
     passServer: false,
     passDate: false,
     rewriter: undefined,

@@ -5,7 +5,7 @@ import type { LocationRuntime } from '../../http/runtime-types.js';
 import type { WorkerEnv } from '../../module.js';
 import type { UpstreamConf } from '../../upstream/conf.js';
 import { completeSettings } from '../../upstream/directives.js';
-import { makeHeaderKinds } from '../../upstream/header-kinds.js';
+import { HeaderKinds } from '../../upstream/header-kinds.js';
 import type { HeadRewriter } from '../../upstream/protocol.js';
 import { TlsClient } from '../../upstream/tls-client.js';
 import { rewriteCookie } from './cookies.js';
@@ -51,7 +51,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
   const conf: UpstreamConf = {
     module: 'proxy',
     settings: completeSettings(settings),
-    kinds: makeHeaderKinds(HIDDEN, settings.hideHeaders, settings.passHeaders),
+    kinds: new HeaderKinds(HIDDEN, settings.hideHeaders, settings.passHeaders),
     passServer: isPassed('server', settings),
     passDate: isPassed('date', settings),
     rewriter: makeRewriter(settings, pass),

@@ -48,9 +48,9 @@ function header(r: Request, suffix: string): string | undefined {
   const head = r.upstream?.head;
   if (head === undefined) return undefined;
   let value: string | undefined;
-  for (let i = 0; i < head.lowers.length; i++) {
-    if (head.kinds[i] === K.DROPPED || head.lowers[i]!.replaceAll('-', '_') !== suffix) continue;
-    value = value === undefined ? head.values[i]! : `${value}, ${head.values[i]}`;
+  for (const each of head.headers) {
+    if (each.kind === K.DROPPED || each.lower.replaceAll('-', '_') !== suffix) continue;
+    value = value === undefined ? each.value : `${value}, ${each.value}`;
   }
   return value;
 }
@@ -69,9 +69,8 @@ function trailer(r: Request, suffix: string): string | undefined {
 function cookie(r: Request, suffix: string): string | undefined {
   const head = r.upstream?.head;
   if (head === undefined) return undefined;
-  for (let i = 0; i < head.kinds.length; i++) {
-    if ((head.kinds[i]! & ~K.HIDDEN) !== K.SET_COOKIE) continue;
-    const line = head.values[i]!;
+  for (const { kind, value: line } of head.headers) {
+    if ((kind & ~K.HIDDEN) !== K.SET_COOKIE) continue;
     if (line.slice(0, suffix.length).toLowerCase() !== suffix) continue;
     const found = /^ *= *([^;]*)/.exec(line.slice(suffix.length));
     if (found !== null) return found[1];

@@ -1,4 +1,3 @@
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import { latin1 } from '../../../shared/lib/latin1.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/header-line.js';
@@ -51,9 +50,7 @@ export class CgiHeadReader {
       if (code === LINE_AGAIN) return CGI_AGAIN;
       if (code === LINE_END) return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
       if (code === LINE_HEADER) {
-        const name = line.name();
-        const lower = line.known === undefined ? lowerAscii(name) : line.known.lower;
-        if (!addHeader(head, kinds, reporter, name, lower, line.value())) return CGI_INVALID;
+        if (!addHeader(head, kinds, reporter, line)) return CGI_INVALID;
       } else if (code !== LINE_IGNORED) {
         reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
         return CGI_INVALID;

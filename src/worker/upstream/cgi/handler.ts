@@ -9,7 +9,7 @@ import { startUnbuffered } from '../body-relay.js';
 import type { UpstreamConf } from '../conf.js';
 import { completeSettings } from '../directives.js';
 import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../engine.js';
-import { makeHeaderKinds } from '../header-kinds.js';
+import { HeaderKinds } from '../header-kinds.js';
 import type { Exchange } from '../protocol.js';
 import type { UpstreamTls } from '../tls.js';
 import { type BackendPass, evaluateBackend } from './backend-pass.js';
@@ -73,7 +73,7 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
   const conf: UpstreamConf = {
     module: family,
     settings: completeSettings(settings),
-    kinds: makeHeaderKinds(hidden, settings.hideHeaders, settings.passHeaders),
+    kinds: new HeaderKinds(hidden, settings.hideHeaders, settings.passHeaders),
     // Responders rarely send Server and Date; unlike a proxy's clients, theirs get our own then.
     passServer: false,
     passDate: false,
