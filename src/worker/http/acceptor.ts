@@ -8,6 +8,7 @@ import { Http1Connection } from './http1-connection.js';
 import { type Opened, Opening } from './opening.js';
 import type { Request } from './request.js';
 import type { AddressRuntime, ListenerRuntime } from './runtime-types.js';
+import { TurnEnd } from './turn-end.js';
 
 /** A client connection in whatever state, as far as all of them together are concerned. */
 interface Held {
@@ -20,6 +21,7 @@ interface Held {
 export class Acceptor {
   readonly counters: ConnectionCounters;
   readonly env: WorkerEnv;
+  readonly turnEnd = new TurnEnd();
   /** The worker is leaving: responses say `Connection: close`. */
   draining = false;
   readonly #connections = new Set<Held>();

@@ -106,7 +106,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     const server = this.#server;
-    this.#output = new Http1Output(socket, this.#deadline, opened?.tls !== undefined);
+    this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd, opened?.tls !== undefined);
     this.#parser = new HeadParser(server.settings.headLimits, this);
     acceptor.counters.waiting++;
   }

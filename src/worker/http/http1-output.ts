@@ -8,6 +8,7 @@ import type { Request } from './request.js';
 import { HTTP_10, HTTP_11 } from './request-line.js';
 import { http1Head } from './response-head.js';
 import { reasonPhrase } from './response-status.js';
+import type { TurnEnd, TurnTask } from './turn-end.js';
 
 /** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
 const COPY_LIMIT = 32 * 1024;
@@ -18,9 +19,10 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
  * The way out of an HTTP/1 connection: puts heads and framed pieces of body on the socket, one response at a time, and
  * asks for the next piece when there is room. nginx: ngx_http_write_filter, ngx_http_writer.
  */
-export class Http1Output {
+export class Http1Output implements TurnTask {
   readonly #socket: Socket;
   readonly #deadline: Deadline;
+  readonly #turn: TurnEnd;
   #request: Request | null = null;
   /** The head, until it leaves with the first piece of the body. */
   #head: string | null = null;
@@ -36,9 +38,10 @@ export class Http1Output {
   readonly #direct: DirectWriter;
 
   /** `deadline` runs out when a client takes nothing for `send_timeout`. */
-  constructor(socket: Socket, deadline: Deadline, tls: boolean) {
+  constructor(socket: Socket, deadline: Deadline, turn: TurnEnd, tls: boolean) {
     this.#socket = socket;
     this.#deadline = deadline;
+    this.#turn = turn;
     this.#onFlushed = () => this.drained();
     socket.on('drain', this.#onFlushed);
     this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
@@ -110,10 +113,10 @@ export class Http1Output {
   flushSoon(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    setImmediate(flushLater, this);
+    this.#turn.ask(this);
   }
 
-  flushDue(): void {
+  turnEnded(): void {
     this.#flushScheduled = false;
     this.flush();
   }
@@ -260,10 +263,6 @@ export class Http1Output {
     if (code !== REFUSED) return code === WRITTEN;
     return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
   }
-}
-
-function flushLater(output: Http1Output): void {
-  output.flushDue();
 }
 
 function sendHeadRest(output: Http1Output, r: Request): void {

@@ -269,23 +269,29 @@ export class Request implements Subject, LogSubject {
 }
 
 let slots = 0;
-/** A number under which a module keeps its state on a request, in {@link Request.ctx}. Called once for each module, at load. */
+/**
+ * A number under which a module keeps its state on a request, in {@link Request.ctx}. Called once for each module, at load. Numbers are given
+ * out to those who do keep something, so that they are low and the arrays short.
+ */
 export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
-  const slot = slots++;
+  let slot = -1;
   return {
-    get: (r) => r.ctx[slot] as T | undefined,
+    get: (r) => (slot === -1 ? undefined : (r.ctx[slot] as T | undefined)),
     set: (r, value) => {
+      if (slot === -1) slot = slots++;
       r.ctx[slot] = value;
     },
   };
 }
 
+let lastingSlots = 0;
 /** As {@link contextSlot}, for what belongs to the client's request as a whole: redirects keep it, and subrequests share it. */
 export function lastingSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T): void } {
-  const slot = slots++;
+  let slot = -1;
   return {
-    get: (r) => r.main.lasting[slot] as T | undefined,
+    get: (r) => (slot === -1 ? undefined : (r.main.lasting[slot] as T | undefined)),
     set: (r, value) => {
+      if (slot === -1) slot = lastingSlots++;
       r.main.lasting[slot] = value;
     },
   };

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { DirectWriter, REFUSED, WRITTEN } from '../../shared/net/direct-writer.js';
+import { readDirectly } from '../../shared/net/direct-reader.js';
 import { Deadline, type Expiring } from '../http/deadline.js';
 import type { Request } from '../http/request.js';
 import { enter, leave } from '../phases/at-work.js';
@@ -73,7 +74,10 @@ export class UpstreamConnection implements Expiring {
   /** Takes the socket, whose `onread` is {@link sharedRead}. */
   attach(socket: Socket): void {
     this.socket = socket;
-    if (!this.tls) this.#direct = new DirectWriter(socket, () => this.#drained(), false);
+    if (!this.tls) {
+      this.#direct = new DirectWriter(socket, () => this.#drained(), false);
+      readDirectly(socket, (bytes) => this.read(bytes));
+    }
     socket.on('connect', () => this.#connected());
     if (this.tls) socket.on('secureConnect', () => this.#ready());
     socket.on('end', () => this.#ended());
