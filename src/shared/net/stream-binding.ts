@@ -3,6 +3,8 @@
 
 /** A connection's handle, as far as it is used here. */
 export interface StreamHandle {
+  /** The socket's descriptor; of TLS, there is none. */
+  readonly fd?: number;
   writeLatin1String(request: WriteRequest, text: string): number;
   writeBuffer(request: WriteRequest, bytes: Buffer): number;
   /** Pieces and their encodings in turns; `buffer` for bytes. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { DirectWriter, REFUSED, WRITTEN } from '../../shared/net/direct-writer.js';
 import { readDirectly } from '../../shared/net/direct-reader.js';
+import { DirectWriter, REFUSED, WRITTEN } from '../../shared/net/direct-writer.js';
 import { Deadline, type Expiring } from '../http/deadline.js';
 import type { Request } from '../http/request.js';
 import { enter, leave } from '../phases/at-work.js';

@@ -14,8 +14,7 @@ const responses = hostile.flatMap(({ response }) =>
 );
 const kinds = new HeaderKinds([], [], []);
 const silent = { log() {} };
-const headText = (head: UpstreamHead): string =>
-  JSON.stringify([head.status, head.statusText, head.headers, head.contentLength]);
+const headText = (head: UpstreamHead): string => JSON.stringify([head.status, head.statusText, head.headers, head.contentLength]);
 
 /** What a response is read as; whether the connection is kept depends on what came with its last byte, and is left out. */
 function readResponse(pieces: readonly Buffer[]): string {

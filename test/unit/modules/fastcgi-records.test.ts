@@ -3,7 +3,7 @@ import {
   BROKEN,
   CONTENT,
   NEED_MORE,
-  pair,
+  PAIR,
   paramRecords,
   RECORD,
   RECORD_BEGIN,
@@ -58,8 +58,8 @@ t.test('what is no record of a response is refused at its first wrong byte', asy
 });
 
 t.test('parameters', async (t) => {
-  t.equal(pair('A', 'b'), '\x01\x01Ab');
-  t.equal(pair('A', 'b'.repeat(300)), `\x01\x80\0\x01\x2cA${'b'.repeat(300)}`);
+  t.equal(PAIR.before('A', 1), '\x01\x01A');
+  t.equal(PAIR.before('A', 300), '\x01\x80\0\x01\x2cA');
   t.equal(paramRecords('abc'), '\x01\x04\0\x01\0\x03\x05\0abc\0\0\0\0\0\x01\x04\0\x01\0\0\0\0');
   t.equal(paramRecords('a'.repeat(65536)), undefined, 'too long for a record');
 });

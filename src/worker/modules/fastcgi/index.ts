@@ -7,7 +7,7 @@ import { defineModule, defineScope } from '../../module.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../upstream/cgi/handler.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
 import { FastcgiExchange } from './exchange.js';
-import { pair } from './records.js';
+import { PAIR } from './records.js';
 import { pathInfo, scriptName } from './split.js';
 
 /** All `fastcgi_*` settings of a location. nginx: ngx_http_fastcgi_loc_conf_t. */
@@ -65,7 +65,7 @@ export const fastcgiModule = defineModule({
   handler(conf, env, location) {
     if (conf.pass === undefined) return undefined;
     const plan = {
-      params: new RequestParams(conf, location, pair),
+      params: new RequestParams(conf, location, PAIR),
       keepConnection: conf.keepConnection,
       catchStderr: conf.catchStderr,
       passBody: conf.passRequestBody,

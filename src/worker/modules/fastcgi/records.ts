@@ -1,3 +1,5 @@
+import type { ParamEncoding } from '../../upstream/cgi/params.js';
+
 /** Types of records. nginx: NGX_HTTP_FASTCGI_*. */
 export const RECORD = { BEGIN: 1, END: 3, PARAMS: 4, STDIN: 5, STDOUT: 6, STDERR: 7 } as const;
 
@@ -35,8 +37,11 @@ export const STDIN_END = recordHead(RECORD.STDIN, 0);
 const length = (n: number): string =>
   n < 128 ? String.fromCharCode(n) : String.fromCharCode((n >>> 24) | 128, (n >> 16) & 255, (n >> 8) & 255, n & 255);
 
-/** One parameter. */
-export const pair = (name: string, value: string): string => length(name.length) + length(value.length) + name + value;
+/** How a parameter is written. */
+export const PAIR: ParamEncoding = {
+  before: (name, valueLength) => length(name.length) + length(valueLength) + name,
+  after: '',
+};
 
 /** The framing of a piece of body, as heads and tails of records. Pieces are cut by the caller to {@link BODY_CONTENT} at most. */
 export const stdinFrame = {

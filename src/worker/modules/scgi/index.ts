@@ -17,7 +17,7 @@ export const scgiModule = defineModule({
   location: scope,
   handler(conf, env, location) {
     if (conf.pass === undefined) return undefined;
-    const params = new RequestParams(conf, location, (name, value) => `${name}\0${value}\0`);
+    const params = new RequestParams(conf, location, { before: (name) => `${name}\0`, after: '\0' });
     const request = (u: UpstreamRequest): string => scgiRequest(u, params);
     return cgiHandler(env, location, {
       family: 'scgi',

@@ -1,5 +1,6 @@
 import { ALERT } from '../../../shared/log/level.js';
 import type { RequestParams } from '../../upstream/cgi/handler.js';
+import type { ParamEncoding } from '../../upstream/cgi/params.js';
 import type { UpstreamRequest } from '../../upstream/engine.js';
 
 /** The two bytes that say what the packet is for, and what stands behind the parameters. */
@@ -16,7 +17,10 @@ const MAX_SIZE = 65535;
 const uint16 = (n: number): string => String.fromCharCode(n & 255, (n >> 8) & 255);
 
 /** One parameter. */
-export const uwsgiParam = (name: string, value: string): string => uint16(name.length) + name + uint16(value.length) + value;
+export const uwsgiParam: ParamEncoding = {
+  before: (name, valueLength) => uint16(name.length) + name + uint16(valueLength),
+  after: '',
+};
 
 /** All parameters as one packet; undefined, with the reason logged, when they are too long for one. nginx: ngx_http_uwsgi_create_request. */
 export function uwsgiPacket(u: UpstreamRequest, params: RequestParams, settings: PacketSettings): string | undefined {

@@ -13,7 +13,7 @@ import { HeaderKinds } from '../header-kinds.js';
 import type { Exchange } from '../protocol.js';
 import type { UpstreamTls } from '../tls.js';
 import { type BackendPass, evaluateBackend } from './backend-pass.js';
-import { CACHE_PARAMS, type CompiledParams, compileParams, type EncodeParam, encodeParams } from './params.js';
+import { CACHE_PARAMS, type CompiledParams, compileParams, encodeParams, type ParamEncoding } from './params.js';
 import type { CgiFamily, CgiSettings } from './settings.js';
 
 /** Headers of uwsgi responses that clients do not get. nginx: ngx_http_uwsgi_hide_headers. */
@@ -34,20 +34,20 @@ export class RequestParams {
   /** Those of requests whose responses are cached. */
   readonly #cached: CompiledParams | undefined;
   readonly #headers: boolean;
-  readonly #encode: EncodeParam;
+  readonly #encoding: ParamEncoding;
 
-  /** `encode` writes a parameter as the protocol does. */
-  constructor(settings: Readonly<CgiSettings>, location: LocationRuntime, encode: EncodeParam) {
+  /** `encoding` says how the protocol writes a parameter. */
+  constructor(settings: Readonly<CgiSettings>, location: LocationRuntime, encoding: ParamEncoding) {
     const { variables } = location.server.http;
-    this.#encode = encode;
-    this.#plain = compileParams(settings.params, variables, encode);
-    this.#cached = settings.cache === null ? undefined : compileParams(settings.params, variables, encode, CACHE_PARAMS);
+    this.#encoding = encoding;
+    this.#plain = compileParams(settings.params, variables, encoding);
+    this.#cached = settings.cache === null ? undefined : compileParams(settings.params, variables, encoding, CACHE_PARAMS);
     this.#headers = settings.passRequestHeaders;
   }
 
   /** All parameters of a request, in the order in which they are sent. */
   text(u: UpstreamRequest): string {
-    return encodeParams(u.r, u.cacheable && this.#cached !== undefined ? this.#cached : this.#plain, this.#headers, this.#encode);
+    return encodeParams(u.r, u.cacheable && this.#cached !== undefined ? this.#cached : this.#plain, this.#headers, this.#encoding);
   }
 }
 

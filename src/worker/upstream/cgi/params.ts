@@ -18,16 +18,48 @@ export function readParam(ctx: Context): ParamSource {
   return { name, value: new LateValue(value, ctx), ifNotEmpty: condition !== undefined };
 }
 
-/** Writes one parameter as a protocol does. */
-export type EncodeParam = (name: string, value: string) => string;
+/** How a protocol writes a parameter. */
+export interface ParamEncoding {
+  /** What stands before a value of a length. */
+  before(name: string, valueLength: number): string;
+  /** What stands behind it. */
+  readonly after: string;
+}
 
-interface CompiledParam {
-  readonly name: string;
+/** Up to this length of a value, what stands before it is made once. */
+const SHORT_VALUE = 127;
+
+/** A parameter that a location sends. */
+class CompiledParam {
   readonly value: ComplexValue<Request>;
   readonly ifNotEmpty: boolean;
   /** The whole of it when it is always the same. */
   readonly encoded: string | undefined;
+  readonly #name: string;
+  readonly #encoding: ParamEncoding;
+  readonly #before: (string | undefined)[] = [];
+
+  constructor(name: string, value: ComplexValue<Request>, ifNotEmpty: boolean, encoding: ParamEncoding) {
+    this.value = value;
+    this.ifNotEmpty = ifNotEmpty;
+    this.#name = name;
+    this.#encoding = encoding;
+    const { constant } = value;
+    this.encoded = constant === undefined ? undefined : encoding.before(name, constant.length) + constant + encoding.after;
+  }
+
+  /** What stands before a value of a length. */
+  before(length: number): string {
+    const known = this.#before[length];
+    if (known !== undefined) return known;
+    const made = flat(this.#encoding.before(this.#name, length));
+    if (length <= SHORT_VALUE) this.#before[length] = made;
+    return made;
+  }
 }
+
+/** The same text in one piece of memory: joined text would be put together again for each request. */
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** The parameters a location sends, compiled. */
 export interface CompiledParams {
@@ -52,12 +84,12 @@ const HTTP_HOST = '$host$is_request_port$request_port';
 export function compileParams(
   sources: readonly ParamSource[],
   table: VariableTable<Request>,
-  encode: EncodeParam,
+  encoding: ParamEncoding,
   more: readonly (readonly [string, string])[] = [],
 ): CompiledParams {
   const params: CompiledParam[] = [];
   const add = (name: string, value: ComplexValue<Request>, ifNotEmpty: boolean): void => {
-    params.push({ name, value, ifNotEmpty, encoded: value.constant === undefined ? undefined : encode(name, value.constant) });
+    params.push(new CompiledParam(name, value, ifNotEmpty, encoding));
   };
   const replaced = new Set<string>();
   for (const source of sources) {
@@ -103,17 +135,21 @@ function headerName(name: string): HeaderName {
 }
 
 /** Writes every parameter of a request, then its headers as `HTTP_…`. */
-export function encodeParams(r: Request, compiled: CompiledParams, headers: boolean, encode: EncodeParam): string {
+export function encodeParams(r: Request, compiled: CompiledParams, headers: boolean, encoding: ParamEncoding): string {
   const { params, replaced } = compiled;
+  const { after } = encoding;
   let out = '';
   for (let i = 0; i < params.length; i++) {
-    const { name, value, ifNotEmpty, encoded } = params[i]!;
-    if (encoded !== undefined) {
-      out += encoded;
+    const param = params[i]!;
+    if (param.encoded !== undefined) {
+      out += param.encoded;
       continue;
     }
-    const text = value.eval(r);
-    if (text !== '' || !ifNotEmpty) out += encode(name, text);
+    const text = param.value.eval(r);
+    if (text === '' && param.ifNotEmpty) continue;
+    out += param.before(text.length);
+    out += text;
+    out += after;
   }
   if (!headers) return out;
   const { names, headers: lines } = r.head;
@@ -128,7 +164,9 @@ export function encodeParams(r: Request, compiled: CompiledParams, headers: bool
       seen ??= new Set();
       seen.add(name);
     }
-    out += encode(param, value);
+    out += encoding.before(param, value.length);
+    out += value;
+    out += after;
   }
   return out;
 }
