@@ -144,11 +144,11 @@ t.test('large files', async (t) => {
   const content = Buffer.alloc(9_000_001, 'the quick brown fox jumps over the lazy dog; ');
   const s = await startServer(t, {
     conf: serverConf(
-      'location / { } location /nosend/ { sendfile off; output_buffers 2 8k; alias %%DIR%%/html/; } location /direct/ { directio 1m; alias %%DIR%%/html/; }',
+      'location / { } location /nosend/ { sendfile off; output_buffers 2 8k; alias %%DIR%%/html/; } location /direct/ { directio 1m; alias %%DIR%%/html/; } location /aio/ { aio threads; alias %%DIR%%/html/; }',
     ),
     files: { 'html/large': content },
   });
-  for (const path of ['/large', '/nosend/large', '/direct/large']) {
+  for (const path of ['/large', '/nosend/large', '/direct/large', '/aio/large']) {
     t.ok((await httpGet(s, path)).body.equals(content), path);
     t.equal((await http(s, requestText('HEAD', path))).header('Content-Length'), '9000001');
   }
@@ -163,6 +163,9 @@ t.test('large files', async (t) => {
   const gone = await RawClient.connect(s);
   await gone.send(requestText('GET', '/large')).take(1000);
   gone.destroy(true);
+  const goneToo = await RawClient.connect(s);
+  await goneToo.send(requestText('GET', '/aio/large')).take(1000);
+  goneToo.destroy(true);
   t.equal((await httpGet(s, '/large')).complete, true, 'a client that vanishes harms nobody');
 });
 

@@ -3,61 +3,21 @@
 import { writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { getSystemErrorName } from 'node:util';
-
-interface Handle {
-  /** The socket's descriptor; of TLS, there is none. */
-  readonly fd?: number;
-  writeLatin1String(request: WriteRequest, text: string): number;
-  writeBuffer(request: WriteRequest, bytes: Buffer): number;
-  /** Pieces and their encodings in turns; `buffer` for bytes. */
-  writev(request: WriteRequest, pieces: readonly (string | Buffer)[], allBuffers: false): number;
-  /** Of TLS: the connection below. */
-  readonly _parent?: { readonly writeQueueSize: number };
-}
-
-interface WriteRequest {
-  oncomplete?: ((status: number) => void) | undefined;
-  /** Keeps memory alive that libuv still sends from. */
-  data?: unknown;
-  /** A number, which is {@link OVER} once the write is over. */
-  getAsyncId(): number;
-}
-
-/** What a write's native object, which is no more, has for a number. */
-const OVER = -1;
-
-interface StreamBinding {
-  readonly WriteWrap: new () => WriteRequest;
-  readonly streamBaseState: Int32Array;
-  readonly kLastWriteWasAsync: number;
-}
+import { joined, joinedText, keepJoined } from './joined.js';
+import {
+  keepRequest,
+  OVER,
+  type StreamBinding,
+  type StreamHandle,
+  streamBinding,
+  type WriteRequest,
+  writeRequest,
+} from './stream-binding.js';
 
 /** What a net.Socket holds inside, as far as it is used here. */
 interface Internals {
-  readonly _handle: Handle | null;
+  readonly _handle: StreamHandle | null;
   readonly _writableState: { readonly length: number };
-}
-
-interface Latin1Writable {
-  latin1Write(text: string, offset: number, length: number): number;
-}
-
-let loaded: StreamBinding | null | undefined;
-
-/** The binding, or null where this Node has it no more. */
-function binding(): StreamBinding | null {
-  if (loaded === undefined) {
-    try {
-      const found = (process as unknown as { binding(name: string): Partial<StreamBinding> }).binding('stream_wrap');
-      loaded =
-        found.WriteWrap !== undefined && found.streamBaseState !== undefined && found.kLastWriteWasAsync !== undefined
-          ? (found as StreamBinding)
-          : null;
-    } catch {
-      loaded = null;
-    }
-  }
-  return loaded;
 }
 
 /** What a write came to. */
@@ -74,21 +34,6 @@ const CIPHER_LIMIT = 32 * 1024;
 /** How much may be offered to a cipher, which takes all of it: a slow client's connection holds as much. */
 const CIPHER_OFFER = 128 * 1024;
 
-/** A write that the kernel took at once has left no trace in its request, so that the next one can have it. */
-let spare: WriteRequest | undefined;
-/** Where pieces are put together; in use only during a call, unless the kernel took a part of it. */
-let workspace: Buffer | undefined;
-/** The part of it that was written last: mostly the next answer is as long. */
-let part: Buffer | undefined;
-
-function partOf(size: number): Buffer {
-  workspace ??= Buffer.allocUnsafeSlow(CIPHER_LIMIT);
-  if (part === undefined || part.length !== size) part = workspace.subarray(0, size);
-  return part;
-}
-
-const putText = (into: Buffer, text: string, at: number): number => (into as unknown as Latin1Writable).latin1Write(text, at, text.length);
-
 /** Node's `net.Socket` lets everything wait while this is set, until it emits `connect`. */
 interface Waiting {
   connecting: boolean;
@@ -100,12 +45,23 @@ function writeError(errno: number): NodeJS.ErrnoException {
   return Object.assign(new Error(`write ${code}`), { errno, code, syscall: 'write' });
 }
 
+/** Gives the kernel as much of the bytes as it has room for, and returns how many. Throws node:fs's error when the connection is broken. */
+export function offerTo(handle: StreamHandle, bytes: Buffer): number {
+  if (handle.fd === undefined || handle.fd < 0) return 0;
+  try {
+    return writeSync(handle.fd, bytes, 0, bytes.length);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    throw error;
+  }
+}
+
 /** Writes to one socket. While a write is under way, further ones are refused. */
 export class DirectWriter {
   readonly #node: StreamBinding | null;
   readonly #socket: Socket;
   /** Writing to a handle that was closed gives an error. */
-  readonly #handle: Handle | null;
+  readonly #handle: StreamHandle | null;
   readonly #queue: { readonly length: number };
   readonly #flushed: () => void;
   readonly #tls: boolean;
@@ -117,7 +73,7 @@ export class DirectWriter {
   /** `flushed` is called when a pending write is done. `tls`: the socket is a `TLSSocket`. */
   constructor(socket: Socket, flushed: () => void, tls: boolean) {
     const { _handle, _writableState } = socket as unknown as Internals;
-    this.#node = binding();
+    this.#node = streamBinding();
     this.#socket = socket;
     this.#handle = _handle;
     this.#queue = _writableState;
@@ -151,8 +107,8 @@ export class DirectWriter {
       this.hold();
       return REFUSED;
     }
-    spare ??= new node.WriteWrap();
-    const error = typeof data === 'string' ? this.#writeText(handle, spare, data) : handle.writeBuffer(spare, data);
+    const request = writeRequest(node);
+    const error = typeof data === 'string' ? this.#writeText(handle, request, data) : handle.writeBuffer(request, data);
     return this.#written(node, handle, error, data);
   }
 
@@ -170,15 +126,13 @@ export class DirectWriter {
     const node = this.#node;
     if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || this.#socket.destroyed) return 0;
     if (this.#tls) {
-      spare ??= new node.WriteWrap();
-      this.#written(node, handle, handle.writeBuffer(spare, bytes), null);
+      this.#written(node, handle, handle.writeBuffer(writeRequest(node), bytes), null);
       return bytes.length;
     }
-    if (handle.fd === undefined || handle.fd < 0) return 0;
     try {
-      return writeSync(handle.fd, bytes, 0, bytes.length);
+      return offerTo(handle, bytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#socket.destroy(error as Error);
+      this.#socket.destroy(error as Error);
       return 0;
     }
   }
@@ -187,48 +141,37 @@ export class DirectWriter {
   writeJoined(before: string, bytes: Buffer, after: string): number {
     const handle = this.#handle;
     const node = this.#node;
-    const start = before.length;
-    const end = start + bytes.length;
-    const total = end + after.length;
+    const total = before.length + bytes.length + after.length;
     if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || (this.#tls && total > CIPHER_LIMIT)) {
       this.hold();
       return REFUSED;
     }
-    spare ??= new node.WriteWrap();
+    const request = writeRequest(node);
     if (total > JOIN_LIMIT && !this.#tls) {
       const pieces = [before, 'latin1', bytes, 'buffer'];
       if (after !== '') pieces.push(after, 'latin1');
-      return this.#written(node, handle, handle.writev(spare, pieces, false), pieces);
+      return this.#written(node, handle, handle.writev(request, pieces, false), pieces);
     }
-    const whole = partOf(total);
-    putText(whole, before, 0);
-    whole.set(bytes, start);
-    if (after !== '') putText(whole, after, end);
-    const code = this.#written(node, handle, handle.writeBuffer(spare, whole), whole);
+    const whole = joined(before, bytes, after);
+    const code = this.#written(node, handle, handle.writeBuffer(request, whole), whole);
     // A cipher has taken all of it when the call returns.
-    if (code === PENDING && !this.#tls) {
-      workspace = undefined;
-      part = undefined;
-    }
+    if (code === PENDING && !this.#tls) keepJoined();
     return code;
   }
 
   // Node copies a text twice for TLS.
-  #writeText(handle: Handle, request: WriteRequest, text: string): number {
+  #writeText(handle: StreamHandle, request: WriteRequest, text: string): number {
     if (!this.#tls || text.length > CIPHER_LIMIT) return handle.writeLatin1String(request, text);
-    const whole = partOf(text.length);
-    putText(whole, text, 0);
-    return handle.writeBuffer(request, whole);
+    return handle.writeBuffer(request, joinedText(text));
   }
 
-  #written(node: StreamBinding, handle: Handle, error: number, data: unknown): number {
+  #written(node: StreamBinding, handle: StreamHandle, error: number, data: unknown): number {
     if (error !== 0) {
       this.#socket.destroy(writeError(error));
       return WRITTEN;
     }
     if (node.streamBaseState[node.kLastWriteWasAsync] === 0) return WRITTEN;
-    const request = spare as WriteRequest;
-    spare = undefined;
+    const request = keepRequest();
     this.#last = request;
     // TLS tells of every write later, those too that the kernel took; nobody has to hear of these.
     if (this.#tls && handle._parent?.writeQueueSize === 0) return WRITTEN;

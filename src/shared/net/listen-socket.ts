@@ -1,16 +1,17 @@
 // The only file that knows how node:net keeps its listening sockets inside. The master binds and never listens, because a process that
 // listens also accepts; workers inherit the bound sockets as descriptors and listen. Node has no public way to do either.
 import { chmodSync, existsSync, readFileSync, readlinkSync } from 'node:fs';
-import net, { type Server, type Socket } from 'node:net';
+import net, { type Server } from 'node:net';
 import { dirname } from 'node:path';
 import type { ListenSpec } from '../config/configuration.js';
 import { fsPath } from '../lib/fs-path.js';
 import { nativeText } from '../lib/native-text.js';
+import type { ConnectionHandle } from './plain-socket.js';
 
 /** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
 export interface SocketHandle {
   readonly fd: number;
-  onconnection?: ((status: number, client: SocketHandle | undefined) => void) | undefined;
+  onconnection?: ((status: number, client: (SocketHandle & ConnectionHandle) | undefined) => void) | undefined;
   getsockname?(into: { address?: string; family?: string; port?: number }): number;
   setNoDelay?(on: boolean): number;
   listen(backlog: number): number;
@@ -29,8 +30,6 @@ interface ServerInternals {
 
 const internals = net as unknown as NetInternals;
 const IPV6ONLY = 1;
-/** As much as libuv reads at once. */
-const READ_SIZE = 64 * 1024;
 const EACCES = -13;
 const ENOENT = -2;
 
@@ -44,39 +43,21 @@ export class SocketError extends Error {
   }
 }
 
-/**
- * Takes what arrived on a connection. The memory is used again after the call; only the first `length` bytes count.
- * Returns false to stop reading until the socket is resumed.
- */
-export type ByteTaker = (bytes: Buffer, length: number) => boolean;
+const takers = new WeakMap<Server, (handle: ConnectionHandle) => void>();
 
-const byteTakers = new WeakMap<Server, (socket: Socket) => ByteTaker>();
-
-/**
- * Lets a server's connections read into one piece of memory that all of them share, instead of one of 64 KB for each
- * read. `accept` gets each new connection and says who takes its bytes. Node offers this for outgoing connections only.
- */
-export function takeBytes(server: Server, accept: (socket: Socket) => ByteTaker): void {
-  byteTakers.set(server, accept);
+/** Gives a server's connections to `accept` as they are, instead of making a `net.Socket` of each. */
+export function takeConnections(server: Server, accept: (handle: ConnectionHandle) => void): void {
+  takers.set(server, accept);
 }
 
-/** What Node does with a new connection, less its stream of input. nginx: ngx_event_accept. */
-function connectionMaker(accept: (socket: Socket) => ByteTaker): NonNullable<SocketHandle['onconnection']> {
-  const buffer = Buffer.allocUnsafeSlow(READ_SIZE);
-  return (status, client) => {
+/** What Node does with a new connection, less its stream. nginx: ngx_event_accept. */
+const connectionMaker =
+  (accept: (handle: ConnectionHandle) => void): NonNullable<SocketHandle['onconnection']> =>
+  (status, client) => {
     if (status < 0 || client === undefined) return;
     client.setNoDelay?.(true);
-    let take: ByteTaker | undefined;
-    const options = {
-      handle: client,
-      allowHalfOpen: true,
-      readable: true,
-      writable: true,
-      onread: { buffer, callback: (length: number) => (take === undefined ? true : take(buffer, length)) },
-    };
-    take = accept(new net.Socket(options as net.SocketConstructorOpts));
+    accept(client);
   };
-}
 
 /** One bound address in one process. It belongs to at most one server, which accepts on it from `open` to `close`. */
 export class ListenSocket {
@@ -164,7 +145,7 @@ export class ListenSocket {
     const own = server as unknown as ServerInternals;
     own._handle = this.#handle;
     own._listen2(null, -1, -1, this.#spec.backlog);
-    const accept = byteTakers.get(server);
+    const accept = takers.get(server);
     if (accept !== undefined) this.#handle.onconnection = connectionMaker(accept);
   }
 

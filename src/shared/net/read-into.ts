@@ -1,7 +1,12 @@
 // Node's sockets read into memory that one gives them if one opens them oneself (`onread`). This does the same for sockets that are open
 // already, such as those that a TLS handshake brought about, by setting what node:net sets itself.
 import { Socket } from 'node:net';
-import type { ByteTaker } from './listen-socket.js';
+
+/**
+ * Takes what arrived on a connection. The memory is used again after the call; only the first `length` bytes count.
+ * Returns false to stop reading until the socket is resumed.
+ */
+type ByteTaker = (bytes: Buffer, length: number) => boolean;
 
 /** node:net's own properties for `onread`. */
 interface Keys {

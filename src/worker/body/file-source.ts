@@ -1,9 +1,10 @@
-import { closeSync, read } from 'node:fs';
+import { closeSync, read, readSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
 import { ALERT, CRIT } from '../../shared/log/level.js';
 import type { FileSettings } from '../http/file-settings.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
+import { enter, leave } from '../phases/at-work.js';
 import { ERROR } from '../phases/codes.js';
 import { chainEnd } from './chain-end.js';
 import { type BufferTaker, READ_BUFFER } from './read-buffers.js';
@@ -11,6 +12,19 @@ import type { Source } from './stage.js';
 
 /** What waits for a client that takes no more: the kernel tells when it has room for it, and for much more behind it. */
 const WAITING = 4 * 1024;
+
+/** What one client gets in one turn of the event loop, in bytes, before others have theirs. */
+const TURN = 1024 * 1024;
+/** As much as is read at once where that is not left to a thread: the bytes are still in the processor's cache when they are sent. */
+const AT_ONCE = 128 * 1024;
+
+let common: Buffer | undefined;
+
+/** Memory that is in use only during a call. */
+function commonPart(size: number): Buffer {
+  common ??= Buffer.allocUnsafeSlow(AT_ONCE);
+  return size === AT_ONCE ? common : common.subarray(0, size);
+}
 
 /** How many bytes may be offered to the client as they are read, so that what it does not take can be read again. */
 const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd(r) ? r.stream.offerLimit(r) : 0);
@@ -34,6 +48,8 @@ export class FileSource implements Source, BufferTaker {
   /** The worker's buffer that is read into; null for memory that stages may keep. */
   #buffer: Buffer | null = null;
   #aborted = false;
+  /** Bytes since others had their turn. */
+  #given = 0;
   readonly #onRead = (error: Error | null, count: number, piece: Buffer): void => this.#readDone(error, count, piece);
 
   /** Sends the bytes from `start` up to, not including, `end`. `path` is for log lines. */
@@ -47,13 +63,55 @@ export class FileSource implements Source, BufferTaker {
   }
 
   pull(r: Request): void {
-    this.#request = r;
     this.#limit = offerLimit(r);
+    if (this.#limit > 0 && !this.#settings.aio) {
+      this.#pullNow(r);
+      return;
+    }
+    this.#request = r;
     if (this.#limit > 0) r.http.readBuffers.request(this);
     else {
       const size = Math.min(this.#settings.readSize, this.#end - this.#at);
       this.#read(Buffer.allocUnsafeSlow(Math.max(size, 1)), size);
     }
+  }
+
+  /** As nginx does without `aio`: with the file in the system's memory, to hand the work to a thread and back costs more than the work. */
+  #pullNow(r: Request): void {
+    if (this.#given >= TURN) {
+      this.#given = 0;
+      this.#request = r;
+      setImmediate(goOn, this);
+      return;
+    }
+    const size = Math.min(this.#settings.readSize, AT_ONCE, this.#limit, this.#end - this.#at);
+    const piece = commonPart(size);
+    let count = 0;
+    try {
+      count = readSync(this.#fd, piece, 0, size, this.#at);
+    } catch (error) {
+      this.#failed(r, error as Error, 0, size);
+      return;
+    }
+    if (count < size) {
+      this.#failed(r, null, count, size);
+      return;
+    }
+    this.#given += count;
+    const taken = r.stream.offer(r, piece);
+    this.#at += taken;
+    const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
+    this.#send(r, rest, rest === null ? 0 : rest.length);
+  }
+
+  /** The turn of the others is over. */
+  goOn(): void {
+    const r = this.#request;
+    this.#request = null;
+    if (this.#aborted || r === null) return;
+    const before = enter(r);
+    this.#pullNow(r);
+    leave(before);
   }
 
   takeBuffer(buffer: Buffer): void {
@@ -79,9 +137,7 @@ export class FileSource implements Source, BufferTaker {
     }
     if (error !== null || count < piece.length) {
       if (buffer !== null) r.http.readBuffers.release(buffer);
-      if (error !== null) r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
-      else r.log(ALERT, `pread() read only ${count} of ${piece.length} from "${this.#path}"`);
-      finalize(r, ERROR);
+      this.#failed(r, error, count, piece.length);
       return;
     }
     if (buffer === null) this.#send(r, piece, count);
@@ -90,6 +146,12 @@ export class FileSource implements Source, BufferTaker {
       r.http.readBuffers.release(buffer);
       this.#send(r, rest, rest === null ? 0 : rest.length);
     }
+  }
+
+  #failed(r: Request, error: Error | null, count: number, size: number): void {
+    if (error !== null) r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
+    else r.log(ALERT, `pread() read only ${count} of ${size} from "${this.#path}"`);
+    finalize(r, ERROR);
   }
 
   /** Sends what the client takes of a piece. Returns a little of what it did not take, as memory of its own. */
@@ -128,4 +190,8 @@ export class FileSource implements Source, BufferTaker {
     this.#at = start;
     this.#end = end;
   }
+}
+
+function goOn(source: FileSource): void {
+  source.goOn();
 }

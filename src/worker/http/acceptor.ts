@@ -1,14 +1,20 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { ALERT, WARN } from '../../shared/log/level.js';
-import { takeBytes } from '../../shared/net/listen-socket.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
+import { takeConnections } from '../../shared/net/listen-socket.js';
+import { NodeSocket } from '../../shared/net/node-socket.js';
+import { canBePlain, PlainSocket } from '../../shared/net/plain-socket.js';
 import type { WorkerEnv } from '../module.js';
 import type { ConnectionCounters } from './counters.js';
 import type { DebugClients } from './debug-clients.js';
+import { type HeadLimits, type HeadOwner, HeadParser } from './head-parser.js';
 import { Http1Connection } from './http1-connection.js';
 import { type Opened, Opening } from './opening.js';
 import type { Request } from './request.js';
 import type { AddressRuntime, ListenerRuntime } from './runtime-types.js';
 import { TurnEnd } from './turn-end.js';
+
+const SPARE_PARSERS = 64;
 
 /** A client connection in whatever state, as far as all of them together are concerned. */
 interface Held {
@@ -27,6 +33,8 @@ export class Acceptor {
   readonly #connections = new Set<Held>();
   readonly #maxConnections: number;
   readonly #debugClients: DebugClients | undefined;
+  /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
+  readonly #parsers: HeadParser[] = [];
   #serial = 0;
   #onDrained: (() => void) | undefined = undefined;
 
@@ -40,33 +48,46 @@ export class Acceptor {
   /** Makes the server object that takes a listener's connections. */
   server(listener: ListenerRuntime): Server {
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
-    const server = createServer(options, (socket) => void this.#accept(listener, socket, false));
-    if (listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined && !proxyProtocol)) {
-      takeBytes(server, (socket) => {
-        const connection = this.#accept(listener, socket, true);
-        if (listener.soKeepalive) socket.setKeepAlive(true);
-        return connection === undefined
-          ? refuse
-          : (bytes, length) => connection.received(length === bytes.length ? bytes : bytes.subarray(0, length), true);
-      });
+    const server = createServer(options, (socket) => this.#accept(listener, socket));
+    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined && !proxyProtocol)) {
+      takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
     }
     return server;
   }
 
-  #accept(listener: ListenerRuntime, socket: Socket, pushed: boolean): Http1Connection | undefined {
+  /** Counts a new connection. Returns false when there is no room for it. */
+  #admit(): boolean {
     this.counters.accepted++;
     this.counters.changed();
     if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
       this.env.log.log(ALERT, `${this.#maxConnections} worker_connections are not enough`);
-      socket.destroy();
-      return undefined;
+      return false;
     }
     this.counters.handled++;
     this.counters.active++;
-    const address = addressOf(listener, socket);
+    return true;
+  }
+
+  #acceptPlain(listener: ListenerRuntime, socket: PlainSocket): void {
+    if (!this.#admit()) {
+      socket.close();
+      return;
+    }
+    if (listener.soKeepalive) socket.keepAlive();
+    this.#serve(socket, addressOf(listener, socket), this.#nextId(), undefined);
+  }
+
+  #accept(listener: ListenerRuntime, socket: Socket): void {
+    if (!this.#admit()) {
+      socket.destroy();
+      return;
+    }
+    const plain = new NodeSocket(socket, false);
+    const address = addressOf(listener, plain);
     const id = this.#nextId();
     if (address.tls === undefined && !address.proxyProtocol) {
-      return this.#serve(socket, address, id, undefined, pushed);
+      this.#serve(plain, address, id, undefined);
+      return;
     }
     this.counters.waiting++;
     const opening = new Opening(socket, address, id, (opened) => {
@@ -74,19 +95,17 @@ export class Acceptor {
       if (opened === undefined) this.connectionClosed(opening);
       else {
         this.#connections.delete(opening);
-        this.#serve(opened.tls?.socket ?? socket, address, id, opened, false);
+        this.#serve(opened.tls === undefined ? plain : new NodeSocket(opened.tls.socket, true), address, id, opened);
       }
     });
     this.#connections.add(opening);
     opening.start();
-    return undefined;
   }
 
-  #serve(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined, pushed: boolean): Http1Connection {
+  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): void {
     const connection = new Http1Connection(this, socket, address, id, this.#debugClients, opened);
     this.#connections.add(connection);
-    connection.start(pushed);
-    return connection;
+    connection.start();
   }
 
   /** Numbers that no other worker gives out. */
@@ -103,6 +122,17 @@ export class Acceptor {
       }
     }
     return false;
+  }
+
+  /** A parser for one head; it comes back by {@link giveParser}. */
+  takeParser(limits: HeadLimits, owner: HeadOwner): HeadParser {
+    const parser = this.#parsers.pop() ?? new HeadParser(limits, owner);
+    parser.reset(limits, owner);
+    return parser;
+  }
+
+  giveParser(parser: HeadParser): void {
+    if (this.#parsers.length < SPARE_PARSERS) this.#parsers.push(parser);
   }
 
   /** Called by each connection as it ends. */
@@ -136,14 +166,12 @@ export class Acceptor {
   }
 }
 
-const refuse = (): boolean => false;
-
 /** The address among those of a socket that a connection came to. */
-function addressOf(listener: ListenerRuntime, socket: Socket): AddressRuntime {
+function addressOf(listener: ListenerRuntime, socket: ClientSocket): AddressRuntime {
   const addresses = listener.addresses;
   const last = addresses[addresses.length - 1]!;
   if (addresses.length === 1) return last;
-  const local = socket.localAddress;
+  const local = socket.local().address;
   for (let i = 0; i < addresses.length - 1; i++) if (addresses[i]!.address === local) return addresses[i]!;
   return last;
 }

@@ -5,6 +5,9 @@ const S_IFREG = 0o100000;
 const S_IFDIR = 0o040000;
 const S_IXUSR = 0o100;
 
+/** Tells a file or a folder from everything else that a path may lead to. */
+export const isFileOrFolder = (mode: number): boolean => (mode & S_IFMT) === S_IFREG || (mode & S_IFMT) === S_IFDIR;
+
 /** The system errors that file modules tell apart. */
 export const ENOENT = 2;
 export const EACCES = 13;

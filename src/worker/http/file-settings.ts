@@ -17,6 +17,8 @@ export interface FileSettings {
   openFileCacheErrors: boolean;
   /** Files of at least this size are not kept in memory; Infinity for off. */
   directio: number;
+  /** Large files are read in threads. */
+  aio: boolean;
   /** How much of a large file is read at a time, and how much for a client that takes it quickly. */
   readSize: number;
   maxReadSize: number;

@@ -56,7 +56,7 @@ export interface HeadOwner {
 const MAX_QUOTED_LINE = 1748;
 
 /**
- * Parses the heads of the requests of one connection, one after another, with nginx's grammar, checks and limits (nginx:
+ * Parses the heads of requests, one after another, with nginx's grammar, checks and limits (nginx:
  * ngx_http_process_request_line, ngx_http_process_request_headers). The bytes of an unfinished line are kept, so each chunk is given once;
  * how the bytes are cut into chunks changes nothing about the result.
  */
@@ -67,7 +67,7 @@ export class HeadParser implements HostParts {
   host = '';
   port = 0;
   #rawHost: string | undefined = undefined;
-  readonly #owner: HeadOwner;
+  #owner: HeadOwner;
   readonly #requestLine = new RequestLine();
   readonly #headerLine = new HeaderLine(false, false);
   #inHeaders = false;
@@ -91,9 +91,10 @@ export class HeadParser implements HostParts {
     this.#bufferEnd = limits.headerBufferSize;
   }
 
-  /** Prepares for the next request of the connection, which gets a new `head`. */
-  reset(limits: HeadLimits): void {
+  /** Prepares for the next request, of the same connection or of another, which gets a new `head`. */
+  reset(limits: HeadLimits, owner: HeadOwner = this.#owner): void {
     this.limits = limits;
+    this.#owner = owner;
     this.head = new RequestHead();
     this.#inHeaders = false;
     this.#headerCount = 0;

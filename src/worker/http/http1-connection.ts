@@ -1,11 +1,9 @@
 // Longer than most: the states of one client connection and what leads from one to the next, which only make sense together.
-import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import type { ClientSocket, SocketOwner } from '../../shared/net/client-socket.js';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
-import { readInto } from '../../shared/net/read-into.js';
-import { resetConnection } from '../../shared/net/reset.js';
 import type { Chunk } from '../body/stage.js';
 import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
@@ -16,7 +14,7 @@ import type { BodySink, ClientConnection, ClientStream, Upgraded } from './clien
 import { Deadline, type Expiring } from './deadline.js';
 import type { DebugClients } from './debug-clients.js';
 import { finalize, terminate } from './finalize.js';
-import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from './head-parser.js';
+import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from './head-parser.js';
 import { Http1Output } from './http1-output.js';
 import type { Opened } from './opening.js';
 import { Request } from './request.js';
@@ -35,7 +33,7 @@ const EMPTY = Buffer.alloc(0);
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
  * or closes it gently. nginx: ngx_http_request.c.
  */
-export class Http1Connection implements ClientConnection, ClientStream, HeadOwner, LogSubject, Expiring {
+export class Http1Connection implements ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring {
   readonly id: number;
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
@@ -56,9 +54,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   readonly #server: ServerRuntime;
   /** The name that the TLS handshake was for, when a server answers to it. */
   readonly #serverName: string | undefined;
-  readonly #socket: Socket;
+  #socket: ClientSocket;
   readonly #deadline = new Deadline(this);
-  readonly #parser: HeadParser;
+  /** While a head is being read. */
+  #parser: HeadParser | null = null;
   readonly #output: Http1Output;
   #state: number = State.WAITING;
   /** Bytes that were read and not used yet; always memory of our own. */
@@ -82,7 +81,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   constructor(
     acceptor: Acceptor,
-    socket: Socket,
+    socket: ClientSocket,
     address: AddressRuntime,
     id: number,
     debugClients: DebugClients | undefined,
@@ -94,10 +93,12 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.id = id;
     this.acceptedAt = performance.now();
     this.#idleSince = this.acceptedAt;
-    this.remoteAddress = socket.remoteAddress ?? 'unix:';
-    this.remotePort = socket.remotePort ?? 0;
-    this.localAddress = socket.localAddress ?? (address.address === undefined ? '' : `unix:${address.address}`);
-    this.localPort = socket.localPort ?? 0;
+    const remote = socket.remote();
+    this.remoteAddress = remote.address ?? 'unix:';
+    this.remotePort = remote.port ?? 0;
+    const local = socket.local();
+    this.localAddress = local.address ?? (address.address === undefined ? '' : `unix:${address.address}`);
+    this.localPort = local.port ?? 0;
     this.tls = opened?.tls?.socket;
     this.sni = (opened?.tls?.socket as { servername?: string | false } | undefined)?.servername || undefined;
     this.#server = opened?.tls?.server ?? address.defaultServer;
@@ -105,28 +106,19 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.proxyProtocol = opened?.proxyProtocol;
     this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
-    const server = this.#server;
-    this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd, opened?.tls !== undefined);
-    this.#parser = new HeadParser(server.settings.headLimits, this);
+    this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd);
     acceptor.counters.waiting++;
   }
 
-  /** Begins to read; `pushed` bytes are given to {@link received} by whoever accepted the connection. */
-  start(pushed: boolean): void {
-    const server = this.#server;
-    this.#deadline.set(this.acceptedAt, server.settings.clientHeaderTimeout);
-    const socket = this.#socket;
-    socket.on('end', () => this.clientEnded());
-    socket.on('error', () => {});
-    socket.on('close', () => this.socketClosed());
-    if (!pushed && !(this.tls !== undefined && readInto(socket, (bytes, length) => this.received(bytes.subarray(0, length), true)))) {
-      socket.on('data', (bytes: Buffer) => void this.received(bytes, false));
-    }
+  /** Begins to read. */
+  start(): void {
+    this.#deadline.set(this.acceptedAt, this.#server.settings.clientHeaderTimeout);
+    this.#socket.start(this);
   }
 
   get action(): string | undefined {
     if (this.#action !== undefined || !this.#readingHead) return this.#action;
-    return this.#parser.inHeaders ? 'reading client request headers' : 'reading client request line';
+    return this.#parser?.inHeaders ? 'reading client request headers' : 'reading client request line';
   }
 
   set action(action: string | undefined) {
@@ -147,23 +139,26 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   // ---------------------------------------------------------------- reading
 
-  /** Takes bytes from the socket; memory that is `shared` is used again after the call. Returns false to stop reading. */
-  received(bytes: Buffer, shared: boolean): boolean {
+  received(bytes: Buffer, length: number, shared: boolean): boolean {
     if (this.#state === State.LINGERING) {
       this.#lingerOn();
       return true;
     }
     if (this.#state === State.TUNNEL) {
-      this.#tunnel!(shared ? Buffer.from(bytes) : bytes);
+      const piece = length === bytes.length ? bytes : bytes.subarray(0, length);
+      this.#tunnel!(shared ? Buffer.from(piece) : piece);
       return true;
     }
     if (this.#state === State.CLOSED) return false;
-    if (this.#pending !== null) {
-      bytes = Buffer.concat([this.#pending, bytes]);
-      shared = false;
+    const pending = this.#pending;
+    if (pending === null) this.#run(bytes, length, shared);
+    else {
       this.#pending = null;
+      const whole = Buffer.allocUnsafeSlow(pending.length + length);
+      pending.copy(whole);
+      bytes.copy(whole, pending.length, 0, length);
+      this.#run(whole, whole.length, false);
     }
-    this.#run(bytes, shared);
     return !this.#paused;
   }
 
@@ -171,28 +166,32 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #tunnel: ((bytes: Buffer) => void) | null = null;
   #bytes: Buffer = EMPTY;
   #at = 0;
+  /** Where the bytes at hand end. */
+  #end = 0;
   #shared = false;
   /** When the bytes at hand were taken up: what the clock says while the loop runs, without asking it for each request. */
   #now = 0;
 
   /** Uses bytes for as long as something wants them; keeps the rest. */
-  #run(bytes: Buffer, shared: boolean): void {
+  #run(bytes: Buffer, length: number, shared: boolean): void {
     this.#bytes = bytes;
     this.#at = 0;
+    this.#end = length;
     this.#shared = shared;
     this.#now = performance.now();
     this.#inLoop = true;
-    while (this.#at < this.#bytes.length && this.#step());
+    while (this.#at < this.#end && this.#step());
     this.#inLoop = false;
     if (this.#output.pendingHead) this.#output.flushSoon();
-    const left = this.#bytes.length - this.#at;
+    const left = this.#end - this.#at;
     if (left > 0 && this.#state !== State.CLOSED && this.#state !== State.LINGERING) {
-      const rest = this.#bytes.subarray(this.#at);
+      const rest = this.#bytes.subarray(this.#at, this.#end);
       this.#pending = this.#shared ? Buffer.from(rest) : rest;
       if (left > READ_AHEAD && this.#state !== State.HEAD) this.#pause();
     }
     this.#bytes = EMPTY;
     this.#at = 0;
+    this.#end = 0;
     if (this.#ended) this.inputEnded();
   }
 
@@ -226,8 +225,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     counters.changed();
     this.requests++;
     const server = this.#server;
-    this.#parser.reset(server.settings.headLimits);
-    const r = new Request(this, server, this.#parser.head, null, this.#now);
+    const parser = this.#acceptor.takeParser(server.settings.headLimits, this);
+    this.#parser = parser;
+    const r = new Request(this, server, parser.head, null, this.#now);
     r.pipelined = this.#pipelined;
     this.#request = r;
     this.#deadline.set(r.startTime, server.settings.clientHeaderTimeout);
@@ -239,10 +239,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   #readHead(): boolean {
     const r = this.#request as Request;
-    const parser = this.#parser;
-    const code = parser.parse(this.#bytes, this.#at, this.#bytes.length);
+    const parser = this.#parser as HeadParser;
+    const code = parser.parse(this.#bytes, this.#at, this.#end);
     if (code === HEAD_AGAIN) {
-      this.#at = this.#bytes.length;
+      this.#at = this.#end;
       return false;
     }
     const head = parser.head;
@@ -256,22 +256,20 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     takeHead(r, head);
     this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
-    if (code === HEAD_DONE && this.#plainOnTls) {
-      r.log(INFO, 'client sent plain HTTP request to HTTPS port');
-      this.#readingHead = false;
-      r.keepalive = false;
-      finalize(r, TO_HTTPS);
-    } else if (code === HEAD_DONE) {
-      this.#readingHead = false;
-      const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
-      if (refusal === 0) startPhases(r);
-      else finalize(r, refusal);
-    } else {
+    if (code !== HEAD_DONE) {
       if (head.error !== '') r.log(INFO, head.error);
-      this.#readingHead = false;
+    } else if (this.#plainOnTls) r.log(INFO, 'client sent plain HTTP request to HTTPS port');
+    this.#readingHead = false;
+    this.#parser = null;
+    this.#acceptor.giveParser(parser);
+    if (code !== HEAD_DONE || this.#plainOnTls) {
       r.keepalive = false;
-      finalize(r, code);
+      finalize(r, code === HEAD_DONE ? TO_HTTPS : code);
+      return true;
     }
+    const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
+    if (refusal === 0) startPhases(r);
+    else finalize(r, refusal);
     return true;
   }
 
@@ -289,7 +287,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (found !== undefined && found !== r.server) {
       r.server = found;
       r.location = found.root;
-      this.#parser.limits = found.settings.headLimits;
+      (this.#parser as HeadParser).limits = found.settings.headLimits;
     }
     return 0;
   }
@@ -304,8 +302,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const r = this.#request;
     const before = this.#at;
     const sink = this.#sink;
-    while (this.#at < this.#bytes.length && !framing.done) {
-      const status = framing.read(this.#bytes, this.#at, this.#bytes.length);
+    while (this.#at < this.#end && !framing.done) {
+      const status = framing.read(this.#bytes, this.#at, this.#end);
       this.#at = framing.next;
       if (status !== 0) {
         this.#bodyFailed(status);
@@ -375,10 +373,11 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     if (framing === null || framing.done) return 0;
     const pending = this.#inLoop ? null : this.#pending;
     const bytes = pending ?? this.#bytes;
+    const end = pending === null ? this.#end : pending.length;
     let at = pending === null ? this.#at : 0;
     let status = 0;
-    while (status === 0 && at < bytes.length && !framing.done) {
-      status = framing.read(bytes, at, bytes.length);
+    while (status === 0 && at < end && !framing.done) {
+      status = framing.read(bytes, at, end);
       r.requestLength += framing.next - at;
       at = framing.next;
     }
@@ -401,7 +400,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const pending = this.#pending;
     if (pending !== null) {
       this.#pending = null;
-      this.#run(pending, false);
+      this.#run(pending, pending.length, false);
     }
     if (this.#pending === null || this.#pending.length <= READ_AHEAD) this.#unpause();
   }
@@ -485,7 +484,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const settings = r.location.settings;
     const counters = this.#acceptor.counters;
     this.#framing = null;
-    if (this.#ended && this.#pending === null && this.#at >= this.#bytes.length) {
+    if (this.#ended && this.#pending === null && this.#at >= this.#end) {
       this.#close();
       return;
     }
@@ -502,7 +501,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#action = 'keepalive';
       const now = this.#inLoop ? this.#now : performance.now();
       this.#idleSince = now;
-      this.#pipelined = this.#at < this.#bytes.length || this.#pending !== null;
+      this.#pipelined = this.#at < this.#end || this.#pending !== null;
       this.#keepaliveMin = settings.keepaliveMinTimeout;
       this.#deadline.set(now, timeout);
       this.#acceptor.countStatus(r);
@@ -511,7 +510,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
     const lingering =
       settings.lingeringClose === 'always' ||
-      (settings.lingeringClose === 'on' && (r.lingeringClose || this.#pending !== null || this.#at < this.#bytes.length));
+      (settings.lingeringClose === 'on' && (r.lingeringClose || this.#pending !== null || this.#at < this.#end));
     if (lingering) this.#linger(r);
     else this.#close();
   }
@@ -530,7 +529,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#lingerUntil = performance.now() + r.location.settings.lingeringTime;
     this.#lingeringTimeout = r.location.settings.lingeringTimeout;
     this.#acceptor.env.logFiles.flushTurn();
-    this.#output.handOver();
     this.#socket.end();
     if (this.#ended) {
       this.#close();
@@ -552,7 +550,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   terminate(r: Request, reset: boolean): void {
     if (r !== this.#request) return;
-    if (reset) resetConnection(this.#socket);
+    if (reset) this.#socket.reset();
+    // What the client did not take is of no use without the rest.
+    else if (!this.#socket.empty) this.#socket.close();
     this.#close();
   }
 
@@ -563,15 +563,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   upgrade(r: Request, received: (bytes: Buffer) => void): Upgraded {
     this.flush(r);
-    this.#output.handOver();
     this.#state = State.TUNNEL;
     this.#tunnel = received;
     this.#deadline.clear();
     this.#watcher = null;
-    const socket = this.#socket;
-    socket.removeAllListeners('drain').removeAllListeners('end');
-    const pending = this.#at < this.#bytes.length ? this.#bytes.subarray(this.#at) : this.#pending;
-    this.#at = this.#bytes.length;
+    const { socket, client } = this.#socket.handOver();
+    this.#socket = client;
+    const pending = this.#at < this.#end ? this.#bytes.subarray(this.#at, this.#end) : this.#pending;
+    this.#at = this.#end;
     this.#pending = null;
     this.#unpause();
     return { socket, pending: pending === null ? null : Buffer.from(pending) };
@@ -579,7 +578,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   // ---------------------------------------------------------------- the end of the connection
 
-  /** The client has sent all it will send. */
+  flushed(): void {
+    this.#output.drained();
+  }
+
   clientEnded(): void {
     this.#ended = true;
     switch (this.#state) {
@@ -590,8 +592,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
         break;
       case State.HEAD: {
         const r = this.#request as Request;
-        this.#parser.abandon();
-        takeHead(r, this.#parser.head);
+        (this.#parser as HeadParser).abandon();
+        takeHead(r, r.head);
         r.log(INFO, 'client prematurely closed connection');
         this.closed = true;
         terminate(r, 400);
@@ -630,7 +632,6 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
   }
 
-  /** The socket is gone: reset by the client, or closed by us. */
   socketClosed(): void {
     if (this.#state === State.CLOSED) return;
     this.closed = true;
@@ -650,8 +651,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const r = this.#request;
     switch (this.#state) {
       case State.HEAD:
-        this.#parser.abandon();
-        takeHead(r!, this.#parser.head);
+        (this.#parser as HeadParser).abandon();
+        takeHead(r!, r!.head);
         r!.log(INFO, 'client timed out (110: Connection timed out)');
         terminate(r!, 408);
         break;
@@ -733,15 +734,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#acceptor.env.logFiles.flushTurn();
     }
     this.#request = null;
-    if (!this.#socket.destroyed) {
-      // A client of TLS must be told that this is the end, or it takes what it got for cut off.
-      const silent = this.tls === undefined && this.#output.empty && !this.#socket.writableEnded;
-      if (silent) this.#socket.destroy();
-      else {
-        this.#output.handOver();
-        this.#socket.destroySoon();
-      }
-    }
+    this.#socket.closeSoon();
     this.#acceptor.connectionClosed(this);
   }
 }

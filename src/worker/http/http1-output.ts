@@ -1,5 +1,4 @@
-import type { Socket } from 'node:net';
-import { DirectWriter, REFUSED, WRITTEN } from '../../shared/net/direct-writer.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
 import type { Deadline } from './deadline.js';
@@ -10,9 +9,6 @@ import { http1Head } from './response-head.js';
 import { reasonPhrase } from './response-status.js';
 import type { TurnEnd, TurnTask } from './turn-end.js';
 
-/** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
-const COPY_LIMIT = 32 * 1024;
-const EMPTY = Buffer.alloc(0);
 const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
 
 /**
@@ -20,7 +16,7 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
  * asks for the next piece when there is room. nginx: ngx_http_write_filter, ngx_http_writer.
  */
 export class Http1Output implements TurnTask {
-  readonly #socket: Socket;
+  readonly #socket: ClientSocket;
   readonly #deadline: Deadline;
   readonly #turn: TurnEnd;
   #request: Request | null = null;
@@ -34,17 +30,12 @@ export class Http1Output implements TurnTask {
   #headWaits = false;
   #waiting = false;
   #lastQueued = false;
-  readonly #onFlushed: () => void;
-  readonly #direct: DirectWriter;
 
   /** `deadline` runs out when a client takes nothing for `send_timeout`. */
-  constructor(socket: Socket, deadline: Deadline, turn: TurnEnd, tls: boolean) {
+  constructor(socket: ClientSocket, deadline: Deadline, turn: TurnEnd) {
     this.#socket = socket;
     this.#deadline = deadline;
     this.#turn = turn;
-    this.#onFlushed = () => this.drained();
-    socket.on('drain', this.#onFlushed);
-    this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
   }
 
   /** Some of the response still waits to leave. */
@@ -54,14 +45,14 @@ export class Http1Output implements TurnTask {
 
   sendContinue(r: Request): void {
     const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
-    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#put(CONTINUE);
+    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#socket.write(CONTINUE);
   }
 
   sendInformational(r: Request, status: number, fields: readonly string[]): void {
     if (r.httpVersion < HTTP_11) return;
     let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
     for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
-    this.#put(text + '\r\n');
+    this.#socket.write(text + '\r\n');
   }
 
   sendHead(r: Request): void {
@@ -86,7 +77,7 @@ export class Http1Output implements TurnTask {
     }
     this.#head = null;
     r.bytesSent += head.length;
-    this.#put(head);
+    this.#socket.write(head);
   }
 
   /** Sends as much of a long head as its pace allows, and the rest later. */
@@ -96,7 +87,7 @@ export class Http1Output implements TurnTask {
     this.#head = allowed === head.length ? null : head.slice(allowed);
     if (allowed > 0) {
       r.bytesSent += allowed;
-      this.#put(head.slice(0, allowed));
+      this.#socket.write(head.slice(0, allowed));
     }
     if (this.#head === null) return;
     this.#headWaits = true;
@@ -149,20 +140,20 @@ export class Http1Output implements TurnTask {
 
   /** How many bytes of the body may be offered at a time: they leave as they are, as fast as the client takes them. */
   offerLimit(r: Request): number {
-    return r === this.#request && this.#pacer === null && !r.chunkedOut ? this.#direct.offerLimit : 0;
+    return r === this.#request && this.#pacer === null && !r.chunkedOut ? this.#socket.offerLimit : 0;
   }
 
   /** Sends as many of the bytes as the client's connection takes now, and returns how many; what to do next is up to `send`. */
   offer(r: Request, bytes: Chunk): number {
     this.flush();
-    const taken = this.#direct.offer(bytes);
+    const taken = this.#socket.offer(bytes);
     r.bytesSent += taken;
     return taken;
   }
 
   /** The kernel has taken everything. */
   get empty(): boolean {
-    return this.#direct.empty;
+    return this.#socket.empty;
   }
 
   /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
@@ -178,10 +169,7 @@ export class Http1Output implements TurnTask {
   #awaitDrain(r: Request, flowing: boolean): void {
     this.#waiting = true;
     this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
-    // Node tells when its buffer has drained only if a write returned false.
-    if (!flowing || this.#direct.pending) return;
-    this.#direct.hold();
-    this.#socket.write(EMPTY, this.#onFlushed);
+    if (flowing) this.#socket.awaitFlush();
   }
 
   /** The socket has room again. */
@@ -197,11 +185,6 @@ export class Http1Output implements TurnTask {
   #sentAll(r: Request): void {
     this.#lastQueued = false;
     finalize(r, 0);
-  }
-
-  /** What is done to the socket from now on comes after everything that was written here. */
-  handOver(): void {
-    this.#direct.hold();
   }
 
   /** The response is over. */
@@ -234,34 +217,12 @@ export class Http1Output implements TurnTask {
       if (last) after += lastChunk(r);
     }
     const total = before.length + size + after.length;
-    if (total === 0) return !this.#direct.pending;
+    if (total === 0) return !this.#socket.pending;
     r.bytesSent += total;
-    if (size === 0) return this.#put(before + after);
-    if (before === '' && after === '') return this.#put(chunk as Buffer);
-    const code = this.#direct.writeJoined(before, chunk as Buffer, after);
-    if (code !== REFUSED) return code === WRITTEN;
-    if (total <= COPY_LIMIT) {
-      const whole = Buffer.allocUnsafe(total);
-      whole.write(before, 0, before.length, 'latin1');
-      (chunk as Buffer).copy(whole, before.length);
-      if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
-      return this.#put(whole);
-    }
     const socket = this.#socket;
-    this.#direct.hold();
-    socket.cork();
-    if (before !== '') socket.write(before, 'latin1');
-    let flowing = socket.write(chunk as Buffer);
-    if (after !== '') flowing = socket.write(after, 'latin1');
-    socket.uncork();
-    return flowing;
-  }
-
-  /** Writes one piece. Returns false when it has to wait for the client. */
-  #put(data: string | Buffer): boolean {
-    const code = this.#direct.write(data);
-    if (code !== REFUSED) return code === WRITTEN;
-    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
+    if (size === 0) return socket.write(before + after);
+    if (before === '' && after === '') return socket.write(chunk as Buffer);
+    return socket.writeJoined(before, chunk as Buffer, after);
   }
 }
 

@@ -1,8 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
-import { ENOENT, FileInfo, type FileStat } from './file-info.js';
+import { ENOENT, FileInfo, type FileStat, isFileOrFolder } from './file-info.js';
 import type { FileSettings } from './file-settings.js';
 import type { Request } from './request.js';
+import { statFile } from './stat-file.js';
 import { openGuarded, type SymlinkRule, symlinkRule } from './symlinks.js';
 
 /** Files up to this size are read at once, and kept in memory. */
@@ -47,14 +48,14 @@ export function freshFile(r: Request, path: string, open: boolean, settings: Fil
     const known = open ? hot.get(path) : undefined;
     if (known !== undefined && hot.isConfirmed(known, r.startTime)) return known;
     const file = known?.file ?? fsPath(path);
-    const stat = statSync(file, QUIET) as Stats | undefined;
+    const stat = known === undefined ? (statSync(file, QUIET) as Stats | undefined) : statFile(file);
     if (stat === undefined) return new FileInfo(null, ENOENT, open ? 'open()' : 'stat()');
     if (!open) return new FileInfo(stat, 0, '');
     if (known?.sameVersion(stat)) {
       hot.confirm(known, r.startTime);
       return known;
     }
-    if (!stat.isFile() && !stat.isDirectory()) return new FileInfo(stat, 0, '');
+    if (!isFileOrFolder(stat.mode)) return new FileInfo(stat, 0, '');
     return takeFile(r, path, openSync(file, READ), settings);
   } catch (error) {
     const { errno, syscall } = error as NodeJS.ErrnoException;

@@ -13,13 +13,11 @@ export function http1Head(r: Request): string {
   const status = out.status;
   if (status !== 101) decideFraming(r);
   let text: string;
-  const usual = status === 200 && (out.statusText === undefined || out.statusText === 'OK') && out.date === undefined && !out.omitDate;
-  if (usual && out.server === undefined && !out.omitServer) text = usualStart(settings.serverTokens.eval(r), currentHttpDate());
+  const own = out.server === undefined && !out.omitServer && out.date === undefined && !out.omitDate;
+  const usual = out.statusText === undefined || (status === 200 && out.statusText === 'OK');
+  if (own && usual && status >= 200) text = usualStart(status, settings.serverTokens.eval(r), currentHttpDate());
   else {
-    // A backend may have sent one with less than three digits' worth.
-    text = status < 100 ? `HTTP/1.1 ${String(status).padStart(3, '0')}` : `HTTP/1.1 ${status}`;
-    const reason = out.statusText ?? reasonPhrase(status);
-    text += out.statusText === '' ? '\r\n' : ` ${reason}\r\n`;
+    text = statusLine(status, out.statusText);
     if (out.server === undefined && !out.omitServer) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
     if (out.date === undefined && !out.omitDate) text += `Date: ${currentHttpDate()}\r\n`;
   }
@@ -52,17 +50,28 @@ export function http1Head(r: Request): string {
   return text + '\r\n';
 }
 
+function statusLine(status: number, reason: string | undefined): string {
+  // A backend may have sent one with less than three digits' worth.
+  const code = status < 100 ? String(status).padStart(3, '0') : status;
+  return reason === '' ? `HTTP/1.1 ${code}\r\n` : `HTTP/1.1 ${code} ${reason ?? reasonPhrase(status)}\r\n`;
+}
+
 let startServer = '';
 let startDate = '';
-let start = '';
+let starts = new Map<number, string>();
 
-/** The first three lines of most answers, which are made once a second. */
-function usualStart(server: string, date: string): string {
+/** The first three lines of most answers, which are made once a second for each status. */
+function usualStart(status: number, server: string, date: string): string {
   if (date !== startDate || server !== startServer) {
     startServer = server;
     startDate = date;
+    starts = new Map();
+  }
+  let start = starts.get(status);
+  if (start === undefined) {
     // One flat piece of memory: joined text would be put together again for each response.
-    start = Buffer.from(`HTTP/1.1 200 OK\r\nServer: ${server}\r\nDate: ${date}\r\n`, 'latin1').toString('latin1');
+    start = Buffer.from(`${statusLine(status, undefined)}Server: ${server}\r\nDate: ${date}\r\n`, 'latin1').toString('latin1');
+    starts.set(status, start);
   }
   return start;
 }

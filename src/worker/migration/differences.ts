@@ -120,7 +120,7 @@ export const differenceTables: readonly DifferenceTable[] = [
         note: "nginx's event loop; here it is Node's",
       },
       {
-        directives: ['thread_pool', 'aio', 'aio_write', 'read_ahead', 'directio_alignment', 'tcp_nopush'],
+        directives: ['thread_pool', 'aio_write', 'read_ahead', 'directio_alignment', 'tcp_nopush'],
         note: 'how files and sockets are read and written; `sendfile`, `directio` and `output_buffers` only say in which pieces a file is read',
       },
       {

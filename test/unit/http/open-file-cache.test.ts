@@ -28,6 +28,7 @@ function request(settings: Partial<FileSettings>): Request {
     openFileCacheMinUses: 1,
     openFileCacheErrors: false,
     directio: Number.POSITIVE_INFINITY,
+    aio: false,
     readSize: 65536,
     maxReadSize: 65536,
     ...settings,

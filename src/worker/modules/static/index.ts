@@ -19,6 +19,7 @@ interface Settings {
   openFileCacheMinUses: number;
   openFileCacheErrors: boolean;
   directio: number;
+  aio: boolean;
   sendfile: boolean;
   sendfileMaxChunk: number;
   outputBuffers: { readonly number: number; readonly size: number } | undefined;
@@ -48,6 +49,7 @@ const scope = defineScope<Settings>({
     openFileCacheMinUses: inherit(1),
     openFileCacheErrors: inherit(false),
     directio: inherit(Number.POSITIVE_INFINITY),
+    aio: inherit(false),
     sendfile: inherit(false),
     sendfileMaxChunk: inherit(2 * 1024 * 1024),
     outputBuffers: inherit<{ readonly number: number; readonly size: number } | undefined>(undefined),
@@ -79,8 +81,8 @@ const scope = defineScope<Settings>({
     sendfile_max_chunk: { in: HTTP_SERVER_LOCATION, args: 1, set: size('sendfileMaxChunk') },
     output_buffers: { in: HTTP_SERVER_LOCATION, args: 2, set: buffers('outputBuffers') },
     subrequest_output_buffer_size: { in: HTTP_SERVER_LOCATION, args: 1, set: size('subrequestOutputBufferSize') },
-    // Node reads large files in threads of its own, and joins head and body by itself.
-    aio: { in: HTTP_SERVER_LOCATION, args: 1, set: unused(checkAio) },
+    aio: { in: HTTP_SERVER_LOCATION, args: 1, set: (conf, _node, ctx) => setAio(conf, ctx) },
+    // Node writes files at once, and joins head and body by itself.
     aio_write: { in: HTTP_SERVER_LOCATION, args: 'flag', set: unused() },
     tcp_nopush: { in: HTTP_SERVER_LOCATION, args: 'flag', set: unused() },
     // A hint to the kernel.
@@ -131,8 +133,10 @@ function setCache(conf: Partial<Settings>, ctx: Context): void {
 }
 
 // nginx: ngx_http_core_set_aio.
-function checkAio(ctx: Context): void {
+function setAio(conf: Partial<Settings>, ctx: Context): void {
+  if (conf.aio !== undefined) ctx.reject('is duplicate');
   const word = ctx.node.args[0]!;
+  conf.aio = word !== 'off';
   if (word === 'off' || word === 'on' || word === 'threads') return;
   if (!word.startsWith('threads=')) ctx.reject('invalid value', { arg: 0, hint: 'it is off, on, threads or threads=POOL' });
   if (word === 'threads=') ctx.fail('invalid thread pool name ""', { arg: 0 });
@@ -158,6 +162,7 @@ export const staticModule = defineModule({
       openFileCacheMinUses: conf.openFileCacheMinUses,
       openFileCacheErrors: conf.openFileCacheErrors,
       directio: conf.directio,
+      aio: conf.aio,
       readSize: conf.outputBuffers === undefined ? Math.min(PIECE, maxReadSize) : maxReadSize,
       maxReadSize,
     };

@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
+import { DirectWriter, REFUSED, WRITTEN } from './direct-writer.js';
+import { readInto } from './read-into.js';
+import { resetConnection } from './reset.js';
+
+/** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
+const COPY_LIMIT = 32 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/** A client's connection on one of Node's sockets: that of TLS, or one that somebody else read from first. */
+export class NodeSocket implements ClientSocket {
+  readonly #socket: Socket;
+  readonly #tls: boolean;
+  readonly #pushed: boolean;
+  readonly #direct: DirectWriter;
+  readonly #onFlushed: () => void;
+  #owner: SocketOwner | undefined = undefined;
+
+  /** `tls`: the socket is a `TLSSocket`. `pushed`: whoever made it gives the owner what it brings. */
+  constructor(socket: Socket, tls: boolean, pushed = false) {
+    this.#socket = socket;
+    this.#tls = tls;
+    this.#pushed = pushed;
+    this.#onFlushed = () => this.#owner?.flushed();
+    this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
+  }
+
+  remote(): SocketAddress {
+    return { address: this.#socket.remoteAddress, port: this.#socket.remotePort };
+  }
+
+  local(): SocketAddress {
+    return { address: this.#socket.localAddress, port: this.#socket.localPort };
+  }
+
+  get empty(): boolean {
+    return this.#direct.empty;
+  }
+
+  get pending(): boolean {
+    return this.#direct.pending;
+  }
+
+  start(owner: SocketOwner): void {
+    this.#owner = owner;
+    const socket = this.#socket;
+    socket.on('drain', this.#onFlushed);
+    socket.on('end', () => owner.clientEnded());
+    socket.on('error', () => {});
+    socket.on('close', () => owner.socketClosed());
+    if (this.#pushed || (this.#tls && readInto(socket, (bytes, length) => owner.received(bytes, length, true)))) return;
+    socket.on('data', (bytes: Buffer) => void owner.received(bytes, bytes.length, false));
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  write(data: string | Buffer): boolean {
+    const code = this.#direct.write(data);
+    if (code !== REFUSED) return code === WRITTEN;
+    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
+  }
+
+  writeJoined(before: string, bytes: Buffer, after: string): boolean {
+    const code = this.#direct.writeJoined(before, bytes, after);
+    if (code !== REFUSED) return code === WRITTEN;
+    const size = bytes.length;
+    const total = before.length + size + after.length;
+    if (total <= COPY_LIMIT) {
+      const whole = Buffer.allocUnsafe(total);
+      whole.write(before, 0, before.length, 'latin1');
+      bytes.copy(whole, before.length);
+      if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
+      return this.write(whole);
+    }
+    const socket = this.#socket;
+    this.#direct.hold();
+    socket.cork();
+    if (before !== '') socket.write(before, 'latin1');
+    let flowing = socket.write(bytes);
+    if (after !== '') flowing = socket.write(after, 'latin1');
+    socket.uncork();
+    return flowing;
+  }
+
+  get offerLimit(): number {
+    return this.#direct.offerLimit;
+  }
+
+  offer(bytes: Buffer): number {
+    return this.#direct.offer(bytes);
+  }
+
+  // Node tells when its buffer has drained only if a write returned false.
+  awaitFlush(): void {
+    if (this.#direct.pending) return;
+    this.#direct.hold();
+    this.#socket.write(EMPTY, this.#onFlushed);
+  }
+
+  end(): void {
+    this.#direct.hold();
+    this.#socket.end();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  closeSoon(): void {
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    // A client of TLS must be told that this is the end, or it takes what it got for cut off.
+    if (!this.#tls && this.empty && !socket.writableEnded) {
+      socket.destroy();
+      return;
+    }
+    this.#direct.hold();
+    socket.destroySoon();
+  }
+
+  reset(): void {
+    resetConnection(this.#socket);
+  }
+
+  handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
+    this.#direct.hold();
+    this.#socket.removeAllListeners('drain').removeAllListeners('end');
+    return { socket: this.#socket, client: this };
+  }
+}

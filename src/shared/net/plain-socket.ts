@@ -1,0 +1,230 @@
+// A client's connection without a `net.Socket`: libuv's handle and nothing else, so that neither an idle connection nor a request pays for
+// node:stream's two machines. Node has no public way to do that.
+import { Socket, type SocketConstructorOpts } from 'node:net';
+import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
+import { JOIN_LIMIT, offerTo } from './direct-writer.js';
+import { joined, keepJoined } from './joined.js';
+import { NodeSocket } from './node-socket.js';
+import { keepRequest, type StreamBinding, type StreamHandle, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
+
+interface Address {
+  address?: string | undefined;
+  port?: number;
+}
+
+/** libuv's wrapper of an accepted TCP or Unix-domain connection. */
+export interface ConnectionHandle extends StreamHandle {
+  onread: ((this: ConnectionHandle) => void) | undefined;
+  client?: PlainSocket;
+  useUserBuffer(buffer: Buffer): void;
+  readStart(): number;
+  readStop(): number;
+  setNoDelay?(on: boolean): number;
+  setKeepAlive?(on: boolean, delay: number): number;
+  getpeername?(into: Address): number;
+  getsockname?(into: Address): number;
+  shutdown(request: WriteRequest): number;
+  close(done: () => void): void;
+  reset?(done: () => void): number;
+}
+
+/** As much as libuv reads at once. */
+const READ_SIZE = 64 * 1024;
+const EOF = -4095;
+
+/** Most connections come to the same address, whose text they share. */
+let lastLocal: string | undefined;
+
+// What all connections read into; it is used up before the next one is read.
+let buffer: Buffer | undefined;
+let state: Int32Array | undefined;
+let lengthAt = 0;
+
+function onRead(this: ConnectionHandle): void {
+  this.client!.read(state![lengthAt]!);
+}
+
+/** Tells whether this Node lets its handles be used; `net.Socket` does the work otherwise. */
+export const canBePlain = (): boolean => streamBinding() !== null;
+
+/** A connection that was accepted just now. See {@link canBePlain}. */
+export class PlainSocket implements ClientSocket {
+  readonly #node: StreamBinding;
+  readonly #handle: ConnectionHandle;
+  #owner: SocketOwner | undefined = undefined;
+  /** Writes that the kernel did not take at once. */
+  #waiting = 0;
+  #reading = false;
+  #closed = false;
+  #closing = false;
+
+  constructor(handle: ConnectionHandle) {
+    this.#node = streamBinding() as StreamBinding;
+    this.#handle = handle;
+    handle.client = this;
+  }
+
+  remote(): SocketAddress {
+    const peer: Address = {};
+    this.#handle.getpeername?.(peer);
+    return peer;
+  }
+
+  local(): SocketAddress {
+    const local: Address = {};
+    this.#handle.getsockname?.(local);
+    if (local.address === lastLocal) local.address = lastLocal;
+    else lastLocal = local.address;
+    return local;
+  }
+
+  get empty(): boolean {
+    return this.#waiting === 0;
+  }
+
+  get pending(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Turns on probes of the connection while nothing is sent on it. */
+  keepAlive(): void {
+    this.#handle.setKeepAlive?.(true, 0);
+  }
+
+  start(owner: SocketOwner): void {
+    this.#owner = owner;
+    if (buffer === undefined) {
+      buffer = Buffer.allocUnsafeSlow(READ_SIZE);
+      state = this.#node.streamBaseState;
+      lengthAt = this.#node.kReadBytesOrError;
+    }
+    this.#handle.useUserBuffer(buffer);
+    this.#handle.onread = onRead;
+    this.resume();
+  }
+
+  /** So many bytes came into the common memory, or an error number. */
+  read(length: number): void {
+    if (this.#closed || length === 0) return;
+    if (length > 0) this.#owner!.received(buffer!, length, true);
+    else if (length === EOF) this.#owner!.clientEnded();
+    else this.close();
+  }
+
+  pause(): void {
+    if (!this.#reading || this.#closed) return;
+    this.#reading = false;
+    this.#handle.readStop();
+  }
+
+  resume(): void {
+    if (this.#reading || this.#closed) return;
+    this.#reading = true;
+    if (this.#handle.readStart() !== 0) this.close();
+  }
+
+  write(data: string | Buffer): boolean {
+    if (this.#closed) return true;
+    const request = writeRequest(this.#node);
+    const handle = this.#handle;
+    return this.#written(typeof data === 'string' ? handle.writeLatin1String(request, data) : handle.writeBuffer(request, data), data);
+  }
+
+  writeJoined(before: string, bytes: Buffer, after: string): boolean {
+    if (this.#closed) return true;
+    const request = writeRequest(this.#node);
+    if (before.length + bytes.length + after.length > JOIN_LIMIT) {
+      const pieces = [before, 'latin1', bytes, 'buffer'];
+      if (after !== '') pieces.push(after, 'latin1');
+      return this.#written(this.#handle.writev(request, pieces, false), pieces);
+    }
+    const whole = joined(before, bytes, after);
+    if (this.#written(this.#handle.writeBuffer(request, whole), whole)) return true;
+    keepJoined();
+    return false;
+  }
+
+  #written(error: number, data: unknown): boolean {
+    if (error !== 0) {
+      this.close();
+      return true;
+    }
+    if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) return true;
+    const request = keepRequest();
+    request.oncomplete = (status) => this.#done(status);
+    request.data = data;
+    this.#waiting++;
+    return false;
+  }
+
+  #done(status: number): void {
+    this.#waiting--;
+    if (this.#closed) return;
+    if (status < 0) this.close();
+    else if (this.#waiting === 0) {
+      if (this.#closing) this.close();
+      else this.#owner?.flushed();
+    }
+  }
+
+  get offerLimit(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  offer(bytes: Buffer): number {
+    if (this.#closed || this.#waiting > 0) return 0;
+    try {
+      return offerTo(this.#handle, bytes);
+    } catch {
+      this.close();
+      return 0;
+    }
+  }
+
+  // A write that returned true is in the kernel.
+  awaitFlush(): void {}
+
+  end(): void {
+    if (this.#closed) return;
+    const request = new this.#node.ShutdownWrap();
+    request.oncomplete = () => {};
+    if (this.#handle.shutdown(request) < 0) this.close();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#handle.close(() => this.#owner?.socketClosed());
+  }
+
+  closeSoon(): void {
+    if (this.#waiting === 0) this.close();
+    else this.#closing = true;
+  }
+
+  reset(): void {
+    if (this.#closed) return;
+    const done = (): void => this.#owner?.socketClosed();
+    // A connection that was ended already, or is none of TCP, cannot be reset.
+    if (this.#handle.reset === undefined || this.#handle.reset(done) !== 0) this.close();
+    else this.#closed = true;
+  }
+
+  handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
+    this.pause();
+    const owner = this.#owner as SocketOwner;
+    const shared = buffer as Buffer;
+    const options = {
+      handle: this.#handle,
+      allowHalfOpen: true,
+      readable: true,
+      writable: true,
+      onread: { buffer: shared, callback: (length: number) => owner.received(shared, length, true) },
+    };
+    const client = new NodeSocket(new Socket(options as SocketConstructorOpts), false, true);
+    client.start(owner);
+    // The handle's close tells the new socket from now on.
+    this.#closed = true;
+    return client.handOver();
+  }
+}
