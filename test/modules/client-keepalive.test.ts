@@ -1,6 +1,7 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
-import { http, RawClient } from '../support/raw-client.js';
+import { startOrigin } from '../support/origin.js';
+import { http, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
 const get = (path: string, more = '', version = '1.1') => `GET ${path} HTTP/${version}\r\nHost: a\r\n${more}\r\n`;
@@ -76,6 +77,31 @@ t.test('keepalive_time', async (t) => {
   while (connection === 'keep-alive' && Date.now() < until) connection = (await client.send(get('/')).response()).header('Connection');
   t.equal(connection, 'close');
   t.equal(await client.rest(), '');
+});
+
+t.test('a pipelined request is answered though its client closes its side as the answer before it comes', async (t) => {
+  let finish = (): void => {};
+  const origin = await startOrigin(t, async (request) => {
+    if (request.target === '/first') await new Promise<void>((done) => (finish = done));
+    return { body: request.target };
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`proxy_ignore_client_abort on; location / { proxy_pass http://127.0.0.1:${origin.port}; }`),
+  });
+  const client = await RawClient.connect(s);
+  client.send(requestText('GET', '/first') + requestText('GET', '/second'));
+  await origin.received(1);
+  // Both events wait for the worker when it goes on: the end of the response first, then the end of what the client sends.
+  const worker = s.workers()[0]!;
+  process.kill(worker, 'SIGSTOP');
+  t.teardown(() => void process.kill(worker, 'SIGCONT'));
+  finish();
+  await new Promise((done) => setTimeout(done, 50));
+  client.end();
+  await new Promise((done) => setTimeout(done, 50));
+  process.kill(worker, 'SIGCONT');
+  t.equal((await client.response()).text, '/first');
+  t.equal((await client.response()).text, '/second');
 });
 
 t.test('a graceful end lets requests finish and closes idle connections', async (t) => {

@@ -586,6 +586,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#ended = true;
     switch (this.#state) {
       case State.WAITING:
+        // A pipelined request that is about to be taken up is answered all the same.
+        if (this.#pending === null) this.#close();
+        break;
       case State.LINGERING:
       case State.DISCARDING:
         this.#close();
