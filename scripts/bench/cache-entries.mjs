@@ -2,14 +2,13 @@
 // index knows all entries, and asks for 500 of them. Prints CPU microseconds a request, of the server alone, and the ratio to the first size.
 //
 //   node scripts/bench/cache-entries.mjs [--entries 1000,1000000] [--seconds S] [--rounds N] [--folder DIR]
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { bundleSources } from './bundle.mjs';
 import { cpuOf } from './measure.mjs';
-import { commands, freePort, start, stop, stopAll } from './servers.mjs';
+import { commands, freePort, start, stop, workFolder } from './servers.mjs';
 import { check, load, writeScript } from './wrk.mjs';
 
 const { values: options } = parseArgs({
@@ -21,28 +20,13 @@ const { values: options } = parseArgs({
   },
 });
 const seconds = Number(options.seconds);
-const work = mkdtempSync(join(options.folder, 'cache-entries-'));
-chmodSync(work, 0o755);
-process.once('exit', () => {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const work = workFolder(options.folder);
 
-const format = `${work}/format.mjs`;
-await build({
-  stdin: {
-    contents: `export { BlockSums, encodeHeader, tableChecksum } from './worker/cache/file-format.js';
+const format = await bundleSources(
+  'cache-format',
+  `export { BlockSums, encodeHeader, tableChecksum } from './worker/cache/file-format.js';
 export { cacheFilePath } from './worker/cache/path.js'; export { md5Hex } from './shared/lib/md5.js';`,
-    resolveDir: new URL('../../src/', import.meta.url).pathname,
-    loader: 'ts',
-  },
-  outfile: format,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  logLevel: 'warning',
-});
+);
 const { BlockSums, encodeHeader, tableChecksum, cacheFilePath, md5Hex } = await import(format);
 
 const contenders = [];

@@ -4,13 +4,11 @@
 //
 //   node scripts/bench/growth.mjs [ROW ...] [--rounds N] [--seconds S] [--nginx PATH] [--connections N]
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf, treeOf } from './measure.mjs';
-import { commands, configuration, freePort, prepare, start, startBackend, stop, stopAll } from './servers.mjs';
+import { commands, configuration, freePort, prepare, start, startBackend, stop, workFolder } from './servers.mjs';
 import { load, writeScript } from './wrk.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -66,13 +64,7 @@ if (unknown.length > 0)
   throw new Error(`no such row: ${unknown.join(', ')} (${[...Object.keys(rows), ...Object.keys(extras)].join(', ')})`);
 const chosen = (name) => positionals.length === 0 || positionals.includes(name);
 
-const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-chmodSync(work, 0o755);
-process.once('exit', () => {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const work = workFolder();
 const { nginx, sluice } = commands(options.nginx);
 let launched = 0;
 

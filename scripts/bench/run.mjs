@@ -2,20 +2,8 @@
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
 //   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--rounds N] [--seconds S] [--json FILE] [--list]
-import {
-  chmodSync,
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { closeSync, ftruncateSync, mkdirSync, openSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf } from './measure.mjs';
 import { files, largeFile, modified, rows } from './rows.mjs';
@@ -29,7 +17,7 @@ import {
   startBackend,
   startResponder,
   stop,
-  stopAll,
+  workFolder,
 } from './servers.mjs';
 import { check, load, writeScript } from './wrk.mjs';
 
@@ -56,13 +44,7 @@ const WARM_SECONDS = 8;
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 
-const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-chmodSync(work, 0o755);
-process.once('exit', () => {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const work = workFolder();
 
 const docs = `${work}/docs`;
 writeDocuments();

@@ -1,7 +1,9 @@
 // Starts the servers to compare: the built sluice and a real nginx, each with one worker on the first core.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { treeOf } from './measure.mjs';
 
@@ -91,9 +93,16 @@ export async function stop(pid) {
   for (const each of tree) kill(each);
 }
 
-/** Ends whatever still runs; for the exit of the benchmark itself. */
-export function stopAll() {
-  for (const pid of running.keys()) kill(-pid);
+/** A new folder below `parent` for a benchmark; it goes with this process, and so does every server that still runs. */
+export function workFolder(parent = tmpdir()) {
+  const work = mkdtempSync(join(parent, 'sluice-bench-'));
+  chmodSync(work, 0o755);
+  process.once('exit', () => {
+    for (const pid of running.keys()) kill(-pid);
+    rmSync(work, { recursive: true, force: true });
+  });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  return work;
 }
 
 function kill(pid, signal = 'SIGKILL') {

@@ -4,11 +4,9 @@
 //
 //   node scripts/bench/zones.mjs [contention] [growth] [--rounds N] [--seconds S] [--keys N] [--nginx PATH]
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf } from './measure.mjs';
-import { commands, freePort, prepare, start, stop, stopAll } from './servers.mjs';
+import { commands, freePort, prepare, start, stop, workFolder } from './servers.mjs';
 import { load } from './wrk.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -30,13 +28,7 @@ const ALL_CORES = '0-31';
 const WARM_UP = 40_000;
 let launched = 0;
 
-const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-chmodSync(work, 0o755);
-process.once('exit', () => {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const work = workFolder();
 mkdirSync(`${work}/docs`);
 writeFileSync(`${work}/docs/1k.html`, 'x'.repeat(1024));
 

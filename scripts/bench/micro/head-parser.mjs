@@ -1,15 +1,7 @@
 // The cost of parsing one request head, in microseconds of CPU time: node scripts/bench/micro/head-parser.mjs
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { bundleSources } from '../bundle.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'head-parser-'));
-const outfile = join(folder, 'head-parser.mjs');
-const entry = new URL('../../../src/worker/http/head-parser.ts', import.meta.url).pathname;
-await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' });
-const { HEAD_DONE, HeadParser } = await import(outfile);
-rmSync(folder, { recursive: true });
+const { HEAD_DONE, HeadParser } = await import(await bundleSources('head-parser', "export * from './worker/http/head-parser.js';"));
 
 const browser = [
   'GET /assets/css/main.css?v=12345 HTTP/1.1',

@@ -7,9 +7,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { bundleSources } from '../bundle.mjs';
 
-const SOURCES = new URL('../../../src/', import.meta.url).pathname;
 const CONF = new URL('../../../conf', import.meta.url).pathname;
 const CONNECTIONS = 64;
 const TURNS = Number(process.env.TURNS ?? 60);
@@ -60,27 +59,13 @@ for (const [name, size] of Object.entries({ '1k.html': 1024, '10k.html': 10240, 
   utimesSync(`${work}/docs/${name}`, modified, modified);
 }
 
-// Where packages are found from, and where git does not look.
-const outfile = new URL(`../../../node_modules/.cache/sluice-request-${process.pid}.mjs`, import.meta.url).pathname;
-await build({
-  stdin: {
-    contents: `export { loadConfiguration } from './worker/configuration.js';
+const outfile = await bundleSources(
+  'request',
+  `export { loadConfiguration } from './worker/configuration.js';
 export { serve } from './worker/serve.js';
 export { ListenSocket } from './shared/net/listen-socket.js';
 export { LogFiles } from './shared/log/log-files.js';`,
-    resolveDir: SOURCES,
-    loader: 'ts',
-  },
-  outfile,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  packages: 'external',
-  define: { SLUICE_VERSION: '"0"' },
-  logLevel: 'warning',
-});
-process.once('exit', () => rmSync(outfile, { force: true }));
+);
 /** Connections to backends whose answer is due. */
 const asked = [];
 net.connect = (options) => {

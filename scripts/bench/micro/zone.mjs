@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { bundleSources } from '../bundle.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -32,33 +32,20 @@ const RUN = 100;
 /** Steps of `burn` in a microsecond, or so. */
 const STEPS = 500;
 let noise = 1;
-const SOURCES = new URL('../../../src/', import.meta.url).pathname;
 
 if (values.child === undefined) await compare();
 else await turns(await import(values.child));
 
 /** The whole measurement: all numbers of workers in turn, with zones and without. */
 async function compare() {
-  const outfile = new URL(`../../../node_modules/.cache/sluice-zone-${process.pid}.mjs`, import.meta.url).pathname;
-  await build({
-    stdin: {
-      contents: `export { ZoneSet } from './shared/zone/zone-set.js';
+  const outfile = await bundleSources(
+    'zone',
+    `export { ZoneSet } from './shared/zone/zone-set.js';
 export { SqliteZoneStore } from './shared/zone/store.js';
 export { monotonicMs } from './shared/zone/monotonic.js';
 export { rateZone, RateDecision } from './worker/modules/limit-req/zone.js';
 export { connZone, ENTERED } from './worker/modules/limit-conn/zone.js';`,
-      resolveDir: SOURCES,
-      loader: 'ts',
-    },
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'warning',
-  });
-  process.once('exit', () => rmSync(outfile));
+  );
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   const best = new Map();
   const counts = values.workers.split(',').map(Number);
