@@ -4,11 +4,9 @@
 //
 // Exits with 1 when sluice loses more than a drill allows. `--short` is for CI: seconds instead of minutes.
 // `--log` keeps the error log of the last drill that had something to complain about.
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { commands, stopAll } from '../bench/servers.mjs';
+import { commands, workFolder } from '../bench/servers.mjs';
 import { Stage } from './stage.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -39,13 +37,7 @@ const chosen =
     ? drills.filter((drill) => !options.short || drill.inCi !== false)
     : drills.filter(({ id, name }) => positionals.includes(name) || positionals.includes(id));
 
-const work = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
-chmodSync(work, 0o755);
-process.once('exit', () => {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const work = workFolder();
 
 const servers = commands(options.nginx);
 if (options['no-nginx']) delete servers.nginx;
@@ -68,7 +60,7 @@ async function runOne(drill, server, command) {
   const stage = new Stage({
     server,
     command,
-    dir: mkdtempSync(join(work, `${drill.name}-${server}-`)),
+    dir: mkdtempSync(`${work}/${drill.name}-${server}-`),
     short: options.short,
     env: server === 'sluice' ? drill.env : undefined,
   });
