@@ -8,13 +8,12 @@ import { enter, leave } from '../phases/at-work.js';
 import { ERROR } from '../phases/codes.js';
 import { chainEnd } from './chain-end.js';
 import { type BufferTaker, READ_BUFFER } from './read-buffers.js';
+import type { TurnReader } from './read-turns.js';
 import type { Source } from './stage.js';
 
 /** What waits for a client that takes no more: the kernel tells when it has room for it, and for much more behind it. */
 const WAITING = 4 * 1024;
 
-/** What one client gets in one turn of the event loop, in bytes, before others have theirs. */
-const TURN = 1024 * 1024;
 /** As much as is read at once where that is not left to a thread: the bytes are still in the processor's cache when they are sent. */
 const AT_ONCE = 128 * 1024;
 
@@ -34,7 +33,7 @@ const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd
  * with slow clients. Owns the descriptor. A file that shrinks meanwhile breaks the response off, since its length was
  * announced. nginx: ngx_output_chain_copy_buf.
  */
-export class FileSource implements Source, BufferTaker {
+export class FileSource implements Source, BufferTaker, TurnReader {
   readonly #fd: number;
   readonly #path: string;
   readonly #settings: FileSettings;
@@ -48,8 +47,6 @@ export class FileSource implements Source, BufferTaker {
   /** The worker's buffer that is read into; null for memory that stages may keep. */
   #buffer: Buffer | null = null;
   #aborted = false;
-  /** Bytes since others had their turn. */
-  #given = 0;
   readonly #onRead = (error: Error | null, count: number, piece: Buffer): void => this.#readDone(error, count, piece);
 
   /** Sends the bytes from `start` up to, not including, `end`. `path` is for log lines. */
@@ -78,10 +75,10 @@ export class FileSource implements Source, BufferTaker {
 
   /** As nginx does without `aio`: with the file in the system's memory, to hand the work to a thread and back costs more than the work. */
   #pullNow(r: Request): void {
-    if (this.#given >= TURN) {
-      this.#given = 0;
+    const turns = r.http.readTurns;
+    if (turns.over) {
       this.#request = r;
-      setImmediate(goOn, this);
+      turns.wait(this);
       return;
     }
     const size = Math.min(this.#settings.readSize, AT_ONCE, this.#limit, this.#end - this.#at);
@@ -97,15 +94,14 @@ export class FileSource implements Source, BufferTaker {
       this.#failed(r, null, count, size);
       return;
     }
-    this.#given += count;
+    turns.spend(count);
     const taken = r.stream.offer(r, piece);
     this.#at += taken;
     const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
     this.#send(r, rest, rest === null ? 0 : rest.length);
   }
 
-  /** The turn of the others is over. */
-  goOn(): void {
+  readTurn(): void {
     const r = this.#request;
     this.#request = null;
     if (this.#aborted || r === null) return;
@@ -190,8 +186,4 @@ export class FileSource implements Source, BufferTaker {
     this.#at = start;
     this.#end = end;
   }
-}
-
-function goOn(source: FileSource): void {
-  source.goOn();
 }

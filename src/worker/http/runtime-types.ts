@@ -6,6 +6,7 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, ERROR, type Level } from '../../shared/log/level.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
 import { ReadBuffers } from '../body/read-buffers.js';
+import { ReadTurns } from '../body/read-turns.js';
 import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
@@ -208,6 +209,7 @@ export class HttpRuntime {
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
   readonly readBuffers = new ReadBuffers();
+  readonly readTurns = new ReadTurns();
   readonly upstreams = new UpstreamGroups();
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;
