@@ -25,6 +25,12 @@ const routes = {
     };
     more();
   },
+  '/endless'(_request, response) {
+    const more = () => {
+      while (!response.destroyed) if (!response.write(large)) return response.once('drain', more);
+    };
+    more();
+  },
   '/upload'(request, response) {
     let size = 0;
     request.on('data', (chunk) => (size += chunk.length));

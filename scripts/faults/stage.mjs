@@ -61,7 +61,7 @@ pid %%DIR%%/server.pid;
 error_log %%DIR%%/error.log notice;
 ${main.includes('worker_rlimit_nofile') ? '' : 'worker_rlimit_nofile 20000;'}
 ${main}
-events { worker_connections 15000; }
+${main.includes('events') ? '' : 'events { worker_connections 15000; }'}
 http {
   ${http.includes('access_log') ? '' : 'access_log off;'}
   client_body_temp_path %%DIR%%/client_temp;
@@ -161,6 +161,14 @@ http {
         while ((await answer('report')).answered < count) await sleep(50);
       },
     };
+  }
+
+  /** Many connections at once; `done` resolves with `open` and `refused` once all stand, which they do until `end`. */
+  crowd(what) {
+    const child = this.#fork('crowd.mjs');
+    const done = new Promise((resolve) => child.once('message', resolve));
+    child.send({ port: this.port(0), ...what });
+    return { done, end: () => child.kill('SIGKILL') };
   }
 
   /** A request of its own on a new connection, with its answer as text; undefined when there is none in time. */
