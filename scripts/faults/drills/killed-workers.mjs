@@ -7,15 +7,20 @@ export default {
   alerts: true,
   async run(stage, expect) {
     const kills = stage.short ? 3 : 20;
-    await stage.start(usual);
+    await stage.start(usual.replace('location /upload', 'location /pid { return 200 $pid; } location /upload'));
     const at = [clients.keepAlive(stage, 12), clients.close(stage, 4), clients.proxied(stage, 8)];
     const load = stage.load(...at);
     await load.answered(100);
     for (let i = 0; i < kills; i++) {
       const [worker] = stage.workers();
       process.kill(worker, 'SIGKILL');
-      await stage.until(() => stage.workers().length === 2 && !stage.workers().includes(worker), 'the replacement');
+      await stage.until(() => {
+        const now = stage.workers();
+        return now.length === 2 && !now.includes(worker);
+      }, 'the replacement');
       await load.answered((await load.report()).answered + 200);
+      // It has its title before it serves, and with both workers gone there is nobody to answer.
+      await stage.until(async () => (await stage.get('/pid'))?.endsWith(`\n${stage.workers().at(-1)}`), 'an answer of the replacement');
     }
     const { answered, failed, why, gap } = await load.stop();
     // No more can be in flight in one worker than there are clients.
