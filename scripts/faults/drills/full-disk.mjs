@@ -9,7 +9,7 @@ export default {
   alerts: true,
   needs(stage) {
     mkdirSync(`${stage.dir}/disk`);
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=777', 'tmpfs', `${stage.dir}/disk`]).status === 0;
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=777', 'tmpfs', `${stage.dir}/disk`]).status === 0;
     return mounted ? undefined : 'no right to mount a small tmpfs';
   },
   cleanUp(stage) {
