@@ -24,9 +24,10 @@ export default {
     for (let i = 0; i < reloads; i++) await stage.reload();
     const { answered: reloaded } = await load.report();
     await load.answered(Math.max(reloaded + warm, stage.short ? 0 : 250_000));
-    const after = stage.memory();
     const { answered, failed, why, kinds, gap } = await load.stop();
+    // Old workers stay for as long as their tunnels do, which is until here.
     await stage.until(() => stage.workers().length === 2 && stage.processes().length <= 3, 'the end of the old workers');
+    const after = stage.memory();
     const now = stage.workers();
     expect(failed === 0, `${failed} requests failed: ${JSON.stringify(why)}`);
     expect(!now.some((pid) => before.includes(pid)), 'an old worker stayed');
