@@ -1,0 +1,3 @@
+import { testDrills } from '../support/drills.js';
+
+testDrills(['certificates', 'floods', 'worker-connections']);
