@@ -56,6 +56,8 @@ function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) 
     http2: address.http2,
     proxyProtocol: address.proxyProtocol,
     defaultServer: runtimeOf(address.defaultServer),
+    single: names.trivial,
+    patterns: names.patterns,
     find: (host, r) => names.find(host, r),
   };
   return runtime;

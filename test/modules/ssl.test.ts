@@ -1,6 +1,7 @@
 // Longer than most: the module has more directives than any other, and their tests share these clients and certificates.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
@@ -27,11 +28,26 @@ interface Exchange {
   readonly protocol: string | null;
 }
 
+interface Way extends ConnectionOptions {
+  port?: number;
+  host?: string;
+  /** The connection begins with a PROXY protocol header: such are served with sockets of Node's own. */
+  proxied?: boolean;
+}
+
+function dial(server: Server, { port = 0, proxied = false, host: _, ...tls }: Way = {}): TLSSocket {
+  const to = { host: '127.0.0.1', port: server.port(port) };
+  if (!proxied) return connect({ ...to, rejectUnauthorized: false, ...tls });
+  const socket = connectTcp(to);
+  socket.write('PROXY TCP4 192.0.2.1 127.0.0.1 1 2\r\n');
+  return connect({ socket, rejectUnauthorized: false, ...tls });
+}
+
 /** One request on a TLS connection of its own. Rejects when the handshake fails. */
-function get(server: Server, path: string, options: ConnectionOptions & { port?: number; host?: string } = {}): Promise<Exchange> {
-  const { port = 0, host, ...tls } = options;
+function get(server: Server, path: string, options: Way = {}): Promise<Exchange> {
+  const { host = options.servername || 'localhost' } = options;
   return new Promise((resolve, reject) => {
-    const socket: TLSSocket = connect({ host: '127.0.0.1', port: server.port(port), rejectUnauthorized: false, ...tls });
+    const socket = dial(server, options);
     let text = '';
     let ended = false;
     let session: Buffer | undefined;
@@ -42,7 +58,7 @@ function get(server: Server, path: string, options: ConnectionOptions & { port?:
     socket.on('secureConnect', () => {
       certificate = String(socket.getPeerCertificate().subject?.CN);
       protocol = socket.getProtocol();
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host ?? (tls.servername || 'localhost')}\r\nConnection: close\r\n\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     });
     socket.on('data', (data: string) => (text += data));
     socket.on('error', reject);
@@ -52,9 +68,9 @@ function get(server: Server, path: string, options: ConnectionOptions & { port?:
 }
 
 /** What a server says to some requests until it closes the connection. */
-function talk(server: Server, requests: string): Promise<string> {
+function talk(server: Server, requests: string, way: Way = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port: server.port(0), rejectUnauthorized: false });
+    const socket = dial(server, way);
     let text = '';
     socket.setEncoding('latin1');
     socket.on('secureConnect', () => socket.write(requests));
@@ -263,14 +279,9 @@ function startResponder(t: Test): Promise<Origin> {
 }
 
 /** The response that is stapled to a handshake. */
-function staple(server: Server, port: number): Promise<Buffer | null> {
+function staple(server: Server, port: number, way: Way = {}): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
-    const socket = connect({
-      host: '127.0.0.1',
-      port: server.port(port),
-      rejectUnauthorized: false,
-      requestOCSP: true,
-    } as ConnectionOptions);
+    const socket = dial(server, { ...way, port, requestOCSP: true } as Way);
     socket.on('OCSPResponse', (response: Buffer | null) => {
       socket.destroy();
       resolve(response?.length ? response : null);
@@ -299,6 +310,42 @@ t.test('responses of OCSP go with handshakes', async (t) => {
   await server.logged('certificate status not found in the OCSP response while requesting certificate status, responder: 127.0.0.1');
   t.equal(await staple(server, 1), null, 'a response about another certificate is not passed on');
   t.strictSame(await staple(server, 2), other, 'a file is sent as it is');
+});
+
+t.test('behind the PROXY protocol', async (t) => {
+  const proxied = true;
+  const big = 'b'.repeat(200_000);
+  const origin = await startOrigin(t, (_request, { socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\nfirst ');
+    socket.once('data', (data: Buffer) => socket.end(`then ${data}`));
+    return undefined;
+  });
+  const listen = (port: number): string => `listen 127.0.0.1:%%PORT_${port}%% ssl proxy_protocol; ${pair('rsa')}`;
+  const server = await start(
+    t,
+    `server { ${listen(0)} ssl_verify_client optional; ssl_client_certificate ${c.ca.cert}; ssl_stapling on; ssl_stapling_file file.der;
+       location /who { return 200 "$proxy_protocol_addr $ssl_client_verify $ssl_server_name $ssl_protocol"; }
+       location /up { proxy_pass http://127.0.0.1:${origin.port}; proxy_http_version 1.1; proxy_set_header Upgrade raw; proxy_set_header Connection Upgrade; }
+       location /gone { reset_timedout_connection on; return 444; }
+       location / { root %%DIR%%; } }
+     server { ${listen(1)} ssl_session_tickets off; ssl_session_cache shared:S:1m; return 200 $ssl_session_reused; }
+     server { ${listen(2)} ssl_reject_handshake on; }`,
+    { files: { 'big.txt': big, 'file.der': ocspResponse('rsa') } },
+  );
+  const who = await get(server, '/who', { proxied, servername: 'here', ...client('client') });
+  t.equal(body(who), '192.0.2.1 SUCCESS here TLSv1.3');
+  t.equal(who.ended, true);
+  const one = 'GET /big.txt HTTP/1.1\r\nHost: a\r\n\r\n';
+  t.equal((await talk(server, one.repeat(3) + 'GET /big.txt HTTP/1.0\r\n\r\n', { proxied })).split(big).length, 5);
+  const tunnel = await talk(server, 'GET /up HTTP/1.1\r\nHost: a\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\nearly', { proxied });
+  t.match(tunnel, /^HTTP\/1\.1 101 [\s\S]*first then early$/);
+  t.ok(await staple(server, 0, { proxied }));
+  await t.rejects(get(server, '/gone', { proxied }), { code: 'ECONNRESET' });
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const { session } = await get(server, '/', { proxied, port: 1, maxVersion });
+    t.equal(body(await get(server, '/', { proxied, port: 1, maxVersion, session })), 'r', maxVersion);
+  }
+  await t.rejects(get(server, '/', { proxied, port: 2 }), { code: 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME' });
 });
 
 t.test("the status of clients' certificates", async (t) => {

@@ -30,9 +30,9 @@ export const REFUSED = 2;
 /** Up to this size pieces are put together for a plain socket, which costs less than to give them to the kernel one by one. */
 export const JOIN_LIMIT = 16 * 1024;
 /** The same for a cipher, which makes records of what it gets at once. */
-const CIPHER_LIMIT = 32 * 1024;
+export const CIPHER_LIMIT = 32 * 1024;
 /** How much may be offered to a cipher, which takes all of it: a slow client's connection holds as much. */
-const CIPHER_OFFER = 128 * 1024;
+export const CIPHER_OFFER = 128 * 1024;
 
 /** Node's `net.Socket` lets everything wait while this is set, until it emits `connect`. */
 interface Waiting {
@@ -66,12 +66,13 @@ export class DirectWriter {
   readonly #flushed: () => void;
   readonly #tls: boolean;
   /** The write before, if it did not end at once. */
-  #last: WriteRequest | undefined = undefined;
+  #last: WriteRequest | undefined;
   #pending = false;
   #holding = false;
 
-  /** `flushed` is called when a pending write is done. `tls`: the socket is a `TLSSocket`. */
-  constructor(socket: Socket, flushed: () => void, tls: boolean) {
+  /** `flushed` is called when a pending write is done. `tls`: the socket has a cipher for a handle. `last`: a write of somebody else is under way. */
+  constructor(socket: Socket, flushed: () => void, tls: boolean, last?: WriteRequest) {
+    this.#last = last;
     const { _handle, _writableState } = socket as unknown as Internals;
     this.#node = streamBinding();
     this.#socket = socket;

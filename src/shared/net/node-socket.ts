@@ -3,6 +3,7 @@ import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.j
 import { DirectWriter, REFUSED, WRITTEN } from './direct-writer.js';
 import { readInto } from './read-into.js';
 import { resetConnection } from './reset.js';
+import type { WriteRequest } from './stream-binding.js';
 
 /** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
 const COPY_LIMIT = 32 * 1024;
@@ -17,13 +18,13 @@ export class NodeSocket implements ClientSocket {
   readonly #onFlushed: () => void;
   #owner: SocketOwner | undefined = undefined;
 
-  /** `tls`: the socket is a `TLSSocket`. `pushed`: whoever made it gives the owner what it brings. */
-  constructor(socket: Socket, tls: boolean, pushed = false) {
+  /** `tls`: the socket has a cipher for a handle. `pushed`: whoever made it gives the owner what it brings. `last`: a write to it that is under way. */
+  constructor(socket: Socket, tls: boolean, pushed = false, last?: WriteRequest) {
     this.#socket = socket;
     this.#tls = tls;
     this.#pushed = pushed;
     this.#onFlushed = () => this.#owner?.flushed();
-    this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
+    this.#direct = new DirectWriter(socket, this.#onFlushed, tls, last);
   }
 
   remote(): SocketAddress {

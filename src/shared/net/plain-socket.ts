@@ -14,6 +14,8 @@ interface Address {
 
 /** libuv's wrapper of an accepted TCP or Unix-domain connection. */
 export interface ConnectionHandle extends StreamHandle {
+  /** How many bytes the kernel has not taken yet. */
+  readonly writeQueueSize: number;
   onread: ((this: ConnectionHandle) => void) | undefined;
   client?: PlainSocket;
   useUserBuffer(buffer: Buffer): void;
@@ -44,6 +46,22 @@ function onRead(this: ConnectionHandle): void {
   this.client!.read(state![lengthAt]!);
 }
 
+/** Where the other end of a connection is. */
+export function remoteOf(handle: ConnectionHandle): SocketAddress {
+  const peer: Address = {};
+  handle.getpeername?.(peer);
+  return peer;
+}
+
+/** Where this end of a connection is. */
+export function localOf(handle: ConnectionHandle): SocketAddress {
+  const local: Address = {};
+  handle.getsockname?.(local);
+  if (local.address === lastLocal) local.address = lastLocal;
+  else lastLocal = local.address;
+  return local;
+}
+
 /** Tells whether this Node lets its handles be used; `net.Socket` does the work otherwise. */
 export const canBePlain = (): boolean => streamBinding() !== null;
 
@@ -65,17 +83,11 @@ export class PlainSocket implements ClientSocket {
   }
 
   remote(): SocketAddress {
-    const peer: Address = {};
-    this.#handle.getpeername?.(peer);
-    return peer;
+    return remoteOf(this.#handle);
   }
 
   local(): SocketAddress {
-    const local: Address = {};
-    this.#handle.getsockname?.(local);
-    if (local.address === lastLocal) local.address = lastLocal;
-    else lastLocal = local.address;
-    return local;
+    return localOf(this.#handle);
   }
 
   get empty(): boolean {
@@ -91,8 +103,11 @@ export class PlainSocket implements ClientSocket {
     this.#handle.setKeepAlive?.(true, 0);
   }
 
+  /** Another owner may follow the first. */
   start(owner: SocketOwner): void {
+    const first = this.#owner === undefined;
     this.#owner = owner;
+    if (!first) return;
     if (buffer === undefined) {
       buffer = Buffer.allocUnsafeSlow(READ_SIZE);
       state = this.#node.streamBaseState;
@@ -208,6 +223,13 @@ export class PlainSocket implements ClientSocket {
     // A connection that was ended already, or is none of TCP, cannot be reset.
     if (this.#handle.reset === undefined || this.#handle.reset(done) !== 0) this.close();
     else this.#closed = true;
+  }
+
+  /** Gives the handle, which is being read, to somebody who does all else with it. */
+  release(): ConnectionHandle {
+    this.resume();
+    this.#closed = true;
+    return this.#handle;
   }
 
   handOver(): { readonly socket: Socket; readonly client: ClientSocket } {

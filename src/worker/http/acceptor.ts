@@ -12,6 +12,7 @@ import { Http1Connection } from './http1-connection.js';
 import { type Opened, Opening } from './opening.js';
 import type { Request } from './request.js';
 import type { AddressRuntime, ListenerRuntime } from './runtime-types.js';
+import { TlsOpening } from './tls-opening.js';
 import { TurnEnd } from './turn-end.js';
 
 const SPARE_PARSERS = 64;
@@ -49,7 +50,7 @@ export class Acceptor {
   server(listener: ListenerRuntime): Server {
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
     const server = createServer(options, (socket) => this.#accept(listener, socket));
-    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined && !proxyProtocol)) {
+    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls?.direct !== false && !proxyProtocol)) {
       takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
     }
     return server;
@@ -74,7 +75,26 @@ export class Acceptor {
       return;
     }
     if (listener.soKeepalive) socket.keepAlive();
-    this.#serve(socket, addressOf(listener, socket), this.#nextId(), undefined);
+    const address = addressOf(listener, socket);
+    const id = this.#nextId();
+    if (address.tls === undefined) {
+      this.#serve(socket, address, id, undefined);
+      return;
+    }
+    this.counters.waiting++;
+    const opening = new TlsOpening(socket, address, id, (opened) => {
+      this.counters.waiting--;
+      if (opened === undefined) {
+        this.connectionClosed(opening);
+        return;
+      }
+      this.#connections.delete(opening);
+      const { tls } = opened;
+      const connection = this.#serve(tls?.socket ?? socket, address, id, { tls, proxyProtocol: undefined, plainOnTls: tls === undefined });
+      if (tls === undefined) connection.received(opened.bytes, opened.length, true);
+    });
+    this.#connections.add(opening);
+    opening.start();
   }
 
   #accept(listener: ListenerRuntime, socket: Socket): void {
@@ -95,17 +115,18 @@ export class Acceptor {
       if (opened === undefined) this.connectionClosed(opening);
       else {
         this.#connections.delete(opening);
-        this.#serve(opened.tls === undefined ? plain : new NodeSocket(opened.tls.socket, true), address, id, opened);
+        this.#serve(opened.tls?.socket ?? plain, address, id, opened);
       }
     });
     this.#connections.add(opening);
     opening.start();
   }
 
-  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): void {
+  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): Http1Connection {
     const connection = new Http1Connection(this, socket, address, id, this.#debugClients, opened);
     this.#connections.add(connection);
     connection.start();
+    return connection;
   }
 
   /** Numbers that no other worker gives out. */

@@ -29,6 +29,8 @@ class NoClient implements ClientConnection, ClientStream {
       http2: false,
       proxyProtocol: false,
       defaultServer: server,
+      single: true,
+      patterns: false,
       find: () => undefined,
     };
   }

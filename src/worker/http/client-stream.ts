@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import type { Chunk } from '../body/stage.js';
+import type { TlsPeer } from '../tls/peer.js';
 import type { Request } from './request.js';
 import type { AddressRuntime } from './runtime-types.js';
 
@@ -21,8 +22,8 @@ export interface ClientConnection {
   readonly acceptedAt: number;
   /** True for clients that `debug_connection` names: all their lines are logged. */
   readonly debugging: boolean;
-  /** The TLS socket, for `$ssl_*`. */
-  readonly tls: import('node:tls').TLSSocket | undefined;
+  /** What is known of a TLS connection, for `$ssl_*`. */
+  readonly tls: TlsPeer | undefined;
   /** From the PROXY protocol header, when the listener takes one. */
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** The client has gone or the connection was torn down. */

@@ -1,5 +1,4 @@
 // Longer than most: the states of one client connection and what leads from one to the next, which only make sense together.
-import type { TLSSocket } from 'node:tls';
 import { INFO } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { ClientSocket, SocketOwner } from '../../shared/net/client-socket.js';
@@ -7,6 +6,7 @@ import type { ProxyProtocolHeader } from '../../shared/net/proxy-protocol.js';
 import type { Chunk } from '../body/stage.js';
 import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../phases/codes.js';
 import { startPhases } from '../phases/engine.js';
+import type { TlsPeer } from '../tls/peer.js';
 import { asksForCertificates, checkClientCertificate } from '../tls/request-check.js';
 import type { Acceptor } from './acceptor.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
@@ -37,7 +37,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   readonly id: number;
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
-  readonly tls: TLSSocket | undefined;
+  readonly tls: TlsPeer | undefined;
   readonly sni: string | undefined;
   remoteAddress: string;
   remotePort: number;
@@ -99,8 +99,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     const local = socket.local();
     this.localAddress = local.address ?? (address.address === undefined ? '' : `unix:${address.address}`);
     this.localPort = local.port ?? 0;
-    this.tls = opened?.tls?.socket;
-    this.sni = (opened?.tls?.socket as { servername?: string | false } | undefined)?.servername || undefined;
+    this.tls = opened?.tls?.peer;
+    this.sni = this.tls?.sni;
     this.#server = opened?.tls?.server ?? address.defaultServer;
     this.#serverName = opened?.tls?.serverName;
     this.proxyProtocol = opened?.proxyProtocol;

@@ -198,12 +198,18 @@ export class NameTable<T> {
     this.trivial = address.servers.length === 1 && this.#regexes.length === 0;
   }
 
-  find(host: string, r: Request): T | undefined {
+  /** Some name is a regular expression. */
+  get patterns(): boolean {
+    return this.#regexes.length > 0;
+  }
+
+  /** Named groups of a regular expression are kept on `r`, which may be null where there are no {@link patterns}. */
+  find(host: string, r: Request | null): T | undefined {
     if (this.trivial) return undefined;
     const found = this.#hash.find(host);
     if (found !== undefined) return found;
     for (let i = 0; i < this.#regexes.length; i++) {
-      if (this.#regexes[i]!.regex.exec(r, host)) return this.#regexes[i]!.value;
+      if (this.#regexes[i]!.regex.exec(r as Request, host)) return this.#regexes[i]!.value;
     }
     return undefined;
   }

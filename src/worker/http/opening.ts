@@ -8,6 +8,9 @@ import type { AddressRuntime, TlsAccepted } from './runtime-types.js';
 /** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
 const HANDSHAKE = 0x16;
 
+/** Tells TLS from plain HTTP by the first byte. */
+export const isTls = (first: number): boolean => first === HANDSHAKE || (first & 0x80) !== 0;
+
 /** What is known once the opening is over. */
 export interface Opened {
   readonly tls: TlsAccepted | undefined;
@@ -85,8 +88,7 @@ export class Opening implements Expiring, LogSubject {
   /** The first byte tells TLS from plain HTTP. */
   #protocol(bytes: Buffer): void {
     this.#socket.unshift(bytes);
-    const first = bytes[0]!;
-    if (first !== HANDSHAKE && (first & 0x80) === 0) {
+    if (!isTls(bytes[0]!)) {
       this.#finish(undefined, true);
       return;
     }

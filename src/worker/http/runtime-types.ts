@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Block } from '../../shared/config/block.js';
 import type { Scope } from '../../shared/config/define.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, ERROR, type Level } from '../../shared/log/level.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import type { ComplexValue, RegexValue, VariableTable } from '../../shared/value/value.js';
 import { ReadBuffers } from '../body/read-buffers.js';
 import { ReadTurns } from '../body/read-turns.js';
@@ -11,6 +12,7 @@ import type { BodyFilter, HeaderFilter } from '../body/stage.js';
 import type { WorkerEnv } from '../module.js';
 import type { PhaseHandler } from '../phases/phase.js';
 import type { Resolver } from '../resolver/resolver.js';
+import type { TlsPeer } from '../tls/peer.js';
 import type { UpstreamGroup } from '../upstream/group.js';
 import { UpstreamGroups } from '../upstream/groups.js';
 import type { LocationBackend } from '../upstream/location-backend.js';
@@ -34,20 +36,40 @@ export interface AddressRuntime {
   readonly http2: boolean;
   readonly proxyProtocol: boolean;
   readonly defaultServer: ServerRuntime;
-  /** The server for a host name (lower case, without port). Named groups of a regular expression are kept on `r`. */
-  find(host: string, r: Request): ServerRuntime | undefined;
+  /** No name needs looking up: the default server answers for all. */
+  readonly single: boolean;
+  /** Some server's name is a regular expression. */
+  readonly patterns: boolean;
+  /** The server for a host name (lower case, without port). Named groups of a regular expression are kept on `r`, which may be null without {@link patterns}. */
+  find(host: string, r: Request | null): ServerRuntime | undefined;
 }
 
 /** Runs the TLS handshake of a connection. */
 export interface TlsTerminator {
+  /** It can work on libuv's handles: otherwise it wants Node's sockets. */
+  readonly direct: boolean;
   /** Calls back once, with what was agreed or with what failed. */
-  accept(socket: Socket, done: (result: TlsAccepted | TlsFailure) => void): void;
+  accept(socket: Socket, done: TlsDone): void;
+  /**
+   * The same for a connection that has no `net.Socket`, which it closes if the handshake fails; the bytes, which are good for the call, are all
+   * that came of it so far. Returns undefined when more must come before the handshake can begin.
+   */
+  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined;
 }
+
+/** A handshake under way. */
+export interface Handshaking {
+  /** Gives it up, and closes the connection; nobody is called back. */
+  close(): void;
+}
+
+export type TlsDone = (result: TlsAccepted | TlsFailure) => void;
 
 /** A finished TLS handshake. */
 export interface TlsAccepted {
   /** Decrypts. */
-  readonly socket: TLSSocket;
+  readonly socket: ClientSocket;
+  readonly peer: TlsPeer;
   /** The server that the client named in its hello, or the address's default server. */
   readonly server: ServerRuntime;
   /** The name in the hello, in lower case, when a server answers to it. */

@@ -1,68 +1,177 @@
-/** What is read from a client's first message before the handshake runs, so that the server is known when it starts. */
-export interface ClientHello {
-  /** The name in the server name extension, in lower case as sent; undefined when there was none. */
-  readonly serverName: string | undefined;
-  /** Session id of the message; in TLS 1.3 it says nothing. Empty when there is none. */
-  readonly sessionId: Buffer;
-  /** Identities of pre-shared keys: tickets or session ids of TLS 1.3. */
-  readonly identities: readonly Buffer[];
-  readonly ciphers: readonly number[];
-  readonly groups: readonly number[];
-  /** Groups for which the client sent a key right away. */
-  readonly keyShares: readonly number[];
-  readonly signatureAlgorithms: readonly number[];
-}
+import { latin1 } from '../../shared/lib/latin1.js';
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 /** Longer messages are left to the handshake itself. */
 const MAX_HELLO = 64 * 1024;
+const TLS_1_3 = 0x0304;
+const OCSP = 1;
 
-const EXT = { SERVER_NAME: 0, GROUPS: 10, SIGNATURE_ALGORITHMS: 13, PRE_SHARED_KEY: 41, KEY_SHARE: 51 } as const;
+const EXT = { SERVER_NAME: 0, STATUS: 5, GROUPS: 10, SIGNATURE_ALGORITHMS: 13, PRE_SHARED_KEY: 41, VERSIONS: 43, KEY_SHARE: 51 } as const;
 
-/** Reads over the bytes of a message; every read past the end throws {@link Short}. */
-class Reader {
-  readonly #bytes: Buffer;
-  #at: number;
-  readonly #end: number;
+/**
+ * What a client says first, read before the handshake runs, so that the server is known when it starts. What few configurations ask for is
+ * read when they do. What is malformed inside ends a list early: the handshake itself will say what is wrong with it.
+ */
+export class ClientHello {
+  /** The message, a character for a byte. */
+  readonly #text: string;
+  /** The name in the server name extension, in lower case as sent; undefined when there was none. */
+  readonly serverName: string | undefined;
+  /** The client speaks TLS 1.3. */
+  readonly tls13: boolean;
+  /** The client asks for the status of the server's certificate. */
+  readonly wantsStatus: boolean;
+  readonly #sessionAt: number;
+  readonly #ciphersAt: number;
+  readonly #groupsAt: number;
+  readonly #signaturesAt: number;
+  readonly #sharesAt: number;
+  readonly #identitiesAt: number;
 
-  constructor(bytes: Buffer, at = 0, end = bytes.length) {
-    this.#bytes = bytes;
-    this.#at = at;
-    this.#end = end;
+  /** Takes a whole message; throws {@link Short} when that is not a hello's form. */
+  constructor(message: Buffer) {
+    const end = message.length;
+    let at = 38;
+    this.#sessionAt = at;
+    at = after(message, at, 1, end);
+    this.#ciphersAt = at;
+    at = after(message, at, 2, end);
+    at = after(message, at, 1, end);
+    let serverName: string | undefined;
+    let tls13 = false;
+    let wantsStatus = false;
+    let groupsAt = 0;
+    let signaturesAt = 0;
+    let sharesAt = 0;
+    let identitiesAt = 0;
+    if (at < end) {
+      const last = after(message, at, 2, end);
+      at += 2;
+      while (at < last) {
+        const next = after(message, at + 2, 2, last);
+        const body = at + 4;
+        switch (number(message, at, 2, last)) {
+          case EXT.SERVER_NAME:
+            if (body < next) serverName = readServerName(message, body, next);
+            break;
+          case EXT.STATUS:
+            wantsStatus = message[body] === OCSP && body < next;
+            break;
+          case EXT.GROUPS:
+            groupsAt = body;
+            break;
+          case EXT.SIGNATURE_ALGORITHMS:
+            signaturesAt = body;
+            break;
+          case EXT.PRE_SHARED_KEY:
+            identitiesAt = body;
+            break;
+          case EXT.VERSIONS:
+            tls13 = offers13(message, body, next);
+            break;
+          case EXT.KEY_SHARE:
+            sharesAt = body;
+            break;
+        }
+        at = next;
+      }
+    }
+    this.#text = latin1(message, 0, end);
+    this.serverName = serverName;
+    this.tls13 = tls13;
+    this.wantsStatus = wantsStatus;
+    this.#groupsAt = groupsAt;
+    this.#signaturesAt = signaturesAt;
+    this.#sharesAt = sharesAt;
+    this.#identitiesAt = identitiesAt;
   }
 
-  get left(): number {
-    return this.#end - this.#at;
+  /** Session id of the message; in TLS 1.3 it says nothing. Empty when there is none. */
+  get sessionId(): Buffer {
+    return Buffer.from(this.#vector(this.#sessionAt, 1), 'latin1');
   }
 
-  number(size: number): number {
-    if (this.left < size) throw new Short();
-    const value = this.#bytes.readUIntBE(this.#at, size);
-    this.#at += size;
-    return value;
-  }
-
-  take(size: number): Buffer {
-    if (this.left < size) throw new Short();
-    const part = this.#bytes.subarray(this.#at, this.#at + size);
-    this.#at += size;
-    return part;
-  }
-
-  /** What follows under a length of `size` bytes. */
-  vector(size: number): Reader {
-    return new Reader(this.take(this.number(size)));
-  }
-
-  numbers(size: number): number[] {
-    const all: number[] = [];
-    while (this.left >= size) all.push(this.number(size));
+  /** Identities of pre-shared keys: tickets or session ids of TLS 1.3. */
+  get identities(): readonly Buffer[] {
+    const all: Buffer[] = [];
+    const list = this.#vector(this.#identitiesAt, 2);
+    for (let at = 0; at + 2 < list.length; ) {
+      const size = pair(list, at);
+      all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1'));
+      at += 2 + size + 4;
+    }
     return all;
+  }
+
+  get ciphers(): readonly number[] {
+    return pairs(this.#vector(this.#ciphersAt, 2));
+  }
+
+  get groups(): readonly number[] {
+    return pairs(this.#vector(this.#groupsAt, 2));
+  }
+
+  /** Groups for which the client sent a key right away. */
+  get keyShares(): readonly number[] {
+    const groups: number[] = [];
+    const list = this.#vector(this.#sharesAt, 2);
+    for (let at = 0; at + 4 <= list.length; at += 4 + pair(list, at + 2)) groups.push(pair(list, at));
+    return groups;
+  }
+
+  get signatureAlgorithms(): readonly number[] {
+    return pairs(this.#vector(this.#signaturesAt, 2));
+  }
+
+  /** What stands there under a length of `size` bytes; nothing at 0. */
+  #vector(at: number, size: number): string {
+    if (at === 0) return '';
+    const length = size === 1 ? this.#text.charCodeAt(at) : pair(this.#text, at);
+    return this.#text.slice(at + size, at + size + length);
   }
 }
 
+/** The bytes end before the message does. */
 class Short extends Error {}
+
+const pair = (text: string, at: number): number => (text.charCodeAt(at) << 8) | text.charCodeAt(at + 1);
+
+function pairs(list: string): number[] {
+  const all: number[] = [];
+  for (let at = 0; at + 2 <= list.length; at += 2) all.push(pair(list, at));
+  return all;
+}
+
+/** A number of one or two bytes. */
+function number(bytes: Buffer, at: number, size: number, end: number): number {
+  if (at + size > end) throw new Short();
+  return size === 1 ? bytes[at]! : (bytes[at]! << 8) | bytes[at + 1]!;
+}
+
+/** Where what stands there under a length of `size` bytes ends. */
+function after(bytes: Buffer, at: number, size: number, end: number): number {
+  const next = at + size + number(bytes, at, size, end);
+  if (next > end) throw new Short();
+  return next;
+}
+
+function readServerName(bytes: Buffer, at: number, end: number): string | undefined {
+  const last = after(bytes, at, 2, end);
+  at += 2;
+  while (at < last) {
+    const next = after(bytes, at + 1, 2, last);
+    if (bytes[at] === 0) return latin1(bytes, at + 3, next);
+    at = next;
+  }
+  return undefined;
+}
+
+function offers13(bytes: Buffer, at: number, end: number): boolean {
+  const last = after(bytes, at, 1, end);
+  for (at++; at + 2 <= last; at += 2) if (number(bytes, at, 2, last) === TLS_1_3) return true;
+  return false;
+}
 
 /**
  * Reads a hello from the first bytes of a connection. Returns `more` when the message is not complete yet and `unknown` when the bytes
@@ -72,7 +181,7 @@ export function readClientHello(bytes: Buffer): ClientHello | 'more' | 'unknown'
   const message = handshakeMessage(bytes);
   if (typeof message === 'string') return message;
   try {
-    return parseHello(message);
+    return new ClientHello(message);
   } catch (error) {
     if (error instanceof Short) return 'unknown';
     throw error;
@@ -87,7 +196,7 @@ function handshakeMessage(bytes: Buffer): Buffer | 'more' | 'unknown' {
   for (let at = 0; ; ) {
     if (at < bytes.length && bytes[at] !== HANDSHAKE) return 'unknown';
     if (bytes.length - at < 5) return 'more';
-    const size = bytes.readUInt16BE(at + 3);
+    const size = (bytes[at + 3]! << 8) | bytes[at + 4]!;
     if (size === 0) return 'unknown';
     if (bytes.length - at - 5 < size) return size > MAX_HELLO ? 'unknown' : 'more';
     const part = bytes.subarray(at + 5, at + 5 + size);
@@ -97,64 +206,12 @@ function handshakeMessage(bytes: Buffer): Buffer | 'more' | 'unknown' {
     if (wanted === -1 && length >= 4) {
       const head = parts.length === 1 ? part : Buffer.concat(parts);
       if (head[0] !== CLIENT_HELLO) return 'unknown';
-      wanted = 4 + head.readUIntBE(1, 3);
+      wanted = 4 + ((head[1]! << 16) | (head[2]! << 8) | head[3]!);
       if (wanted > MAX_HELLO) return 'unknown';
     }
-    if (wanted !== -1 && length >= wanted) return parts.length === 1 ? part : Buffer.concat(parts);
+    if (wanted !== -1 && length >= wanted) {
+      const whole = parts.length === 1 ? part : Buffer.concat(parts);
+      return whole.length === wanted ? whole : whole.subarray(0, wanted);
+    }
   }
-}
-
-function parseHello(message: Buffer): ClientHello {
-  const outer = new Reader(message);
-  outer.number(1);
-  const hello = outer.vector(3);
-  hello.take(34);
-  const session = hello.vector(1);
-  const sessionId = session.take(session.left);
-  const ciphers = hello.vector(2).numbers(2);
-  hello.vector(1);
-  let serverName: string | undefined;
-  let identities: Buffer[] = [];
-  let groups: readonly number[] = [];
-  let keyShares: readonly number[] = [];
-  let signatureAlgorithms: readonly number[] = [];
-  const extensions = hello.left > 0 ? hello.vector(2) : undefined;
-  while (extensions !== undefined && extensions.left > 0) {
-    const type = extensions.number(2);
-    const body = extensions.vector(2);
-    if (type === EXT.SERVER_NAME && body.left > 0) serverName = readServerName(body.vector(2));
-    else if (type === EXT.GROUPS) groups = body.vector(2).numbers(2);
-    else if (type === EXT.SIGNATURE_ALGORITHMS) signatureAlgorithms = body.vector(2).numbers(2);
-    else if (type === EXT.KEY_SHARE) keyShares = readKeyShares(body.vector(2));
-    else if (type === EXT.PRE_SHARED_KEY) identities = readIdentities(body.vector(2));
-  }
-  return { serverName, sessionId, identities, ciphers, groups, keyShares, signatureAlgorithms };
-}
-
-function readServerName(list: Reader): string | undefined {
-  while (list.left > 0) {
-    const type = list.number(1);
-    const name = list.vector(2);
-    if (type === 0) return name.take(name.left).toString('latin1');
-  }
-  return undefined;
-}
-
-function readKeyShares(list: Reader): number[] {
-  const groups: number[] = [];
-  while (list.left > 0) {
-    groups.push(list.number(2));
-    list.vector(2);
-  }
-  return groups;
-}
-
-function readIdentities(list: Reader): Buffer[] {
-  const identities: Buffer[] = [];
-  while (list.left > 0) {
-    const identity = list.vector(2);
-    identities.push(identity.take(identity.left));
-    list.take(4);
-  }
-  return identities;
 }

@@ -7,6 +7,21 @@ interface NativeHandle {
   loadSession(session: Buffer): void;
 }
 
+/** OpenSSL's SSL_MAX_SSL_SESSION_ID_LENGTH. */
+const MAX_SESSION_ID = 32;
+
+/** The session that a client wants to go on with, if it is known here. */
+export function sessionFor(tls: ServerTls, hello: ClientHello | undefined): Buffer | undefined {
+  const { sessions } = tls;
+  if (sessions === undefined || hello === undefined) return undefined;
+  const ids = tls.agreesOn13(hello) ? hello.identities : [hello.sessionId];
+  for (const id of ids) {
+    const session = id.length === 0 || id.length > MAX_SESSION_ID ? undefined : sessions.get(id);
+    if (session !== undefined) return session;
+  }
+  return undefined;
+}
+
 const NO_CERTIFICATES = { context: { getCertificate: () => null, getIssuer: () => null } };
 
 /**
@@ -31,16 +46,10 @@ export class HandshakeServer {
   }
 
   /** Names the socket, and gives it the session that its client wants to go on with. */
-  begin(socket: TLSSocket, sessionIds: readonly Buffer[]): void {
+  begin(socket: TLSSocket): void {
     this.#socket = socket;
-    const { sessions } = this.#tls;
-    if (sessions === undefined) return;
-    for (const id of sessionIds) {
-      const session = id.length === 0 || id.length > 32 ? undefined : sessions.get(id);
-      if (session === undefined) continue;
-      (socket as unknown as { _handle: NativeHandle | null })._handle?.loadSession(session);
-      return;
-    }
+    const session = sessionFor(this.#tls, this.#hello);
+    if (session !== undefined) (socket as unknown as { _handle: NativeHandle | null })._handle?.loadSession(session);
   }
 
   /** node:tls asks which events somebody waits for. */

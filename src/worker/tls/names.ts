@@ -1,4 +1,3 @@
-import type { TLSSocket } from 'node:tls';
 import type { TlsPeer } from './peer.js';
 
 /** OpenSSL's names of cipher suites by the numbers that clients send. */
@@ -75,18 +74,18 @@ function allowedGroups(setting: string): readonly number[] {
  * The group of a connection's key exchange. Node does not tell a server; it follows from what the client offered and how OpenSSL chooses:
  * the first key of the client that fits, else the first group of the client (or of the server, when that prefers its own) that fits.
  */
-export function negotiatedCurve(socket: TLSSocket, peer: TlsPeer | undefined): string | undefined {
-  if (peer?.hello === undefined) return undefined;
+export function negotiatedCurve(peer: TlsPeer): string | undefined {
+  const { cipher } = peer;
+  if (peer.hello === undefined || cipher === null) return undefined;
   const { groups, keyShares } = peer.hello;
   const { settings } = peer.server;
   const allowed = allowedGroups(settings.ecdhCurve);
   const preferred = settings.preferServerCiphers ? allowed : groups;
   const common = preferred.find((group) => groups.includes(group) && allowed.includes(group));
-  const protocol = socket.getProtocol();
+  const protocol = cipher.getProtocol();
   if (protocol === 'TLSv1.3') {
     const group = keyShares.find((share) => allowed.includes(share)) ?? common;
     return group === undefined ? undefined : curveName(group);
   }
-  const { name } = socket.getCipher();
-  return common !== undefined && name.startsWith('ECDHE') ? curveName(common) : undefined;
+  return common !== undefined && cipher.getCipher()?.name.startsWith('ECDHE') ? curveName(common) : undefined;
 }

@@ -1,31 +1,49 @@
 import type { X509Certificate } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
+import type { CipherState } from '../../shared/net/tls-binding.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusVerdict } from './client-status.js';
 import type { ServerTls } from './server-tls.js';
 import { type VerifyFailure, verifyFailure } from './verify.js';
 
-/** What is known of a TLS connection beyond its socket. */
+/** Who has the cipher of a connection, while there is one: afterwards, what was agreed is not known any more. */
+export interface CipherOwner {
+  readonly cipher: CipherState | null;
+}
+
+/** What is known of a client's TLS connection beyond its bytes. */
 export class TlsPeer {
   /** What the client said first; undefined when that could not be read. */
   readonly hello: ClientHello | undefined;
   /** Whose certificates the handshake ran with. */
   readonly server: ServerTls;
-  readonly #socket: TLSSocket;
+  readonly #owner: CipherOwner;
   #certificate: X509Certificate | null | undefined;
   #failure: VerifyFailure | null | undefined;
   /** What responders say against the client's certificates; null when nothing. */
   status: StatusVerdict = null;
+  /** The server name that the client asked for. */
+  readonly sni: string | undefined;
 
-  constructor(socket: TLSSocket, hello: ClientHello | undefined, server: ServerTls) {
-    this.#socket = socket;
+  constructor(owner: CipherOwner, hello: ClientHello | undefined, server: ServerTls) {
+    this.#owner = owner;
     this.hello = hello;
     this.server = server;
+    this.sni = hello === undefined ? owner.cipher?.getServername() || undefined : hello.serverName;
+  }
+
+  /** Null once the connection is closed. */
+  get cipher(): CipherState | null {
+    return this.#owner.cipher;
   }
 
   /** The client's certificate. */
   get certificate(): X509Certificate | null {
-    if (this.#certificate === undefined) this.#certificate = this.#socket.getPeerX509Certificate() ?? null;
+    if (this.#certificate === undefined) {
+      // Node makes no certificate of its native one but in this method, which needs nothing else of a socket.
+      const { getPeerX509Certificate } = TLSSocket.prototype;
+      this.#certificate = getPeerX509Certificate.call({ _handle: this.cipher } as unknown as TLSSocket) ?? null;
+    }
     return this.#certificate;
   }
 
@@ -33,7 +51,7 @@ export class TlsPeer {
   get failure(): VerifyFailure | null {
     if (this.#failure === undefined) {
       const { settings, authorities } = this.server;
-      this.#failure = this.certificate === null ? null : verifyFailure(this.#socket, this.certificate, authorities, settings.verifyDepth);
+      this.#failure = this.certificate === null ? null : verifyFailure(this.cipher, this.certificate, authorities, settings.verifyDepth);
     }
     return this.#failure;
   }
@@ -41,15 +59,3 @@ export class TlsPeer {
 
 /** Results that `ssl_verify_client optional_no_ca` lets pass. nginx: ngx_ssl_verify_error_optional. */
 export const OPTIONAL_FAILURES: ReadonlySet<number> = new Set([18, 19, 20, 21, 27]);
-
-const peers = new WeakMap<TLSSocket, TlsPeer>();
-
-/** Keeps what is known of a connection. */
-export function rememberPeer(socket: TLSSocket, peer: TlsPeer): void {
-  peers.set(socket, peer);
-}
-
-/** What is known of a connection whose handshake this server ran. */
-export function peerOf(socket: TLSSocket): TlsPeer | undefined {
-  return peers.get(socket);
-}

@@ -1,25 +1,24 @@
 import { INFO } from '../../shared/log/level.js';
 import type { Request } from '../http/request.js';
 import { CERT_ERROR, NO_CERT } from '../phases/codes.js';
-import { OPTIONAL_FAILURES, peerOf } from './peer.js';
+import { OPTIONAL_FAILURES } from './peer.js';
 import type { ServerTls } from './server-tls.js';
 
 /** Refuses a request whose client shows no certificate that its server wants. Returns 0, or the status. nginx: ngx_http_process_request. */
 export function checkClientCertificate(r: Request): number {
   const tls = r.server.tls as ServerTls | undefined;
-  const socket = r.connection.tls;
-  if (tls === undefined || socket === undefined || tls.settings.verify === 'off') return 0;
-  const peer = peerOf(socket);
-  const failure = peer?.failure ?? null;
+  const peer = r.connection.tls;
+  if (tls === undefined || peer === undefined || tls.settings.verify === 'off') return 0;
+  const { failure } = peer;
   if (failure !== null && (tls.settings.verify !== 'optional_no_ca' || !OPTIONAL_FAILURES.has(failure.code))) {
     r.log(INFO, `client SSL certificate verify error: (${failure.code}:${failure.text})`);
     return CERT_ERROR;
   }
-  if (tls.settings.verify === 'on' && (peer?.certificate ?? null) === null) {
+  if (tls.settings.verify === 'on' && peer.certificate === null) {
     r.log(INFO, 'client sent no required SSL certificate');
     return NO_CERT;
   }
-  if (peer !== undefined && peer.status !== null) {
+  if (peer.status !== null) {
     r.log(INFO, `client SSL certificate verify error: ${peer.status}`);
     return CERT_ERROR;
   }

@@ -7,7 +7,7 @@ import type { LocationRuntime } from '../http/runtime-types.js';
 import { chosenCertificate } from './certificate-choice.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';
-import { type ContextBase, contextBase, makeContext } from './context.js';
+import { type ContextBase, contextBase, makeContext, speaks13 } from './context.js';
 import { configuredIdentity, type Identity } from './identity.js';
 import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
@@ -28,6 +28,7 @@ export class ServerTls {
   /** What goes with each certificate; undefined where nothing does. */
   readonly #staples: readonly (Staple | undefined)[] | undefined;
   readonly #leaves: readonly X509Certificate[];
+  readonly #speaks13: boolean = false;
   readonly #base: ContextBase | undefined;
   readonly #fixed: SecureContext | undefined;
   readonly #keys: TicketKeys | undefined;
@@ -45,6 +46,7 @@ export class ServerTls {
     else if (builtin > 0) this.sessions = new BuiltinSessions(builtin);
     if (settings.sessionTickets) this.#keys = ticketKeys(settings, files, zones);
     this.#base = contextBase(settings, files);
+    this.#speaks13 = speaks13(this.#base);
     const dynamic = settings.complexNames.size > 0;
     const identities = dynamic ? [] : identitiesOf(settings, this.#passwords, files);
     this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
@@ -64,6 +66,11 @@ export class ServerTls {
   /** The server can run handshakes: it has certificates, or is there to refuse. */
   get ready(): boolean {
     return this.#base !== undefined;
+  }
+
+  /** A handshake that begins with this hello comes to TLS 1.3, or to nothing. */
+  agreesOn13(hello: ClientHello | undefined): boolean {
+    return this.#speaks13 && hello?.tls13 === true;
   }
 
   /** The context for a handshake; `request` stands in for the one to come when names of certificates have variables. Throws {@link TlsFileError}. */

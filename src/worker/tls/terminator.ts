@@ -1,26 +1,17 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { ERROR, INFO, type Level } from '../../shared/log/level.js';
-import type { ClientConnection, ClientStream } from '../http/client-stream.js';
-import { type HostParts, validateHost } from '../http/host.js';
-import { Request } from '../http/request.js';
-import { RequestHead } from '../http/request-head.js';
-import type { AddressRuntime, ServerRuntime, TlsAccepted, TlsFailure, TlsTerminator } from '../http/runtime-types.js';
+import { INFO } from '../../shared/log/level.js';
+import { NodeSocket } from '../../shared/net/node-socket.js';
+import type { PlainSocket } from '../../shared/net/plain-socket.js';
+import { cipherMaker, cipherOf } from '../../shared/net/tls-binding.js';
+import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure, TlsTerminator } from '../http/runtime-types.js';
 import { type ClientHello, readClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
+import { DirectHandshake } from './direct-handshake.js';
+import { choose, PROTOCOLS } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
 import { HandshakeServer } from './handshake-server.js';
-import { rememberPeer, TlsPeer } from './peer.js';
-import { TlsFileError } from './pem.js';
-import type { ServerTls } from './server-tls.js';
-
-const PROTOCOLS = ['http/1.1', 'http/1.0', 'http/0.9'];
-
-/** A fatal alert of TLS with this description. */
-const alert = (description: number): Buffer => Buffer.from([21, 3, 3, 0, 2, 2, description]);
-const INTERNAL_ERROR = 80;
-const UNRECOGNIZED_NAME = 112;
-const MAX_FRAGMENT = 16384;
+import { type CipherOwner, TlsPeer } from './peer.js';
 
 /** Lets errors after the handshake reach the socket's listeners; node:tls calls it for servers of its own. */
 interface ServerSocket {
@@ -36,20 +27,33 @@ export class AddressTls implements TlsTerminator {
     this.#address = address;
   }
 
-  accept(socket: Socket, done: (result: TlsAccepted | TlsFailure) => void): void {
+  get direct(): boolean {
+    return cipherMaker() !== null;
+  }
+
+  accept(socket: Socket, done: TlsDone): void {
     new Handshake(this.#address(), socket, done).read();
+  }
+
+  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined {
+    const hello = readClientHello(bytes);
+    if (hello === 'more') return undefined;
+    const handshake = new DirectHandshake(socket, done);
+    handshake.begin(this.#address(), hello === 'unknown' ? undefined : hello, bytes);
+    return handshake;
   }
 }
 
+/** On one of Node's sockets. */
 class Handshake {
   readonly #address: AddressRuntime;
   readonly #socket: Socket;
-  readonly #done: (result: TlsAccepted | TlsFailure) => void;
+  readonly #done: TlsDone;
   #held: Buffer | null = null;
   #ended = false;
   #cancel: (() => void) | undefined = undefined;
 
-  constructor(address: AddressRuntime, socket: Socket, done: (result: TlsAccepted | TlsFailure) => void) {
+  constructor(address: AddressRuntime, socket: Socket, done: TlsDone) {
     this.#address = address;
     this.#socket = socket;
     this.#done = done;
@@ -92,47 +96,42 @@ class Handshake {
   }
 
   #start(hello: ClientHello | undefined): void {
-    const asked = this.#serverFor(hello);
-    const fallback = this.#address.defaultServer;
-    const server = asked ?? fallback;
-    const own = server.tls as ServerTls;
-    const tls = own.ready ? own : (fallback.tls as ServerTls);
-    if (tls.settings.rejectHandshake || !tls.ready) {
-      this.#refuse(UNRECOGNIZED_NAME, INFO, 'SSL_do_handshake() failed (SSL: error:0A0000EA:SSL routines::callback failed)');
+    const choice = choose(this.#address, new NodeSocket(this.#socket, false), hello);
+    if ('alert' in choice) {
+      this.#socket.on('error', () => {});
+      this.#socket.end(choice.alert);
+      this.#end(choice.failure);
       return;
     }
-    let context: ReturnType<ServerTls['contextFor']>;
-    try {
-      context = tls.contextFor(() => this.#requestFor(server, hello));
-    } catch (error) {
-      const message = error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`;
-      this.#refuse(INTERNAL_ERROR, ERROR, message);
-      return;
-    }
+    const { tls, server, serverName } = choice;
     const events = new HandshakeServer(tls, hello);
     const secured = new TLSSocket(this.#socket, {
       isServer: true,
       server: events.asServer,
-      secureContext: context,
-      requestCert: own.ready ? own.settings.verify !== 'off' : tls.settings.verify !== 'off',
+      secureContext: choice.context,
+      requestCert: choice.verify,
       rejectUnauthorized: false,
       ALPNProtocols: PROTOCOLS,
     });
-    events.begin(secured, hello === undefined ? [] : [...hello.identities, hello.sessionId]);
+    events.begin(secured);
     secured.on('secure', () => {
       (secured as unknown as ServerSocket)._releaseControl();
-      if (own.settings.bufferSize < MAX_FRAGMENT) secured.setMaxSendFragment(Math.max(512, own.settings.bufferSize));
-      const peer = new TlsPeer(secured, hello, tls);
-      rememberPeer(secured, peer);
-      const serverName = asked === undefined ? undefined : hello?.serverName?.toLowerCase();
+      if (choice.maxFragment > 0) secured.setMaxSendFragment(choice.maxFragment);
+      const owner: CipherOwner = {
+        get cipher() {
+          return cipherOf(secured);
+        },
+      };
+      const peer = new TlsPeer(owner, hello, tls);
+      const accepted: TlsAccepted = { socket: new NodeSocket(secured, true), peer, server, serverName };
       const rules = tls.statusRules;
       if (rules === undefined || peer.failure !== null || peer.certificate === null) {
-        this.#end({ socket: secured, server, serverName });
+        this.#end(accepted);
         return;
       }
       this.#cancel = checkStatus(peer.certificate, rules, server.root, (verdict) => {
         peer.status = verdict;
-        this.#end({ socket: secured, server, serverName });
+        this.#end(accepted);
       });
     });
     secured.on('error', (error: NodeJS.ErrnoException) => {
@@ -141,51 +140,6 @@ class Handshake {
       secured.destroy();
     });
     secured.on('close', () => this.#end({ level: INFO, message: CLOSED_BY_PEER }));
-  }
-
-  /** The server for the name in the hello. nginx: ngx_http_ssl_servername. */
-  #serverFor(hello: ClientHello | undefined): ServerRuntime | undefined {
-    const name = hello?.serverName;
-    const parts: HostParts = { host: '', port: 0 };
-    if (name === undefined || !validateHost(name, parts)) return undefined;
-    return this.#address.find(parts.host, this.#requestFor(this.#address.defaultServer, hello));
-  }
-
-  #provisional: Request | undefined = undefined;
-
-  /** A request before there is one, for variables in the names of certificates; it keeps the groups of a server name's regular expression. */
-  #requestFor(server: ServerRuntime, hello: ClientHello | undefined): Request {
-    const known = this.#provisional;
-    if (known !== undefined) {
-      known.server = server;
-      known.location = server.root;
-      return known;
-    }
-    const socket = this.#socket;
-    const connection = {
-      id: 0,
-      remoteAddress: socket.remoteAddress ?? 'unix:',
-      remotePort: socket.remotePort ?? 0,
-      localAddress: socket.localAddress ?? '',
-      localPort: socket.localPort ?? 0,
-      address: this.#address,
-      requests: 0,
-      acceptedAt: performance.now(),
-      debugging: false,
-      tls: undefined,
-      proxyProtocol: undefined,
-      closed: false,
-      sni: hello?.serverName,
-    } satisfies ClientConnection;
-    const stream = { connection, action: 'SSL handshaking' } as unknown as ClientStream;
-    this.#provisional = new Request(stream, server, new RequestHead(), null, performance.now());
-    return this.#provisional;
-  }
-
-  #refuse(description: number, level: Level, message: string): void {
-    this.#socket.on('error', () => {});
-    this.#socket.end(alert(description));
-    this.#end({ level, message });
   }
 
   #end(result: TlsAccepted | TlsFailure): void {

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
+import type { CipherState } from '../../shared/net/tls-binding.js';
 
 /** A result of OpenSSL's X509_verify_cert. */
 export interface VerifyFailure {
@@ -9,13 +9,12 @@ export interface VerifyFailure {
 
 /** Why OpenSSL did not trust the peer's certificate; null when it did. `depth` is the number of intermediate certificates allowed. */
 export function verifyFailure(
-  socket: TLSSocket,
+  cipher: CipherState | null,
   certificate: X509Certificate,
   authorities: readonly X509Certificate[],
   depth: number,
 ): VerifyFailure | null {
-  const handle = (socket as unknown as { _handle: NativeHandle | null })._handle;
-  const error = handle?.verifyError();
+  const error = cipher?.verifyError();
   if (error !== undefined && error !== null) return { code: NUMBERS[error.code] ?? 1, text: error.message };
   return tooDeep(certificate, authorities, depth) ? { code: 22, text: 'certificate chain too long' } : null;
 }
@@ -30,10 +29,6 @@ function tooDeep(certificate: X509Certificate, authorities: readonly X509Certifi
     at = issuer;
   }
   return false;
-}
-
-interface NativeHandle {
-  verifyError(): (Error & { readonly code: string }) | null | undefined;
 }
 
 function selfIssued(certificate: X509Certificate): boolean {

@@ -2,6 +2,7 @@ import { isIPv4 } from 'node:net';
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
+import { cipherOf } from '../../shared/net/tls-binding.js';
 import { type ContextBase, contextBase, makeContext } from '../tls/context.js';
 import { configuredIdentity } from '../tls/identity.js';
 import { contextsOf, type IdentityContexts } from '../tls/identity-contexts.js';
@@ -104,7 +105,7 @@ export class TlsClient implements UpstreamTls {
     identity.certificate ??= socket.getPeerX509Certificate();
     const { certificate } = identity;
     if (certificate !== undefined) {
-      const failure = verifyFailure(socket, certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
+      const failure = verifyFailure(cipherOf(socket), certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
       if (failure !== null) return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
     }
     const matches = u.tlsName !== '' && certificate?.checkHost(u.tlsName) !== undefined;

@@ -1,48 +1,47 @@
 import type { X509Certificate } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
 import type { Request } from '../../http/request.js';
 import type { Variable } from '../../module.js';
 import { certificateNames, sessionId } from '../../tls/der.js';
 import { legacyName, rfc2253 } from '../../tls/distinguished-name.js';
 import { cipherName, curveName, negotiatedCurve } from '../../tls/names.js';
-import { peerOf, type TlsPeer } from '../../tls/peer.js';
+import type { TlsPeer } from '../../tls/peer.js';
 
 /** A variable of TLS connections; an empty value counts as none. nginx: ngx_http_ssl_variable. */
-function ofTls(name: string, get: (socket: TLSSocket, peer: TlsPeer | undefined) => string | undefined): Variable {
+function ofTls(name: string, get: (peer: TlsPeer) => string | undefined): Variable {
   return {
     name: `ssl_${name}`,
     changeable: true,
-    get: (r: Request) => (r.connection.tls === undefined ? undefined : get(r.connection.tls, peerOf(r.connection.tls)) || undefined),
+    get: (r: Request) => (r.connection.tls === undefined ? undefined : get(r.connection.tls) || undefined),
   };
 }
 
 const ofCertificate = (name: string, get: (certificate: X509Certificate) => string): Variable =>
-  ofTls(`client_${name}`, (_socket, peer) => (peer?.certificate ? get(peer.certificate) : undefined));
+  ofTls(`client_${name}`, (peer) => (peer.certificate === null ? undefined : get(peer.certificate)));
 
 const hex = (n: number): string => `0x${n.toString(16).padStart(4, '0')}`;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** `$ssl_*`. nginx: ngx_http_ssl_vars. */
 export const variables: readonly Variable[] = [
-  ofTls('protocol', (socket) => socket.getProtocol() ?? undefined),
-  ofTls('cipher', (socket) => socket.getCipher()?.name),
-  ofTls('ciphers', (_socket, peer) => peer?.hello?.ciphers.map(cipherName).join(':')),
-  ofTls('curve', (socket, peer) => negotiatedCurve(socket, peer)),
-  ofTls('curves', (_socket, peer) => peer?.hello?.groups.map(curveName).join(':')),
+  ofTls('protocol', ({ cipher }) => cipher?.getProtocol() ?? undefined),
+  ofTls('cipher', ({ cipher }) => cipher?.getCipher()?.name),
+  ofTls('ciphers', ({ hello }) => hello?.ciphers.map(cipherName).join(':')),
+  ofTls('curve', negotiatedCurve),
+  ofTls('curves', ({ hello }) => hello?.groups.map(curveName).join(':')),
   {
     ...ofTls('sigalg', () => undefined),
     warning: 'the "$ssl_sigalg" variable is always empty: Node does not tell which algorithm signed a handshake',
   },
-  ofTls('sigalgs', (_socket, peer) => peer?.hello?.signatureAlgorithms.map(hex).join(':')),
-  ofTls('session_id', (socket) => {
-    const session = socket.getSession();
+  ofTls('sigalgs', ({ hello }) => hello?.signatureAlgorithms.map(hex).join(':')),
+  ofTls('session_id', ({ cipher }) => {
+    const session = cipher?.getSession();
     return session === undefined ? undefined : sessionId(session).toString('hex');
   }),
-  ofTls('session_reused', (socket) => (socket.isSessionReused() ? 'r' : '.')),
+  ofTls('session_reused', ({ cipher }) => (cipher === null ? undefined : cipher.isSessionReused() ? 'r' : '.')),
   { ...ofTls('early_data', () => undefined), cacheable: false },
   // Also known while the handshake runs, for names of certificates.
   { name: 'ssl_server_name', changeable: true, get: (r) => r.connection.sni || undefined },
-  ofTls('alpn_protocol', (socket) => socket.alpnProtocol || undefined),
+  ofTls('alpn_protocol', ({ cipher }) => cipher?.getALPNNegotiatedProtocol() || undefined),
   ofTls('ech_status', () => undefined),
   ofTls('ech_outer_server_name', () => undefined),
   ofCertificate('cert', (certificate) => certificate.toString().trimEnd().replaceAll('\n', '\n\t')),
@@ -54,8 +53,8 @@ export const variables: readonly Variable[] = [
   ofCertificate('i_dn_legacy', (certificate) => legacyName(certificateNames(certificate.raw).issuer)),
   ofCertificate('serial', (certificate) => certificate.serialNumber),
   ofCertificate('fingerprint', (certificate) => certificate.fingerprint.replaceAll(':', '').toLowerCase()),
-  ofTls('client_verify', (_socket, peer) => {
-    if (!peer?.certificate) return 'NONE';
+  ofTls('client_verify', (peer) => {
+    if (peer.certificate === null) return 'NONE';
     const failure = peer.failure?.text ?? peer.status;
     return failure === null ? 'SUCCESS' : `FAILED:${failure}`;
   }),

@@ -1,0 +1,364 @@
+// A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
+// for two sockets of node:net with their streams and listeners. Node has no public way to do that.
+import { Socket, type SocketConstructorOpts } from 'node:net';
+import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
+import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
+import { joined, joinedText } from './joined.js';
+import { NodeSocket } from './node-socket.js';
+import { type ConnectionHandle, localOf, remoteOf } from './plain-socket.js';
+import { keepRequest, OVER, type StreamBinding, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
+import type { CipherHandle, CipherState } from './tls-binding.js';
+
+/** Whoever runs a handshake. */
+export interface HandshakeOwner {
+  /** The handshake is over. Called on OpenSSL's stack. */
+  handshakeDone(): void;
+  /** The handshake failed: with OpenSSL's error, or because the client has gone. The socket is still open. */
+  handshakeFailed(error: Error | undefined): void;
+}
+
+/** A record of TLS brings 16 KB at most. */
+const READ_SIZE = 16 * 1024;
+const EOF = -4095;
+
+// What all connections read into; it is used up before the next one is read.
+let buffer: Buffer | undefined;
+let state: Int32Array | undefined;
+let lengthAt = 0;
+
+interface OwnedCipher extends CipherHandle {
+  client: TlsSocket;
+}
+
+function onRead(this: CipherHandle): void {
+  (this as OwnedCipher).client.read(state![lengthAt]!);
+}
+
+function onError(this: CipherHandle, error: Error): void {
+  (this as OwnedCipher).client.broken(error);
+}
+
+function onHandshakeDone(this: CipherHandle): void {
+  (this as OwnedCipher).client.secured();
+}
+
+/** A connection whose handshake runs, and then what it brings and takes. */
+export class TlsSocket implements ClientSocket {
+  readonly #node: StreamBinding;
+  readonly #handle: ConnectionHandle;
+  #cipher: CipherHandle | null;
+  #handshake: HandshakeOwner | null;
+  #owner: SocketOwner | undefined = undefined;
+  /** The write before, if nobody knows yet that it is over. */
+  #last: WriteRequest | undefined = undefined;
+  /** What came while a write was under way. */
+  #queue: Buffer[] | null = null;
+  #pending = false;
+  /** What came before there was an owner. */
+  #early: Buffer[] | null = null;
+  #reading = true;
+  /** The client sends no more. */
+  #ended = false;
+  /** We send no more. */
+  #shut = false;
+  /** What said so to the client. */
+  #ending: WriteRequest | undefined = undefined;
+  #closing = false;
+  #closed = false;
+
+  /** Takes over a handle that is being read and has a cipher on it. The handshake begins with what {@link receive} is given. */
+  constructor(handle: ConnectionHandle, cipher: CipherHandle, handshake: HandshakeOwner) {
+    this.#node = streamBinding() as StreamBinding;
+    if (buffer === undefined) {
+      buffer = Buffer.allocUnsafeSlow(READ_SIZE);
+      state = this.#node.streamBaseState;
+      lengthAt = this.#node.kReadBytesOrError;
+    }
+    this.#handle = handle;
+    this.#cipher = cipher;
+    this.#handshake = handshake;
+    (cipher as OwnedCipher).client = this;
+    cipher.useUserBuffer(buffer);
+    cipher.onread = onRead;
+    cipher.onerror = onError;
+    cipher.onhandshakedone = onHandshakeDone;
+  }
+
+  /** What was agreed; null once the connection is closed. */
+  get cipher(): CipherState | null {
+    return this.#cipher;
+  }
+
+  /** Takes bytes that were read before the cipher was there. */
+  receive(bytes: Buffer): void {
+    this.#cipher?.receive(bytes);
+  }
+
+  remote(): SocketAddress {
+    return remoteOf(this.#handle);
+  }
+
+  local(): SocketAddress {
+    return localOf(this.#handle);
+  }
+
+  get empty(): boolean {
+    return !this.#pending;
+  }
+
+  get pending(): boolean {
+    return this.#pending;
+  }
+
+  start(owner: SocketOwner): void {
+    this.#owner = owner;
+    const early = this.#early;
+    this.#early = null;
+    if (early !== null) for (const bytes of early) owner.received(bytes, bytes.length, false);
+    if (this.#ended) owner.clientEnded();
+  }
+
+  /** So many bytes came into the common memory, or an error number. */
+  read(length: number): void {
+    if (this.#closed || length === 0) return;
+    const owner = this.#owner;
+    if (length > 0) {
+      if (owner !== undefined) owner.received(buffer!, length, true);
+      else this.#keep(Buffer.from(buffer!.subarray(0, length)));
+    } else if (this.#handshake !== null) this.#failed(undefined);
+    else if (length !== EOF) this.close();
+    else {
+      this.#ended = true;
+      owner?.clientEnded();
+    }
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#early === null) this.#early = [bytes];
+    else this.#early.push(bytes);
+  }
+
+  /** OpenSSL makes nothing of what came. It has sent its alert. */
+  broken(error: Error): void {
+    if (this.#closed) return;
+    if (this.#handshake === null) this.close();
+    else this.#failed(error);
+  }
+
+  #failed(error: Error | undefined): void {
+    const handshake = this.#handshake as HandshakeOwner;
+    this.#handshake = null;
+    handshake.handshakeFailed(error);
+  }
+
+  secured(): void {
+    const handshake = this.#handshake;
+    if (handshake === null || this.#closed) return;
+    this.#handshake = null;
+    handshake.handshakeDone();
+  }
+
+  pause(): void {
+    if (!this.#reading || this.#closed) return;
+    this.#reading = false;
+    this.#cipher!.readStop();
+  }
+
+  resume(): void {
+    if (this.#reading || this.#closed) return;
+    this.#reading = true;
+    if (this.#cipher!.readStart() !== 0) this.close();
+  }
+
+  /** A write is under way. A cipher takes no other one until it is over, and Node ends the process if it gets one. */
+  #busy(): boolean {
+    if (this.#last === undefined) return false;
+    if (this.#pending || this.#last.getAsyncId() !== OVER) return true;
+    this.#last = undefined;
+    return false;
+  }
+
+  write(data: string | Buffer): boolean {
+    if (this.#closed || this.#shut) return true;
+    if (this.#busy()) return this.#later(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+    const cipher = this.#cipher as CipherHandle;
+    const request = writeRequest(this.#node);
+    if (typeof data !== 'string') return this.#written(cipher.writeBuffer(request, data));
+    // Node copies a text twice for TLS.
+    if (data.length <= CIPHER_LIMIT) return this.#written(cipher.writeBuffer(request, joinedText(data)));
+    return this.#written(cipher.writeLatin1String(request, data));
+  }
+
+  writeJoined(before: string, bytes: Buffer, after: string): boolean {
+    if (this.#closed || this.#shut) return true;
+    if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {
+      const whole = joined(before, bytes, after);
+      if (this.#busy()) return this.#later(Buffer.from(whole));
+      return this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), whole));
+    }
+    if (this.#busy()) {
+      this.#later(Buffer.from(before, 'latin1'));
+      if (after !== '') this.#later(bytes);
+      return this.#later(after === '' ? bytes : Buffer.from(after, 'latin1'));
+    }
+    const pieces = [before, 'latin1', bytes, 'buffer', after, 'latin1'];
+    return this.#written((this.#cipher as CipherHandle).writev(writeRequest(this.#node), pieces, false));
+  }
+
+  #later(bytes: Buffer): boolean {
+    if (this.#queue === null) this.#queue = [bytes];
+    else this.#queue.push(bytes);
+    this.#awaitLast();
+    this.#pending = true;
+    return false;
+  }
+
+  #awaitLast(): void {
+    (this.#last as WriteRequest).oncomplete = (status) => this.#done(status);
+  }
+
+  #written(error: number): boolean {
+    if (error !== 0) {
+      this.close();
+      return true;
+    }
+    if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) return true;
+    this.#last = keepRequest();
+    // A cipher tells of every write later, those too that the kernel took; nobody has to hear of these.
+    if (this.#handle.writeQueueSize === 0) return true;
+    this.#awaitLast();
+    this.#pending = true;
+    return false;
+  }
+
+  #done(status: number): void {
+    const told = this.#pending;
+    const queue = this.#queue;
+    this.#last = undefined;
+    this.#pending = false;
+    this.#queue = null;
+    if (this.#closed) return;
+    if (status < 0) {
+      this.close();
+      return;
+    }
+    if (queue !== null) {
+      const all = queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue);
+      if (!this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), all))) return;
+    }
+    if (this.#shut) {
+      if (this.#last === undefined) this.idle();
+      else this.#awaitLast();
+    }
+    if (told && !this.#closing) this.#owner?.flushed();
+  }
+
+  get offerLimit(): number {
+    return CIPHER_OFFER;
+  }
+
+  offer(bytes: Buffer): number {
+    if (this.#closed || this.#shut || this.#busy()) return 0;
+    this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), bytes));
+    return bytes.length;
+  }
+
+  // A write that returned true is in the kernel.
+  awaitFlush(): void {}
+
+  end(): void {
+    if (this.#closed || this.#shut) return;
+    this.#shut = true;
+    this.#whenIdle();
+  }
+
+  closeSoon(): void {
+    if (this.#closed || this.#closing) return;
+    this.#closing = true;
+    this.#shut = true;
+    this.#whenIdle();
+  }
+
+  // Node's cipher would send the alert that says that this is the end behind the end of the connection if a write were under way, be it one
+  // of the handshake; those are over when the event loop's turn is.
+  #whenIdle(): void {
+    if (this.#busy()) this.#awaitLast();
+    else setImmediate(idle, this);
+  }
+
+  /** Nothing is under way any more: ends or closes, if that is to be. */
+  idle(): void {
+    if (this.#closed) return;
+    if (this.#ending === undefined) {
+      const request = new this.#node.ShutdownWrap();
+      if ((this.#cipher as CipherHandle).shutdown(request) < 0) {
+        this.close();
+        return;
+      }
+      this.#ending = request;
+    }
+    if (!this.#closing) return;
+    if (this.#handle.writeQueueSize === 0) this.close();
+    else this.#ending.oncomplete = () => this.close();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#handle.close(() => this.#gone());
+  }
+
+  #gone(): void {
+    const cipher = this.#cipher;
+    this.#owner?.socketClosed();
+    this.#cipher = null;
+    cipher?.destroySSL();
+  }
+
+  reset(): void {
+    if (this.#closed) return;
+    // A connection that was ended already, or is none of TCP, cannot be reset.
+    if (this.#handle.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) this.close();
+    else this.#closed = true;
+  }
+
+  handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
+    this.pause();
+    const owner = this.#owner as SocketOwner;
+    const cipher = this.#cipher as CipherHandle;
+    const handle = this.#handle;
+    const shared = buffer as Buffer;
+    const last = this.#busy() ? this.#last : undefined;
+    const options = {
+      handle: cipher,
+      allowHalfOpen: true,
+      readable: true,
+      writable: true,
+      onread: { buffer: shared, callback: (length: number) => owner.received(shared, length, true) },
+    };
+    const socket = new Socket(options as SocketConstructorOpts);
+    // Node resets plain sockets only.
+    socket.resetAndDestroy = () => {
+      const close = handle.close.bind(handle);
+      handle.close = (done) => void (handle.reset?.(done) === 0 || close(done));
+      return socket.destroy();
+    };
+    cipher.onerror = (error) => socket.destroy(error);
+    socket.on('close', () => {
+      this.#cipher = null;
+      cipher.destroySSL();
+    });
+    const client = new NodeSocket(socket, true, true, last);
+    client.start(owner);
+    // What the cipher brings goes to the new socket from now on.
+    this.#closed = true;
+    const handed = client.handOver();
+    for (const bytes of this.#queue ?? []) socket.write(bytes);
+    this.#queue = null;
+    return handed;
+  }
+}
+
+function idle(socket: TlsSocket): void {
+  socket.idle();
+}

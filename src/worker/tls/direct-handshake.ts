@@ -1,0 +1,114 @@
+import { INFO } from '../../shared/log/level.js';
+import type { PlainSocket } from '../../shared/net/plain-socket.js';
+import { type CipherHandle, cipherMaker } from '../../shared/net/tls-binding.js';
+import { type HandshakeOwner, TlsSocket } from '../../shared/net/tls-socket.js';
+import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../http/runtime-types.js';
+import type { ClientHello } from './client-hello.js';
+import { checkStatus } from './client-status.js';
+import { type Choice, choose, PROTOCOLS } from './handshake-choice.js';
+import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
+import { sessionFor } from './handshake-server.js';
+import { TlsPeer } from './peer.js';
+
+/** The names of ALPN as they stand in the extension: each behind its length. */
+const WIRE_PROTOCOLS = Buffer.concat(PROTOCOLS.map((name) => Buffer.from([name.length, ...Buffer.from(name)])));
+
+/** A handshake without node:tls's sockets: what is not configured costs no call of OpenSSL into JavaScript. */
+export class DirectHandshake implements HandshakeOwner, Handshaking {
+  readonly #plain: PlainSocket;
+  readonly #done: TlsDone;
+  #choice!: Choice;
+  #hello: ClientHello | undefined;
+  #socket: TlsSocket | undefined = undefined;
+  #ended = false;
+  #cancel: (() => void) | undefined = undefined;
+
+  constructor(plain: PlainSocket, done: TlsDone) {
+    this.#plain = plain;
+    this.#done = done;
+  }
+
+  /** `bytes` are what the client sent so far. */
+  begin(address: AddressRuntime, hello: ClientHello | undefined, bytes: Buffer): void {
+    const plain = this.#plain;
+    const choice = choose(address, plain, hello);
+    if ('alert' in choice) {
+      plain.write(choice.alert);
+      this.#end(choice.failure);
+      plain.closeSoon();
+      return;
+    }
+    this.#choice = choice;
+    this.#hello = hello;
+    const handle = plain.release();
+    const cipher = cipherMaker()!(handle, choice.context);
+    cipher.setALPNProtocols(WIRE_PROTOCOLS);
+    if (choice.verify) cipher.setVerifyMode(true, false);
+    if (choice.maxFragment > 0) cipher.setMaxSendFragment(choice.maxFragment);
+    const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
+    if (response !== undefined) cipher.setOCSPResponse(response);
+    const socket = new TlsSocket(handle, cipher, this);
+    this.#socket = socket;
+    this.#sessions(cipher);
+    socket.receive(bytes);
+  }
+
+  // nginx: ngx_ssl_new_session.
+  #sessions(cipher: CipherHandle): void {
+    const { tls } = this.#choice;
+    const { sessions, settings } = tls;
+    if (sessions === undefined) return;
+    const session = sessionFor(tls, this.#hello);
+    if (session !== undefined) cipher.loadSession(session);
+    // A session of TLS 1.3 that is in a ticket is told of, but not resumed from here.
+    if (settings.sessionTickets && tls.agreesOn13(this.#hello)) return;
+    cipher.onnewsession = (id, der) => {
+      const tickets = settings.sessionTickets && cipher.getProtocol() === 'TLSv1.3';
+      const done = (): void => {
+        if (this.#socket?.cipher !== null) cipher.newSessionDone();
+      };
+      // The client hears of a session once it is stored, since its next connection may come to another worker.
+      if (tickets) done();
+      else sessions.put(id, der, settings.sessionTimeout, done);
+    };
+    cipher.enableSessionCallbacks();
+    // The hello has been read: Node need not read it, too.
+    cipher.endParser();
+  }
+
+  handshakeDone(): void {
+    const { tls, server, serverName } = this.#choice;
+    const socket = this.#socket as TlsSocket;
+    const peer = new TlsPeer(socket, this.#hello, tls);
+    const accepted: TlsAccepted = { socket, peer, server, serverName };
+    const rules = tls.statusRules;
+    if (rules === undefined || peer.failure !== null || peer.certificate === null) {
+      this.#end(accepted);
+      return;
+    }
+    socket.pause();
+    this.#cancel = checkStatus(peer.certificate, rules, server.root, (verdict) => {
+      peer.status = verdict;
+      socket.resume();
+      this.#end(accepted);
+    });
+  }
+
+  handshakeFailed(error: Error | undefined): void {
+    this.#end(error === undefined ? { level: INFO, message: CLOSED_BY_PEER } : handshakeFailure(error));
+    this.#socket?.close();
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#cancel?.();
+    (this.#socket ?? this.#plain).close();
+  }
+
+  #end(result: TlsAccepted | TlsFailure): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cancel?.();
+    this.#done(result);
+  }
+}

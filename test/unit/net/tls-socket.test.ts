@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { createSecureContext, type SecureContext, connect as secure, TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import { ListenSocket, takeConnections } from '../../../src/shared/net/listen-socket.js';
+import { PlainSocket } from '../../../src/shared/net/plain-socket.js';
+import { cipherMaker } from '../../../src/shared/net/tls-binding.js';
+import { TlsSocket } from '../../../src/shared/net/tls-socket.js';
+import { certs, pem } from '../../support/certs.js';
+
+const { rsa } = certs();
+const context: SecureContext = createSecureContext({ cert: pem(rsa.cert), key: pem(rsa.key) });
+
+/** Both ends of a new connection; what happens on the server's side is noted. The client of TLS begins with `begin`. */
+async function pair(t: Test) {
+  const spec = {
+    key: '127.0.0.1:0',
+    family: 'ipv4',
+    address: '127.0.0.1',
+    port: 0,
+    backlog: 8,
+    ipv6only: false,
+    reuseport: false,
+    udp: false,
+  } as const;
+  const listening = ListenSocket.bind(spec);
+  const server = createServer();
+  const owner = new Owner();
+  takeConnections(server, (handle) => owner.accept(new PlainSocket(handle)));
+  listening.attach(server);
+  await new Promise<void>((done, fail) => listening.open((error) => (error === undefined ? done() : fail(error))));
+  const name: { port?: number } = {};
+  listening.handle.getsockname!(name);
+  const raw = connect(name.port!, '127.0.0.1');
+  raw.on('error', () => {});
+  await once(raw, 'connect');
+  t.teardown(() => {
+    raw.destroy();
+    owner.socket?.close();
+    listening.close();
+  });
+  return { raw, owner };
+}
+
+class Owner {
+  text = '';
+  socket: TlsSocket | undefined;
+  readonly events: string[] = [];
+  #wake = (): void => {};
+
+  accept(plain: PlainSocket): void {
+    plain.start({
+      received: (bytes, length) => {
+        const handle = plain.release();
+        this.socket = new TlsSocket(handle, cipherMaker()!(handle, context), this);
+        this.socket.receive(bytes.subarray(0, length));
+        return true;
+      },
+      clientEnded: () => {},
+      flushed: () => {},
+      socketClosed: () => {},
+    });
+  }
+  handshakeDone(): void {
+    this.#note('secure');
+    this.socket!.start(this);
+  }
+  handshakeFailed(error: (Error & { readonly code?: string }) | undefined): void {
+    this.#note(`failed: ${error?.code}`);
+    this.socket!.close();
+  }
+  received(bytes: Buffer, length: number): boolean {
+    this.text += bytes.toString('latin1', 0, length);
+    this.#wake();
+    return true;
+  }
+  clientEnded = (): void => this.#note('ended');
+  flushed = (): void => this.#note('flushed');
+  socketClosed = (): void => this.#note('closed');
+  #note(event: string): void {
+    this.events.push(event);
+    this.#wake();
+  }
+  async until(test: () => boolean): Promise<void> {
+    while (!test()) {
+      await new Promise<void>((done) => {
+        this.#wake = done;
+      });
+    }
+  }
+}
+
+/** The same with the handshake behind it. */
+async function securePair(t: Test) {
+  const { raw, owner } = await pair(t);
+  const client = secure({ socket: raw, rejectUnauthorized: false });
+  client.on('error', () => {});
+  client.pause();
+  await Promise.all([once(client, 'secureConnect'), owner.until(() => owner.events.includes('secure'))]);
+  return { raw, client, owner, socket: owner.socket! };
+}
+
+async function readAll(client: Socket): Promise<string> {
+  let text = '';
+  let ended = false;
+  client.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+  });
+  client.on('end', () => {
+    ended = true;
+  });
+  client.resume();
+  await once(client, 'close');
+  return ended ? text : `${text}, cut off`;
+}
+
+/** Writes until the kernel takes no more; returns all of it. */
+function fill(socket: TlsSocket): string {
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  let sent = '';
+  for (let count = 0; count < 200; count++) {
+    socket.writeJoined(`${sent.length}:`, piece, '\r\n');
+    sent += `${sent.length}:${piece.toString('latin1')}\r\n`;
+  }
+  return sent;
+}
+
+t.test('bytes go both ways, in whichever form they are given', async (t) => {
+  const { raw, client, owner, socket } = await securePair(t);
+  t.match(socket.remote(), { address: '127.0.0.1', port: raw.localPort });
+  t.match(socket.local(), { address: '127.0.0.1', port: raw.remotePort });
+  t.equal(socket.cipher?.getProtocol(), 'TLSv1.3');
+  client.write('hello');
+  await owner.until(() => owner.text === 'hello');
+  socket.pause();
+  client.write(' again');
+  socket.resume();
+  await owner.until(() => owner.text === 'hello again');
+  socket.write('one\xff ');
+  socket.write(Buffer.from('two '));
+  socket.writeJoined('three ', Buffer.from('four'), ' five');
+  socket.writeJoined(' ', Buffer.alloc(40 * 1024, '.'), '');
+  socket.writeJoined('', Buffer.alloc(40 * 1024, '.'), '!');
+  socket.end();
+  t.ok(socket.write('too late'));
+  const dots = '.'.repeat(40 * 1024);
+  t.equal((await readAll(client)) === `one\xff two three four five ${dots}${dots}!`, true);
+  await owner.until(() => owner.events.includes('ended'));
+  socket.closeSoon();
+  await owner.until(() => owner.events.includes('closed'));
+  t.equal(socket.cipher, null);
+});
+
+t.test('a piece that is offered is taken as a whole, or not at all', async (t) => {
+  const { client, owner, socket } = await securePair(t);
+  const piece = Buffer.alloc(socket.offerLimit, 'x');
+  let taken = 0;
+  while (socket.empty) {
+    const count = socket.offer(piece);
+    taken += count;
+    if (count === 0) {
+      socket.write('.');
+      taken++;
+    }
+    await owner.until(() => true);
+  }
+  t.equal(socket.offer(piece), 0);
+  const all = readAll(client);
+  await owner.until(() => owner.events.includes('flushed'));
+  t.ok(socket.empty);
+  socket.closeSoon();
+  t.equal((await all).length, taken);
+});
+
+t.test('what the kernel does not take at once follows, and is told of', async (t) => {
+  const { client, owner, socket } = await securePair(t);
+  const sent = fill(socket);
+  t.ok(socket.pending);
+  const all = readAll(client);
+  await owner.until(() => owner.events.includes('flushed'));
+  t.ok(socket.empty);
+  socket.closeSoon();
+  t.equal((await all) === sent, true);
+});
+
+t.test('a connection that is closed soon sends what it has first, and that this is the end', async (t) => {
+  const { client, owner, socket } = await securePair(t);
+  const sent = fill(socket);
+  socket.closeSoon();
+  t.equal((await readAll(client)) === sent, true);
+  await owner.until(() => owner.events.includes('closed'));
+  t.notOk(owner.events.includes('flushed'));
+  t.ok(socket.write('too late'), 'and then takes everything and sends nothing');
+});
+
+t.test('a connection that is closed without a word', async (t) => {
+  const { client, socket } = await securePair(t);
+  socket.closeSoon();
+  t.equal(await readAll(client), '');
+});
+
+t.test('a reset, and a client that resets', async (t) => {
+  const one = await securePair(t);
+  one.raw.resume();
+  one.socket.reset();
+  await one.owner.until(() => one.owner.events.includes('closed'));
+  const other = await securePair(t);
+  other.client.write('hello');
+  await other.owner.until(() => other.owner.text === 'hello');
+  // What Node's own method does first would be an end, not a reset.
+  (other.raw as unknown as { readonly _handle: { reset(done: () => void): void } })._handle.reset(() => {});
+  await other.owner.until(() => other.owner.events.includes('closed'));
+  t.strictSame(other.owner.events, ['secure', 'closed']);
+});
+
+t.test('handshakes that fail', async (t) => {
+  const broken = await pair(t);
+  broken.raw.write(Buffer.from([22, 3, 1, 0, 4, 1, 0, 0, 0]));
+  await broken.owner.until(() => broken.owner.events.length > 0);
+  t.match(broken.owner.events[0], /^failed: ERR_SSL_/);
+  const gone = await pair(t);
+  gone.raw.end(Buffer.from([22, 3, 1, 0, 4]));
+  await gone.owner.until(() => gone.owner.events.length > 0);
+  t.equal(gone.owner.events[0], 'failed: undefined');
+});
+
+t.test('a broken record after the handshake', async (t) => {
+  const { raw, owner } = await securePair(t);
+  raw.write(Buffer.from([23, 3, 3, 0, 4, 1, 2, 3, 4]));
+  await owner.until(() => owner.events.includes('closed'));
+  t.strictSame(owner.events, ['secure', 'closed']);
+});
+
+t.test('a connection that is handed over while a write is under way', async (t) => {
+  const { client, owner, socket } = await securePair(t);
+  socket.write('first ');
+  socket.write('then ');
+  const { socket: stream, client: handed } = socket.handOver();
+  t.notOk(stream instanceof TLSSocket);
+  stream.write('more');
+  client.write('hello');
+  handed.resume();
+  await owner.until(() => owner.text === 'hello');
+  stream.end();
+  t.equal(await readAll(client), 'first then more');
+  await once(stream.resume(), 'close');
+  t.ok(owner.events.includes('closed'));
+  t.equal(socket.cipher, null);
+});
+
+t.test('a connection that is reset after it was handed over', async (t) => {
+  const { raw, client, owner, socket } = await securePair(t);
+  const { client: handed } = socket.handOver();
+  client.resume();
+  handed.reset();
+  await Promise.all([once(raw, 'close'), owner.until(() => owner.events.includes('closed'))]);
+});
