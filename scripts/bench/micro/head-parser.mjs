@@ -1,5 +1,6 @@
 // The cost of parsing one request head, in microseconds of CPU time: node scripts/bench/micro/head-parser.mjs
 import { bundleSources } from '../bundle.mjs';
+import { measure } from './timing.mjs';
 
 const { HEAD_DONE, HeadParser } = await import(await bundleSources('head-parser', "export * from './worker/http/head-parser.js';"));
 
@@ -31,19 +32,12 @@ const limits = {
   mergeSlashes: true,
   allowConnect: false,
 };
-const rounds = 500_000;
 
 for (const [name, lines] of Object.entries(heads)) {
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   const parser = new HeadParser(limits, { selectServer: () => 0, ignoredHeader: () => {} });
-  let best = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < 6; turn++) {
-    const before = process.cpuUsage();
-    for (let i = 0; i < rounds; i++) {
-      parser.reset(limits);
-      if (parser.parse(head, 0, head.length) !== HEAD_DONE) throw new Error(parser.head.error);
-    }
-    best = Math.min(best, process.cpuUsage(before).user / rounds);
-  }
-  console.log(`${best.toFixed(2)} us  ${name}, ${head.length} bytes`);
+  measure(`${name}, ${head.length} bytes`, 500_000, () => {
+    parser.reset(limits);
+    if (parser.parse(head, 0, head.length) !== HEAD_DONE) throw new Error(parser.head.error);
+  });
 }
