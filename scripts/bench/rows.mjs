@@ -36,21 +36,31 @@ export const modified = new Date('2024-05-06T07:08:09Z');
 const certificate = 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key;';
 
 export const rows = [
-  { name: 'return200', what: 'return 200', goal: 1.25, server: 'location / { return 200 ok; }', paths: ['/'] },
-  { name: 'static1k', what: 'static file of 1 KB', goal: 0.8, server: 'location / { }', paths: ['/1k.html'] },
+  {
+    name: 'return200',
+    what: 'return 200',
+    goal: 1.25,
+    server: 'location / { return 200 ok; }',
+    caddy: 'respond ok',
+    haproxy: 'http-request return status 200 content-type text/plain string ok',
+    paths: ['/'],
+  },
+  { name: 'static1k', what: 'static file of 1 KB', goal: 0.8, server: 'location / { }', caddy: 'file_server', paths: ['/1k.html'] },
   {
     name: 'static1k300',
     what: '300 different files of 1 KB',
     goal: 0.8,
     server: 'location / { }',
+    caddy: 'file_server',
     paths: Array.from({ length: 300 }, (_, i) => `/many/${i}.html`),
   },
-  { name: 'static64k', what: 'static file of 64 KB', goal: 1.3, server: 'location / { }', paths: ['/64k.bin'] },
+  { name: 'static64k', what: 'static file of 64 KB', goal: 1.3, server: 'location / { }', caddy: 'file_server', paths: ['/64k.bin'] },
   {
     name: 'static100m',
     what: 'static file of 100 MB (CPU per MB)',
     goal: 3,
     server: 'location / { }',
+    caddy: 'file_server',
     paths: ['/100m.bin'],
     connections: 8,
     perMegabyte: true,
@@ -60,6 +70,7 @@ export const rows = [
     what: 'conditional request answered 304',
     goal: 1,
     server: 'location / { }',
+    caddy: 'file_server',
     paths: ['/1k.html'],
     headers: { 'If-Modified-Since': modified.toUTCString() },
     expect: { status: 304 },
@@ -69,6 +80,7 @@ export const rows = [
     what: '10 KB page with gzip',
     goal: 0.7,
     server: 'gzip on; location / { }',
+    caddy: 'encode gzip\n  file_server',
     paths: ['/10k.html'],
     headers: { 'Accept-Encoding': 'gzip' },
     expect: { 'content-encoding': 'gzip' },
@@ -79,6 +91,8 @@ export const rows = [
     goal: 1.1,
     http: 'upstream backend { server %%BACKEND%%; keepalive 64; }',
     server: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+    caddy: 'reverse_proxy %%BACKEND%%',
+    haproxy: 'default_backend backend\nbackend backend\n  server one %%BACKEND%%',
     paths: ['/'],
   },
   {
@@ -87,6 +101,7 @@ export const rows = [
     goal: 1.5,
     http: 'upstream responder { server %%FASTCGI%%; keepalive 64; }',
     server: 'location / { include %%CONF%%/fastcgi.conf; fastcgi_pass responder; fastcgi_keep_conn on; }',
+    caddy: 'reverse_proxy %%FASTCGI%% {\n    transport fastcgi {\n      root /\n    }\n  }',
     paths: ['/index.php?a=b'],
   },
   {
@@ -95,6 +110,15 @@ export const rows = [
     goal: 0.8,
     http: 'proxy_cache_path %%DIR%%/cache keys_zone=bench:10m;',
     server: 'location / { proxy_pass http://%%BACKEND%%; proxy_cache bench; proxy_cache_valid 200 1h; }',
+    haproxy: `http-request cache-use bench
+http-response cache-store bench
+http-response set-header Cache-Control max-age=3600
+default_backend backend
+cache bench
+  total-max-size 10
+  max-age 3600
+backend backend
+  server one %%BACKEND%%`,
     paths: ['/600'],
   },
   {
@@ -112,6 +136,7 @@ export const rows = [
     http: `log_format json escape=json '{"time":"$time_iso8601","addr":"$remote_addr","request":"$request","status":$status,"bytes":$body_bytes_sent,'
       '"referer":"$http_referer","agent":"$http_user_agent","seconds":$request_time}';`,
     server: 'access_log %%DIR%%/access.log json; location / { }',
+    caddy: 'log {\n    output file %%DIR%%/access.log\n    format json\n  }\n  file_server',
     paths: ['/1k.html'],
     headers: { 'User-Agent': 'bench "quoted"', Referer: 'http://localhost/' },
   },
@@ -121,6 +146,8 @@ export const rows = [
     goal: 1.2,
     tls: 'ecdsa',
     server: `${certificate} location / { }`,
+    caddy: 'file_server',
+    haproxy: 'http-request return status 200 content-type text/html file %%DOCS%%/1k.html',
     paths: ['/1k.html'],
   },
   ...['ecdsa', 'rsa'].flatMap((key) => [
@@ -130,6 +157,8 @@ export const rows = [
       goal: 1.3,
       tls: key,
       server: `${certificate} ssl_session_tickets off; keepalive_timeout 0; location / { }`,
+      caddy: 'file_server',
+      haproxy: 'http-request return status 200 content-type text/html file %%DOCS%%/1k.html',
       paths: ['/1k.html'],
       headers: { Connection: 'close' },
     },
@@ -141,6 +170,8 @@ export const rows = [
     tls: 'ecdsa',
     resumes: true,
     server: `${certificate} ssl_session_cache shared:tls:10m; keepalive_timeout 0; location / { }`,
+    caddy: 'file_server',
+    haproxy: 'http-request return status 200 content-type text/html file %%DOCS%%/1k.html',
     paths: ['/1k.html'],
   },
 ];

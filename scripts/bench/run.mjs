@@ -1,30 +1,22 @@
-// Measures sluice beside nginx: the same configuration, one worker each on the first core, wrk on the second, rounds in
+// Measures sluice beside nginx: the same configuration, one worker each on the first core, the load generator on the second, rounds in
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
-//   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--rounds N] [--seconds S] [--json FILE] [--list]
+//   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--beside caddy,haproxy] [--load wrk|h2load] [--rounds N] [--seconds S] [--json FILE] [--list]
 import { closeSync, ftruncateSync, mkdirSync, openSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import * as h2load from './h2load.mjs';
 import { cpuOf, memoryOf } from './measure.mjs';
 import { files, largeFile, modified, rows } from './rows.mjs';
-import {
-  commands,
-  configuration,
-  freePort,
-  makeCertificate,
-  prepare,
-  start,
-  startBackend,
-  startResponder,
-  stop,
-  workFolder,
-} from './servers.mjs';
-import { check, load, writeScript } from './wrk.mjs';
+import { commands, contenders, freePort, makeCertificate, startBackend, startResponder, stop, workFolder } from './servers.mjs';
+import * as wrk from './wrk.mjs';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     nginx: { type: 'string', default: 'nginx' },
+    beside: { type: 'string', default: '' },
+    load: { type: 'string', default: 'wrk' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
     json: { type: 'string' },
@@ -41,6 +33,8 @@ const chosen = positionals.length === 0 ? rows : rows.filter((row) => positional
 /** A worker's code is compiled anew until it has served some ten thousand requests. */
 const WARM_REQUESTS = 40_000;
 const WARM_SECONDS = 8;
+const generator = { wrk, h2load }[options.load];
+if (generator === undefined) throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 
@@ -48,9 +42,11 @@ const work = workFolder();
 
 const docs = `${work}/docs`;
 writeDocuments();
-const servers = commands(options.nginx);
-if (servers.nginx === undefined) console.log(`no ${options.nginx} here: sluice's figures stand alone`);
-const backend = servers.nginx && (await startBackend(servers.nginx, `${work}/backend`));
+const servers = contenders(options.nginx, options.beside === '' ? [] : options.beside.split(','));
+const names = Object.keys(servers);
+const { nginx } = commands(options.nginx);
+if (nginx === undefined) console.log(`no ${options.nginx} here: sluice's figures stand alone`);
+const backend = nginx && (await startBackend(nginx, `${work}/backend`));
 const responder = chosen.some((row) => row.http?.includes('%%FASTCGI%%')) ? await startResponder() : undefined;
 
 const results = [];
@@ -82,29 +78,31 @@ async function measureRow(row) {
   const result = { row: row.name, servers: {} };
   if (backend === undefined && `${row.http}${row.server}`.includes('%%BACKEND%%'))
     return { ...result, missing: 'no nginx to answer as the backend' };
-  const script = `${work}/${row.name}.lua`;
-  writeScript(script, row);
-  const contenders = [];
+  const cannot = generator.cannot?.(row);
+  if (cannot !== undefined) return { ...result, missing: cannot };
+  const script = `${work}/${row.name}.script`;
+  generator.writeScript(script, row);
+  const started = [];
   try {
-    for (const [name, command] of Object.entries(servers)) {
-      const dir = `${work}/${row.name}-${name}`;
-      mkdirSync(dir);
-      if (row.tls) makeCertificate(dir, row.tls);
-      const port = await freePort();
-      const refusal = prepare(command, dir, configuration({ dir, docs, port, row, backend, responder }));
+    for (const [name, server] of Object.entries(servers)) {
+      if (server.cannot(row)) continue;
+      const place = { dir: `${work}/${row.name}-${name}`, docs, port: await freePort(), backend, responder };
+      mkdirSync(place.dir);
+      if (row.tls) makeCertificate(place.dir, row.tls);
+      const refusal = server.prepare(place, row);
       if (refusal !== undefined) return { ...result, missing: `${name}: ${refusal}` };
-      contenders.push({ name, port, pid: await start(command, dir), rounds: [] });
+      started.push({ name, port: place.port, pid: await server.start(place), rounds: [] });
     }
-    for (const each of contenders) {
-      await check({ port: each.port, row, name: each.name });
+    for (const each of started) {
+      await wrk.check({ port: each.port, row, name: each.name });
       await warm({ script, port: each.port, row });
     }
     for (let round = 0; round < rounds; round++) {
-      for (const each of contenders) each.rounds.push(await measureRound(each, script, row));
+      for (const each of started) each.rounds.push(await measureRound(each, script, row));
     }
-    for (const each of contenders) result.servers[each.name] = { ...summary(each.rounds), memory: memoryOf(each.pid) };
+    for (const each of started) result.servers[each.name] = { ...summary(each.rounds), memory: memoryOf(each.pid) };
   } finally {
-    for (const { pid } of contenders) await stop(pid);
+    for (const { pid } of started) await stop(pid);
   }
   return result;
 }
@@ -112,12 +110,12 @@ async function measureRow(row) {
 /** Loads a server until its code is compiled: for so many requests, or some seconds where a request is a lot of work. */
 async function warm(target) {
   for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < WARM_SECONDS; spent++)
-    requests += (await load({ ...target, seconds: 1 })).requests;
+    requests += (await generator.load({ ...target, seconds: 1 })).requests;
 }
 
 async function measureRound({ port, pid, name }, script, row) {
   const before = cpuOf(pid);
-  const loaded = await load({ script, port, row, seconds });
+  const loaded = await generator.load({ script, port, row, seconds });
   const used = cpuOf(pid) - before;
   if (loaded.refused > 0 || loaded.broken > 0)
     throw new Error(`${row.name}: ${name} refused ${loaded.refused} requests and broke ${loaded.broken}`);
@@ -132,23 +130,27 @@ function summary(measured) {
 
 function printHead() {
   console.log(`${rounds} rounds of ${seconds} s each, CPU in microseconds a request, latency in microseconds (p50/p99), memory in MB\n`);
-  console.log(
-    '| row | nginx | sluice | ratio | goal | latency nginx | latency sluice | a second nginx | a second sluice | memory nginx | memory sluice |',
-  );
-  console.log('|---|---|---|---|---|---|---|---|---|---|---|');
+  const measures = ['latency', 'a second', 'memory'].flatMap((measure) => names.map((name) => `${measure} ${name}`));
+  const ratios = names.filter((name) => name !== 'nginx').map((name) => (names.length > 2 ? `ratio ${name}` : 'ratio'));
+  const columns = ['row', ...names, ...ratios, 'goal', ...measures];
+  console.log(`| ${columns.join(' | ')} |`);
+  console.log('|---'.repeat(columns.length).concat('|'));
 }
 
-function printRow(row, { servers: { nginx, sluice }, missing }) {
+function printRow(row, { servers: measured, missing }) {
   if (missing !== undefined) {
-    console.log(`| ${row.name} | | | | ${row.goal} | not available: ${missing} | | | | | |`);
+    console.log(`| ${row.name} | not available: ${missing} |`);
     return;
   }
-  const cells = (format) => [nginx && format(nginx), format(sluice)].map((cell) => cell ?? '');
-  const ratio = nginx ? (sluice.cpu / nginx.cpu).toFixed(2) : '';
+  const cells = (format, of = names) => of.map((name) => (measured[name] === undefined ? '' : format(measured[name])));
+  const ratio = ({ cpu }) => (measured.nginx === undefined ? '' : (cpu / measured.nginx.cpu).toFixed(2));
   const line = [
     row.name,
     ...cells(({ cpu }) => cpu.toFixed(cpu < 100 ? 2 : 0)),
-    ratio,
+    ...cells(
+      ratio,
+      names.filter((name) => name !== 'nginx'),
+    ),
     row.goal,
     ...cells(({ p50, p99 }) => `${p50}/${p99}`),
     ...cells(({ perSecond }) => Math.round(perSecond)),

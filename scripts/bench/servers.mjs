@@ -1,20 +1,61 @@
-// Starts the servers to compare: the built sluice and a real nginx, each with one worker on the first core.
+// Starts the servers to compare, each with one worker on the first core: the built sluice, a real nginx, and others.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { treeOf } from './measure.mjs';
+import { others } from './others.mjs';
 
 const root = new URL('../../', import.meta.url).pathname;
 const running = new Map();
 
 /** The command line of each server; nginx is left out when there is none. */
 export function commands(nginx) {
-  const found = spawnSync('sh', ['-c', `command -v ${nginx}`], { encoding: 'utf8' }).stdout.trim();
+  const found = which(nginx);
   const dist = process.env.SLUICE_DIST ?? `${root}dist`;
   return { ...(found ? { nginx: [found] } : {}), sluice: [process.execPath, `${dist}/sluice.js`] };
+}
+
+function which(command) {
+  return spawnSync('sh', ['-c', `command -v ${command}`], { encoding: 'utf8' }).stdout.trim();
+}
+
+/**
+ * The servers of the given names, `nginx` at this path: each with `prepare`, which writes its configuration of a row and resolves to what it has against that,
+ * and `start`. Those that are not installed are left out.
+ */
+export function contenders(nginx, names) {
+  const found = {};
+  for (const [name, command] of Object.entries(commands(nginx))) {
+    found[name] = {
+      cannot: () => undefined,
+      prepare: (place, row) => prepare(command, place.dir, configuration({ ...place, row })),
+      start: ({ dir }) => start(command, dir),
+    };
+  }
+  for (const name of names) {
+    if (!(name in others)) throw new Error(`no such server: ${name} (${Object.keys(others).join(', ')})`);
+    const command = which(name);
+    if (command === '') console.log(`no ${name} here`);
+    else found[name] = another(command, name, others[name]);
+  }
+  return found;
+}
+
+function another(command, name, { configuration, test, run, env }) {
+  return {
+    cannot: (row) => (row[name] === undefined ? 'not a thing it can do' : undefined),
+    prepare(place, row) {
+      const file = `${place.dir}/server.conf`;
+      writeFileSync(file, filled(configuration(place, row), place));
+      const { status, stdout, stderr } = spawnSync(command, test(file), { encoding: 'utf8' });
+      return status === 0 ? undefined : `${stdout}${stderr}`.trim().split('\n').pop();
+    },
+    // Caddy and HAProxy talk at each start.
+    start: ({ dir, port }) => launch([command, ...run(`${dir}/server.conf`)], 0, () => accepts(port), env(dir), 'ignore'),
+  };
 }
 
 /** Prefixes a command so that it runs on one core, where the machine has several and taskset. */
@@ -34,7 +75,7 @@ export async function freePort() {
 
 /** The configuration of a row. */
 export function configuration({ dir, docs, port, row, backend, responder }) {
-  return `worker_processes 1;
+  const text = `worker_processes 1;
 worker_rlimit_nofile 20000;
 pid ${dir}/server.pid;
 error_log ${dir}/error.log warn;
@@ -53,11 +94,13 @@ http {
     ${row.server}
   }
 }
-`
-    .replaceAll('%%DIR%%', dir)
-    .replaceAll('%%BACKEND%%', backend)
-    .replaceAll('%%FASTCGI%%', responder)
-    .replaceAll('%%CONF%%', `${root}conf`);
+`;
+  return filled(text, { dir, docs, backend, responder });
+}
+
+function filled(text, { dir, docs, backend, responder }) {
+  const places = { DIR: dir, DOCS: docs, BACKEND: backend, FASTCGI: responder, CONF: `${root}conf` };
+  return text.replaceAll(/%%([A-Z]+)%%/g, (_, name) => places[name]);
 }
 
 /** Writes the configuration into a prefix and asks the server what it thinks of it; undefined when it can run. */
@@ -71,15 +114,32 @@ export function prepare(command, dir, conf) {
 }
 
 /** Starts a server on a core; resolves with the master's process id once it accepts connections. */
-export async function start(command, dir, core = 0) {
-  const [file, ...args] = pinned(core, [...command, '-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', 'daemon off;']);
-  const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+export function start(command, dir, core = 0) {
+  const pidFile = `${dir}/server.pid`;
+  const args = ['-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', 'daemon off;'];
+  return launch([...command, ...args], core, () => existsSync(pidFile) && readFileSync(pidFile, 'latin1').trim() !== '');
+}
+
+async function launch(command, core, ready, env = {}, stderr = 'inherit') {
+  const [file, ...args] = pinned(core, command);
+  const child = spawn(file, args, { stdio: ['ignore', 'inherit', stderr], detached: true, env: { ...process.env, ...env } });
   running.set(child.pid, child);
   for (const until = Date.now() + 30_000; ; ) {
-    if (existsSync(`${dir}/server.pid`) && readFileSync(`${dir}/server.pid`, 'latin1').trim() !== '') return child.pid;
-    if (child.exitCode !== null || Date.now() > until) throw new Error(`${command.join(' ')} did not start; see ${dir}/error.log`);
+    if (await ready()) return child.pid;
+    if (child.exitCode !== null || Date.now() > until) throw new Error(`${command.join(' ')} did not start`);
     await sleep(10);
   }
+}
+
+/** Whether somebody listens at a port. */
+function accepts(port) {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => done(false));
+  });
 }
 
 /** Ends a server and all its processes. */
@@ -145,4 +205,5 @@ export function makeCertificate(dir, kind) {
   const key = kind === 'rsa' ? ['rsa:2048'] : ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
   const args = ['req', '-x509', '-nodes', '-days', '30', '-newkey', ...key, '-subj', '/CN=localhost'];
   execFileSync('openssl', [...args, '-keyout', `${dir}/tls.key`, '-out', `${dir}/tls.crt`], { stdio: 'ignore' });
+  writeFileSync(`${dir}/tls.pem`, readFileSync(`${dir}/tls.crt`, 'latin1') + readFileSync(`${dir}/tls.key`, 'latin1'));
 }

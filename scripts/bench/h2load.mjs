@@ -1,0 +1,38 @@
+// Drives h2load over HTTP/1.1, and reads what it found: the same answers as wrk.mjs gives, for whoever doubts one load generator.
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { pinned } from './servers.mjs';
+
+/** Writes the list of what is asked for in turn. */
+export function writeScript(file, row) {
+  writeFileSync(file, row.paths.map((path) => `http://localhost${path}\n`).join(''));
+}
+
+/** Why a row cannot be measured with h2load; undefined when it can. */
+export function cannot(row) {
+  return row.resumes || row.headers?.Connection === 'close' ? 'h2load makes no new connections' : undefined;
+}
+
+/** Loads a server for some seconds with keep-alive connections. Latencies are in microseconds. */
+export async function load({ script, port, row, seconds }) {
+  const log = `${script}.log`;
+  rmSync(log, { force: true });
+  const headers = Object.entries(row.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const base = `${row.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+  const how = ['--h1', '-t', '1', '-c', String(row.connections ?? 64), '-D', String(seconds), `--log-file=${log}`];
+  const [file, ...args] = pinned(1, ['h2load', ...how, ...headers, '-B', base, '-i', script]);
+  const { stdout } = await promisify(execFile)(file, args);
+  const requests = /^requests: .* (\d+) done, \d+ succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$/m.exec(stdout);
+  const bytes = /^traffic: .*\((\d+)\) total/m.exec(stdout);
+  if (requests === null || bytes === null) throw new Error(`h2load: ${stdout}`);
+  const [done, failed, errored, late] = requests.slice(1).map(Number);
+  return { requests: done, bytes: Number(bytes[1]), ...percentiles(log), refused: failed - errored, broken: errored + late };
+}
+
+/** From a line for each request: its start, its status, and its microseconds. */
+function percentiles(log) {
+  const times = Float64Array.from(readFileSync(log, 'latin1').trimEnd().split('\n'), (line) => Number(line.split('\t')[2])).sort();
+  const at = (share) => times[Math.floor(times.length * share)];
+  return { p50: at(0.5), p99: at(0.99) };
+}
