@@ -1,12 +1,17 @@
 #!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
+import { loadCompiled } from '../shared/lib/compiled.js';
 import { EarlySignals } from './early-signals.js';
+import type { parts } from './parts.js';
+import type { run } from './run.js';
 
 // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is
 // loaded, and what arrives meanwhile is kept.
 const early = new EarlySignals();
 
-const { run } = await import('./run.js');
-const code = await run(process.argv.slice(2), early, async () => (await import('./parts.js')).parts);
-if (code !== undefined) {
-  process.exit(code);
-}
+const program = loadCompiled<{ run: typeof run; parts: typeof parts }>(fileURLToPath(new URL('program.js', import.meta.url)));
+void program.run(process.argv.slice(2), early, program.parts).then((code) => {
+  if (code !== undefined) {
+    process.exit(code);
+  }
+});

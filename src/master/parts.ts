@@ -4,7 +4,7 @@ import { serve } from '../worker/serve.js';
 import type { Parts } from './run.js';
 import { serveAlone } from './single-process.js';
 
-/** The program's parts. Loaded only when a configuration is. */
+/** The program's parts. */
 export const parts: Parts = {
   load: loadConfiguration,
   serveAlone: (context, configuration, ready) => serveAlone(context, configuration, serve, ready),

@@ -10,7 +10,7 @@ import { sendSignal } from './send-signal.js';
 import { startMaster } from './start-master.js';
 import { subcommands } from './subcommand.js';
 import { testConfig } from './test-config.js';
-import { configureText, helpText, versionLine } from './version.js';
+import { configureText, helpText, product, versionLine } from './version.js';
 import { MasterZones } from './zones.js';
 
 /** What the program is made of beside the master itself. */
@@ -21,11 +21,11 @@ export interface Parts {
 }
 
 /** Runs what the command line asks for; resolves to the exit code, or to undefined while the server runs. nginx: main. */
-export async function run(args: readonly string[], early: EarlySignals, parts: () => Promise<Parts>): Promise<number | undefined> {
+export async function run(args: readonly string[], early: EarlySignals, parts: Parts): Promise<number | undefined> {
   const name = programName(process.argv[1]);
   if (name !== 'nginx' && isSubcommand(args[0])) {
     const { runSubcommand } = await import('./yargs-cli.js');
-    return runSubcommand(args);
+    return runSubcommand(args, subcommands, product);
   }
   const daemon = isDaemon();
   const write = daemon ? tellStarter : writeTerminal;
@@ -45,7 +45,7 @@ export async function run(args: readonly string[], early: EarlySignals, parts: (
       return 0;
     }
   }
-  const { load, serveAlone } = await parts();
+  const { load, serveAlone } = parts;
   const options = loadOptions(commandLine);
   const log = new MasterLog(name, write);
   log.openFile(

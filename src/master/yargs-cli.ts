@@ -1,9 +1,8 @@
 // The only file that imports yargs. It takes 80 ms to load, so nothing that serves or signals comes through here: nginx's own options are
-// read by cli.ts.
-import yargs, { type Argv } from 'yargs';
+// read by cli.ts. The build makes it a file of its own:
+// yargs is an ES module, which the script that the rest is made into cannot load.
+import type { Argv } from 'yargs';
 import type { Subcommand } from './subcommand.js';
-import { subcommands } from './subcommand.js';
-import { product } from './version.js';
 
 /** nginx's options, so that the long help and the shell's completion know them. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -22,14 +21,15 @@ const VALUES: Readonly<Record<string, string>> = {
   g: 'set global directives out of configuration file',
 };
 
-/** Runs a subcommand, the long help, or the shell's completion; resolves to the exit code. */
-export async function runSubcommand(args: readonly string[]): Promise<number> {
+/** Runs one of the subcommands, the long help, or the shell's completion; resolves to the exit code. `version`: what `--version` says. */
+export async function runSubcommand(args: readonly string[], subcommands: readonly Subcommand[], version: string): Promise<number> {
+  const { default: yargs } = await import('yargs');
   let code = 0;
   let parser: Argv = yargs([...args])
     .scriptName('sluice')
     .usage('$0 [options]\n$0 <command> ...')
     .strict()
-    .version(product)
+    .version(version)
     .completion('completion', 'print a script for the shell, which completes options and commands');
   for (const [name, describe] of Object.entries(OPTIONS)) {
     parser = parser.option(name, { describe, type: 'boolean', global: false });

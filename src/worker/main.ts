@@ -1,4 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { loadCompiled } from '../shared/lib/compiled.js';
+import type { Lifecycle, Roles } from './lifecycle.js';
 
 // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is loaded,
 // and what arrives meanwhile is kept.
@@ -13,11 +16,13 @@ process.on('SIGUSR1', () => {
 // have to get a processor first, which on a busy machine takes tens of milliseconds in which no request is answered.
 setFlagsFromString('--no-parallel-scavenge');
 
-const { Lifecycle } = await import('./lifecycle.js');
-const { serve } = await import('./serve.js');
-const { serveLoader } = await import('./cache/loader.js');
-const { serveManager } = await import('./cache/manager.js');
-const lifecycle = new Lifecycle({ worker: serve, 'cache-manager': serveManager, 'cache-loader': serveLoader });
+interface Program {
+  readonly Lifecycle: typeof Lifecycle;
+  readonly roles: Roles;
+}
+
+const program = loadCompiled<Program>(fileURLToPath(new URL('program.js', import.meta.url)));
+const lifecycle = new program.Lifecycle(program.roles);
 reopen = () => lifecycle.signalled('SIGUSR1');
 if (pending) {
   reopen();

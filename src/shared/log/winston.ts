@@ -2,8 +2,10 @@
 // processes write nothing. Workers load it before they serve, so that no client waits for it. Everything below runs synchronously, so that the lines before a crash are in the file and the order is that of the
 // calls.
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { LoggerOptions, Logger as WinstonLogger } from 'winston';
 import type Transport from 'winston-transport';
+import { loadCompiled } from '../lib/compiled.js';
 import type { LogTarget } from './error-log.js';
 import { type Level, levelNames } from './level.js';
 import { jsonLine, type LogSubject, textLine } from './log-line.js';
@@ -38,8 +40,7 @@ export function loadWinston(): void {
 }
 
 function load(): Parts {
-  const require = createRequire(import.meta.url);
-  const { createLogger, Base } = typeof WINSTON_PARTS === 'string' ? (require(WINSTON_PARTS) as Needed) : needed(require);
+  const { createLogger, Base } = typeof WINSTON_PARTS === 'string' ? loadCompiled<Needed>(beside(WINSTON_PARTS)) : needed();
   class TargetTransport extends Base {
     readonly #target: LogTarget;
 
@@ -62,8 +63,11 @@ interface Needed {
   readonly Base: typeof Transport;
 }
 
+const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
 /** The parts that are needed take half the time of the whole package, which also loads its network transports. */
-function needed(require: NodeJS.Require): Needed {
+function needed(): Needed {
+  const require = createRequire(import.meta.url);
   const createLogger = require('winston/lib/winston/create-logger') as Parts['createLogger'];
   return { createLogger, Base: createRequire(require.resolve('winston'))('winston-transport') as typeof Transport };
 }

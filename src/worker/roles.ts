@@ -1,0 +1,7 @@
+import { serveLoader } from './cache/loader.js';
+import { serveManager } from './cache/manager.js';
+import type { Roles } from './lifecycle.js';
+import { serve } from './serve.js';
+
+/** What the processes that the master forks are there for. */
+export const roles: Roles = { worker: serve, 'cache-manager': serveManager, 'cache-loader': serveLoader };
