@@ -232,6 +232,31 @@ t.test('many requests at once, and bodies both ways', async (t) => {
   t.equal(text.split(big).length, 3);
 });
 
+t.test('a client that sends no more, and one that comes over a UNIX-domain socket', async (t) => {
+  const origin = await startOrigin(t, ({ target }) => ({ body: target }));
+  const server = await start(
+    t,
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; listen unix:%%DIR%%/socket ssl; ${pair('rsa')} location / { return 200 "$remote_addr $ssl_protocol"; }
+       location /slow { proxy_ignore_client_abort on; proxy_pass http://127.0.0.1:${origin.port}; } }`,
+  );
+  const text = await new Promise<string>((resolve, reject) => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port: server.port(0),
+      rejectUnauthorized: false,
+      allowHalfOpen: true,
+    } as ConnectionOptions);
+    let all = '';
+    socket.setEncoding('latin1');
+    socket.end('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.on('data', (data: string) => (all += data));
+    socket.on('error', reject);
+    socket.on('end', () => resolve(all));
+  });
+  t.match(text, /^HTTP\/1\.1 200 [\s\S]*\/slow$/);
+  t.equal(body(await get(server, '/', { path: join(server.dir, 'socket') })), 'unix: TLSv1.3');
+});
+
 t.test('an interim response, and the tunnel behind it', async (t) => {
   const origin = await startOrigin(t, ({ target }, { socket }) => {
     if (target === '/hints') socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');

@@ -17,7 +17,8 @@ export interface ConnectionHandle extends StreamHandle {
   /** How many bytes the kernel has not taken yet. */
   readonly writeQueueSize: number;
   onread: ((this: ConnectionHandle) => void) | undefined;
-  client?: PlainSocket;
+  /** What serves it. */
+  client?: unknown;
   useUserBuffer(buffer: Buffer): void;
   readStart(): number;
   readStop(): number;
@@ -43,7 +44,7 @@ let state: Int32Array | undefined;
 let lengthAt = 0;
 
 function onRead(this: ConnectionHandle): void {
-  this.client!.read(state![lengthAt]!);
+  (this.client as PlainSocket).read(state![lengthAt]!);
 }
 
 /** Where the other end of a connection is. */

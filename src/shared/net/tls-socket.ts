@@ -74,6 +74,8 @@ export class TlsSocket implements ClientSocket {
       state = this.#node.streamBaseState;
       lengthAt = this.#node.kReadBytesOrError;
     }
+    // The handle keeps what serves it alive, and its first owner no longer.
+    handle.client = this;
     this.#handle = handle;
     this.#cipher = cipher;
     this.#handshake = handshake;
@@ -87,6 +89,11 @@ export class TlsSocket implements ClientSocket {
   /** What was agreed; null once the connection is closed. */
   get cipher(): CipherState | null {
     return this.#cipher;
+  }
+
+  /** Sends no longer records than that, in bytes. */
+  limitRecords(bytes: number): void {
+    this.#cipher?.setMaxSendFragment(bytes);
   }
 
   /** Takes bytes that were read before the cipher was there. */

@@ -90,7 +90,13 @@ export class Acceptor {
       }
       this.#connections.delete(opening);
       const { tls } = opened;
-      const connection = this.#serve(tls?.socket ?? socket, address, id, { tls, proxyProtocol: undefined, plainOnTls: tls === undefined });
+      const { deadline } = opening;
+      const connection = this.#serve(tls?.socket ?? socket, address, id, {
+        tls,
+        proxyProtocol: undefined,
+        plainOnTls: tls === undefined,
+        deadline,
+      });
       if (tls === undefined) connection.received(opened.bytes, opened.length, true);
     });
     this.#connections.add(opening);

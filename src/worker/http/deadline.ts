@@ -11,9 +11,14 @@ export class Deadline {
   #at = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined = undefined;
   #firesAt = Number.POSITIVE_INFINITY;
-  readonly #owner: Expiring;
+  #owner: Expiring;
 
   constructor(owner: Expiring) {
+    this.#owner = owner;
+  }
+
+  /** Another is told from now on; what runs goes on. */
+  passTo(owner: Expiring): void {
     this.#owner = owner;
   }
 

@@ -55,7 +55,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   /** The name that the TLS handshake was for, when a server answers to it. */
   readonly #serverName: string | undefined;
   #socket: ClientSocket;
-  readonly #deadline = new Deadline(this);
+  readonly #deadline: Deadline;
   /** While a head is being read. */
   #parser: HeadParser | null = null;
   readonly #output: Http1Output;
@@ -106,6 +106,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.proxyProtocol = opened?.proxyProtocol;
     this.#plainOnTls = opened?.plainOnTls ?? false;
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
+    this.#deadline = opened?.deadline ?? new Deadline(this);
+    this.#deadline.passTo(this);
     this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd);
     acceptor.counters.waiting++;
   }

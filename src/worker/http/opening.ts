@@ -17,6 +17,8 @@ export interface Opened {
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** Plain HTTP came where TLS was expected: every request is answered with 497. */
   readonly plainOnTls: boolean;
+  /** What ran out if the opening took too long, to go on with; a timer for each would cost as much again. */
+  readonly deadline?: Deadline;
 }
 
 /**

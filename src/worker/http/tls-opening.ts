@@ -18,7 +18,8 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   readonly #socket: PlainSocket;
   readonly #address: AddressRuntime;
   readonly #done: (opened: TlsOpened | undefined) => void;
-  readonly #deadline = new Deadline(this);
+  /** Goes on in what follows. */
+  readonly deadline = new Deadline(this);
   /** What came of a hello. */
   #held: Buffer | null = null;
   #handshake: Handshaking | undefined = undefined;
@@ -39,7 +40,7 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   }
 
   start(): void {
-    this.#deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    this.deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
     this.#socket.start(this);
   }
 
@@ -65,7 +66,7 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   #finish(opened: TlsOpened | undefined): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#deadline.close();
+    if (opened === undefined) this.deadline.close();
     this.#done(opened);
   }
 

@@ -5,6 +5,8 @@ const CLIENT_HELLO = 1;
 /** Longer messages are left to the handshake itself. */
 const MAX_HELLO = 64 * 1024;
 const TLS_1_3 = 0x0304;
+/** OpenSSL's SSL_MAX_SSL_SESSION_ID_LENGTH. */
+const MAX_SESSION_ID = 32;
 const OCSP = 1;
 
 const EXT = { SERVER_NAME: 0, STATUS: 5, GROUPS: 10, SIGNATURE_ALGORITHMS: 13, PRE_SHARED_KEY: 41, VERSIONS: 43, KEY_SHARE: 51 } as const;
@@ -92,13 +94,13 @@ export class ClientHello {
     return Buffer.from(this.#vector(this.#sessionAt, 1), 'latin1');
   }
 
-  /** Identities of pre-shared keys: tickets or session ids of TLS 1.3. */
+  /** Identities of pre-shared keys that are of the length of a session's id: others are tickets. */
   get identities(): readonly Buffer[] {
     const all: Buffer[] = [];
     const list = this.#vector(this.#identitiesAt, 2);
     for (let at = 0; at + 2 < list.length; ) {
       const size = pair(list, at);
-      all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1'));
+      if (size <= MAX_SESSION_ID) all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1'));
       at += 2 + size + 4;
     }
     return all;

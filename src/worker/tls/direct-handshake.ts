@@ -44,7 +44,6 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
     const cipher = cipherMaker()!(handle, choice.context);
     cipher.setALPNProtocols(WIRE_PROTOCOLS);
     if (choice.verify) cipher.setVerifyMode(true, false);
-    if (choice.maxFragment > 0) cipher.setMaxSendFragment(choice.maxFragment);
     const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
     if (response !== undefined) cipher.setOCSPResponse(response);
     const socket = new TlsSocket(handle, cipher, this);
@@ -77,8 +76,9 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
   }
 
   handshakeDone(): void {
-    const { tls, server, serverName } = this.#choice;
+    const { tls, server, serverName, maxFragment } = this.#choice;
     const socket = this.#socket as TlsSocket;
+    if (maxFragment > 0) socket.limitRecords(maxFragment);
     const peer = new TlsPeer(socket, this.#hello, tls);
     const accepted: TlsAccepted = { socket, peer, server, serverName };
     const rules = tls.statusRules;

@@ -7,16 +7,13 @@ interface NativeHandle {
   loadSession(session: Buffer): void;
 }
 
-/** OpenSSL's SSL_MAX_SSL_SESSION_ID_LENGTH. */
-const MAX_SESSION_ID = 32;
-
 /** The session that a client wants to go on with, if it is known here. */
 export function sessionFor(tls: ServerTls, hello: ClientHello | undefined): Buffer | undefined {
   const { sessions } = tls;
   if (sessions === undefined || hello === undefined) return undefined;
   const ids = tls.agreesOn13(hello) ? hello.identities : [hello.sessionId];
   for (const id of ids) {
-    const session = id.length === 0 || id.length > MAX_SESSION_ID ? undefined : sessions.get(id);
+    const session = id.length === 0 ? undefined : sessions.get(id);
     if (session !== undefined) return session;
   }
   return undefined;

@@ -94,12 +94,12 @@ export class SessionZone implements SessionStore {
   /**
    * Brings the keys in `keys` up to date with the zone and changes them when it is time. A key is in use for one `timeout` (seconds) and
    * opens tickets for another. The key to come is known one step ahead, so that no worker meets a ticket whose key it cannot know.
-   * nginx: ngx_ssl_rotate_ticket_keys.
+   * Returns whether they were looked at anew. nginx: ngx_ssl_rotate_ticket_keys.
    */
-  rotate(keys: StoredKey[], timeout: number): void {
+  rotate(keys: StoredKey[], timeout: number): boolean {
     const now = seconds();
     const expire = now + timeout;
-    if (keys.length === 3 && keys[CURRENT]!.expire >= expire && keys[PREVIOUS]!.expire >= now) return;
+    if (keys.length === 3 && keys[CURRENT]!.expire >= expire && keys[PREVIOUS]!.expire >= now) return false;
     const work = (): void => {
       const rows = this.#keys.all();
       let stored = rows.map(([, key, until]) => ({ key: Buffer.from(key), expire: until }));
@@ -121,10 +121,11 @@ export class SessionZone implements SessionStore {
       keys.splice(0, keys.length, ...stored);
     };
     for (let tries = 0; tries < 5 && !this.#sql.now(work); tries++);
-    if (keys.length === 3) return;
+    if (keys.length === 3) return true;
     // Another process holds the zone just now: this one ticket gets a key of this worker's own.
     const key = randomBytes(48);
     keys.push({ key, expire: 0 }, { key, expire: 0 }, { key, expire: 0 });
+    return true;
   }
 }
 

@@ -1,22 +1,40 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
+import { randomPiece } from '../../shared/lib/random-bytes.js';
 import { CURRENT, NEXT, type SessionZone, type StoredKey } from './sessions.js';
+
+/** The length of each part of a key, and of what starts a cipher. */
+const PART = 16;
 
 /** Keys that tickets are encrypted with, the first one for new tickets. */
 export interface TicketKeys {
-  /** All keys that open tickets, name, AES key and HMAC key in 48 bytes; asked for each ticket. */
-  current(): readonly Buffer[];
+  /** All keys that open tickets; asked for each ticket. */
+  current(): readonly TicketKey[];
+}
+
+/** A key by its parts, 16 bytes each. */
+export class TicketKey {
+  readonly name: Buffer;
+  readonly aes: Buffer;
+  readonly hmac: Buffer;
+
+  /** `parts` are the three in 48 bytes. */
+  constructor(parts: Buffer) {
+    this.name = parts.subarray(0, PART);
+    this.aes = parts.subarray(PART, 2 * PART);
+    this.hmac = parts.subarray(2 * PART);
+  }
 }
 
 /** Keys from files: the first encrypts, all decrypt. */
 export class FileKeys implements TicketKeys {
-  readonly #keys: readonly Buffer[];
+  readonly #keys: readonly TicketKey[];
 
   constructor(contents: readonly Buffer[]) {
-    this.#keys = contents.map(ticketKey);
+    this.#keys = contents.map((content) => new TicketKey(ticketKey(content)));
   }
 
-  current(): readonly Buffer[] {
+  current(): readonly TicketKey[] {
     return this.#keys;
   }
 }
@@ -26,6 +44,7 @@ export class ZoneKeys implements TicketKeys {
   readonly #zone: SessionZone;
   readonly #timeout: number;
   readonly #stored: StoredKey[] = [];
+  #keys: readonly TicketKey[] = [];
 
   /** `timeout` is that of sessions, in seconds. */
   constructor(zone: SessionZone, timeout: number) {
@@ -33,9 +52,11 @@ export class ZoneKeys implements TicketKeys {
     this.#timeout = timeout;
   }
 
-  current(): readonly Buffer[] {
-    this.#zone.rotate(this.#stored, this.#timeout);
-    return this.#stored.slice(CURRENT, NEXT + 1).map(({ key }) => key);
+  current(): readonly TicketKey[] {
+    if (this.#zone.rotate(this.#stored, this.#timeout)) {
+      this.#keys = this.#stored.slice(CURRENT, NEXT + 1).map(({ key }) => new TicketKey(key));
+    }
+    return this.#keys;
   }
 }
 
@@ -46,7 +67,7 @@ function ticketKey(content: Buffer): Buffer {
   return Buffer.concat([content.subarray(0, 16), fold(content.subarray(48, 80)), fold(content.subarray(16, 48))]);
 }
 
-const NO_KEY = Buffer.alloc(16);
+const NO_KEY = Buffer.alloc(PART);
 
 const NOT_FOUND = 0;
 const FOUND = 1;
@@ -68,11 +89,11 @@ export function useTicketKeys(context: SecureContext, keys: TicketKeys): void {
     const all = keys.current();
     if (encrypt) {
       const key = all[0]!;
-      return [FOUND, key.subarray(32, 48), key.subarray(16, 32), key.subarray(0, 16), randomBytes(16)];
+      return [FOUND, key.hmac, key.aes, key.name, randomPiece(PART)];
     }
     for (let i = 0; i < all.length; i++) {
       const key = all[i]!;
-      if (name.compare(key, 0, 16) === 0) return [RENEW, key.subarray(32, 48), key.subarray(16, 32)];
+      if (name.equals(key.name)) return [RENEW, key.hmac, key.aes];
     }
     // node:tls takes keys along with every answer; these are not used.
     return [NOT_FOUND, NO_KEY, NO_KEY];

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomPiece } from '../../../shared/lib/random-bytes.js';
 import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
 import { basicCredentials } from '../../http/basic-credentials.js';
 import { cookieValue } from '../../http/cookie.js';
@@ -21,20 +21,6 @@ function headerValue(r: Request, suffix: string): string | undefined {
     value = value === undefined ? headers[2 * i + 1] : `${value}${suffix === 'cookie' ? '; ' : ', '}${headers[2 * i + 1]}`;
   }
   return value;
-}
-
-// Random bytes are fetched in bulk, which is much cheaper than one small request at a time.
-const pool = Buffer.allocUnsafe(4096);
-let used = pool.length;
-
-/** Hexadecimal digits of `bytes` random bytes. */
-function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString('hex', used - bytes, used);
 }
 
 function contentLength(r: Request): string | undefined {
@@ -87,7 +73,7 @@ const variables: readonly Variable[] = [
   live('request_length', (r) => String(r.main.requestLength)),
   live('request_time', requestTime),
   live('request_completion', (r) => (r.main.finished && !r.main.aborted ? 'OK' : '')),
-  fixed('request_id', (r) => randomHex(r.http.env.compatible ? 16 : 8)),
+  fixed('request_id', (r) => randomPiece(r.http.env.compatible ? 16 : 8).toString('hex')),
   fixed('server_name', (r) => r.server.settings.serverName),
   live('pipe', (r) => (r.pipelined ? 'p' : '.')),
   live('msec', msec),
