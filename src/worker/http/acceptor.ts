@@ -90,12 +90,14 @@ export class Acceptor {
       }
       this.#connections.delete(opening);
       const { tls } = opened;
-      const { deadline } = opening;
+      const { deadline, remote, local } = opening;
       const connection = this.#serve(tls?.socket ?? socket, address, id, {
         tls,
         proxyProtocol: undefined,
         plainOnTls: tls === undefined,
         deadline,
+        remote,
+        local,
       });
       if (tls === undefined) connection.received(opened.bytes, opened.length, true);
     });

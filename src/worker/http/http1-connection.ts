@@ -93,10 +93,10 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.id = id;
     this.acceptedAt = performance.now();
     this.#idleSince = this.acceptedAt;
-    const remote = socket.remote();
+    const remote = opened?.remote ?? socket.remote();
     this.remoteAddress = remote.address ?? 'unix:';
     this.remotePort = remote.port ?? 0;
-    const local = socket.local();
+    const local = opened?.local ?? socket.local();
     this.localAddress = local.address ?? (address.address === undefined ? '' : `unix:${address.address}`);
     this.localPort = local.port ?? 0;
     this.tls = opened?.tls?.peer;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { ERROR, INFO, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
+import type { SocketAddress } from '../../shared/net/client-socket.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from './deadline.js';
 import type { AddressRuntime, TlsAccepted } from './runtime-types.js';
@@ -19,6 +20,9 @@ export interface Opened {
   readonly plainOnTls: boolean;
   /** What ran out if the opening took too long, to go on with; a timer for each would cost as much again. */
   readonly deadline?: Deadline;
+  /** Both ends, where they were asked for before: afterwards the client may have gone. */
+  readonly remote?: SocketAddress;
+  readonly local?: SocketAddress;
 }
 
 /**

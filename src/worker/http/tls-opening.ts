@@ -1,6 +1,6 @@
 import { INFO, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
-import type { SocketOwner } from '../../shared/net/client-socket.js';
+import type { SocketAddress, SocketOwner } from '../../shared/net/client-socket.js';
 import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import { Deadline, type Expiring } from './deadline.js';
 import { isTls } from './opening.js';
@@ -15,6 +15,8 @@ export type TlsOpened =
 /** The same as {@link Opening} for connections to ports for TLS that have no `net.Socket`. nginx: ngx_http_ssl_handshake. */
 export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   readonly connectionId: number;
+  readonly remote: SocketAddress;
+  readonly local: SocketAddress;
   readonly #socket: PlainSocket;
   readonly #address: AddressRuntime;
   readonly #done: (opened: TlsOpened | undefined) => void;
@@ -28,15 +30,15 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   /** `done` is called once: with what was found, or with nothing when the connection was given up. */
   constructor(socket: PlainSocket, address: AddressRuntime, id: number, done: (opened: TlsOpened | undefined) => void) {
     this.#socket = socket;
+    this.remote = socket.remote();
+    this.local = socket.local();
     this.#address = address;
     this.connectionId = id;
     this.#done = done;
   }
 
   logContext(): LogContext {
-    const remote = this.#socket.remote();
-    const local = this.#socket.local();
-    return { action: 'SSL handshaking', client: remote.address, server: `${local.address}:${local.port}` };
+    return { action: 'SSL handshaking', client: this.remote.address, server: `${this.local.address}:${this.local.port}` };
   }
 
   start(): void {
