@@ -2,9 +2,10 @@
 // several on one zone. Prints microseconds of CPU time a request beside the same turns without zones (the better quarter of short runs, so that other work
 // on the machine does not count), how long decisions wait, and how often a worker lost the processor.
 //
-//   node scripts/bench/micro/zone.mjs [--workers 1,4] [--batch 8] [--work 8] [--keys 1000] [--seconds 2] [--rounds 3]
+//   node scripts/bench/micro/zone.mjs [--workers 1,4] [--batch 8] [--work 8] [--keys 1000] [--seconds 2] [--rounds 3] [--apart]
 //
-// batch: requests in one turn; work: microseconds of other work for each of them.
+// batch: requests in one turn; work: microseconds of other work for each of them. apart: each worker has zones of its own, so that what is
+// left beside one worker is what the machine makes of several processes.
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     keys: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
+    apart: { type: 'boolean', default: false },
     child: { type: 'string' },
     base: { type: 'string' },
   },
@@ -75,8 +77,9 @@ async function run(outfile, workers, zones) {
   const remove = () => rmSync(base, { recursive: true, force: true });
   process.once('exit', remove);
   const log = { log: (_level, text) => console.error(text) };
-  const set = new ZoneSet(base, undefined, log);
-  const plan = set.prepare(refs(await import(outfile)));
+  const all = refs(await import(outfile));
+  const sets = Array.from({ length: values.apart ? workers : 1 }, () => new ZoneSet(base, undefined, log));
+  const plans = sets.map((set) => set.prepare(all));
   const args = ['--child', outfile];
   for (const name of ['batch', 'work', 'keys', 'seconds']) args.push(`--${name}`, values[name]);
   const children = Array.from({ length: workers }, () =>
@@ -85,7 +88,7 @@ async function run(outfile, workers, zones) {
   try {
     const answers = () => Promise.all(children.map((child) => new Promise((done) => child.once('message', done))));
     await answers();
-    for (const child of children) child.send({ plan, zones });
+    for (const [i, child] of children.entries()) child.send({ plan: plans[i % plans.length], zones });
     await answers();
     for (const child of children) child.send('go');
     const results = await answers();
@@ -104,7 +107,7 @@ async function run(outfile, workers, zones) {
     };
   } finally {
     for (const child of children) child.kill();
-    set.close();
+    for (const set of sets) set.close();
     process.off('exit', remove);
     remove();
   }
