@@ -45,8 +45,13 @@ export class RunDirectory {
   /** Removes the folder with all that is in it. */
   remove(): void {
     this.#owner.close();
-    rmSync(this.path, { recursive: true, force: true });
-    removeLeftovers(this.#parent, this.#uid);
+    try {
+      rmSync(this.path, { recursive: true, force: true });
+      removeLeftovers(this.#parent, this.#uid);
+    } catch (error) {
+      // The folder around it has gone or has become read-only, which must not keep the service from ending.
+      if (faultOf(error) === undefined) throw error;
+    }
   }
 }
 

@@ -27,3 +27,10 @@ t.test('folders of killed services go; those of others stay, whatever their name
   own.remove();
   t.notOk(existsSync(own.path));
 });
+
+t.test('a folder whose parent has gone is removed without a word', async (t) => {
+  const base = t.testdir({ zones: {} });
+  const directory = new RunDirectory(`${base}/zones`, undefined);
+  rmSync(`${base}/zones`, { recursive: true });
+  t.doesNotThrow(() => directory.remove());
+});
