@@ -1,10 +1,13 @@
 import type { DirectiveNode } from './ast.js';
 
-/** Settings of one scope that are written in a block. */
-interface Written {
+/** Settings of one scope that are a block's own. */
+export interface OwnSettings {
   readonly scope: number;
-  readonly settings: Record<string, unknown>;
-  readonly next: Written | undefined;
+  /** What is written in the block; undefined when nothing is. */
+  readonly written: Record<string, unknown> | undefined;
+  /** What is in force; filled by merging. */
+  merged: object | undefined;
+  readonly next: OwnSettings | undefined;
 }
 
 /**
@@ -16,11 +19,14 @@ export class Block {
   readonly parent: Block | undefined;
   readonly node: DirectiveNode | undefined;
   readonly children: Block[] = [];
-  /** Settings in force, by scope number, those of outer levels too; filled by merging. */
-  merged: readonly object[] = [];
+  /**
+   * Settings in force, by scope number, where the block has none of its own: those of outer levels too. All blocks of one context inside the same
+   * block share them. Filled by merging.
+   */
+  common: readonly object[] = [];
   /** What the directive that opened the block knows about it (a location's name, an upstream's). */
   info: unknown;
-  #written: Written | undefined = undefined;
+  #own: OwnSettings | undefined = undefined;
   #seen: DirectiveNode[] | undefined = undefined;
 
   constructor(context: number, parent: Block | undefined, node: DirectiveNode | undefined, info: unknown) {
@@ -31,18 +37,37 @@ export class Block {
     parent?.children.push(this);
   }
 
+  /** All settings of the block's own. */
+  get own(): OwnSettings | undefined {
+    return this.#own;
+  }
+
   /** The settings of a scope that are written in this block, or undefined when there are none. */
   written(scope: number): Record<string, unknown> | undefined {
-    let each = this.#written;
-    while (each !== undefined && each.scope !== scope) each = each.next;
-    return each?.settings;
+    return this.#find(scope)?.written;
   }
 
   /** Begins the settings of a scope that says something in this block. */
   write(scope: number): Record<string, unknown> {
-    const settings = {};
-    this.#written = { scope, settings, next: this.#written };
-    return settings;
+    const written = {};
+    this.#own = { scope, written, merged: undefined, next: this.#own };
+    return written;
+  }
+
+  /** The settings of a scope in force, after merging. */
+  merged(scope: number): object | undefined {
+    return this.#find(scope)?.merged ?? this.common[scope];
+  }
+
+  /** Puts settings in force of which nothing is written here. */
+  add(scope: number, merged: object): void {
+    this.#own = { scope, written: undefined, merged, next: this.#own };
+  }
+
+  #find(scope: number): OwnSettings | undefined {
+    let each = this.#own;
+    while (each !== undefined && each.scope !== scope) each = each.next;
+    return each;
   }
 
   /** The first directive of a name in this block, for `is duplicate`. */

@@ -122,7 +122,7 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     const ctx = new BlockLinkContext(draft, place.block, checking);
     for (const { scope, number } of scopes) {
       try {
-        scope.link?.(place.block.merged[number]!, ctx, place);
+        scope.link?.(place.block.merged(number)!, ctx, place);
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         errors.push(error);
@@ -152,7 +152,7 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     warnings: draft.warnings,
     logFiles: [...draft.logFiles],
     folders: [...draft.folders],
-    settings: <C extends object>(scope: Scope<C, R>, block: Block) => block.merged[registry.numbered(scope).number] as Readonly<C>,
+    settings: <C extends object>(scope: Scope<C, R>, block: Block) => block.merged(registry.numbered(scope).number) as Readonly<C>,
   };
 }
 
@@ -181,7 +181,7 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
   }
 
   settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C> {
-    return block.merged[this.#draft.registry.numbered(scope).number] as Readonly<C>;
+    return block.merged(this.#draft.registry.numbered(scope).number) as Readonly<C>;
   }
 
   logFile(path: string): void {

@@ -19,11 +19,19 @@ function levelsOf(context: number): readonly LevelName[] {
 }
 
 /** Computes the settings in force in every block, outermost first. nginx: the merge functions, ngx_http_merge_servers. */
-export function mergeBlocks<R extends Subject>(registry: Registry<R>, block: Block, prefix: string): void {
-  new Merging(registry, prefix).mergeBlock(block);
+export function mergeBlocks<R extends Subject>(registry: Registry<R>, root: Block, prefix: string): void {
+  new Merging(registry, prefix).mergeBlock(root, new Map());
 }
 
-/** One run over all blocks. */
+/** What blocks of one context inside the same block have in common. */
+interface Common<R extends Subject> {
+  /** The settings of a block that says nothing, by scope number. */
+  readonly settings: readonly object[];
+  /** Scopes that begin with these blocks: there is nothing around them that they could share. */
+  readonly begun: readonly NumberedScope<R>[];
+}
+
+/** One run over all blocks. There may be fifty thousand, most of which say something in two or three of a hundred scopes: only those cost a block anything. */
 class Merging<R extends Subject> {
   readonly #registry: Registry<R>;
   readonly #prefix: string;
@@ -38,20 +46,41 @@ class Merging<R extends Subject> {
     this.#prefix = prefix;
   }
 
-  mergeBlock(block: Block): void {
-    const place: MergePlace = { context: block.context, nameless: (block.context & NAMELESS) !== 0, block, prefix: this.#prefix };
-    const merged = block.parent?.merged.slice() ?? [];
-    for (const level of levelsOf(block.context)) {
+  /** Merges a block and those in it. `siblings`: what is known of the contexts of the block around, by context. */
+  mergeBlock(block: Block, siblings: Map<number, Common<R>>): void {
+    const { context, parent } = block;
+    const place: MergePlace = { context, nameless: (context & NAMELESS) !== 0, block, prefix: this.#prefix };
+    let common = siblings.get(context);
+    if (common === undefined) {
+      common = this.#commonOf(parent, place);
+      siblings.set(context, common);
+    }
+    block.common = common.settings;
+    const levels = levelsOf(context);
+    for (let own = block.own; own !== undefined; own = own.next) {
+      const numbered = this.#registry.scopes[own.scope]!;
+      if (!levels.includes(numbered.level)) continue;
+      own.merged = merge(numbered, parent?.merged(own.scope) as Record<string, unknown> | undefined, own.written, place);
+    }
+    for (const numbered of common.begun) {
+      if (block.merged(numbered.number) === undefined) block.add(numbered.number, merge(numbered, undefined, undefined, place));
+    }
+    const inside = new Map<number, Common<R>>();
+    for (const child of block.children) this.mergeBlock(child, inside);
+  }
+
+  #commonOf(parent: Block | undefined, place: MergePlace): Common<R> {
+    const settings: object[] = parent?.common.slice() ?? [];
+    for (let own = parent?.own; own !== undefined; own = own.next) if (own.merged !== undefined) settings[own.scope] = own.merged;
+    const begun: NumberedScope<R>[] = [];
+    for (const level of levelsOf(place.context)) {
       for (const numbered of this.#registry.at(level)) {
-        const { number } = numbered;
-        const around = merged[number] as Record<string, unknown> | undefined;
-        const written = block.written(number);
-        if (written !== undefined || around === undefined) merged[number] = merge(numbered, around, written, place);
-        else if (!numbered.takenOver) merged[number] = this.#mergeSilent(numbered, around, place);
+        const around = settings[numbered.number] as Record<string, unknown> | undefined;
+        if (around === undefined) begun.push(numbered);
+        else if (!numbered.takenOver) settings[numbered.number] = this.#mergeSilent(numbered, around, place);
       }
     }
-    block.merged = merged;
-    for (const child of block.children) this.mergeBlock(child);
+    return { settings, begun };
   }
 
   #mergeSilent(numbered: NumberedScope<R>, around: Record<string, unknown>, place: MergePlace): object {
