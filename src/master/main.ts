@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { loadCompiled } from '../shared/lib/compiled.js';
 import { EarlySignals } from './early-signals.js';
 import type { parts } from './parts.js';
@@ -8,6 +9,9 @@ import type { run } from './run.js';
 // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is
 // loaded, and what arrives meanwhile is kept.
 const early = new EarlySignals();
+
+// As in the workers: with helpers the collector waits for a processor. A configuration of megabytes is read with a tenth less of CPU time.
+setFlagsFromString('--no-parallel-scavenge');
 
 const program = loadCompiled<{ run: typeof run; parts: typeof parts }>(fileURLToPath(new URL('program.js', import.meta.url)));
 void program.run(process.argv.slice(2), early, program.parts).then((code) => {

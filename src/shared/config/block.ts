@@ -78,6 +78,6 @@ export class Block {
   /** Notes that a directive stands in this block. */
   see(node: DirectiveNode): void {
     if (this.#seen === undefined) this.#seen = [node];
-    else if (this.seen(node.name) === undefined) this.#seen.push(node);
+    else if (this.seen(node.name) === undefined) this.#seen = [...this.#seen, node];
   }
 }

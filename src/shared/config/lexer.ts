@@ -17,6 +17,9 @@ const closingBrace = 125;
 
 const none: readonly never[] = [];
 
+/** Entries of `map` and the like have first words too, each its own. */
+const MANY_NAMES = 1000;
+
 /** What a run of words ended in. */
 export const End = { SEMICOLON: 0, OPENING_BRACE: 1, CLOSING_BRACE: 2, TEXT: 3, ERROR: 4 } as const;
 export type End = (typeof End)[keyof typeof End];
@@ -31,10 +34,6 @@ export class Lexer {
   /** Where the first word starts (at its quote, if it has one). */
   nameLine = 0;
   nameColumn = 0;
-  /** The words after the first. */
-  args: readonly string[] = none;
-  /** Where each of them starts: line and column by turns. */
-  argPos: readonly number[] = none;
   /** The line the lexer stands on: that of the character which ended the last run. */
   line = 1;
   /** Message, line and column of the error when `next` returned End.ERROR. */
@@ -46,11 +45,26 @@ export class Lexer {
   readonly #isFile: boolean;
   #at = 0;
   #lineStart = 0;
+  // Filled again by each run: arrays that grow leave room for sixteen more, in each of perhaps a hundred thousand directives.
+  readonly #args: string[] = [];
+  readonly #argPos: number[] = [];
+  #count = 0;
+  readonly #names = new Map<string, string>();
 
   /** @param isFile false for the text of `-g`, which nginx reads without a buffer and whose end it words differently. */
   constructor(text: string, isFile: boolean) {
     this.#text = text;
     this.#isFile = isFile;
+  }
+
+  /** The words after the first of the last run. */
+  get args(): readonly string[] {
+    return this.#count === 0 ? none : this.#args.slice(0, this.#count);
+  }
+
+  /** Where each of them starts: line and column by turns. */
+  get argPos(): readonly number[] {
+    return this.#count === 0 ? none : this.#argPos.slice(0, this.#count * 2);
   }
 
   /** The column of the character that ended the last run. */
@@ -62,8 +76,7 @@ export class Lexer {
   next(): End {
     const text = this.#text;
     this.name = undefined;
-    this.args = none;
-    this.argPos = none;
+    this.#count = 0;
     for (;;) {
       const start = this.#at;
       if (start >= text.length) {
@@ -220,17 +233,27 @@ export class Lexer {
     const slice = this.#text.slice(start, end);
     const word = escaped ? withoutEscapes(slice) : slice;
     if (this.name === undefined) {
-      this.name = word;
+      this.name = this.#sameName(word);
       this.nameLine = line;
       this.nameColumn = column;
-    } else if (this.args === none) {
-      this.args = [word];
-      this.argPos = [line, column];
     } else {
-      // `push` would leave room for sixteen more, in each of perhaps a hundred thousand directives.
-      this.args = [...this.args, word];
-      this.argPos = [...this.argPos, line, column];
+      this.#args[this.#count] = word;
+      this.#argPos[this.#count * 2] = line;
+      this.#argPos[this.#count * 2 + 1] = column;
+      this.#count++;
     }
+  }
+
+  /** One string for all words of this text: a hundred thousand directives have a few dozen names, and each is looked up. */
+  #sameName(word: string): string {
+    const known = this.#names.get(word);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#names.size < MANY_NAMES) {
+      this.#names.set(word, word);
+    }
+    return word;
   }
 
   /** Whether nginx's buffer is full before it can read the character at `last` while it still holds what begins at `start`. */
