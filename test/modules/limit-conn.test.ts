@@ -37,7 +37,7 @@ async function release(server: Server, held: readonly RawClient[], path: string)
   await waitFor(async () => (await httpGet(server, path)).status === 200);
 }
 
-t.test('ten at once over four workers', { timeout: 60_000 }, async (t) => {
+t.test('ten at once over four workers', { timeout: 300_000 }, async (t) => {
   const s = await startServer(t, {
     conf: `worker_processes 4;\n${serverConf(
       `${TURN}

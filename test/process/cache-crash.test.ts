@@ -33,7 +33,7 @@ const filesBelow = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true }) as string[]).filter((name) => statSync(join(folder, name)).isFile());
 const pidsOf = (s: Server, title: string): number[] => s.workers().filter((pid) => titleOf(pid).includes(title));
 
-t.test('120 damaged files: none is served as it is', { timeout: 120_000 }, async (t) => {
+t.test('120 damaged files: none is served as it is', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, sizedAnswer);
   const s = await startCache(t, origin, { location: 'proxy_cache_lock on;' });
   const paths = Array.from({ length: 120 }, (_, i) => `/d/${i}`);
@@ -106,7 +106,7 @@ t.test('kill -9 of a worker, of the manager, of everything, under load', { timeo
   t.comment(`${hits} hits of ${KEYS}, ${asked} requests`);
 });
 
-t.test('kill -9 of all processes but the master: contents survive', { timeout: 60_000 }, async (t) => {
+t.test('kill -9 of all processes but the master: contents survive', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { workers: 2, alerts: /exited on signal 9|zone/ });
   const paths = Array.from({ length: 30 }, (_, i) => `/k/${i}`);
@@ -122,7 +122,7 @@ t.test('kill -9 of all processes but the master: contents survive', { timeout: 6
   t.equal(origin.requests.length, before);
 });
 
-t.test('a refresher that dies leaves nothing locked', { timeout: 60_000 }, async (t) => {
+t.test('a refresher that dies leaves nothing locked', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, (request) => ({ headers: { 'X-Accel-Expires': '1' }, body: `${request.target} 1` }));
   const s = await startCache(t, origin, { location: 'proxy_cache_use_stale updating;', alerts: /exited on signal 9/ });
   await httpGet(s, '/r');

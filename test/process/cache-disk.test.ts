@@ -34,7 +34,7 @@ async function failures(s: Target, count: number, body: (target: string) => stri
   return failed;
 }
 
-t.test('a full disk: responses are served and not stored', { timeout: 120_000 }, async (t) => {
+t.test('a full disk: responses are served and not stored', { timeout: 300_000 }, async (t) => {
   const folder = smallDisk(t);
   if (folder === undefined) {
     t.pass('no right to mount a file system');
@@ -58,7 +58,7 @@ t.test('a full disk: responses are served and not stored', { timeout: 120_000 },
   }
 });
 
-t.test('a full zone: the least recently used entries give way', { timeout: 60_000 }, async (t) => {
+t.test('a full zone: the least recently used entries give way', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { zone: '32k', workers: 2 });
   t.equal(await failures(s, 400, bodyOf), 0);
@@ -67,7 +67,7 @@ t.test('a full zone: the least recently used entries give way', { timeout: 60_00
   t.notMatch(s.log(), /\[(crit|alert|emerg)\]/);
 });
 
-t.test('a folder that goes away, or takes no writes, while the server runs', { timeout: 60_000 }, async (t) => {
+t.test('a folder that goes away, or takes no writes, while the server runs', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, answer);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   chmodSync(folder, 0o777);

@@ -76,7 +76,7 @@ t.test('certbot obtains a certificate, writes it into the configuration and relo
   const args = ['run', '-d', NAME, '--server', authority, ...folders, ...nginx, ...ports, ...consent];
   const { stdout } = await promisify(execFile)('certbot', args, { env: { ...process.env, REQUESTS_CA_BUNDLE: certs().ca.cert } });
   t.match(stdout, `Congratulations! You have successfully enabled HTTPS on https://${NAME}`);
-  const shown = await waitFor(() => certificateOf(server).catch(() => undefined), { timeout: 10_000 });
+  const shown = await waitFor(() => certificateOf(server).catch(() => undefined), { timeout: 60_000 });
   t.match(String(shown!.issuer.CN), /^Pebble Intermediate CA/);
   t.equal(shown!.subjectaltname, `DNS:${NAME}`);
   t.match(server.read('sluice.conf'), 'managed by Certbot');

@@ -16,7 +16,7 @@ export interface ConnectOptions {
   readonly from?: string;
   /** Address to connect to; 127.0.0.1 unless told. */
   readonly host?: string;
-  /** Milliseconds that each step may take; 20000 unless told. */
+  /** Milliseconds that each step may take; 60000 unless told. */
   readonly timeout?: number;
 }
 
@@ -57,7 +57,7 @@ export class RawClient {
     };
     return new Promise((done, fail) => {
       const socket = options.tls ? connectTls({ rejectUnauthorized: false, ...where, ...options.tls }) : connectTcp(where);
-      const client = new RawClient(socket, options.timeout ?? 20_000);
+      const client = new RawClient(socket, options.timeout ?? 60_000);
       socket.once('error', fail);
       socket.once(options.tls ? 'secureConnect' : 'connect', () => done(client));
     });

@@ -15,7 +15,7 @@ export interface CliOptions {
   readonly cwd?: string;
   /** Added to the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Milliseconds after which the command is killed; 10000 unless told. */
+  /** Milliseconds after which the command is killed; 60000 unless told. */
   readonly timeout?: number;
 }
 
@@ -27,7 +27,7 @@ export function runCli(args: readonly string[], options: CliOptions = {}): Promi
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: options.timeout ?? 10_000,
+      timeout: options.timeout ?? 60_000,
       killSignal: 'SIGKILL',
     });
     let stdout = '';

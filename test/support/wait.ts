@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Limits of a wait. */
 export interface WaitOptions {
-  /** Milliseconds until the wait fails; 20000 unless told. */
+  /** Milliseconds until the wait fails; 60000 unless told. */
   readonly timeout?: number;
   /** What was waited for: text, or a function that describes the state at the time of the failure. */
   readonly what?: string | (() => string);
@@ -15,7 +15,7 @@ type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
  * for the event it needs and never for a time. Throws an Error that names `what` when the time is up.
  */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<Truthy<T>> {
-  const until = Date.now() + (options.timeout ?? 20_000);
+  const until = Date.now() + (options.timeout ?? 60_000);
   for (;;) {
     const value = await condition();
     if (value) return value as Truthy<T>;
