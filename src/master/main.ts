@@ -10,7 +10,7 @@ import type { run } from './run.js';
 // loaded, and what arrives meanwhile is kept.
 const early = new EarlySignals();
 
-// As in the workers: with helpers the collector waits for a processor. A configuration of megabytes is read with a tenth less of CPU time.
+// As in the workers: with helpers the collector waits for a processor. V8's code of the program was made with the same flags.
 setFlagsFromString('--no-parallel-scavenge');
 
 const program = loadCompiled<{ run: typeof run; parts: typeof parts }>(fileURLToPath(new URL('program.js', import.meta.url)));

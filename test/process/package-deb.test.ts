@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+
+const root = new URL('../../', import.meta.url).pathname;
+const tools = ['dpkg-deb', 'dpkg-shlibdeps', 'strip'];
+const missing = tools.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
+
+/** Runs a program without tap's hooks, which would be part of what is measured and packed. */
+const run = (program: string, ...args: string[]) =>
+  spawnSync('/usr/bin/env', ['-u', 'NODE_OPTIONS', program, ...args], { encoding: 'utf8', cwd: root });
+
+t.test('the package holds all that a server needs', { skip: missing.length > 0 && `not installed: ${missing.join(', ')}` }, async (t) => {
+  // Outside of this folder, so that a package that is missing is not found above.
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-deb-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const built = run(`${root}scripts/package-deb`, dir);
+  t.equal(built.status, 0, built.stderr);
+  const unpacked = run('dpkg-deb', '-x', built.stdout.trim().split('\n').at(-1)!, `${dir}/root`);
+  t.equal(unpacked.status, 0, unpacked.stderr);
+  // Serves a request.
+  const served = run(process.execPath, `${root}scripts/code-cache.mjs`, `${dir}/root/usr/lib/sluice/dist`);
+  t.equal(served.status, 0, served.stderr);
+  for (const file of [
+    'usr/sbin/sluice',
+    'usr/share/man/man8/sluice.8.gz',
+    'etc/sluice/sluice.conf',
+    'usr/lib/systemd/system/sluice.service',
+  ])
+    t.ok(existsSync(`${dir}/root/${file}`) || existsSync(`${dir}/root/${file.replace('usr/lib', 'lib')}`), file);
+});
