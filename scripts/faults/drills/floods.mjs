@@ -97,7 +97,7 @@ export default {
       const found = await flood(stage, expect);
       const { answered, failed, why, slowest } = await load.stop();
       expect(failed === 0 && answered > 0, `${name}: ${failed} of ${answered} good requests failed: ${JSON.stringify(why)}`);
-      expect(slowest < 1000, `${name}: a good request took ${Math.round(slowest)} ms`);
+      expect(stage.short || slowest < 1000, `${name}: a good request took ${Math.round(slowest)} ms`);
       figures[name] = { ...found, answered, failed, slowest: Math.round(slowest) };
     }
     const memory = stage.memory();
