@@ -3,11 +3,10 @@
 //   node scripts/bench/memory.mjs [--millions N] [--nginx PATH]
 //
 // nginx, where there is one, is only the backend.
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { memoryOf } from './measure.mjs';
-import { files, modified } from './rows.mjs';
-import { commands, configuration, freePort, prepare, start, startBackend, workFolder } from './servers.mjs';
+import { commands, configuration, freePort, prepare, start, startBackend, workFolder, writeDocuments } from './servers.mjs';
 import { load, writeScript } from './wrk.mjs';
 
 const { values: options } = parseArgs({
@@ -20,11 +19,7 @@ const { nginx, sluice } = commands(options.nginx);
 if (nginx === undefined) throw new Error('no nginx to answer as the backend');
 const backend = await startBackend(nginx, `${work}/backend`);
 const docs = `${work}/docs`;
-mkdirSync(`${docs}/many`, { recursive: true });
-for (const [name, text] of Object.entries(files)) {
-  writeFileSync(`${docs}/${name}`, text);
-  utimesSync(`${docs}/${name}`, modified, modified);
-}
+writeDocuments(docs);
 
 const row = {
   http: `upstream backend { server %%BACKEND%%; keepalive 64; }

@@ -2,13 +2,22 @@
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
 //   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--beside caddy,haproxy] [--load wrk|h2load] [--rounds N] [--seconds S] [--json FILE] [--list]
-import { closeSync, ftruncateSync, mkdirSync, openSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as h2load from './h2load.mjs';
 import { cpuOf, memoryOf } from './measure.mjs';
-import { files, largeFile, modified, rows } from './rows.mjs';
-import { commands, contenders, freePort, makeCertificate, startBackend, startResponder, stop, workFolder } from './servers.mjs';
+import { largeFile, rows } from './rows.mjs';
+import {
+  commands,
+  contenders,
+  freePort,
+  makeCertificate,
+  startBackend,
+  startResponder,
+  stop,
+  workFolder,
+  writeDocuments,
+} from './servers.mjs';
 import * as wrk from './wrk.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -41,7 +50,8 @@ const seconds = Number(options.seconds);
 const work = workFolder();
 
 const docs = `${work}/docs`;
-writeDocuments();
+writeDocuments(docs);
+writeLargeFile();
 const servers = contenders(options.nginx, options.beside === '' ? [] : options.beside.split(','));
 const names = Object.keys(servers);
 const { nginx } = commands(options.nginx);
@@ -59,12 +69,7 @@ for (const row of chosen) {
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
 process.exit(0);
 
-function writeDocuments() {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(`${docs}/${name}`), { recursive: true });
-    writeFileSync(`${docs}/${name}`, content);
-    utimesSync(`${docs}/${name}`, modified, modified);
-  }
+function writeLargeFile() {
   if (!chosen.some((row) => row.paths.includes(`/${largeFile.name}`))) return;
   const file = openSync(`${docs}/${largeFile.name}`, 'w');
   const piece = Buffer.alloc(1024 * 1024, 'large file ');

@@ -1,12 +1,13 @@
 // Starts the servers to compare, each with one worker on the first core: the built sluice, a real nginx, and others.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { treeOf } from './measure.mjs';
 import { others } from './others.mjs';
+import { files, modified } from './rows.mjs';
 
 const root = new URL('../../', import.meta.url).pathname;
 const running = new Map();
@@ -101,6 +102,15 @@ http {
 function filled(text, { dir, docs, backend, responder }) {
   const places = { DIR: dir, DOCS: docs, BACKEND: backend, FASTCGI: responder, CONF: `${root}conf` };
   return text.replaceAll(/%%([A-Z]+)%%/g, (_, name) => places[name]);
+}
+
+/** Writes the files under a root that rows ask for, but for the large one. */
+export function writeDocuments(docs) {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(`${docs}/${name}`), { recursive: true });
+    writeFileSync(`${docs}/${name}`, content);
+    utimesSync(`${docs}/${name}`, modified, modified);
+  }
 }
 
 /** Writes the configuration into a prefix and asks the server what it thinks of it; undefined when it can run. */

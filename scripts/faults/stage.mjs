@@ -121,6 +121,12 @@ http {
     return this.pid === undefined ? [] : treeOf(this.pid).filter((pid) => / worker process$/.test(title(pid)));
   }
 
+  /** Whether all of these workers still serve. */
+  serve(workers) {
+    const now = this.workers();
+    return workers.every((pid) => now.includes(pid));
+  }
+
   /** All processes of the server by now, the master first. */
   processes() {
     return this.pid === undefined ? [] : treeOf(this.pid);
@@ -282,6 +288,15 @@ export const clients = {
     ...over,
   }),
 };
+
+/** Asks for much on the usual servers, once the fault is over: all of it must be answered. */
+export async function recovered(stage, expect) {
+  const load = stage.load(clients.keepAlive(stage, 4), clients.close(stage, 4), clients.proxied(stage, 4));
+  await load.answered(stage.short ? 500 : 20_000);
+  const { answered, failed, why } = await load.stop();
+  expect(failed === 0, `${failed} requests failed afterwards: ${JSON.stringify(why)}`);
+  return { answered, failed };
+}
 
 /** The usual servers: files, a proxied backend, uploads, a tunnel; the same over TLS on the second port. */
 export const usual = `

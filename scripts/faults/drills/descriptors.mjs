@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuOf } from '../../bench/measure.mjs';
-import { clients, usual } from '../stage.mjs';
+import { recovered, usual } from '../stage.mjs';
 
 /** More idle connections than there are descriptors: no spinning, no exit, and all is well again after. */
 export default {
@@ -24,15 +24,9 @@ export default {
     const cpu = (cpuOf(stage.pid) - used) / 2_000_000;
     const during = (await stage.get('/small', { patience: 1000 })) !== undefined;
     for (const socket of idle) socket.destroy();
-    const load = stage.load(clients.keepAlive(stage, 4), clients.close(stage, 4), clients.proxied(stage, 4));
-    await load.answered(stage.short ? 500 : 20_000);
-    const { answered, failed, why } = await load.stop();
+    const { answered, failed } = await recovered(stage, expect);
     expect(cpu < 0.5, `it spins: ${Math.round(cpu * 100)} % of a core`);
-    expect(failed === 0, `${failed} requests failed afterwards: ${JSON.stringify(why)}`);
-    expect(
-      workers.every((pid) => stage.workers().includes(pid)),
-      'a worker died',
-    );
+    expect(stage.serve(workers), 'a worker died');
     return { idle: idle.length, cpu: Math.round(cpu * 100) / 100, answeredMeanwhile: during, answered, failed };
   },
 };

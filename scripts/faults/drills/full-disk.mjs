@@ -45,10 +45,7 @@ export default {
     expect(refused?.startsWith('HTTP/1.1 500'), `an upload with no room was answered ${refused?.slice(0, 40)}`);
     expect(failed === 0, `${failed} requests failed: ${JSON.stringify(why)}`);
     expect(later.failed === 0, `${later.failed} requests failed afterwards: ${JSON.stringify(later.why)}`);
-    expect(
-      workers.every((pid) => stage.workers().includes(pid)),
-      'a worker died',
-    );
+    expect(stage.serve(workers), 'a worker died');
     return { answered, failed, slowest: Math.round(slowest), afterwards: later.answered };
   },
 };

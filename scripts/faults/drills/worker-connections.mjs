@@ -1,4 +1,4 @@
-import { clients, usual } from '../stage.mjs';
+import { clients, recovered, usual } from '../stage.mjs';
 
 /** More connections than `worker_connections`: idle ones make room for new ones, as in nginx. */
 export default {
@@ -14,16 +14,10 @@ export default {
     await during.answered(stage.short ? 50 : 500);
     const among = await during.stop();
     crowd.end();
-    const load = stage.load(clients.keepAlive(stage, 4), clients.close(stage, 4), clients.proxied(stage, 4));
-    await load.answered(stage.short ? 500 : 20_000);
-    const { answered, failed, why } = await load.stop();
+    const { answered, failed } = await recovered(stage, expect);
     expect(among.failed === 0, `${among.failed} requests failed meanwhile: ${JSON.stringify(among.why)}`);
     expect(stage.short || among.slowest < 1000, `a good request took ${Math.round(among.slowest)} ms`);
-    expect(failed === 0, `${failed} requests failed afterwards: ${JSON.stringify(why)}`);
-    expect(
-      workers.every((pid) => stage.workers().includes(pid)),
-      'a worker died',
-    );
+    expect(stage.serve(workers), 'a worker died');
     return { answeredOnce: open, refused, meanwhile: among.answered, slowest: Math.round(among.slowest), answered, failed };
   },
 };

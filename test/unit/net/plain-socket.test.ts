@@ -1,66 +1,21 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { ListenSocket, takeConnections } from '../../../src/shared/net/listen-socket.js';
-import { canBePlain, PlainSocket } from '../../../src/shared/net/plain-socket.js';
+import { canBePlain, type PlainSocket } from '../../../src/shared/net/plain-socket.js';
+import { acceptOne, NotingOwner } from '../../support/accepted.js';
 
 /** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
 async function pair(t: Test) {
-  const spec = {
-    key: '127.0.0.1:0',
-    family: 'ipv4',
-    address: '127.0.0.1',
-    port: 0,
-    backlog: 8,
-    ipv6only: false,
-    reuseport: false,
-    udp: false,
-  } as const;
-  const listening = ListenSocket.bind(spec);
-  const server = createServer();
-  const accepted = new Promise<PlainSocket>((done) => takeConnections(server, (handle) => done(new PlainSocket(handle))));
-  listening.attach(server);
-  await new Promise<void>((done, fail) => listening.open((error) => (error === undefined ? done() : fail(error))));
-  const name: { port?: number } = {};
-  listening.handle.getsockname!(name);
-  const client = connect(name.port!, '127.0.0.1');
-  client.on('error', () => {});
-  client.pause();
-  const [socket] = await Promise.all([accepted, once(client, 'connect')]);
-  t.teardown(() => {
-    client.destroy();
-    socket.close();
-    listening.close();
+  let accepted: PlainSocket | undefined;
+  const client = await acceptOne(t, (socket) => {
+    accepted = socket;
   });
-  return { client, socket, owner: new Owner(socket) };
-}
-
-class Owner {
-  text = '';
-  readonly events: string[] = [];
-  #wake = (): void => {};
-  constructor(socket: PlainSocket) {
-    socket.start(this);
-  }
-  received(bytes: Buffer, length: number): boolean {
-    this.text += bytes.toString('latin1', 0, length);
-    this.#wake();
-    return true;
-  }
-  clientEnded = (): void => this.#note('ended');
-  flushed = (): void => this.#note('flushed');
-  socketClosed = (): void => this.#note('closed');
-  #note(event: string): void {
-    this.events.push(event);
-    this.#wake();
-  }
-  async until(test: () => boolean): Promise<void> {
-    while (!test()) {
-      await new Promise<void>((done) => {
-        this.#wake = done;
-      });
-    }
-  }
+  client.pause();
+  const socket = accepted!;
+  t.teardown(() => socket.close());
+  const owner = new NotingOwner();
+  socket.start(owner);
+  return { client, socket, owner };
 }
 
 async function readAll(client: Socket): Promise<string> {

@@ -1,52 +1,26 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, connect as secure, TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import { ListenSocket, takeConnections } from '../../../src/shared/net/listen-socket.js';
-import { PlainSocket } from '../../../src/shared/net/plain-socket.js';
+import type { PlainSocket } from '../../../src/shared/net/plain-socket.js';
 import { cipherMaker } from '../../../src/shared/net/tls-binding.js';
 import { TlsSocket } from '../../../src/shared/net/tls-socket.js';
+import { acceptOne, NotingOwner } from '../../support/accepted.js';
 import { certs, pem } from '../../support/certs.js';
 
 const { rsa } = certs();
 const context: SecureContext = createSecureContext({ cert: pem(rsa.cert), key: pem(rsa.key) });
 
-/** Both ends of a new connection; what happens on the server's side is noted. The client of TLS begins with `begin`. */
+/** Both ends of a new connection; what happens on the server's side is noted. The handshake runs when the client begins it. */
 async function pair(t: Test) {
-  const spec = {
-    key: '127.0.0.1:0',
-    family: 'ipv4',
-    address: '127.0.0.1',
-    port: 0,
-    backlog: 8,
-    ipv6only: false,
-    reuseport: false,
-    udp: false,
-  } as const;
-  const listening = ListenSocket.bind(spec);
-  const server = createServer();
   const owner = new Owner();
-  takeConnections(server, (handle) => owner.accept(new PlainSocket(handle)));
-  listening.attach(server);
-  await new Promise<void>((done, fail) => listening.open((error) => (error === undefined ? done() : fail(error))));
-  const name: { port?: number } = {};
-  listening.handle.getsockname!(name);
-  const raw = connect(name.port!, '127.0.0.1');
-  raw.on('error', () => {});
-  await once(raw, 'connect');
-  t.teardown(() => {
-    raw.destroy();
-    owner.socket?.close();
-    listening.close();
-  });
+  const raw = await acceptOne(t, (plain) => owner.accept(plain));
+  t.teardown(() => owner.socket?.close());
   return { raw, owner };
 }
 
-class Owner {
-  text = '';
+class Owner extends NotingOwner {
   socket: TlsSocket | undefined;
-  readonly events: string[] = [];
-  #wake = (): void => {};
 
   accept(plain: PlainSocket): void {
     plain.start({
@@ -62,31 +36,12 @@ class Owner {
     });
   }
   handshakeDone(): void {
-    this.#note('secure');
+    this.note('secure');
     this.socket!.start(this);
   }
   handshakeFailed(error: (Error & { readonly code?: string }) | undefined): void {
-    this.#note(`failed: ${error?.code}`);
+    this.note(`failed: ${error?.code}`);
     this.socket!.close();
-  }
-  received(bytes: Buffer, length: number): boolean {
-    this.text += bytes.toString('latin1', 0, length);
-    this.#wake();
-    return true;
-  }
-  clientEnded = (): void => this.#note('ended');
-  flushed = (): void => this.#note('flushed');
-  socketClosed = (): void => this.#note('closed');
-  #note(event: string): void {
-    this.events.push(event);
-    this.#wake();
-  }
-  async until(test: () => boolean): Promise<void> {
-    while (!test()) {
-      await new Promise<void>((done) => {
-        this.#wake = done;
-      });
-    }
   }
 }
 

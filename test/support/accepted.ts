@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+import { ListenSocket, takeConnections } from '../../src/shared/net/listen-socket.js';
+import { type ConnectionHandle, PlainSocket } from '../../src/shared/net/plain-socket.js';
+
+/** Opens a connection to a port of its own, as workers accept it; resolves with its client. `accept` is given the server's side. */
+export async function acceptOne(t: Test, accept: (socket: PlainSocket) => void): Promise<Socket> {
+  const spec = {
+    key: '127.0.0.1:0',
+    family: 'ipv4',
+    address: '127.0.0.1',
+    port: 0,
+    backlog: 8,
+    ipv6only: false,
+    reuseport: false,
+    udp: false,
+  } as const;
+  const listening = ListenSocket.bind(spec);
+  const server = createServer();
+  const accepted = new Promise<void>((done) => {
+    takeConnections(server, (handle: ConnectionHandle) => {
+      accept(new PlainSocket(handle));
+      done();
+    });
+  });
+  listening.attach(server);
+  await new Promise<void>((done, fail) => listening.open((error) => (error === undefined ? done() : fail(error))));
+  const name: { port?: number } = {};
+  listening.handle.getsockname!(name);
+  const client = connect(name.port!, '127.0.0.1');
+  client.on('error', () => {});
+  t.teardown(() => {
+    client.destroy();
+    listening.close();
+  });
+  await Promise.all([accepted, once(client, 'connect')]);
+  return client;
+}
+
+/** Owns a connection, and notes what it is told of. */
+export class NotingOwner {
+  text = '';
+  readonly events: string[] = [];
+  #wake = (): void => {};
+
+  received(bytes: Buffer, length: number): boolean {
+    this.text += bytes.toString('latin1', 0, length);
+    this.#wake();
+    return true;
+  }
+  clientEnded = (): void => this.note('ended');
+  flushed = (): void => this.note('flushed');
+  socketClosed = (): void => this.note('closed');
+
+  note(event: string): void {
+    this.events.push(event);
+    this.#wake();
+  }
+
+  /** Resolves once `test` holds, which is asked whenever something was noted. */
+  async until(test: () => boolean): Promise<void> {
+    while (!test()) {
+      await new Promise<void>((done) => {
+        this.#wake = done;
+      });
+    }
+  }
+}
