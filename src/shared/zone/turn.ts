@@ -2,7 +2,7 @@ import type { ZoneJob, ZoneScope } from './kind.js';
 import type { ZoneFile } from './zone-file.js';
 
 /** How often a locked zone is tried again on the very next turn, before a timer of a millisecond lets the lock's holder have the processor. */
-const EAGER_TRIES = 3;
+const EAGER_TRIES = 1;
 
 /** So often the jobs that others bring about run within one turn. */
 const ROUNDS = 4;
