@@ -28,6 +28,12 @@ const rows = {
     path: '/1k.html',
     headers: 'User-Agent: bench "quoted"\r\nReferer: http://localhost/\r\n',
   },
+  // The zones are in this process's memory: a transaction on files costs more, once a turn.
+  limits: {
+    http: 'limit_req_zone $binary_remote_addr zone=rate:10m rate=1000000r/s; limit_conn_zone $binary_remote_addr zone=count:10m;',
+    conf: 'location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; }',
+    path: '/1k.html',
+  },
   proxy: {
     http: 'upstream backend { server 127.0.0.1:2; keepalive 64; }',
     conf: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',

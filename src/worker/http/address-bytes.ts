@@ -1,10 +1,25 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
+/** So many addresses are remembered: a client asks more than once, and by several limits each time. */
+const MAX_KNOWN = 4096;
+
+const known = new Map<string, string>();
+
 /**
  * An address in binary, one character a byte: 4 for IPv4, 16 for IPv6; any other text stays as it is, as `unix:` does.
  * nginx: ngx_http_variable_binary_remote_addr.
  */
 export function addressBytes(address: string): string {
+  let bytes = known.get(address);
+  if (bytes === undefined) {
+    bytes = toBytes(address);
+    if (known.size === MAX_KNOWN) known.clear();
+    known.set(address, bytes);
+  }
+  return bytes;
+}
+
+function toBytes(address: string): string {
   if (isIPv4(address)) {
     const [a, b, c, d] = address.split('.') as [string, string, string, string];
     return String.fromCharCode(Number(a), Number(b), Number(c), Number(d));
