@@ -9,6 +9,7 @@ import type { Declaration, GroupServer, GroupSettings } from './group-config.js'
 import { impliedGroup, plainPeers, unixPeer } from './groups.js';
 import { IdlePool, type KeepaliveSettings } from './idle-pool.js';
 import { Peer, PeerSet } from './peer.js';
+import { Rotation } from './rotation.js';
 import { RoundRobin } from './round-robin.js';
 import { SharedBalancer } from './shared-picker.js';
 import { addressText } from './url.js';
@@ -40,6 +41,7 @@ export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env
   const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
   // One worker needs nobody's knowledge but its own.
   const shared = conf.zone !== undefined && env.workers > 1 ? new SharedBalancer(own, set, env.zones.open(conf.zone)) : undefined;
+  if (conf.balancer === undefined && shared === undefined) set.rotation = new Rotation(set);
   const balancer = shared ?? own;
   return {
     name: conf.name,

@@ -1,5 +1,6 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
+import type { Rotation } from './rotation.js';
 
 /** Values of {@link Peer.down}. */
 export const UP = 0;
@@ -127,6 +128,8 @@ export class PeerSet {
   /** One peer and no backup: it is always asked, whatever happened before. */
   single = false;
   readonly backup: PeerSet | null;
+  /** Spares round robin a look at each peer; null where others than this worker's round robin choose among them. */
+  rotation: Rotation | null = null;
   /** Changes when a list of peers does; one for a set and its backup. */
   readonly config: { version: number };
 
@@ -153,6 +156,7 @@ export class PeerSet {
 
   /** Replaces the peers, as after a name was resolved anew. */
   replace(peers: readonly Peer[]): void {
+    this.rotation?.settle();
     const first = this.#firstHealth;
     if (first !== undefined) for (const peer of peers) if (!this.peers.includes(peer)) peer.health = first(peer);
     this.peers = peers;

@@ -121,8 +121,13 @@ export class RoundRobinPicker implements Picker {
   /** Chooses among several peers, and marks the one chosen with {@link take}. nginx: ngx_http_upstream_get_peer. */
   choose(): Peer | null {
     const set = this.set;
-    const peers = set.peers;
+    const { peers, rotation } = set;
     const now = nowSeconds();
+    if (rotation !== null) {
+      const peer = this.hint === undefined && this.#tried === 0 && this.#triedMany === null ? rotation.next() : null;
+      if (peer !== null) return this.take(peer, now);
+      rotation.settle();
+    }
     const sticky = this.sticky();
     // One request of a session in a row does not count against its peer.
     if (sticky !== null && sticky.currentWeight <= sticky.weight - set.totalWeight) return this.take(sticky, now);
@@ -140,6 +145,7 @@ export class RoundRobinPicker implements Picker {
     if (sticky !== null) best = sticky;
     if (best === null) return null;
     best.currentWeight -= total;
+    rotation?.begin();
     return this.take(best, now);
   }
 
@@ -165,6 +171,7 @@ export class RoundRobinPicker implements Picker {
     }
     if ((state & PEER_FAILED) !== 0) {
       const now = nowSeconds();
+      this.set.rotation?.settle();
       peer.fails++;
       peer.accessed = now;
       peer.checked = now;

@@ -133,6 +133,7 @@ export class GroupChecks {
 
   #setHealth(peer: Peer, health: number): void {
     const set = (): void => {
+      this.#group.set?.rotation?.settle();
       if (health === HEALTHY && peer.health === UNHEALTHY && peer.slowStart !== 0) peer.recoveredAt = Date.now();
       peer.health = health;
     };
