@@ -25,7 +25,7 @@ const LIMITS = 'location / { limit_req zone=rate burst=100000 nodelay; limit_con
 /** Every core: workers have to contend, not to queue for one. */
 const ALL_CORES = '0-31';
 /** Requests after which V8 has compiled what a request runs through. Each worker compiles for itself, so four need four times as many. */
-const WARM_UP = 40_000;
+const WARM_UP = 250_000;
 let launched = 0;
 
 const work = workFolder();
@@ -36,7 +36,10 @@ if (positionals.length === 0 || positionals.includes('contention')) await conten
 if (positionals.length === 0 || positionals.includes('growth')) await distinctKeys();
 process.exit(0);
 
-/** The same load on one worker and on four, with limits and without, in turn. What four cost without any limit tells what the machine makes of four processes. */
+/**
+ * The same load on one worker and on four, with limits and without, in turn; then on four servers of one worker each, which share no zone. They tell what
+ * the machine makes of four processes, as do four workers without any limit.
+ */
 async function contention() {
   const script = keyScript('contention', 1000);
   const contenders = [];
@@ -45,12 +48,16 @@ async function contention() {
       ['no limits', 'location / { }'],
       ['limits', LIMITS],
     ]) {
-      for (const workers of [1, 4]) contenders.push({ server, name, workers, ...(await launch(workers, location, server)), measured: [] });
+      for (const workers of [1, 4])
+        contenders.push({ server, name, workers, targets: [await launch(workers, location, server)], measured: [] });
     }
+    const targets = [];
+    for (let i = 0; i < 4; i++) targets.push(await launch(1, LIMITS, server));
+    contenders.push({ server, name: 'apart', workers: 4, targets, measured: [] });
   }
   for (const each of contenders) await warmUp(each, script);
   for (let round = 0; round < rounds; round++) for (const each of contenders) each.measured.push(await measure(each, script));
-  for (const { pid } of contenders) await stop(pid);
+  for (const { targets } of contenders) for (const { pid } of targets) await stop(pid);
   for (const { server, name, workers, measured } of contenders) {
     console.log(`${server.padEnd(6)} ${name.padEnd(9)} ${workers} worker${workers > 1 ? 's' : ' '}: ${line(measured)}`);
   }
@@ -59,15 +66,21 @@ async function contention() {
       median(contenders.find((each) => each.server === server && each.name === name && each.workers === workers).measured, 'cpu');
     const ratio = (a, b) => (a / b).toFixed(2);
     console.log(
-      `${server.padEnd(6)} four workers to one: no limits ${ratio(cpu('no limits', 4), cpu('no limits', 1))}, limits ${ratio(cpu('limits', 4), cpu('limits', 1))}; ` +
-        `limits to none: one worker ${ratio(cpu('limits', 1), cpu('no limits', 1))}, four ${ratio(cpu('limits', 4), cpu('no limits', 4))}`,
+      `${server.padEnd(6)} four workers to one: no limits ${ratio(cpu('no limits', 4), cpu('no limits', 1))}, limits ${ratio(cpu('limits', 4), cpu('limits', 1))}, ` +
+        `apart ${ratio(cpu('apart', 4), cpu('limits', 1))}; limits to none: one worker ${ratio(cpu('limits', 1), cpu('no limits', 1))}, four ${ratio(cpu('limits', 4), cpu('no limits', 4))}`,
     );
   }
 }
 
-async function warmUp({ port, server, workers }, script) {
+async function warmUp({ targets, server, workers }, script) {
   const enough = server === 'nginx' ? 1000 : WARM_UP * workers;
-  for (let requests = 0; requests < enough; ) requests += (await load({ script, port, row: { paths: ['/1k.html'] }, seconds: 2 })).requests;
+  for (let requests = 0; requests < enough; ) for (const { requests: more } of await loadAll(targets, script, 2)) requests += more;
+}
+
+/** 64 connections, divided among the servers. */
+function loadAll(targets, script, duration) {
+  const row = { paths: ['/1k.html'], connections: 64 / targets.length };
+  return Promise.all(targets.map(({ port }) => load({ script, port, row, seconds: duration })));
 }
 
 /** A thousand keys beside so many that the zone cannot hold them. */
@@ -76,7 +89,7 @@ async function distinctKeys() {
   const row = { paths: ['/1k.html'] };
   const few = keyScript('few', 1000);
   const many = keyScript('many', manyKeys);
-  await warmUp({ port: server.port, server: 'sluice', workers: 1 }, few);
+  await warmUp({ targets: [server], server: 'sluice', workers: 1 }, few);
   const before = memoryOf(server.pid);
   let requests = 0;
   while (requests < manyKeys) requests += (await load({ script: many, port: server.port, row, seconds: 5 })).requests;
@@ -85,8 +98,8 @@ async function distinctKeys() {
   );
   const measured = { few: [], many: [] };
   for (let round = 0; round < rounds; round++) {
-    measured.few.push(await measure(server, few));
-    measured.many.push(await measure(server, many));
+    measured.few.push(await measure({ targets: [server] }, few));
+    measured.many.push(await measure({ targets: [server] }, many));
   }
   console.log(`1000 keys:     ${line(measured.few)}`);
   console.log(`${manyKeys} keys:  ${line(measured.many)}`);
@@ -140,13 +153,16 @@ function files() {
   return sizes.join(', ');
 }
 
-async function measure({ pid, port }, script) {
+async function measure({ targets }, script) {
   // Back from a pause: V8 uses one to collect garbage, and caches have forgotten.
-  await load({ script, port, row: { paths: ['/1k.html'] }, seconds: 1 });
-  const before = cpuOf(pid);
-  const { requests, p50, p99, refused, broken } = await load({ script, port, row: { paths: ['/1k.html'] }, seconds });
-  if (refused > 0 || broken > 0) throw new Error(`${refused} requests were refused and ${broken} broken`);
-  return { cpu: (cpuOf(pid) - before) / requests, p50, p99, perSecond: requests / seconds };
+  await loadAll(targets, script, 1);
+  const used = () => targets.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
+  const before = used();
+  const results = await loadAll(targets, script, seconds);
+  const sum = (name) => results.reduce((total, result) => total + result[name], 0);
+  const worst = (name) => Math.max(...results.map((result) => result[name]));
+  if (sum('refused') + sum('broken') > 0) throw new Error(`${sum('refused')} requests were refused and ${sum('broken')} broken`);
+  return { cpu: (used() - before) / sum('requests'), p50: worst('p50'), p99: worst('p99'), perSecond: sum('requests') / seconds };
 }
 
 /** A script by which wrk asks with so many keys in turn. Each run begins elsewhere, so that several together come to all keys. */
