@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { httpGet } from '../support/raw-client.js';
+import { serverConf, startServer } from '../support/server.js';
 
 const root = new URL('../../', import.meta.url).pathname;
 const tools = ['dpkg-deb', 'dpkg-shlibdeps', 'strip'];
@@ -23,6 +25,12 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
   // Serves a request.
   const served = run(process.execPath, `${root}scripts/code-cache.mjs`, `${dir}/root/usr/lib/sluice/dist`);
   t.equal(served.status, 0, served.stderr);
+  // A folder that none but its owner may enter, as /root is: whatever root still loads after it has taken on the workers' rights for something would be missing.
+  process.env['SLUICE_DIST'] = `${dir}/root/usr/lib/sluice/dist`;
+  t.teardown(() => delete process.env['SLUICE_DIST']);
+  const s = await startServer(t, { conf: serverConf('location / { return 200 packed; }') });
+  t.equal((await httpGet(s, '/')).text, 'packed');
+  t.notMatch(s.log(), /\[alert\]/);
   for (const file of [
     'usr/sbin/sluice',
     'usr/share/man/man8/sluice.8.gz',

@@ -1,7 +1,7 @@
 import { accessSync, chownSync, constants, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection, faultOf } from './sqlite.js';
+import { Connection, faultOf, loadSqlite } from './sqlite.js';
 
 const PREFIX = 'sluice-';
 /** What mkdtemp makes of that. */
@@ -113,6 +113,7 @@ function isInUse(path: string): boolean {
 
 function withRights<T>(uid: number | undefined, work: () => T): T {
   if (uid === undefined || uid === 0) return work();
+  loadSqlite();
   process.seteuid!(uid);
   try {
     return work();

@@ -11,6 +11,15 @@ const CHECKPOINT_PAGES = 400;
 /** Pages of a zone that a process keeps in memory, at most; each zone of each worker has such a cache. */
 const CACHE_KB = 4096;
 
+let loaded = false;
+
+/** Loads SQLite itself, which better-sqlite3 does with the first database: for a process that takes on rights with which it could not read it. */
+export function loadSqlite(): void {
+  if (loaded) return;
+  loaded = true;
+  new Database(':memory:').close();
+}
+
 /** A statement compiled on one connection. */
 export interface NativeStatement {
   get(...args: SqlValue[]): unknown;

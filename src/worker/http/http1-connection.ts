@@ -681,9 +681,12 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
   }
 
-  /** Closes an idle connection, unless its next request is in the socket already: the loop reads all sockets before the close. */
+  /**
+   * Closes an idle connection, unless its next request is in the socket already. Whoever asks may stand between the loop's look at the sockets and what it
+   * saw there, as a message of the master does; so the loop looks at all of them once more before the close.
+   */
   #closeUnread(): void {
-    setImmediate(closeIdle, this, this.requests);
+    setImmediate(afterNextLook, this, this.requests);
   }
 
   /** Closes the connection if nothing came since it had served so many requests. */
@@ -761,6 +764,10 @@ function takeHead(r: Request, head: RequestHead): void {
   r.requestLength = head.length;
   if (head.connection === CONNECTION_CLOSE) r.keepalive = false;
   else r.keepalive = head.connection === CONNECTION_KEEP_ALIVE || head.version > HTTP_10;
+}
+
+function afterNextLook(connection: Http1Connection, requests: number): void {
+  setImmediate(closeIdle, connection, requests);
 }
 
 function closeIdle(connection: Http1Connection, requests: number): void {
