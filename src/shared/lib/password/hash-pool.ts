@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { HashJob, HashResult } from './hash-thread.js';
 
@@ -16,15 +17,15 @@ class Thread {
 
 /**
  * Hashes passwords in threads of their own, which are started when first needed and never keep the process alive.
- * `script` is the compiled form of hash-thread.ts.
+ * `script` is the compiled form of hash-thread.ts, which is read at once: a worker that has dropped its rights may no longer be able to.
  */
 export class HashPool {
-  readonly #script: URL;
+  readonly #script: string;
   readonly #threads: Thread[] = [];
   #lastId = 0;
 
   constructor(script: URL) {
-    this.#script = script;
+    this.#script = readFileSync(script, 'utf8');
   }
 
   /** Calls back with the result of crypt(), or undefined if the thread died. */
@@ -53,7 +54,7 @@ export class HashPool {
   }
 
   #start(): Thread {
-    const worker = new Worker(this.#script, { stdin: false, stdout: false, stderr: false });
+    const worker = new Worker(this.#script, { eval: true, stdin: false, stdout: false, stderr: false });
     worker.unref();
     const thread = new Thread(worker);
     worker.on('message', ({ id, hash }: HashResult) => {
