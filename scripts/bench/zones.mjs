@@ -86,20 +86,20 @@ function loadAll(targets, script, duration) {
 /** A thousand keys beside so many that the zone cannot hold them. */
 async function distinctKeys() {
   const server = await launch(1, LIMITS, 'sluice');
-  const row = { paths: ['/1k.html'] };
+  const contender = { server: 'sluice', workers: 1, targets: [server] };
   const few = keyScript('few', 1000);
   const many = keyScript('many', manyKeys);
-  await warmUp({ targets: [server], server: 'sluice', workers: 1 }, few);
+  await warmUp(contender, few);
   const before = memoryOf(server.pid);
   let requests = 0;
-  while (requests < manyKeys) requests += (await load({ script: many, port: server.port, row, seconds: 5 })).requests;
+  while (requests < manyKeys) for (const { requests: more } of await loadAll(contender.targets, many, 5)) requests += more;
   console.log(
     `after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(server.pid).toFixed(1)} MB, files ${files(server)}`,
   );
   const measured = { few: [], many: [] };
   for (let round = 0; round < rounds; round++) {
-    measured.few.push(await measure({ targets: [server] }, few));
-    measured.many.push(await measure({ targets: [server] }, many));
+    measured.few.push(await measure(contender, few));
+    measured.many.push(await measure(contender, many));
   }
   console.log(`1000 keys:     ${line(measured.few)}`);
   console.log(`${manyKeys} keys:  ${line(measured.many)}`);

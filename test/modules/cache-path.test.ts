@@ -40,7 +40,7 @@ t.test('files of others are ignored, and never deleted', async (t) => {
   // What is stored takes the place of such a file; the manager then deletes that, and nothing else.
   t.equal(await status(s, '/f'), 'MISS');
   t.equal(await status(s, '/f'), 'HIT');
-  await waitFor(() => !files(s).includes(fileOf(s.dir, '/f')), { timeout: 60_000 });
+  await waitFor(() => !files(s).includes(fileOf(s.dir, '/f')));
   for (const path of kept) t.equal(readFileSync(path, 'latin1'), foreign);
 });
 
@@ -104,7 +104,7 @@ t.test('min_free: a disk without enough room is cleared', async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { path: 'min_free=1000000g manager_files=2 manager_sleep=5ms manager_threshold=100ms' });
   for (let i = 0; i < 8; i++) t.equal((await httpGet(s, `/${i}`)).status, 200);
-  await waitFor(() => files(s).length === 0, { timeout: 60_000 });
+  await waitFor(() => files(s).length === 0);
 });
 
 t.test('a slow loader holds nobody up; purges find what it has not seen yet', { timeout: 300_000 }, async (t) => {

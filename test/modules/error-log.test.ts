@@ -1,10 +1,11 @@
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { renameSync } from 'node:fs';
 import { hostname } from 'node:os';
 import t from 'tap';
 import { againstNginx, product } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
-import { http, httpGet } from '../support/raw-client.js';
+import { http, httpGet, RawClient } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
 import { startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -43,6 +44,19 @@ t.test('levels and inheritance', async (t) => {
   t.match(lines(server.read('twice.log')), [line('/twice')]);
   t.match(server.read('more.log'), /open\(\)/);
   t.equal(lines(server.log()).filter((text) => text.includes('open()')).length, 0, 'the log of the main level has none of them');
+});
+
+t.test('whoever has an answer finds the lines about it', async (t) => {
+  const server = await startServer(t, { conf: conf('', 'error_log %%DIR%%/http.log info; keepalive_requests 10000;'), files });
+  const { socket } = await RawClient.connect(server);
+  const missed: number[] = [];
+  for (let i = 0; i < 500; i++) {
+    socket.write(`GET /none-${i} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await once(socket, 'data');
+    if (!server.read('http.log').includes(`/none-${i}"`)) missed.push(i);
+  }
+  socket.destroy();
+  t.strictSame(missed, []);
 });
 
 t.test('lines are whole, whatever a client sends', { skip: againstNginx && 'nginx writes a line feed as it comes' }, async (t) => {

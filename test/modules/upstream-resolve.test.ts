@@ -33,7 +33,7 @@ async function until(s: Server, expected: readonly string[], path = '/'): Promis
       const pids = new Set(responses.map((response) => response.header('x-pid')));
       return pids.size === workers && seen.join() === expected.join();
     },
-    { timeout: 60_000, what: () => `${expected.join()}; last ${seen.join()}` },
+    { what: () => `${expected.join()}; last ${seen.join()}` },
   );
 }
 

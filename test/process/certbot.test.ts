@@ -42,7 +42,7 @@ async function startAuthority(t: Test, server: Server, dns: number): Promise<str
   t.teardown(() => child.kill());
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('latin1').on('data', (text: string) => (said += text));
-  await waitFor(() => said.includes('ACME directory available'), { timeout: 60_000, what: () => `pebble\n${said}` });
+  await waitFor(() => said.includes('ACME directory available'), { what: () => `pebble\n${said}` });
   return `https://127.0.0.1:${directory.port}/dir`;
 }
 
@@ -76,7 +76,7 @@ t.test('certbot obtains a certificate, writes it into the configuration and relo
   const args = ['run', '-d', NAME, '--server', authority, ...folders, ...nginx, ...ports, ...consent];
   const { stdout } = await promisify(execFile)('certbot', args, { env: { ...process.env, REQUESTS_CA_BUNDLE: certs().ca.cert } });
   t.match(stdout, `Congratulations! You have successfully enabled HTTPS on https://${NAME}`);
-  const shown = await waitFor(() => certificateOf(server).catch(() => undefined), { timeout: 60_000 });
+  const shown = await waitFor(() => certificateOf(server).catch(() => undefined));
   t.match(String(shown!.issuer.CN), /^Pebble Intermediate CA/);
   t.equal(shown!.subjectaltname, `DNS:${NAME}`);
   t.match(server.read('sluice.conf'), 'managed by Certbot');

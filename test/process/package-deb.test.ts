@@ -28,8 +28,15 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
   // A folder that none but its owner may enter, as /root is: whatever root still loads after it has taken on the workers' rights for something would be missing.
   process.env['SLUICE_DIST'] = `${dir}/root/usr/lib/sluice/dist`;
   t.teardown(() => delete process.env['SLUICE_DIST']);
-  const s = await startServer(t, { conf: serverConf('location / { return 200 packed; }') });
+  const s = await startServer(t, {
+    conf: serverConf(`location / { return 200 packed; }
+      location /closed { auth_basic realm; auth_basic_user_file users; try_files /none @open; }
+      location @open { return 200 open; }`),
+    files: { users: 'apr1:$apr1$saltsalt$LrttParrLPdxvgutaSXWJ0\n' },
+  });
   t.equal((await httpGet(s, '/')).text, 'packed');
+  const Authorization = `Basic ${Buffer.from('apr1:secret').toString('base64')}`;
+  t.equal((await httpGet(s, '/closed', { Authorization })).text, 'open', 'a thread hashes the password');
   t.notMatch(s.log(), /\[alert\]/);
   for (const file of [
     'usr/sbin/sluice',

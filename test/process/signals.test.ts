@@ -153,14 +153,13 @@ t.test('USR2 upgrades the executable', async (t) => {
   t.teardown(() => (stop = true));
   s.signal('USR2');
   await waitFor(() => existsSync(`${s.dir}/server.pid.oldbin`) && s.read('server.pid') !== '' && s.pid !== old, {
-    timeout: 60_000,
     what: 'the new master',
   });
   t.equal(Number(s.read('server.pid.oldbin')), old);
   t.match(titleOf(s.pid), 'master process');
   await waitFor(() => s.workers().length > 0, { what: 'new workers' });
   process.kill(old, 'SIGQUIT');
-  await waitFor(() => !isAlive(old), { timeout: 60_000, what: 'the end of the old master' });
+  await waitFor(() => !isAlive(old), { what: 'the end of the old master' });
   const before = answered;
   await waitFor(() => answered > before + 5);
   stop = true;

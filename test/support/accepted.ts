@@ -1,22 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { ListenSocket, takeConnections } from '../../src/shared/net/listen-socket.js';
+import { ListenSocket, plainSpec, takeConnections } from '../../src/shared/net/listen-socket.js';
 import { type ConnectionHandle, PlainSocket } from '../../src/shared/net/plain-socket.js';
 
 /** Opens a connection to a port of its own, as workers accept it; resolves with its client. `accept` is given the server's side. */
 export async function acceptOne(t: Test, accept: (socket: PlainSocket) => void): Promise<Socket> {
-  const spec = {
-    key: '127.0.0.1:0',
-    family: 'ipv4',
-    address: '127.0.0.1',
-    port: 0,
-    backlog: 8,
-    ipv6only: false,
-    reuseport: false,
-    udp: false,
-  } as const;
-  const listening = ListenSocket.bind(spec);
+  const listening = ListenSocket.bind(plainSpec('ipv4', '127.0.0.1'));
   const server = createServer();
   const accepted = new Promise<void>((done) => {
     takeConnections(server, (handle: ConnectionHandle) => {

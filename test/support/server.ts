@@ -133,7 +133,7 @@ class RunningServer implements Server {
         if (child.exitCode || child.signalCode) throw new Error(`the server did not start\n${this.#output}${this.log()}`);
         return this.#pidInFile();
       },
-      { timeout: 60_000, what: () => `the pid file\n${this.#output}${this.log()}` },
+      { what: () => `the pid file\n${this.#output}${this.log()}` },
     );
     groups.add(this.pid);
   }
@@ -211,7 +211,7 @@ class RunningServer implements Server {
           (pid) => !isAlive(pid) || /shutting down/.test(titleOf(pid)) || new RegExp(`\\b${pid}#.*shutting down`).test(news),
         );
       },
-      { timeout: 60_000, what: () => `the reload\n${this.log().slice(logged)}` },
+      { what: () => `the reload\n${this.log().slice(logged)}` },
     );
   }
 
@@ -233,7 +233,7 @@ class RunningServer implements Server {
     if (pid === undefined || !isAlive(pid)) return;
     const workers = childrenOf(pid);
     process.kill(pid, `SIG${signal}`);
-    await waitFor(() => ![pid, ...workers].some(isAlive), { timeout: 60_000, what: () => `the end of the server\n${this.log()}` });
+    await waitFor(() => ![pid, ...workers].some(isAlive), { what: () => `the end of the server\n${this.log()}` });
   }
 
   /** Stops the server and rejects when it crashed, stopped badly or reported what the test does not expect. */

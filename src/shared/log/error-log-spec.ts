@@ -86,9 +86,9 @@ export function openErrorLog(specs: readonly ErrorLogSpec[], files: LogFiles, ad
   const open = ({ to, level, json }: ErrorLogSpec): LogTarget => {
     switch (to.kind) {
       case 'file':
-        return fileTarget(files.open(to.path), level, json);
+        return fileTarget(files, files.open(to.path), level, json);
       case 'stderr':
-        return fileTarget(files.stderr(), level, json);
+        return fileTarget(files, files.stderr(), level, json);
       case 'memory':
         return memoryTarget(to.size, to.where, level, json);
       case 'syslog': {

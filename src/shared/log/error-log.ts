@@ -1,5 +1,6 @@
 import { CRIT, DEBUG, EMERG, type Level } from './level.js';
 import type { LogFile } from './log-file.js';
+import type { LogFiles } from './log-files.js';
 import type { LogSubject } from './log-line.js';
 import { type Carrier, winstonCarrier } from './winston.js';
 
@@ -29,13 +30,13 @@ export interface LogTarget {
   close?(): void;
 }
 
-/** A target that appends to a file; crit and graver lines are in the file when the call returns. */
-export function fileTarget(file: LogFile, level: Level, json: boolean): LogTarget {
+/** A target that appends to one of `files`; crit and graver lines are in the file when the call returns, others before the next answer leaves. */
+export function fileTarget(files: LogFiles, file: LogFile, level: Level, json: boolean): LogTarget {
   return {
     level,
     json,
     write(lineLevel, line) {
-      file.write(line);
+      files.writeError(file, line);
       if (lineLevel <= CRIT) {
         file.flush();
       }

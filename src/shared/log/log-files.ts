@@ -16,6 +16,8 @@ export class LogFiles {
   /** The log that failures to write or to reopen go to; set once the error log is open. */
   failures: FailureLog | undefined;
   readonly #files = new Map<string, LogFile>();
+  /** Files with error lines since the last `flushErrors`. */
+  readonly #errors: LogFile[] = [];
   readonly #atExit = (): void => this.flushAll();
 
   constructor() {
@@ -49,6 +51,19 @@ export class LogFiles {
         this.failures?.log(EMERG, reopenFailure(file.path, uid, error));
       }
     }
+  }
+
+  /** Adds an error line to one of these files, its line feed included; one character per byte. */
+  writeError(file: LogFile, line: string): void {
+    if (!this.#errors.includes(file)) this.#errors.push(file);
+    file.write(line);
+  }
+
+  /** Writes the error lines of this turn: whoever has an answer finds in the log what went wrong about it. */
+  flushErrors(): void {
+    if (this.#errors.length === 0) return;
+    for (const file of this.#errors) file.flushTurn();
+    this.#errors.length = 0;
   }
 
   /** Writes the lines of this turn: whoever sees a connection end finds its requests in the log. */

@@ -1,7 +1,7 @@
 // The only file that uses process.binding: a Unix-domain connection between two processes that are not parent and child, over which open
 // sockets travel (SCM_RIGHTS). Node offers that only on the channel of a forked child.
 import { nativeText } from '../lib/native-text.js';
-import { ListenSocket, SocketError, type SocketHandle } from './listen-socket.js';
+import { ListenSocket, plainSpec, SocketError, type SocketHandle } from './listen-socket.js';
 
 interface PipeHandle extends SocketHandle {
   pendingHandle?: SocketHandle | null;
@@ -131,18 +131,8 @@ export class HandlePipeServer {
 
   /** Binds the path, for this user only, and does not listen yet. undefined when that is impossible. */
   static bind(path: string): HandlePipeServer | undefined {
-    const spec = {
-      key: `unix:${path}`,
-      family: 'unix',
-      address: path,
-      port: 0,
-      backlog: 8,
-      ipv6only: false,
-      reuseport: false,
-      udp: false,
-    } as const;
     try {
-      return new HandlePipeServer(ListenSocket.bind(spec, 0o600));
+      return new HandlePipeServer(ListenSocket.bind(plainSpec('unix', path), 0o600));
     } catch (error) {
       if (error instanceof SocketError) {
         return undefined;

@@ -33,6 +33,12 @@ const IPV6ONLY = 1;
 const EACCES = -13;
 const ENOENT = -2;
 
+/** What is listened on without any option, on a path or on a port of the system's choice: a socket of our own, which no `listen` asks for. */
+export function plainSpec(family: 'ipv4' | 'unix', address: string): ListenSpec {
+  const key = family === 'unix' ? `unix:${address}` : `${address}:0`;
+  return { key, family, address, port: 0, backlog: 8, ipv6only: false, reuseport: false, udp: false };
+}
+
 /** A socket could not be bound, or could not listen; `errno` is the system's number. */
 export class SocketError extends Error {
   readonly errno: number;

@@ -1,9 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { Lru } from '../../shared/lib/lru.js';
 
-/** So many addresses are remembered: a client asks more than once, and by several limits each time. */
-const MAX_KNOWN = 4096;
-
-const known = new Map<string, string>();
+/** Addresses that were asked for: a client asks more than once, and by several limits each time. */
+const known = new Lru<string>(4096);
 
 /**
  * An address in binary, one character a byte: 4 for IPv4, 16 for IPv6; any other text stays as it is, as `unix:` does.
@@ -13,7 +12,6 @@ export function addressBytes(address: string): string {
   let bytes = known.get(address);
   if (bytes === undefined) {
     bytes = toBytes(address);
-    if (known.size === MAX_KNOWN) known.clear();
     known.set(address, bytes);
   }
   return bytes;

@@ -108,7 +108,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     this.#deadline = opened?.deadline ?? new Deadline(this);
     this.#deadline.passTo(this);
-    this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd);
+    this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd, acceptor.env.logFiles);
     acceptor.counters.waiting++;
   }
 

@@ -1,3 +1,4 @@
+import type { LogFiles } from '../../shared/log/log-files.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
@@ -19,6 +20,7 @@ export class Http1Output implements TurnTask {
   readonly #socket: ClientSocket;
   readonly #deadline: Deadline;
   readonly #turn: TurnEnd;
+  readonly #logFiles: LogFiles;
   #request: Request | null = null;
   /** The head, until it leaves with the first piece of the body. */
   #head: string | null = null;
@@ -32,10 +34,11 @@ export class Http1Output implements TurnTask {
   #lastQueued = false;
 
   /** `deadline` runs out when a client takes nothing for `send_timeout`. */
-  constructor(socket: ClientSocket, deadline: Deadline, turn: TurnEnd) {
+  constructor(socket: ClientSocket, deadline: Deadline, turn: TurnEnd, logFiles: LogFiles) {
     this.#socket = socket;
     this.#deadline = deadline;
     this.#turn = turn;
+    this.#logFiles = logFiles;
   }
 
   /** Some of the response still waits to leave. */
@@ -56,6 +59,7 @@ export class Http1Output implements TurnTask {
   }
 
   sendHead(r: Request): void {
+    this.#logFiles.flushErrors();
     this.#request = r;
     this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
     r.headerSize = this.#head.length;

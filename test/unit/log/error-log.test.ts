@@ -125,7 +125,7 @@ t.test('debug_connection: every line goes to every target', async (t) => {
 t.test('lines reach the file in order, grave ones at once', async (t) => {
   const path = `${t.testdir({})}/error.log`;
   const files = new LogFiles();
-  const log = new ErrorLog([fileTarget(files.open(path), INFO, false)]);
+  const log = new ErrorLog([fileTarget(files, files.open(path), INFO, false)]);
   log.log(INFO, 'first');
   t.equal(readFileSync(path, 'latin1'), '', 'batched until the end of the turn');
   log.log(ALERT, 'second');
