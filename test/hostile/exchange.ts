@@ -14,7 +14,7 @@ function converse(port: number, bytes: Buffer): Promise<Buffer> {
   return new Promise((done) => {
     const pieces: Buffer[] = [];
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    socket.setTimeout(4000, () => {
+    socket.setTimeout(20_000, () => {
       pieces.push(Buffer.from(NOT_CLOSED));
       socket.destroy();
     });

@@ -115,9 +115,10 @@ t.test('proxy_cache_use_stale', async (t) => {
   });
   const seen = new Set<string>();
   const words = [...Object.keys(failures), 'timeout'];
+  const limit = (word: string): string => (word === 'timeout' ? 'proxy_read_timeout 1s;' : '');
   const s = await startCache(t, origin, {
-    location: 'proxy_read_timeout 300ms;',
-    more: words.map((word) => `location /on/${word} { PASS proxy_cache_use_stale ${word}; proxy_read_timeout 300ms; }`).join('\n'),
+    more: `${words.map((word) => `location /on/${word} { PASS proxy_cache_use_stale ${word}; ${limit(word)} }`).join('\n')}
+      location /off/timeout { PASS ${limit('timeout')} }`,
   });
   for (const word of words) {
     await httpGet(s, `/on/${word}`);

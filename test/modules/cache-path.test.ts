@@ -24,7 +24,7 @@ function putForeign(s: Server, key: string): string {
 t.test('files of others are ignored, and never deleted', async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, {
-    path: 'inactive=1s',
+    path: 'inactive=3s',
     location: 'proxy_cache_lock on;',
     more: 'location /twice/ { PASS proxy_cache_min_uses 2; proxy_cache_purge $purge; }',
     asRoot: true,

@@ -19,8 +19,8 @@ t.test('connections are kept, no more than so many, for so many requests, for so
     conf: httpConf(`
       ${group('kept', 'keepalive 2;')}
       ${group('thrice', 'keepalive 1; keepalive_requests 3;')}
-      ${group('short', 'keepalive 1; keepalive_timeout 100ms;')}
-      ${group('young', 'keepalive 1; keepalive_time 50ms;')}
+      ${group('short', 'keepalive 1; keepalive_timeout 1s;')}
+      ${group('young', 'keepalive 1; keepalive_time 1s;')}
       ${group('none', 'keepalive 0;')}
       server {
         listen 127.0.0.1:%%PORT_0%%;
@@ -55,7 +55,7 @@ t.test('connections are kept, no more than so many, for so many requests, for so
   t.equal(await get('/short', 1), `${from + 2}/1`);
   from = seen();
   t.equal(await get('/young', 1), `${from + 1}/1`);
-  await new Promise((done) => setTimeout(done, 80));
+  await new Promise((done) => setTimeout(done, 1100));
   t.equal(await get('/young', 2), `${from + 1}/2 ${from + 2}/1`, 'a connection that is too old ends after its request');
 });
 

@@ -52,18 +52,19 @@ t.test('statuses, levels and dry runs', async (t) => {
       location /none { stub_status; }`,
       `log_format limits "$uri $limit_req_status";
       limit_req_zone $server_name zone=a:1m rate=1r/m;
-      limit_req_zone $server_name zone=b:1m rate=50r/s;
-      limit_req_zone $server_name zone=c:1m rate=50r/s;
+      limit_req_zone $server_name zone=b:1m rate=30r/m;
+      limit_req_zone $server_name zone=c:1m rate=30r/m;
       limit_req_zone $server_name zone=d:1m rate=1r/m;`,
     ),
   });
   for (const path of ['/none', '/plain', '/plain']) await httpGet(s, path);
+  const later = Promise.all([1, 2, 3].map(() => httpGet(s, '/later')));
   const both = await Promise.all([httpGet(s, '/delay'), httpGet(s, '/delay')]);
   t.strictSame(
     both.map(({ status }) => status),
     [200, 200],
   );
-  await Promise.all([1, 2, 3].map(() => httpGet(s, '/later')));
+  await later;
   for (let i = 0; i < 3; i++) t.equal((await httpGet(s, '/dry')).status, 200);
   const lines = s.read('limits.log').trim().split('\n');
   const of = (path: string) =>

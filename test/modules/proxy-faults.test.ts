@@ -21,7 +21,7 @@ t.test('what a silent backend left in the buffer is lost', async (t) => {
   });
   const s = await startServer(t, {
     conf: serverConf(`
-      proxy_read_timeout 200ms;
+      proxy_read_timeout 1s;
       location / { proxy_pass http://127.0.0.1:${origin.port}; }
       location /unbuffered { proxy_pass http://127.0.0.1:${origin.port}; proxy_buffering off; }`),
   });

@@ -137,7 +137,8 @@ t.test('broken backends', async (t) => {
   const to = `http://127.0.0.1:${origin.port}`;
   const s = await startServer(t, {
     conf: serverConf(`
-      location / { proxy_pass ${to}; proxy_read_timeout 200ms; }
+      location / { proxy_pass ${to}; }
+      location /hangs { proxy_pass ${to}; proxy_read_timeout 200ms; }
       location /refused { proxy_pass http://127.0.0.1:1; }
       location /unix { proxy_pass http://unix:%%DIR%%/none:/; }
       location /502 { proxy_pass ${to}; error_page 502 = /page; }

@@ -234,7 +234,7 @@ t.test('learn: all workers know the same sessions, and the next configuration to
 
 t.test('learn: sessions end', async (t) => {
   const s = await startServer(t, {
-    conf: conf({ u: `${ROUTED} ${LEARN('u', 'timeout=300ms')}` }),
+    conf: conf({ u: `${ROUTED} ${LEARN('u', 'timeout=2s')}` }),
   });
   const home = body(await httpGet(s, '/u/?new=short'));
   t.equal(await bodies(s, 2, '/u/?s=short'), home + home);

@@ -81,7 +81,7 @@ t.test('a thousand idle WebSockets survive a reload', async (t) => {
   t.ok(answers.every((answer, i) => answer === `n${i}`));
   t.equal(s.workers().length, 2, 'the old worker serves on');
   for (const socket of sockets) socket.terminate();
-  await waitFor(() => s.workers().length === 1, { timeout: 10_000, what: () => 'the end of the old worker' });
+  await waitFor(() => s.workers().length === 1, { what: 'the end of the old worker' });
 });
 
 t.test('worker_shutdown_timeout closes a thousand WebSockets of a worker that leaves', async (t) => {
@@ -91,6 +91,6 @@ t.test('worker_shutdown_timeout closes a thousand WebSockets of a worker that le
   const ends = sockets.map((socket) => once(socket, 'close'));
   await s.reload();
   await Promise.all(ends);
-  await waitFor(() => s.workers().length === 1, { timeout: 10_000, what: () => 'the end of the old worker' });
+  await waitFor(() => s.workers().length === 1, { what: 'the end of the old worker' });
   t.equal((await echoed(await open(s), 'again')).toString(), 'again');
 });

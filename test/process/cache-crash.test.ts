@@ -112,7 +112,7 @@ t.test('kill -9 of all processes but the master: contents survive', { timeout: 3
   const paths = Array.from({ length: 30 }, (_, i) => `/k/${i}`);
   for (const path of paths) await httpGet(s, path);
   for (const pid of [...pidsOf(s, 'worker'), ...pidsOf(s, 'cache')]) process.kill(pid, 'SIGKILL');
-  await waitFor(() => pidsOf(s, 'worker process').filter(isAlive).length === 2, { timeout: 30_000 });
+  await waitFor(() => pidsOf(s, 'worker process').filter(isAlive).length === 2);
   const before = origin.requests.length;
   for (const path of paths) {
     const response = await httpGet(s, path);
@@ -141,7 +141,7 @@ t.test('a refresher that dies leaves nothing locked', { timeout: 300_000 }, asyn
   process.kill(worker!, 'SIGKILL');
   await lost;
   origin.answer((request) => ({ headers: { 'X-Accel-Expires': '60' }, body: `${request.target} 2` }));
-  await waitFor(() => pidsOf(s, 'worker process').some((pid) => pid !== worker), { timeout: 30_000 });
+  await waitFor(() => pidsOf(s, 'worker process').some((pid) => pid !== worker));
   t.equal((await httpGet(s, '/r')).text, '/r 2');
   t.equal(await status(s, '/r'), 'HIT');
 });

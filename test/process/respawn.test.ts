@@ -19,16 +19,14 @@ t.test('connections wait while all workers are being replaced', async (t) => {
 
 t.test('workers that die again and again are replaced ever more slowly', { skip: againstNginx }, async (t) => {
   const s = await startServer(t, { conf, expectAlerts });
-  const deaths: number[] = [];
-  const births: number[] = [];
+  const kills: number[] = [];
   for (let i = 0; i < 4; i++) {
     const [worker = 0] = await waitFor(() => serving(s).length > 0 && serving(s));
-    births.push(Date.now());
+    kills.push(Date.now());
     process.kill(worker, 'SIGKILL');
     await waitFor(() => !isAlive(worker));
-    deaths.push(Date.now());
   }
-  t.ok((births[3] ?? 0) - (deaths[2] ?? 0) >= 200, 'the third replacement waits');
+  t.ok(kills[3]! - kills[2]! >= 200, 'the third replacement waits');
   t.equal((await httpGet(s, '/')).text, 'hello');
 });
 

@@ -202,11 +202,18 @@ function methodsIn(bytes: Buffer): string[] {
   return [...bytes.toString('latin1').matchAll(/(?:^|\r?\n\r?\n)([A-Z_-]+) \S+(?: HTTP\/\d\.\d)?\r?\n/g)].map(([, method]) => method!);
 }
 
-/** Sends a request on a new connection, waits for the answer and lets go of the connection. */
+const CLOSE = /^Connection: close\r$/m;
+
+/**
+ * Sends a request on a new connection, waits for the answer and lets go of the connection. Where the request asks the server to close, it
+ * waits for that too: the lines about the request are in the logs then.
+ */
 export async function http(target: Target, request: Bytes, options?: ConnectOptions): Promise<Response> {
   const client = await RawClient.connect(target, options);
   try {
-    return await client.send(request).response();
+    const response = await client.send(request).response();
+    if (CLOSE.test(toBuffer(request).toString('latin1', 0, 8192))) await client.closed();
+    return response;
   } finally {
     client.destroy();
   }

@@ -37,7 +37,7 @@ switch (mode) {
     const started = Date.now();
     const work = () => {
       file.write('x\n');
-      if (failures.length > 0 || Date.now() - started > 5000) {
+      if (failures.length > 0 || Date.now() - started > 30_000) {
         file.write('y\n');
         file.flush();
         writeFileSync(extra, `alive ${failures.join('; ')}`);
@@ -59,7 +59,7 @@ switch (mode) {
     file.flush();
     const full = statSync(log).size;
     writeFileSync(`${path}/ballast`, '');
-    for (const deadline = Date.now() + 3000; statSync(log).size === full && Date.now() < deadline; ) {
+    for (const deadline = Date.now() + 30_000; statSync(log).size === full && Date.now() < deadline; ) {
       file.write(line);
       await sleep(50);
     }
