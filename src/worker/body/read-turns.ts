@@ -1,4 +1,4 @@
-/** Bytes of large files that a worker sends in one turn of the event loop, to all its clients together. */
+/** Bytes of files and of backends' responses that a worker takes up in one turn of the event loop, for all its clients together. */
 const TURN = 1024 * 1024;
 
 /** Somebody who reads on when it is their turn. */
@@ -8,8 +8,8 @@ export interface TurnReader {
 }
 
 /**
- * Keeps those who download large files from filling a turn of the event loop: a thousand of them who begin at once have room for
- * gigabytes, and everybody else would wait for that. Past a turn's share they stand in a queue.
+ * Keeps those who download much, from files or backends, from filling a turn of the event loop: a thousand of them who begin at once have
+ * room for gigabytes, and everybody else would wait for that. Past a turn's share they stand in a queue.
  */
 export class ReadTurns {
   #left = TURN;

@@ -2,6 +2,7 @@ import { closeSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { CRIT, WARN } from '../../shared/log/level.js';
+import type { TurnReader } from '../body/read-turns.js';
 import type { Source } from '../body/stage.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
@@ -21,14 +22,11 @@ const ABANDONED = 3;
 /** Bytes read from the temporary file, or sent on, at a time. */
 const PIECE = 64 * 1024;
 
-/** Bytes that go to the temporary file before other connections have their turn. */
-const TURN = 256 * 1024;
-
 /**
  * Holds a response's body between the backend and the client: in memory up to the size of `*_buffers`, then in a
  * temporary file up to `*_max_temp_file_size`; past that, the backend is not read. nginx: ngx_event_pipe.c.
  */
-export class ResponsePipe implements Source {
+export class ResponsePipe implements Source, TurnReader {
   readonly #u: UpstreamRequest;
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
@@ -45,7 +43,10 @@ export class ResponsePipe implements Source {
   #file: TempFile | undefined = undefined;
   #fileRead = 0;
   #fileEnd = 0;
-  #spilled = 0;
+  /** Bytes added since the last `settle`. */
+  #added = 0;
+  /** Others have their turn first. */
+  #aside = false;
 
   constructor(u: UpstreamRequest, buffering: boolean) {
     this.#u = u;
@@ -58,6 +59,7 @@ export class ResponsePipe implements Source {
   add(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
     if (size === 0) return;
+    this.#added += size;
     const piece = copied(bytes, start, end);
     this.#u.tee?.write(piece);
     if (this.#state === ABANDONED) return;
@@ -71,31 +73,31 @@ export class ResponsePipe implements Source {
 
   /** After pieces were added: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
   settle(): boolean {
+    const turns = this.#u.r.http.readTurns;
+    turns.spend(this.#added);
+    this.#added = 0;
     if (this.#demand) this.#serve();
-    if (this.#queued < this.#limit || this.#demand || this.#state !== OPEN) return true;
-    const settings = this.#u.conf.settings;
-    const room = this.#u.tee !== null || (this.#buffering && this.#fileEnd + this.#queued <= settings.maxTempFileSize);
-    if (!room) {
-      this.#u.pauseReading();
-      return true;
+    if (this.#queued >= this.#limit && !this.#demand && this.#state === OPEN) {
+      const settings = this.#u.conf.settings;
+      const room = this.#u.tee !== null || (this.#buffering && this.#fileEnd + this.#queued <= settings.maxTempFileSize);
+      if (!room) {
+        this.#u.pauseReading();
+        return true;
+      }
+      if (!this.#spill()) return false;
     }
-    const size = this.#queued;
-    if (!this.#spill()) return false;
-    this.#spilled += size;
-    if (this.#spilled >= TURN) this.#standAside();
+    // Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds.
+    if (turns.over && !this.#aside) {
+      this.#aside = true;
+      this.#u.pauseReading();
+      turns.wait(this);
+    }
     return true;
   }
 
-  /** Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds. */
-  #standAside(): void {
-    this.#spilled = 0;
-    this.#u.pauseReading();
-    setImmediate(readOn, this);
-  }
-
-  /** Others have had their turn. */
-  readOn(): void {
-    if (this.#state === OPEN || this.#state === ABANDONED) this.#u.resumeReading();
+  readTurn(): void {
+    this.#aside = false;
+    if (this.#queued < this.#limit) this.#u.resumeReading();
   }
 
   /** The backend has sent all (`complete`), or will send no more of what it began. */
@@ -130,7 +132,7 @@ export class ResponsePipe implements Source {
   pull(_r: Request): void {
     this.#demand = true;
     this.#serve();
-    if (this.#state === OPEN && this.#queued < this.#limit) this.#u.resumeReading();
+    if (this.#state === OPEN && this.#queued < this.#limit && !this.#aside) this.#u.resumeReading();
   }
 
   abort(_r: Request): void {
@@ -251,10 +253,6 @@ export class ResponsePipe implements Source {
     closeSync(this.#file.fd);
     this.#file = undefined;
   }
-}
-
-function readOn(pipe: ResponsePipe): void {
-  pipe.readOn();
 }
 
 /** Up to this size a loop copies faster than a call does. */

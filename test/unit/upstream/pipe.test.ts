@@ -1,0 +1,54 @@
+import t from 'tap';
+import { ReadTurns } from '../../../src/worker/body/read-turns.js';
+import type { Request } from '../../../src/worker/http/request.js';
+import type { UpstreamRequest } from '../../../src/worker/upstream/engine.js';
+import { ResponsePipe } from '../../../src/worker/upstream/pipe.js';
+
+const PIECE = Buffer.alloc(64 * 1024, 'x');
+
+/** A request whose client takes everything at once, as a filter that compresses does, and what happens to its backend's connection. */
+function drained(readTurns: ReadTurns) {
+  const state = { reading: true, taken: 0 };
+  const r = {
+    http: { readTurns },
+    first: {
+      send(_r: Request, chunk: Buffer | null) {
+        state.taken += chunk?.length ?? 0;
+        pipe.pull(r);
+      },
+    },
+  } as unknown as Request;
+  const pipe: ResponsePipe = new ResponsePipe(
+    {
+      r,
+      tee: null,
+      conf: { settings: { buffers: { number: 8, size: 4096 }, maxTempFileSize: 0 } },
+      pauseReading: () => (state.reading = false),
+      resumeReading: () => (state.reading = true),
+    } as unknown as UpstreamRequest,
+    true,
+  );
+  pipe.pull(r);
+  /** The backend sends for as long as it is read. */
+  const pour = (): number => {
+    let pieces = 0;
+    while (state.reading) {
+      pipe.add(PIECE, 0, PIECE.length);
+      t.ok(pipe.settle());
+      pieces++;
+    }
+    return pieces;
+  };
+  return { state, pour };
+}
+
+t.test('backends that send without end share a turn of the event loop', async (t) => {
+  const turns = new ReadTurns();
+  const [a, b] = [drained(turns), drained(turns)];
+  t.equal(a.pour(), 16, 'a megabyte is the share of a turn');
+  t.equal(b.pour(), 1, 'of all together');
+  t.equal(a.state.taken, 16 * PIECE.length, 'what was read has gone on');
+  await new Promise((done) => setImmediate(done));
+  t.ok(a.state.reading && b.state.reading, 'both go on in the next');
+  t.equal(b.pour(), 16);
+});
