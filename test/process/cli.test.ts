@@ -56,6 +56,10 @@ t.test('-t says whether a configuration is good', async (t) => {
   const [first, ...rest] = bad.stderr.split('\n');
   t.equal(first, `${product}: [emerg] unknown directive "no_such_directive" in ${bad.file}:1`);
   t.equal(rest.at(-2), `${product}: configuration file ${bad.file} test failed`);
+  if (!againstNginx) {
+    t.match((await testConfig(t, 'stream { }\nevents {}\n')).stderr, '    hint: `stream` is of ngx_stream, which sluice does not have\n');
+    t.match((await testConfig(t, 'events {}\nhtp {}\n')).stderr, '    hint: did you mean `http`?\n');
+  }
   t.match(readFileSync(`${bad.prefix.dir}/error.log`, 'latin1'), /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d \[emerg\] \d+#\d+: unknown directive/);
 });
 

@@ -7,7 +7,7 @@ import { argPlace, type DirectiveNode, type Node, type Pos } from './ast.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';
 import type { Arity, ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
-import { ConfigError, type Diagnostic, directiveError, suggest, syntaxError } from './errors.js';
+import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
 import type { Registry } from './registry.js';
@@ -86,8 +86,8 @@ function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: 
   const row = rows?.find(({ directive }) => (directive.in & block.context) !== 0);
   if (row === undefined) {
     if (rows === undefined) {
-      const meant = suggest(node.name, draft.registry.names());
-      fail(node, `unknown directive "${node.name}"`, meant === undefined ? undefined : { hint: `did you mean \`${meant}\`?` });
+      const hint = draft.registry.hintFor(node.name);
+      fail(node, `unknown directive "${node.name}"`, hint === undefined ? undefined : { hint });
     }
     const contexts = rows.reduce((bits, r) => bits | r.directive.in, 0);
     fail(node, `"${node.name}" directive is not allowed here`, { hint: `\`${node.name}\` may stand in ${contextNames(contexts)}` });

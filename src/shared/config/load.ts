@@ -44,6 +44,8 @@ export class LoadFailure extends Error {
 /** What a protocol's modules add to the language. */
 export interface Language<R extends Subject> {
   readonly modules: readonly ModuleScopes<R>[];
+  /** The module of nginx whose directive this is, where that is not there; undefined when nobody knows it. */
+  missingModule(directive: string): string | undefined;
   /** Defines the variables that exist without any directive. */
   defineVariables(http: VariableTable<R>, stream: VariableTable<R>): void;
 }
@@ -84,7 +86,7 @@ function read<R extends Subject>(language: Language<R>, sources: Sources, origin
   const http = new VariableTable<R>();
   const stream = new VariableTable<R>();
   language.defineVariables(http, stream);
-  const draft = new Draft(new Registry(language.modules), sources, origin.prefix, origin.confPrefix, { http, stream });
+  const draft = new Draft(new Registry(language), sources, origin.prefix, origin.confPrefix, { http, stream });
   for (const file of [commandLine, origin.entry]) {
     try {
       applyNodes(draft, draft.root, sources.parse(file));

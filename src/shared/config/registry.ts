@@ -1,5 +1,7 @@
 import type { Subject } from '../value/value.js';
-import { type Directive, type Field, type LevelName, type ModuleScopes, type Scope, takeOver } from './define.js';
+import { type Directive, type Field, type LevelName, type Scope, takeOver } from './define.js';
+import { suggest } from './errors.js';
+import type { Language } from './load.js';
 
 /** One directive row with the scope it writes to. */
 export interface Row<R extends Subject> {
@@ -35,8 +37,11 @@ export class Registry<R extends Subject> {
   // biome-ignore lint/suspicious/noExplicitAny: looked up by identity only
   readonly #numbers = new Map<Scope<any, R>, NumberedScope<R>>();
 
-  constructor(modules: readonly ModuleScopes<R>[]) {
-    for (const module of modules) {
+  readonly #missingModule: (directive: string) => string | undefined;
+
+  constructor(language: Pick<Language<R>, 'modules' | 'missingModule'>) {
+    this.#missingModule = language.missingModule;
+    for (const module of language.modules) {
       for (const { level, scope } of module.scopes) {
         const fields = Object.entries<Field<unknown>>(scope.fields);
         const blank = Object.fromEntries(fields.map(([name]) => [name, undefined]));
@@ -65,9 +70,17 @@ export class Registry<R extends Subject> {
     return this.#rows.get(name);
   }
 
-  /** All directive names, for suggestions. */
-  names(): IterableIterator<string> {
-    return this.#rows.keys();
+  /** What may be said of a directive that is in no row: that nginx has it, or which one may be meant. */
+  hintFor(name: string): string | undefined {
+    const module = this.#missingModule(name);
+    if (module !== undefined) return `\`${name}\` is of ${module}, which sluice does not have`;
+    const meant = this.suggest(name);
+    return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
+  }
+
+  /** The directive that may be meant by a name that is in no row. */
+  suggest(name: string): string | undefined {
+    return suggest(name, this.#rows.keys());
   }
 
   /** The number of a scope. Throws when its module is not registered, which is a programming error. */

@@ -1,14 +1,13 @@
 import { applyInclude } from '../../shared/config/apply.js';
 import type { DirectiveNode, Node } from '../../shared/config/ast.js';
 import { ConfigErrors, type LoadOptions } from '../../shared/config/configuration.js';
-import { ConfigError, suggest } from '../../shared/config/errors.js';
+import { ConfigError } from '../../shared/config/errors.js';
 import { Registry } from '../../shared/config/registry.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { levelNames, WARN } from '../../shared/log/level.js';
 import { loadConfiguration } from '../configuration.js';
 import { language } from '../language.js';
 import { differenceOf } from './differences.js';
-import { missing } from './missing.js';
 
 /** How sluice takes a directive. */
 export type Verdict = 'same' | 'differs' | 'no effect' | 'missing' | 'unknown';
@@ -52,8 +51,7 @@ export async function surveyConfiguration(options: LoadOptions): Promise<Survey>
   return { files: walk.sources.order, lines: walk.lines(), findings, accepted };
 }
 
-const registry = new Registry(language.modules);
-const missingIn = new Map(Object.entries(missing).flatMap(([module, names]) => names.map((name) => [name, module] as const)));
+const registry = new Registry(language);
 
 class Walk {
   readonly sources: Sources;
@@ -82,8 +80,8 @@ class Walk {
   #directive(node: DirectiveNode): void {
     const rows = registry.rows(node.name);
     if (rows === undefined) {
-      const module = missingIn.get(node.name);
-      const meant = suggest(node.name, registry.names());
+      const module = language.missingModule(node.name);
+      const meant = registry.suggest(node.name);
       // Nothing is known of the inside of an unknown block.
       if (module !== undefined) this.#add(node, 'missing', `of ${module}, which is not there`);
       else
