@@ -59,6 +59,7 @@ t.test('-t says whether a configuration is good', async (t) => {
   if (!againstNginx) {
     t.match((await testConfig(t, 'stream { }\nevents {}\n')).stderr, '    hint: `stream` is of ngx_stream, which sluice does not have\n');
     t.match((await testConfig(t, 'events {}\nhtp {}\n')).stderr, '    hint: did you mean `http`?\n');
+    t.match((await testConfig(t, 'events {}\n\u00a0\u00a0http {}\n')).stderr, '    hint: write `http`: there are characters beside it');
   }
   t.match(readFileSync(`${bad.prefix.dir}/error.log`, 'latin1'), /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d \[emerg\] \d+#\d+: unknown directive/);
 });

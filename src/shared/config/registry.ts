@@ -74,6 +74,9 @@ export class Registry<R extends Subject> {
   hintFor(name: string): string | undefined {
     const module = this.#missingModule(name);
     if (module !== undefined) return `\`${name}\` is of ${module}, which sluice does not have`;
+    const plain = name.replace(/[^\x21-\x7e]/g, '');
+    if (plain !== name && this.#rows.has(plain))
+      return `write \`${plain}\`: there are characters beside it that may look like spaces, but are none`;
     const meant = this.suggest(name);
     return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
   }
