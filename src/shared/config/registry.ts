@@ -36,8 +36,7 @@ export class Registry<R extends Subject> {
   readonly #rows = new Map<string, Row<R>[]>();
   // biome-ignore lint/suspicious/noExplicitAny: looked up by identity only
   readonly #numbers = new Map<Scope<any, R>, NumberedScope<R>>();
-
-  readonly #missingModule: (directive: string) => string | undefined;
+  readonly #missingModule: Language<R>['missingModule'];
 
   constructor(language: Pick<Language<R>, 'modules' | 'missingModule'>) {
     this.#missingModule = language.missingModule;
