@@ -227,9 +227,10 @@ t.test('buffer, flush and gzip', async (t) => {
   for (const path of ['/big', '/small1', '/small2', '/small3', '/flush', '/gzip/1', '/gzip/2', '/shared1?a=1', '/shared1', '/shared2']) {
     await httpGet(server, path);
   }
-  await waitFor(() => server.read('flush.log') === '/flush\n');
-  const unzipped = () => gunzipSync(readFileSync(`${server.dir}/gzip.log`)).toString();
-  await waitFor(() => server.read('gzip.log') !== '' && unzipped() === '/gzip/1\n/gzip/2\n');
+  const unzipped = () => (server.read('gzip.log') === '' ? '' : gunzipSync(readFileSync(`${server.dir}/gzip.log`)).toString());
+  await waitFor(() => server.read('flush.log') !== '' && unzipped().includes('/gzip/2'));
+  t.equal(server.read('flush.log'), '/flush\n');
+  t.equal(unzipped(), '/gzip/1\n/gzip/2\n');
   t.equal(server.read('big.log'), '');
   t.equal(server.read('small.log'), '/small1\n/small2\n', 'written when the next line does not fit');
   await server.stop('QUIT');

@@ -47,7 +47,7 @@ t.test('levels and inheritance', async (t) => {
 });
 
 t.test('whoever has an answer finds the lines about it', async (t) => {
-  const server = await startServer(t, { conf: conf('', 'error_log %%DIR%%/http.log info; keepalive_requests 10000;'), files });
+  const server = await startServer(t, { conf: conf('', 'error_log %%DIR%%/http.log info;'), files });
   const { socket } = await RawClient.connect(server);
   const missed: number[] = [];
   for (let i = 0; i < 500; i++) {

@@ -542,7 +542,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       this.#bodyComplete();
       return;
     }
-    if (!this.pipe!.settle()) {
+    if (!this.pipe!.settle(end - start)) {
       this.finalize(ERROR);
       return;
     }

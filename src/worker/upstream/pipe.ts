@@ -43,8 +43,6 @@ export class ResponsePipe implements Source, TurnReader {
   #file: TempFile | undefined = undefined;
   #fileRead = 0;
   #fileEnd = 0;
-  /** Bytes added since the last `settle`. */
-  #added = 0;
   /** Others have their turn first. */
   #aside = false;
 
@@ -59,7 +57,6 @@ export class ResponsePipe implements Source, TurnReader {
   add(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
     if (size === 0) return;
-    this.#added += size;
     const piece = copied(bytes, start, end);
     this.#u.tee?.write(piece);
     if (this.#state === ABANDONED) return;
@@ -71,11 +68,10 @@ export class ResponsePipe implements Source, TurnReader {
     this.#queued += size;
   }
 
-  /** After pieces were added: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
-  settle(): boolean {
+  /** After pieces were added from `read` bytes: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
+  settle(read: number): boolean {
     const turns = this.#u.r.http.readTurns;
-    turns.spend(this.#added);
-    this.#added = 0;
+    turns.spend(read);
     if (this.#demand) this.#serve();
     if (this.#queued >= this.#limit && !this.#demand && this.#state === OPEN) {
       const settings = this.#u.conf.settings;

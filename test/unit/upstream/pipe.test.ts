@@ -34,7 +34,7 @@ function drained(readTurns: ReadTurns) {
     let pieces = 0;
     while (state.reading) {
       pipe.add(PIECE, 0, PIECE.length);
-      t.ok(pipe.settle());
+      t.ok(pipe.settle(PIECE.length));
       pieces++;
     }
     return pieces;
