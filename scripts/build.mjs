@@ -39,7 +39,7 @@ await build({
   entryPoints: {
     sluice: 'src/master/main.ts',
     worker: 'src/worker/main.ts',
-    'yargs-cli': 'src/master/yargs-cli.ts',
+    'subcommands/yargs-cli': 'src/master/subcommands/yargs-cli.ts',
     'hash-thread': 'src/shared/lib/password/hash-thread.ts',
   },
   outdir,
@@ -57,7 +57,7 @@ export { roles } from './worker/roles.js';`,
     loader: 'ts',
   },
   outfile: `${outdir}/program.js`,
-  external: ['./yargs-cli.js'],
+  external: ['./subcommands/yargs-cli.js'],
   // A script that is compiled from a cache has no import().
   supported: { 'dynamic-import': false },
 });

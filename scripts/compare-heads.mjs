@@ -22,7 +22,7 @@ const root = new URL('..', import.meta.url);
 const prefix = mkdtempSync(join(tmpdir(), 'compare-heads-'));
 mkdirSync(join(prefix, 'logs'));
 const bundle = join(prefix, 'codec.mjs');
-const modules = ['src/worker/http/head-parser', 'src/worker/http/header-names', 'test/protocol/cases'];
+const modules = ['src/worker/http/syntax/head-parser', 'src/worker/http/syntax/header-names', 'test/protocol/cases'];
 await build({
   stdin: { contents: modules.map((name) => `export * from './${name}.js';`).join('\n'), resolveDir: root.pathname, loader: 'ts' },
   outfile: bundle,

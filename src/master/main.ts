@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { loadCompiled } from '../shared/lib/compiled.js';
-import { EarlySignals } from './early-signals.js';
 import type { parts } from './parts.js';
+import { EarlySignals } from './processes/early-signals.js';
 import type { run } from './run.js';
 
 // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is

@@ -1,8 +1,8 @@
 // Puts the program together: the one place of the master that knows the modules, whose directives it has to check.
 import { loadConfiguration } from '../worker/configuration.js';
 import { serve } from '../worker/serve.js';
+import { serveAlone } from './operations/single-process.js';
 import type { Parts } from './run.js';
-import { serveAlone } from './single-process.js';
 
 /** The program's parts. */
 export const parts: Parts = {

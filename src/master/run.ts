@@ -1,17 +1,17 @@
 import type { Configuration, LoadConfiguration } from '../shared/config/configuration.js';
-import { type CommandLine, parseCommandLine, programName, UsageError } from './cli.js';
-import { type Context, loadReported } from './context.js';
-import { daemonize, isDaemon, releaseStarter, tellStarter } from './daemonize.js';
-import type { EarlySignals } from './early-signals.js';
-import { INHERITED } from './inherited.js';
-import { MasterLog, writeTerminal } from './master-log.js';
-import { loadOptions } from './places.js';
-import { sendSignal } from './send-signal.js';
-import { startMaster } from './start-master.js';
-import { subcommands } from './subcommand.js';
-import { testConfig } from './test-config.js';
-import { configureText, helpText, product, versionLine } from './version.js';
-import { MasterZones } from './zones.js';
+import { type CommandLine, parseCommandLine, programName, UsageError } from './command-line/cli.js';
+import { loadOptions } from './command-line/places.js';
+import { configureText, helpText, product, versionLine } from './command-line/version.js';
+import { type Context, loadReported } from './cycle/context.js';
+import { MasterLog, writeTerminal } from './cycle/master-log.js';
+import { MasterZones } from './cycle/zones.js';
+import { sendSignal } from './operations/send-signal.js';
+import { startMaster } from './operations/start-master.js';
+import { testConfig } from './operations/test-config.js';
+import { daemonize, isDaemon, releaseStarter, tellStarter } from './processes/daemonize.js';
+import type { EarlySignals } from './processes/early-signals.js';
+import { INHERITED } from './processes/inherited.js';
+import { subcommands } from './subcommands/subcommand.js';
 
 /** What the program is made of beside the master itself. */
 export interface Parts {
@@ -24,7 +24,7 @@ export interface Parts {
 export async function run(args: readonly string[], early: EarlySignals, parts: Parts): Promise<number | undefined> {
   const name = programName(process.argv[1]);
   if (name !== 'nginx' && isSubcommand(args[0])) {
-    const { runSubcommand } = await import('./yargs-cli.js');
+    const { runSubcommand } = await import('./subcommands/yargs-cli.js');
     return runSubcommand(args, subcommands, product);
   }
   const daemon = isDaemon();

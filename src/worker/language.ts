@@ -1,5 +1,5 @@
 import type { Language } from '../shared/config/load.js';
-import type { Request } from './http/request.js';
+import type { Request } from './http/request/request.js';
 import { missing } from './migration/missing.js';
 import { scopesOf } from './module.js';
 import { modules } from './modules/index.js';

@@ -4,11 +4,11 @@ import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { Variable as SharedVariable } from '../shared/value/value.js';
 import type { ZoneStore } from '../shared/zone/store.js';
-import type { BodyFilter, HeaderFilter } from './body/stage.js';
-import type { LocationInfo } from './http/location-info.js';
-import type { Request } from './http/request.js';
-import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/runtime-types.js';
-import type { PhaseHandler } from './phases/phase.js';
+import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
+import type { LocationInfo } from './http/request/location-info.js';
+import type { PhaseHandler } from './http/request/phase-handler.js';
+import type { Request } from './http/request/request.js';
+import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/runtime-types.js';
 
 export type { ComplexValue, RegexValue } from '../shared/value/value.js';
 export type Variable = SharedVariable<Request>;

@@ -1,5 +1,5 @@
-import { serveLoader } from './cache/loader.js';
-import { serveManager } from './cache/manager.js';
+import { serveLoader } from './cache-process/loader.js';
+import { serveManager } from './cache-process/manager.js';
 import type { Roles } from './lifecycle.js';
 import { serve } from './serve.js';
 

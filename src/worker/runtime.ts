@@ -1,15 +1,15 @@
 import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
-import type { BodyFilter, HeaderFilter } from './body/stage.js';
-import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './http/listeners.js';
-import type { LocationInfo } from './http/location-info.js';
-import { LocationTree } from './http/location-tree.js';
-import type { Request } from './http/request.js';
-import { type AddressRuntime, HttpRuntime, LocationRuntime, ServerRuntime } from './http/runtime-types.js';
+import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './http/listening/listeners.js';
+import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
+import type { LocationInfo } from './http/request/location-info.js';
+import { LocationTree } from './http/request/location-tree.js';
+import type { PhaseHandler } from './http/request/phase-handler.js';
+import type { Request } from './http/request/request.js';
+import { type AddressRuntime, HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/runtime-types.js';
 import type { AnyModule, Phase, WorkerEnv } from './module.js';
 import { namesScope } from './modules/server/index.js';
-import type { PhaseHandler } from './phases/phase.js';
 import { AddressTls } from './tls/terminator.js';
 
 const LOCATION_BLOCKS: number = In.LOCATION | In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;

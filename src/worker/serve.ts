@@ -1,14 +1,14 @@
 import { loadFromSnapshot } from '../shared/config/load.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
-import { Acceptor } from './http/acceptor.js';
-import { ConnectionCounters } from './http/counters.js';
-import { DebugClients } from './http/debug-clients.js';
-import type { Request } from './http/request.js';
+import { ConnectionCounters } from './http/connection/counters.js';
+import { DebugClients } from './http/connection/debug-clients.js';
+import { Acceptor } from './http/listening/acceptor.js';
+import { endFailedRequest } from './http/request/at-work.js';
+import type { Request } from './http/request/request.js';
 import { language } from './language.js';
 import type { WorkerEnv } from './module.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
-import { endFailedRequest } from './phases/at-work.js';
 import { buildRuntime } from './runtime.js';
 import type { Server, WorkerProcess } from './worker-process.js';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import t from 'tap';
 import { contextNames } from '../../src/shared/config/context.js';
 import type { Arity } from '../../src/shared/config/define.js';
-import { parseConfig } from '../../src/shared/config/parser.js';
+import { parseConfig } from '../../src/shared/config/language/parser.js';
 import { differenceOf } from '../../src/worker/migration/differences.js';
 import { modules } from '../../src/worker/modules/index.js';
 import { root } from './source-files.js';

@@ -1,7 +1,7 @@
-import { ChunkedDecoder } from '../../src/worker/http/chunked.js';
-import { HEAD_AGAIN, HEAD_DONE, type HeadLimits, HeadParser } from '../../src/worker/http/head-parser.js';
-import type { RequestHead } from '../../src/worker/http/request-head.js';
-import { HTTP_11 } from '../../src/worker/http/request-line.js';
+import { ChunkedDecoder } from '../../src/worker/http/syntax/chunked.js';
+import { HEAD_AGAIN, HEAD_DONE, type HeadLimits, HeadParser } from '../../src/worker/http/syntax/head-parser.js';
+import type { RequestHead } from '../../src/worker/http/syntax/request-head.js';
+import { HTTP_11 } from '../../src/worker/http/syntax/request-line.js';
 import { quoted } from '../support/case-bytes.js';
 
 /** nginx's limits, unless a case says otherwise. */

@@ -2,7 +2,7 @@
 import { bundleSources } from '../bundle.mjs';
 import { measure } from './timing.mjs';
 
-const { HEAD_DONE, HeadParser } = await import(await bundleSources('head-parser', "export * from './worker/http/head-parser.js';"));
+const { HEAD_DONE, HeadParser } = await import(await bundleSources('head-parser', "export * from './worker/http/syntax/head-parser.js';"));
 
 const browser = [
   'GET /assets/css/main.css?v=12345 HTTP/1.1',

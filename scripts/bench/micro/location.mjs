@@ -5,8 +5,8 @@ import { measure } from './timing.mjs';
 const { LocationTree, findConfig, compileRegex, bindRegex, VariableTable } = await import(
   await bundleSources(
     'location',
-    `export { LocationTree } from './worker/http/location-tree.js';
-export { findConfig } from './worker/phases/find-config.js';
+    `export { LocationTree } from './worker/http/request/location-tree.js';
+export { findConfig } from './worker/http/request/find-config.js';
 export { compileRegex } from './shared/regex/compile.js';
 export { bindRegex } from './shared/value/regex-value.js';
 export { VariableTable } from './shared/value/value.js';`,

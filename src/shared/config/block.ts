@@ -1,4 +1,4 @@
-import type { DirectiveNode } from './ast.js';
+import type { DirectiveNode } from './language/ast.js';
 
 /** Settings of one scope that are a block's own. */
 export interface OwnSettings {

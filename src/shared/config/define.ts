@@ -1,7 +1,7 @@
 import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
-import type { DirectiveNode, Node, Pos } from './ast.js';
 import type { Block } from './block.js';
+import type { DirectiveNode, Node, Pos } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import type { ZoneTable } from './zone-table.js';
 

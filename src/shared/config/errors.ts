@@ -1,6 +1,6 @@
 import { errnoText } from '../lib/errno.js';
-import { argPlace, commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './ast.js';
 import type { Block } from './block.js';
+import { argPlace, commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './language/ast.js';
 import { sourceExcerpt } from './source-excerpt.js';
 
 export { suggest } from './suggest.js';

@@ -1,4 +1,4 @@
-import type { Pos, RelatedPlace } from './ast.js';
+import type { Pos, RelatedPlace } from './language/ast.js';
 
 /** Deeper nesting of includes is an error. nginx has no limit but that of its open files. */
 const maxDepth = 100;

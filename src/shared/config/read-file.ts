@@ -1,8 +1,8 @@
 import { constants } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { fsPath } from '../lib/fs-path.js';
-import type { Pos } from './ast.js';
 import { ConfigError, withErrno } from './errors.js';
+import type { Pos } from './language/ast.js';
 
 /**
  * Reads a configuration file as latin1 text. As nginx does, it takes the size the system states, so that a pipe or a device is empty

@@ -1,6 +1,6 @@
 import type { ComplexValue, Subject } from '../value/value.js';
 import type { ConfigContext, Directive } from './define.js';
-import { parseOffset, parseSize, parseTime } from './units.js';
+import { parseOffset, parseSize, parseTime } from './language/units.js';
 
 type Set<C, R extends Subject> = Directive<C, R>['set'];
 

@@ -1,10 +1,10 @@
-import { commandLine, type Node, type Pos } from './ast.js';
 import type { Snapshot } from './configuration.js';
 import { ConfigError, withErrno } from './errors.js';
 import { globFiles, hasGlobChars } from './glob.js';
 import { IncludeGraph } from './include-graph.js';
+import { commandLine, type Node, type Pos } from './language/ast.js';
+import { parseConfig } from './language/parser.js';
 import { NamedFiles, type Version } from './named-files.js';
-import { parseConfig } from './parser.js';
 import { readConfigFile } from './read-file.js';
 
 export type { Snapshot };

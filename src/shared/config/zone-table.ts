@@ -1,5 +1,5 @@
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
-import type { Pos } from './ast.js';
+import type { Pos } from './language/ast.js';
 
 interface MutableZone {
   name: string;

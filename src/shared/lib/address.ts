@@ -1,4 +1,4 @@
-import { formatIpv6 } from '../net/format-ipv6.js';
+import { formatIpv6 } from './format-ipv6.js';
 
 /**
  * An IP address as 32-bit words, most significant first; an IPv4 address is in the last word and the others are 0.

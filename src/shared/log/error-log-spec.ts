@@ -1,4 +1,4 @@
-import { parseSize } from '../config/units.js';
+import { parseSize } from '../config/language/units.js';
 import { ErrorLog, fileTarget, type LogTarget } from './error-log.js';
 import { ALERT, DEBUG, ERROR, type Level, levelByName } from './level.js';
 import type { LogFiles } from './log-files.js';

@@ -1,5 +1,5 @@
-import type { DirectiveNode } from '../config/ast.js';
 import type { ConfigContext } from '../config/define.js';
+import type { DirectiveNode } from '../config/language/ast.js';
 import { type Address, noAddress, parseAddress, unmapped } from '../lib/address.js';
 import { AddressMap } from '../lib/address-map.js';
 import { type Cidr, parseCidr } from '../lib/cidr.js';

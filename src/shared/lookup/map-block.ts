@@ -1,5 +1,5 @@
-import type { DirectiveNode } from '../config/ast.js';
 import type { ConfigContext } from '../config/define.js';
+import type { DirectiveNode } from '../config/language/ast.js';
 import { lowerAscii } from '../lib/ascii-case.js';
 import { WildcardHash } from '../lib/wildcard-hash.js';
 import type { ComplexValue, RegexValue, Subject } from '../value/value.js';

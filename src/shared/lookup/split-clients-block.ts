@@ -1,6 +1,6 @@
-import type { DirectiveNode } from '../config/ast.js';
 import type { ConfigContext } from '../config/define.js';
 import { blockError } from '../config/errors.js';
+import type { DirectiveNode } from '../config/language/ast.js';
 import { murmurHash2 } from '../lib/murmur-hash2.js';
 import type { Subject } from '../value/value.js';
 import { variableName } from './variable-name.js';

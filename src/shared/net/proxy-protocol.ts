@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { formatIpv6 } from './format-ipv6.js';
+import { formatIpv6 } from '../lib/format-ipv6.js';
 
 /** What a PROXY protocol header said. */
 export interface ProxyProtocolHeader {

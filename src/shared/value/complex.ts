@@ -1,4 +1,4 @@
-import type { Pos } from '../config/ast.js';
+import type { Pos } from '../config/language/ast.js';
 import type { Subject } from './value.js';
 import type { VariableTable } from './variables.js';
 

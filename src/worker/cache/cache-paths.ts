@@ -1,9 +1,9 @@
-import type { Pos } from '../../shared/config/ast.js';
 import { In } from '../../shared/config/context.js';
 import { type Directive, own } from '../../shared/config/define.js';
-import { parseOffset, parseSize, parseTime } from '../../shared/config/units.js';
+import type { Pos } from '../../shared/config/language/ast.js';
+import { parseOffset, parseSize, parseTime } from '../../shared/config/language/units.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
-import type { Request } from '../http/request.js';
+import type { Request } from '../http/request/request.js';
 import { type Context, defineScope, type WorkerEnv } from '../module.js';
 import type { CacheDef, Pace } from './cache-def.js';
 import { DiskCache } from './disk-cache.js';

@@ -1,12 +1,12 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../shared/config/define.js';
+import { parseTime } from '../../shared/config/language/units.js';
 import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
-import { parseTime } from '../../shared/config/units.js';
 import type { ComplexValue } from '../../shared/value/value.js';
-import { METHOD } from '../http/method.js';
-import type { Request } from '../http/request.js';
-import { FT } from '../upstream/failure.js';
-import type { StoreSettings } from '../upstream/settings.js';
+import type { Request } from '../http/request/request.js';
+import { METHOD } from '../http/syntax/method.js';
+import { FT } from '../upstream/settings/failure.js';
+import type { StoreSettings } from '../upstream/settings/settings.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import type { CacheChoice, CacheSettings, CacheValid } from './settings.js';
 

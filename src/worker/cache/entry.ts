@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import type { HeaderKinds } from '../upstream/header-kinds.js';
-import { UpstreamHead } from '../upstream/upstream-head.js';
+import type { HeaderKinds } from '../upstream/response/header-kinds.js';
+import { UpstreamHead } from '../upstream/response/upstream-head.js';
 import {
   BLOCK,
   type DecodedHeader,

@@ -1,7 +1,7 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import { md5Hex } from '../../shared/lib/md5.js';
-import type { UpstreamRequest } from '../upstream/engine.js';
-import { K } from '../upstream/header-kinds.js';
+import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
+import { K } from '../upstream/response/header-kinds.js';
 import { nowSeconds } from './clock.js';
 import { diskSize } from './disk-cache.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';

@@ -1,7 +1,7 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
-import type { UpstreamRequest } from '../upstream/engine.js';
-import { IGNORE } from '../upstream/failure.js';
-import { K } from '../upstream/header-kinds.js';
+import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
+import { K } from '../upstream/response/header-kinds.js';
+import { IGNORE } from '../upstream/settings/failure.js';
 import type { CacheUse } from './use.js';
 
 /** Longest `Vary` that is understood. nginx: NGX_HTTP_CACHE_VARY_LEN. */

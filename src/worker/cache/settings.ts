@@ -1,6 +1,6 @@
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
-import type { Request } from '../http/request.js';
+import type { Request } from '../http/request/request.js';
 import type { CacheDef } from './cache-def.js';
 import type { CacheIndex } from './index-zone.js';
 

@@ -1,8 +1,8 @@
 import { INFO } from '../../shared/log/level.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
-import { enter, leave } from '../phases/at-work.js';
-import { AGAIN, DECLINED, DONE } from '../phases/codes.js';
-import type { UpstreamRequest } from '../upstream/engine.js';
+import { enter, leave } from '../http/request/at-work.js';
+import { AGAIN, DECLINED, DONE } from '../http/request/codes.js';
+import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import type { LocationCache } from './location-cache.js';
 import { servesWhileUpdating } from './location-cache.js';
 import type { Waiter } from './lock-waiters.js';

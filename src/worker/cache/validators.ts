@@ -1,6 +1,6 @@
 import { httpDate } from '../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../shared/value/value.js';
-import type { Request } from '../http/request.js';
+import type { Request } from '../http/request/request.js';
 import type { EntryHeader } from './file-format.js';
 
 /** The entry that the request at hand is to refresh, where the backend may be asked whether it has changed. */

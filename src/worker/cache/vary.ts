@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Request } from '../http/request.js';
+import type { Request } from '../http/request/request.js';
 
 /** Headers whose lists are compared without regard to blanks. */
 const LISTS = new Set(['accept-charset', 'accept-encoding', 'accept-language']);

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
-import type { Request } from '../http/request.js';
-import type { BodyTee } from '../upstream/conf.js';
+import type { Request } from '../http/request/request.js';
+import type { BodyTee } from '../upstream/exchange/conf.js';
 import { BlockSums, type EntryHeader, encodeHeader, tableChecksum } from './file-format.js';
 import { tempName } from './path.js';
 

@@ -1,7 +1,7 @@
 import { applyInclude } from '../../shared/config/apply.js';
-import type { DirectiveNode, Node } from '../../shared/config/ast.js';
 import { ConfigErrors, type LoadOptions } from '../../shared/config/configuration.js';
 import { ConfigError } from '../../shared/config/errors.js';
+import type { DirectiveNode, Node } from '../../shared/config/language/ast.js';
 import { Registry } from '../../shared/config/registry.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { levelNames, WARN } from '../../shared/log/level.js';

@@ -1,5 +1,5 @@
 import type { ConfigContext } from '../../shared/config/define.js';
-import { parseTime } from '../../shared/config/units.js';
+import { parseTime } from '../../shared/config/language/units.js';
 import type { Subject } from '../../shared/value/value.js';
 import type { CertificateCache } from './settings.js';
 

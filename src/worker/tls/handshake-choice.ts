@@ -1,11 +1,11 @@
 import type { SecureContext } from 'node:tls';
 import { ERROR, INFO, type Level } from '../../shared/log/level.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
-import type { ClientConnection, ClientStream } from '../http/client-stream.js';
-import { type HostParts, validateHost } from '../http/host.js';
-import { Request } from '../http/request.js';
-import { RequestHead } from '../http/request-head.js';
-import type { AddressRuntime, ServerRuntime, TlsFailure } from '../http/runtime-types.js';
+import type { ClientConnection, ClientStream } from '../http/request/client-stream.js';
+import { Request } from '../http/request/request.js';
+import type { AddressRuntime, ServerRuntime, TlsFailure } from '../http/request/runtime-types.js';
+import { type HostParts, validateHost } from '../http/syntax/host.js';
+import { RequestHead } from '../http/syntax/request-head.js';
 import type { ClientHello } from './client-hello.js';
 import { TlsFileError } from './pem.js';
 import type { ServerTls } from './server-tls.js';

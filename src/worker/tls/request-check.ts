@@ -1,6 +1,6 @@
 import { INFO } from '../../shared/log/level.js';
-import type { Request } from '../http/request.js';
-import { CERT_ERROR, NO_CERT } from '../phases/codes.js';
+import { CERT_ERROR, NO_CERT } from '../http/request/codes.js';
+import type { Request } from '../http/request/request.js';
 import { OPTIONAL_FAILURES } from './peer.js';
 import type { ServerTls } from './server-tls.js';
 

@@ -1,7 +1,7 @@
-import type { Pos } from '../../shared/config/ast.js';
+import type { Pos } from '../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
-import type { Request } from '../http/request.js';
+import type { Request } from '../http/request/request.js';
 import type { SessionZone } from './sessions.js';
 
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */

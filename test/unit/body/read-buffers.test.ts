@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type BufferTaker, ReadBuffers } from '../../../src/worker/body/read-buffers.js';
+import { type BufferTaker, ReadBuffers } from '../../../src/worker/io/read-buffers.js';
 
 class Taker implements BufferTaker {
   buffer: Buffer | null = null;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ReadTurns, type TurnReader } from '../../../src/worker/body/read-turns.js';
+import { ReadTurns, type TurnReader } from '../../../src/worker/io/read-turns.js';
 
 const PIECE = 128 * 1024;
 

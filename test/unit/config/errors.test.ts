@@ -1,5 +1,4 @@
 import t from 'tap';
-import { commandLine, type DirectiveNode } from '../../../src/shared/config/ast.js';
 import {
   blockError,
   ConfigError,
@@ -12,7 +11,8 @@ import {
   syntaxError,
   withErrno,
 } from '../../../src/shared/config/errors.js';
-import { parseConfig } from '../../../src/shared/config/parser.js';
+import { commandLine, type DirectiveNode } from '../../../src/shared/config/language/ast.js';
+import { parseConfig } from '../../../src/shared/config/language/parser.js';
 
 /** The lines of a rendered diagnostic, each of which must have a line feed. */
 function render(diagnostic: Diagnostic, source?: string): string[] {

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Node } from '../../../src/shared/config/ast.js';
 import { type ConfigError, renderDiagnostic, syntaxError } from '../../../src/shared/config/errors.js';
-import { parseConfig } from '../../../src/shared/config/parser.js';
+import type { Node } from '../../../src/shared/config/language/ast.js';
+import { parseConfig } from '../../../src/shared/config/language/parser.js';
 
 const source = `
 user  nobody;   # who

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { commandLine, type Node } from '../../../src/shared/config/ast.js';
-import { parseConfig } from '../../../src/shared/config/parser.js';
+import { commandLine, type Node } from '../../../src/shared/config/language/ast.js';
+import { parseConfig } from '../../../src/shared/config/language/parser.js';
 
 /** A tree as text: `name(arg|arg)`, `{...}` for blocks, `!line: message` for a syntax error. */
 function show(nodes: readonly Node[]): string {

@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import t from 'tap';
-import { commandLine, type Pos } from '../../../src/shared/config/ast.js';
 import { dumpConfig } from '../../../src/shared/config/dump.js';
 import { type ConfigError, placedMessage } from '../../../src/shared/config/errors.js';
+import { commandLine, type Pos } from '../../../src/shared/config/language/ast.js';
 import { diskSources, type Sources, snapshotSources } from '../../../src/shared/config/sources.js';
 
 const root = `${t.testdir({

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseOffset, parseSize, parseTime } from '../../../src/shared/config/units.js';
+import { parseOffset, parseSize, parseTime } from '../../../src/shared/config/language/units.js';
 
 // [text, size, offset], undefined where nginx refuses.
 const sizes: [string, number | undefined, number | undefined][] = [

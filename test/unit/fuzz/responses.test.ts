@@ -1,10 +1,10 @@
 import t from 'tap';
+import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../../src/worker/cgi/cgi-head.js';
 import { BROKEN, CONTENT, NEED_MORE, RECORD_BEGIN, RecordReader } from '../../../src/worker/modules/fastcgi/records.js';
-import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../../src/worker/upstream/cgi/cgi-head.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE } from '../../../src/worker/upstream/head-codes.js';
-import { HeaderKinds } from '../../../src/worker/upstream/header-kinds.js';
-import { Http1Reader } from '../../../src/worker/upstream/http1-reader.js';
-import { UpstreamHead } from '../../../src/worker/upstream/upstream-head.js';
+import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE } from '../../../src/worker/upstream/response/head-codes.js';
+import { HeaderKinds } from '../../../src/worker/upstream/response/header-kinds.js';
+import { Http1Reader } from '../../../src/worker/upstream/response/http1-reader.js';
+import { UpstreamHead } from '../../../src/worker/upstream/response/upstream-head.js';
 import { readHostileCases } from '../../hostile/cases.js';
 import { cut, eachByte, Mutations, trials } from './mutations.js';
 

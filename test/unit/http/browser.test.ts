@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BROWSER, browserFlags } from '../../../src/worker/http/browser.js';
+import { BROWSER, browserFlags } from '../../../src/worker/http/syntax/browser.js';
 
 const cases: readonly (readonly [string, number])[] = [
   ['', 0],

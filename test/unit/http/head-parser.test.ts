@@ -1,7 +1,7 @@
 import t from 'tap';
-import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from '../../../src/worker/http/head-parser.js';
-import { H } from '../../../src/worker/http/header-names.js';
-import { CONNECTION_KEEP_ALIVE } from '../../../src/worker/http/request-head.js';
+import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from '../../../src/worker/http/syntax/head-parser.js';
+import { H } from '../../../src/worker/http/syntax/header-names.js';
+import { CONNECTION_KEEP_ALIVE } from '../../../src/worker/http/syntax/request-head.js';
 import { eventLog, limits } from '../../protocol/event-log.js';
 
 // What heads mean is in test/protocol; here is how the parser is used.

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED, LINE_INVALID } from '../../../src/worker/http/header-line.js';
-import { findKnownHeader, H, KNOWN_SLOTS } from '../../../src/worker/http/header-names.js';
+import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED, LINE_INVALID } from '../../../src/worker/http/syntax/header-line.js';
+import { findKnownHeader, H, KNOWN_SLOTS } from '../../../src/worker/http/syntax/header-names.js';
 
 // What header lines mean in requests is in test/protocol/headers.md; here is what responses have besides.
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { validateHost } from '../../../src/worker/http/host.js';
+import { validateHost } from '../../../src/worker/http/syntax/host.js';
 
 // Which hosts are good is in test/protocol/host.md.
 

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { H } from '../../../src/worker/http/header-names.js';
-import type { Request } from '../../../src/worker/http/request.js';
-import { RequestHead } from '../../../src/worker/http/request-head.js';
-import { errorPageBody, reasonPhrase } from '../../../src/worker/http/response-status.js';
+import type { Request } from '../../../src/worker/http/request/request.js';
+import { errorPageBody, reasonPhrase } from '../../../src/worker/http/request/response-status.js';
+import { H } from '../../../src/worker/http/syntax/header-names.js';
+import { RequestHead } from '../../../src/worker/http/syntax/request-head.js';
 
 const page = (status: number, userAgent?: string, httpVersion = 1001, msiePadding = true): string => {
   const head = new RequestHead();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { TurnEnd } from '../../../src/worker/http/turn-end.js';
+import { TurnEnd } from '../../../src/worker/io/turn-end.js';
 
 t.test('tasks run once, in order, when the turn is over', async (t) => {
   const turn = new TurnEnd();

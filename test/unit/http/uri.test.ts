@@ -1,7 +1,7 @@
 import t from 'tap';
-import { normalizeUri, parseUnsafeUri, type UriParts } from '../../../src/worker/http/uri.js';
-import { argValue } from '../../../src/worker/http/uri-args.js';
-import { escapeHtml, escapeUri, unescapeUri } from '../../../src/worker/http/uri-escape.js';
+import { normalizeUri, parseUnsafeUri, type UriParts } from '../../../src/worker/http/syntax/uri.js';
+import { argValue } from '../../../src/worker/http/syntax/uri-args.js';
+import { escapeHtml, escapeUri, unescapeUri } from '../../../src/worker/http/syntax/uri-escape.js';
 
 // How targets are normalised is in test/protocol/request-target.md.
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseCommandLine, programName, UsageError } from '../../../src/master/cli.js';
+import { parseCommandLine, programName, UsageError } from '../../../src/master/command-line/cli.js';
 
 t.test('options stand alone, in groups, and with attached or following values', (t) => {
   t.match(parseCommandLine([]), { test: false, quiet: false, conf: undefined, signal: undefined });

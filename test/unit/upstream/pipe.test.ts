@@ -1,8 +1,8 @@
 import t from 'tap';
-import { ReadTurns } from '../../../src/worker/body/read-turns.js';
-import type { Request } from '../../../src/worker/http/request.js';
-import type { UpstreamRequest } from '../../../src/worker/upstream/engine.js';
-import { ResponsePipe } from '../../../src/worker/upstream/pipe.js';
+import type { Request } from '../../../src/worker/http/request/request.js';
+import { ReadTurns } from '../../../src/worker/io/read-turns.js';
+import { ResponsePipe } from '../../../src/worker/upstream/exchange/pipe.js';
+import type { UpstreamRequest } from '../../../src/worker/upstream/exchange/upstream-request.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Request } from '../../../src/worker/http/request.js';
+import type { Request } from '../../../src/worker/http/request/request.js';
 import {
   defaultPeerOptions,
   HEALTHY,
@@ -9,9 +9,9 @@ import {
   type PeerOptions,
   PeerSet,
   UNHEALTHY,
-} from '../../../src/worker/upstream/peer.js';
-import { Rotation } from '../../../src/worker/upstream/rotation.js';
-import { RoundRobinPicker } from '../../../src/worker/upstream/round-robin.js';
+} from '../../../src/worker/upstream/balancing/peer.js';
+import { Rotation } from '../../../src/worker/upstream/balancing/rotation.js';
+import { RoundRobinPicker } from '../../../src/worker/upstream/balancing/round-robin.js';
 
 const request = { log: () => undefined } as unknown as Request;
 

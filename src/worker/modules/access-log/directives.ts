@@ -1,5 +1,5 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { type LogEscape, parseFormat } from '../../../shared/log/format.js';
 import type { LogBuffering } from '../../../shared/log/log-file.js';
 import { parseSyslog } from '../../../shared/log/syslog.js';

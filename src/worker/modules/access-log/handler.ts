@@ -6,11 +6,11 @@ import { compileFormat } from '../../../shared/log/format.js';
 import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
 import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
-import type { Request } from '../../http/request.js';
-import type { HttpRuntime } from '../../http/runtime-types.js';
+import { OK } from '../../http/request/codes.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import type { Request } from '../../http/request/request.js';
+import type { HttpRuntime } from '../../http/request/runtime-types.js';
 import type { ComplexValue, WorkerEnv } from '../../module.js';
-import { OK } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
 import type { AccessLog, LogFormat, LogSettings } from './settings.js';
 
 /** Variables whose values are made by the server and hold nothing to escape. nginx: ngx_http_log_vars. */

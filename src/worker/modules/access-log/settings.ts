@@ -3,7 +3,7 @@ import type { FormatPart, LogEscape } from '../../../shared/log/format.js';
 import type { LogBuffering } from '../../../shared/log/log-file.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
 import type { OpenLogFileCache } from '../../../shared/log/variable-log-files.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { ComplexValue } from '../../module.js';
 
 /** A `log_format`. */

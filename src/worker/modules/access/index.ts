@@ -1,13 +1,13 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/lib/address.js';
 import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { ERROR } from '../../../shared/log/level.js';
-import { explain } from '../../http/error-reason.js';
-import type { Request } from '../../http/request.js';
+import { DECLINED, OK, type Result } from '../../http/request/codes.js';
+import { explain } from '../../http/request/error-reason.js';
+import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { DECLINED, OK, type Result } from '../../phases/codes.js';
 
 interface Verdict {
   readonly allows: boolean;

@@ -1,13 +1,13 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
-import type { PostponeStage } from '../../body/postpone-stage.js';
-import type { BodyStage } from '../../body/stage.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
-import { contextSlot, type Request } from '../../http/request.js';
-import { startSubrequest } from '../../http/subrequest.js';
+import type { PostponeStage } from '../../http/body/postpone-stage.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import type { BodyStage } from '../../http/request/body-stage.js';
+import { OK } from '../../http/request/codes.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
 
 interface Settings {
   /** URIs; empty for none. */

@@ -6,12 +6,12 @@ import { HashPool } from '../../../shared/lib/password/hash-pool.js';
 import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import { basicCredentials } from '../../http/basic-credentials.js';
-import { lineText } from '../../http/line-text.js';
-import type { Request } from '../../http/request.js';
+import { basicCredentials } from '../../http/message/basic-credentials.js';
+import { AGAIN, DECLINED, OK, type Result } from '../../http/request/codes.js';
+import { lineText } from '../../http/request/line-text.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type WorkerEnv } from '../../module.js';
-import { AGAIN, DECLINED, OK, type Result } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
 import { readUsers } from './user-file.js';
 
 interface Settings {

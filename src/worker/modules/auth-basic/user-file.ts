@@ -1,9 +1,9 @@
 import { closeSync, readFileSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR } from '../../../shared/log/level.js';
-import { ENOENT, type FileInfo } from '../../http/file-info.js';
-import { freshFile, whyMissing } from '../../http/open-file.js';
-import type { Request } from '../../http/request.js';
+import { freshFile, whyMissing } from '../../http/files/open-file.js';
+import type { Request } from '../../http/request/request.js';
+import { ENOENT, type FileInfo } from '../../io/file-info.js';
 
 const EISDIR = 21;
 

@@ -2,10 +2,10 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import { contextSlot, type Request } from '../../http/request.js';
-import { startSubrequest } from '../../http/subrequest.js';
+import { AGAIN, ERROR, OK } from '../../http/request/codes.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
-import { AGAIN, ERROR, OK } from '../../phases/codes.js';
 
 interface Settings {
   /** Undefined: off. */

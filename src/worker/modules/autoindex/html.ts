@@ -1,4 +1,4 @@
-import { escapeHtml, escapeUri } from '../../http/uri-escape.js';
+import { escapeHtml, escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Entry } from './entries.js';
 import { clipUtf8, utf8Length } from './utf8.js';
 

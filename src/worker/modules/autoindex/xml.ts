@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../http/uri-escape.js';
+import { escapeHtml } from '../../http/syntax/uri-escape.js';
 import type { Entry } from './entries.js';
 
 /** The list as XML, an element for each entry. nginx: ngx_http_autoindex_xml. */

@@ -1,12 +1,12 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseSize } from '../../../shared/config/language/units.js';
 import { buffers, flag, int } from '../../../shared/config/slots.js';
-import { parseSize } from '../../../shared/config/units.js';
-import { Compression } from '../../body/compression.js';
-import { brotli } from '../../body/compressor.js';
-import { acceptsCoding } from '../../http/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/content-types.js';
-import type { Request } from '../../http/request.js';
+import { Compression } from '../../http/body/compression.js';
+import { brotli } from '../../http/body/compressor.js';
+import { acceptsCoding } from '../../http/message/accept-gzip.js';
+import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 
 interface Settings {

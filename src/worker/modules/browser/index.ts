@@ -1,9 +1,9 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { BROWSER, browserFlags } from '../../http/browser.js';
-import { H } from '../../http/header-names.js';
-import type { Request } from '../../http/request.js';
-import type { LocationRuntime } from '../../http/runtime-types.js';
+import type { Request } from '../../http/request/request.js';
+import type { LocationRuntime } from '../../http/request/runtime-types.js';
+import { BROWSER, browserFlags } from '../../http/syntax/browser.js';
+import { H } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope } from '../../module.js';
 import { isModern, MODERN_BROWSERS, type ModernBrowser, parseVersion, UNREACHABLE } from './modern.js';
 

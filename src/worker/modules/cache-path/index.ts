@@ -4,7 +4,7 @@ import { flag } from '../../../shared/config/slots.js';
 import { cachePathScope } from '../../cache/cache-paths.js';
 import { nowSeconds } from '../../cache/clock.js';
 import { cacheEtag, cacheLastModified } from '../../cache/validators.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { addCacheStatus } from './status-header.js';
 

@@ -1,8 +1,8 @@
-import type { HeaderFilter } from '../../body/stage.js';
 import { nowSeconds } from '../../cache/clock.js';
 import type { CacheUse } from '../../cache/use.js';
-import type { Request } from '../../http/request.js';
-import { OK } from '../../phases/codes.js';
+import type { HeaderFilter } from '../../http/request/body-stage.js';
+import { OK } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
 
 /** Adds `Cache-Status` to responses of locations with a cache. RFC 9211. */
 export const addCacheStatus: HeaderFilter = (r) => {

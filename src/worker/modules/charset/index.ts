@@ -1,15 +1,15 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { BodyStage, Chunk } from '../../body/stage.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
-import { lineValue } from '../../http/line-text.js';
-import { contextSlot, type Request } from '../../http/request.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
+import { OK } from '../../http/request/codes.js';
+import { lineValue } from '../../http/request/line-text.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
 import { ByteMap, type CharsetMap, type Recoder, Utf8Map } from './recode.js';
 
 interface Settings {

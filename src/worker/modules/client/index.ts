@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, bits, buffers, flag, int, msec, offset, oneOf, size } from '../../../shared/config/slots.js';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
-import type { LocationSettings, TempPath } from '../../http/runtime-types.js';
-import { parseTempPath } from '../../http/temp-path.js';
+import { parseTempPath } from '../../http/files/temp-path.js';
+import type { LocationSettings, TempPath } from '../../http/request/runtime-types.js';
 import { defineModule, defineScope } from '../../module.js';
 
 interface HeadSettings {

@@ -15,8 +15,8 @@ import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import type { Request } from '../../http/request.js';
-import { escapeUri } from '../../http/uri-escape.js';
+import type { Request } from '../../http/request/request.js';
+import { escapeUri } from '../../http/syntax/uri-escape.js';
 
 /** Whoever may read a folder may also enter it. nginx: ngx_dir_access. */
 export const folderAccess = (mode: number): number => mode | ((mode & 0o444) >> 2);

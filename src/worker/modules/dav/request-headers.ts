@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Request } from '../../http/request.js';
-import { parseUnsafeUri } from '../../http/unsafe-uri.js';
+import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
+import type { Request } from '../../http/request/request.js';
 
 export const INFINITE = -1;
 export const INVALID = -2;

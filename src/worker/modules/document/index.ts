@@ -7,10 +7,10 @@ import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT } from '../../../shared/log/level.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { LocationInfo } from '../../http/location-info.js';
-import { documentRoot, mapPath } from '../../http/map-path.js';
-import type { Request } from '../../http/request.js';
-import type { LocationSettings } from '../../http/runtime-types.js';
+import type { LocationInfo } from '../../http/request/location-info.js';
+import { documentRoot, mapPath } from '../../http/request/map-path.js';
+import type { Request } from '../../http/request/request.js';
+import type { LocationSettings } from '../../http/request/runtime-types.js';
 import { type Context, defineModule, defineScope, type Variable } from '../../module.js';
 import { SERVER_NAME, SERVER_VERSION } from '../../version.js';
 

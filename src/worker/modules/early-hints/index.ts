@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 
 const scope = defineScope<{ earlyHints: readonly ComplexValue<Request>[] }>({

@@ -1,6 +1,6 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { type HostRef, inherit } from '../../../shared/config/define.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import type { ErrorLog } from '../../../shared/log/error-log.js';
 import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';

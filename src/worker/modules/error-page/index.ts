@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import type { ErrorPage } from '../../http/error-page.js';
-import type { LocationSettings } from '../../http/runtime-types.js';
+import type { ErrorPage } from '../../http/request/error-page.js';
+import type { LocationSettings } from '../../http/request/runtime-types.js';
 import { defineModule, defineScope } from '../../module.js';
 
 type Settings = Pick<LocationSettings, 'errorPages' | 'recursiveErrorPages' | 'msiePadding' | 'msieRefresh'>;

@@ -1,10 +1,10 @@
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
-import { METHOD } from '../../http/method.js';
-import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../upstream/cgi/cgi-head.js';
-import type { RequestParams } from '../../upstream/cgi/handler.js';
-import type { UpstreamRequest } from '../../upstream/engine.js';
-import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/head-codes.js';
-import type { BodyFrame, Exchange } from '../../upstream/protocol.js';
+import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../cgi/cgi-head.js';
+import type { RequestParams } from '../../cgi/handler.js';
+import { METHOD } from '../../http/syntax/method.js';
+import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/response/head-codes.js';
 import {
   BROKEN,
   beginRecord,

@@ -1,4 +1,4 @@
-import type { ParamEncoding } from '../../upstream/cgi/params.js';
+import type { ParamEncoding } from '../../cgi/params.js';
 
 /** Types of records. nginx: NGX_HTTP_FASTCGI_*. */
 export const RECORD = { BEGIN: 1, END: 3, PARAMS: 4, STDIN: 5, STDOUT: 6, STDERR: 7 } as const;

@@ -1,4 +1,4 @@
-import { contextSlot, type Request } from '../../http/request.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
 
 interface Split {
   readonly uri: string;

@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { readGeo } from '../../../shared/lookup/geo-block.js';
 import { forwardedAddress } from '../../../shared/net/forwarded-address.js';
-import { headerValues } from '../../http/header-values.js';
-import type { Request } from '../../http/request.js';
+import { headerValues } from '../../http/message/header-values.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 
 const scope = defineScope<object>({

@@ -1,13 +1,13 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { buffers, flag } from '../../../shared/config/slots.js';
-import { gunzip } from '../../body/compressor.js';
-import type { BodyStage } from '../../body/stage.js';
-import { TransformStage } from '../../body/transform-stage.js';
-import { mayCompress } from '../../http/accept-gzip.js';
-import { contextSlot, type Request } from '../../http/request.js';
+import { gunzip } from '../../http/body/compressor.js';
+import { TransformStage } from '../../http/body/transform-stage.js';
+import { mayCompress } from '../../http/message/accept-gzip.js';
+import type { BodyStage } from '../../http/request/body-stage.js';
+import { OK } from '../../http/request/codes.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
 
 const scope = defineScope<{ enable: boolean }>({
   fields: { enable: inherit(false) },

@@ -3,15 +3,15 @@ import { inherit } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { mayCompress } from '../../http/accept-gzip.js';
-import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
-import { mapPath } from '../../http/map-path.js';
-import { METHOD } from '../../http/method.js';
-import { closeFile, openFile } from '../../http/open-file.js';
-import type { Request } from '../../http/request.js';
-import { respondFile } from '../../http/respond-file.js';
+import { closeFile, openFile } from '../../http/files/open-file.js';
+import { respondFile } from '../../http/files/respond-file.js';
+import { mayCompress } from '../../http/message/accept-gzip.js';
+import { DECLINED, type Result } from '../../http/request/codes.js';
+import { mapPath } from '../../http/request/map-path.js';
+import type { Request } from '../../http/request/request.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import { defineModule, defineScope } from '../../module.js';
-import { DECLINED, type Result } from '../../phases/codes.js';
 
 type Mode = 'off' | 'on' | 'always';
 

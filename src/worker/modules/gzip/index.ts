@@ -1,14 +1,14 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
-import { parseSize } from '../../../shared/config/units.js';
 import type { RegexValue } from '../../../shared/value/value.js';
-import { Compression } from '../../body/compression.js';
-import { gzip } from '../../body/compressor.js';
-import { GzipProxied, mayCompress } from '../../http/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/content-types.js';
-import type { Request } from '../../http/request.js';
-import { HTTP_10, HTTP_11 } from '../../http/request-line.js';
+import { Compression } from '../../http/body/compression.js';
+import { gzip } from '../../http/body/compressor.js';
+import { GzipProxied, mayCompress } from '../../http/message/accept-gzip.js';
+import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
+import type { Request } from '../../http/request/request.js';
+import { HTTP_10, HTTP_11 } from '../../http/syntax/request-line.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 interface Settings {

@@ -1,5 +1,5 @@
 import { crc32Finish, crc32Start, crc32Update } from '../../../shared/lib/crc32.js';
-import type { PeerSet } from '../../upstream/peer.js';
+import type { PeerSet } from '../../upstream/balancing/peer.js';
 
 /** Points of a consistent hash for each unit of weight. */
 const POINTS = 160;

@@ -1,7 +1,7 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { BodyStage } from '../../body/stage.js';
-import type { Request } from '../../http/request.js';
+import type { BodyStage } from '../../http/request/body-stage.js';
+import type { Request } from '../../http/request/request.js';
 
 /** One `add_header` or `add_trailer`. */
 export interface HeaderLine {

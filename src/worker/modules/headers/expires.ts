@@ -1,7 +1,7 @@
-import { parseTime } from '../../../shared/config/units.js';
+import { parseTime } from '../../../shared/config/language/units.js';
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 
 type Kind = 'off' | 'epoch' | 'max' | 'access' | 'modified' | 'daily';

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
-import { lineValue } from '../../http/line-text.js';
+import { lineValue } from '../../http/request/line-text.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { addHeaders, type HeaderLine, hasTrailers, trailerStage } from './add.js';
 import { type Expires, parseExpiresDirective, setExpires } from './expires.js';

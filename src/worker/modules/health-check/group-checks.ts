@@ -1,8 +1,8 @@
 import { INFO, NOTICE, WARN } from '../../../shared/log/level.js';
 import type { WorkerEnv } from '../../module.js';
-import type { UpstreamGroup } from '../../upstream/group.js';
-import type { HealthRecord, HealthZone } from '../../upstream/health-zone.js';
-import { DOWN, HEALTHY, type Peer, UNHEALTHY, UNKNOWN } from '../../upstream/peer.js';
+import { DOWN, HEALTHY, type Peer, UNHEALTHY, UNKNOWN } from '../../upstream/balancing/peer.js';
+import type { UpstreamGroup } from '../../upstream/group/group.js';
+import type { HealthRecord, HealthZone } from '../../upstream/group/health-zone.js';
 import { type CheckPlan, PeerCheck } from './peer-check.js';
 
 /** How often (milliseconds) a worker looks whether the checks are its to make, and which peers there are. */

@@ -1,8 +1,8 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
-import type { UpstreamHead } from '../../upstream/upstream-head.js';
+import type { UpstreamHead } from '../../upstream/response/upstream-head.js';
 
 /** What a response is looked at for; the words stand in log lines. */
 export type Aspect = 'status code' | 'header' | 'body' | 'variables';

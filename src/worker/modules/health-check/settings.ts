@@ -1,4 +1,4 @@
-import type { HealthZoneRef } from '../../upstream/health-zone.js';
+import type { HealthZoneRef } from '../../upstream/group/health-zone.js';
 
 /** One `health_check` line. Times are milliseconds. */
 export interface CheckSettings {

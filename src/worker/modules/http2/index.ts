@@ -1,7 +1,7 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseSize } from '../../../shared/config/language/units.js';
 import { parseInteger } from '../../../shared/config/slots.js';
-import { parseSize } from '../../../shared/config/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;

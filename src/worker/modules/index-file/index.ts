@@ -4,16 +4,16 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT, CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import { explain } from '../../http/error-reason.js';
-import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
-import { internalRedirect } from '../../http/internal-redirect.js';
-import { mapPath } from '../../http/map-path.js';
-import { METHOD } from '../../http/method.js';
-import { testFile, whyMissing } from '../../http/open-file.js';
-import type { Request } from '../../http/request.js';
+import { testFile, whyMissing } from '../../http/files/open-file.js';
+import { DECLINED, OK, type Result } from '../../http/request/codes.js';
+import { explain } from '../../http/request/error-reason.js';
+import { internalRedirect } from '../../http/request/internal-redirect.js';
+import { mapPath } from '../../http/request/map-path.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import type { Request } from '../../http/request/request.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import { defineModule, defineScope } from '../../module.js';
-import { DECLINED, OK, type Result } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
 
 type Names = readonly ComplexValue<Request>[];
 

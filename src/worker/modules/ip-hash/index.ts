@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
-import { addressBytes } from '../../http/address-bytes.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
+import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, defineScope } from '../../module.js';
-import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/balancer-directive.js';
-import { nowSeconds, type Peer, type PeerSet } from '../../upstream/peer.js';
-import { peerAtWeight, RoundRobinPicker } from '../../upstream/round-robin.js';
+import { nowSeconds, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
+import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
+import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 
 /** After so many peers that cannot be asked, round robin takes over. */
 const MAX_TRIES = 20;

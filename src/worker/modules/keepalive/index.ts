@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
-import { parseTime } from '../../../shared/config/units.js';
+import { parseTime } from '../../../shared/config/language/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { groupScope } from '../../upstream/group-config.js';
-import type { KeepaliveSettings } from '../../upstream/idle-pool.js';
+import type { KeepaliveSettings } from '../../upstream/connection/idle-pool.js';
+import { groupScope } from '../../upstream/group/group-config.js';
 
 type Settings = { -readonly [K in keyof KeepaliveSettings]?: KeepaliveSettings[K] };
 

@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { defineModule, defineScope } from '../../module.js';
-import { setBalancer } from '../../upstream/balancer-directive.js';
-import { ACCEPTS_ALL } from '../../upstream/group-config.js';
-import { chooseLeast } from '../../upstream/least-choice.js';
-import { nowSeconds, type Peer } from '../../upstream/peer.js';
-import { RoundRobinPicker } from '../../upstream/round-robin.js';
+import { chooseLeast } from '../../upstream/balancing/least-choice.js';
+import { nowSeconds, type Peer } from '../../upstream/balancing/peer.js';
+import { RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
+import { setBalancer } from '../../upstream/group/balancer-directive.js';
+import { ACCEPTS_ALL } from '../../upstream/group/group-config.js';
 
 const connections = (peer: Peer): number => peer.conns;
 

@@ -1,9 +1,9 @@
 import { CRIT, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
-import { lastingSlot, type Request } from '../../http/request.js';
+import { AGAIN, DECLINED } from '../../http/request/codes.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import { lastingSlot, type Request } from '../../http/request/request.js';
 import type { WorkerEnv } from '../../module.js';
-import { AGAIN, DECLINED } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */

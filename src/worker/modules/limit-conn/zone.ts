@@ -2,7 +2,7 @@ import type { ComplexValue } from '../../../shared/value/value.js';
 import { BulkWriter } from '../../../shared/zone/bulk.js';
 import type { Sql, SqlValue, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 
 /** What a zone of connections is keyed by. */
 export interface ConnData {

@@ -1,8 +1,8 @@
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
-import type { LocationInfo } from '../../http/location-info.js';
-import { METHOD } from '../../http/method.js';
+import type { LocationInfo } from '../../http/request/location-info.js';
+import { METHOD } from '../../http/syntax/method.js';
 import { defineModule, defineScope } from '../../module.js';
 
 interface Limit {

@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { parseSize } from '../../../shared/config/units.js';
+import { parseSize } from '../../../shared/config/language/units.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LOCATION_IF;

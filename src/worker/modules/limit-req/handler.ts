@@ -1,10 +1,10 @@
 import { ALERT, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
-import { lastingSlot, type Request } from '../../http/request.js';
+import { AGAIN, DECLINED } from '../../http/request/codes.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import { lastingSlot, type Request } from '../../http/request/request.js';
 import type { WorkerEnv } from '../../module.js';
-import { AGAIN, DECLINED } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */

@@ -1,10 +1,10 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag, int, oneOf } from '../../../shared/config/slots.js';
+import { parseZone } from '../../../shared/config/zone-parameter.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
-import { parseZone } from '../../../shared/zone/parameter.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { limitRequests, RETRY_AFTER, type Settings, STATUS } from './handler.js';
 import { type RateData, type RateZone, rateZone } from './zone.js';

@@ -1,7 +1,7 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Sql, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { type LruEntry, LruTable, lruDdl } from '../../../shared/zone/lru-table.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 
 // Rates, bursts and excesses are whole numbers of thousandths of a request (per second), as in nginx.
 

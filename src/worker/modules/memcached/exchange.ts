@@ -1,11 +1,11 @@
 import { latin1 } from '../../../shared/lib/latin1.js';
 import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
-import { escapeUri } from '../../http/uri-escape.js';
-import type { UpstreamRequest } from '../../upstream/engine.js';
-import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/head-codes.js';
-import type { Exchange } from '../../upstream/protocol.js';
+import type { Request } from '../../http/request/request.js';
+import { escapeUri } from '../../http/syntax/uri-escape.js';
+import type { Exchange } from '../../upstream/exchange/protocol.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/response/head-codes.js';
 
 /** What stands behind an entry's data. */
 const TRAILER = Buffer.from('\r\nEND\r\n');

@@ -1,16 +1,16 @@
-import { contentType } from '../../http/content-type.js';
-import { METHOD } from '../../http/method.js';
-import type { Request } from '../../http/request.js';
-import { discardBody } from '../../http/request-body.js';
-import type { LocationRuntime } from '../../http/runtime-types.js';
+import type { BackendPass } from '../../cgi/backend-pass.js';
+import { contentType } from '../../http/message/content-type.js';
+import { DONE, type Result } from '../../http/request/codes.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import type { Request } from '../../http/request/request.js';
+import { discardBody } from '../../http/request/request-body.js';
+import type { LocationRuntime } from '../../http/request/runtime-types.js';
+import { METHOD } from '../../http/syntax/method.js';
 import type { WorkerEnv } from '../../module.js';
-import { DONE, type Result } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
-import type { BackendPass } from '../../upstream/cgi/backend-pass.js';
-import type { UpstreamConf } from '../../upstream/conf.js';
-import { completeSettings } from '../../upstream/directives.js';
-import { noBackend, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
-import { HeaderKinds } from '../../upstream/header-kinds.js';
+import type { UpstreamConf } from '../../upstream/exchange/conf.js';
+import { noBackend, UpstreamRequest, upstreamLogText } from '../../upstream/exchange/upstream-request.js';
+import { HeaderKinds } from '../../upstream/response/header-kinds.js';
+import { completeSettings } from '../../upstream/settings/directives.js';
 import { MemcachedExchange } from './exchange.js';
 import type { MemcachedSettings } from './index.js';
 

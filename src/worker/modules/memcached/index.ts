@@ -2,12 +2,12 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { bits, int } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import { type BackendPass, readBackendPass } from '../../cgi/backend-pass.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { type BackendPass, readBackendPass } from '../../upstream/cgi/backend-pass.js';
-import { upstreamDirectives, upstreamFields } from '../../upstream/directives.js';
-import { FT } from '../../upstream/failure.js';
-import type { UpstreamSettings } from '../../upstream/settings.js';
+import { upstreamDirectives, upstreamFields } from '../../upstream/settings/directives.js';
+import { FT } from '../../upstream/settings/failure.js';
+import type { UpstreamSettings } from '../../upstream/settings/settings.js';
 import { memcachedHandler } from './handler.js';
 
 /** All `memcached_*` settings of a location. nginx: ngx_http_memcached_loc_conf_t. */

@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { contextSlot, type Request } from '../../http/request.js';
-import { readBody } from '../../http/request-body.js';
-import { startSubrequest } from '../../http/subrequest.js';
+import { AGAIN, DECLINED } from '../../http/request/codes.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import { readBody } from '../../http/request/request-body.js';
+import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
-import { AGAIN, DECLINED } from '../../phases/codes.js';
 
 interface Settings {
   uris: readonly string[];

@@ -1,8 +1,8 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { H } from '../../http/header-names.js';
-import type { Request } from '../../http/request.js';
+import { OK, type Result } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
+import { H } from '../../http/syntax/header-names.js';
 import { defineModule } from '../../module.js';
-import { OK, type Result } from '../../phases/codes.js';
 
 /** Answers 304 or 412 to conditional requests. `if_modified_since` and `etag` belong to the documents. nginx: ngx_http_not_modified_filter_module. */
 export const notModifiedModule = defineModule({

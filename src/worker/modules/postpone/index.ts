@@ -1,4 +1,4 @@
-import { PostponeStage } from '../../body/postpone-stage.js';
+import { PostponeStage } from '../../http/body/postpone-stage.js';
 import { defineModule } from '../../module.js';
 
 /** Puts the bodies of subrequests in their places, for the filters that ask for it. nginx: ngx_http_postpone_filter_module. */

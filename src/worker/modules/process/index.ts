@@ -5,7 +5,7 @@ import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { nativeText } from '../../../shared/lib/native-text.js';
 import { groupId, userId } from '../../../shared/lib/user-ids.js';
-import type { DebugRule } from '../../http/debug-clients.js';
+import type { DebugRule } from '../../http/connection/debug-clients.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 /** Settings of the `main` and `events` contexts. */

@@ -1,4 +1,4 @@
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { rewriteValue } from './rewrite.js';
 import type { CookieFlags, Rewrite } from './settings.js';
 

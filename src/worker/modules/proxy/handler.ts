@@ -1,10 +1,10 @@
-import { contextSlot, type Request } from '../../http/request.js';
-import { readBody, testExpect } from '../../http/request-body.js';
-import type { LocationRuntime } from '../../http/runtime-types.js';
-import { DONE, type Result } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
-import { startUnbuffered } from '../../upstream/body-relay.js';
-import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/engine.js';
+import { DONE, type Result } from '../../http/request/codes.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import { readBody, testExpect } from '../../http/request/request-body.js';
+import type { LocationRuntime } from '../../http/request/runtime-types.js';
+import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
+import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/exchange/upstream-request.js';
 import { ProxyExchange } from './exchange.js';
 import type { ProxyLocation } from './location.js';
 import { evaluatePass } from './pass.js';

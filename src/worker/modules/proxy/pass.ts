@@ -1,11 +1,11 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { LocationInfo } from '../../http/location-info.js';
-import type { Request } from '../../http/request.js';
+import { type BackendUrl, parseBackendUrl } from '../../../shared/net/backend-url.js';
+import type { LocationInfo } from '../../http/request/location-info.js';
+import type { Request } from '../../http/request/request.js';
 import { type Context, claimContent } from '../../module.js';
-import type { ResolvedTarget } from '../../upstream/conf.js';
-import { declareGroup } from '../../upstream/group-config.js';
-import { type BackendUrl, parseBackendUrl } from '../../upstream/url.js';
+import type { ResolvedTarget } from '../../upstream/exchange/conf.js';
+import { declareGroup } from '../../upstream/group/group-config.js';
 import type { ProxyPass, ProxyVars } from './settings.js';
 
 /** Splits the scheme off. Returns undefined for any but http and https. */

@@ -1,8 +1,8 @@
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { etagValue, lastModifiedValue } from '../../cache/validators.js';
-import { foldedValue } from '../../http/line-text.js';
-import type { Request } from '../../http/request.js';
+import { foldedValue } from '../../http/request/line-text.js';
+import type { Request } from '../../http/request/request.js';
 import type { HeaderLineSource } from './settings.js';
 
 /** What stands in a header that the configuration does not set. */

@@ -1,8 +1,8 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import type { Directive } from '../../../shared/config/define.js';
-import { lineValue } from '../../http/line-text.js';
-import type { Request } from '../../http/request.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { lineValue } from '../../http/request/line-text.js';
+import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 import { defaultRedirect } from './rewrite.js';
 import type { CookieFlags, ProxySettings, Rewrite } from './settings.js';

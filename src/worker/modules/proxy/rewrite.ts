@@ -1,5 +1,5 @@
 import { constantValue } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { ProxyPass, Rewrite } from './settings.js';
 
 /** What a value becomes by the first rule that fits from `prefix` on; undefined when none does. nginx: ngx_http_proxy_rewrite_redirect. */

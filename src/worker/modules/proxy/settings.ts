@@ -1,10 +1,10 @@
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
 import type { CacheSettings } from '../../cache/settings.js';
-import type { Request } from '../../http/request.js';
-import type { Declaration } from '../../upstream/group-config.js';
-import type { LateValue } from '../../upstream/late-value.js';
-import type { UpstreamSettings } from '../../upstream/settings.js';
-import type { TlsClientSettings } from '../../upstream/tls-settings.js';
+import type { Request } from '../../http/request/request.js';
+import type { Declaration } from '../../upstream/group/group-config.js';
+import type { LateValue } from '../../upstream/settings/late-value.js';
+import type { UpstreamSettings } from '../../upstream/settings/settings.js';
+import type { TlsClientSettings } from '../../upstream/settings/tls-settings.js';
 
 /** One `proxy_set_header` line. */
 export interface HeaderLineSource {

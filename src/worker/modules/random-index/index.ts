@@ -5,13 +5,13 @@ import { flag } from '../../../shared/config/slots.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
-import { internalRedirect } from '../../http/internal-redirect.js';
-import { mapPath } from '../../http/map-path.js';
-import { METHOD } from '../../http/method.js';
-import type { Request } from '../../http/request.js';
+import { DECLINED, type Result } from '../../http/request/codes.js';
+import { internalRedirect } from '../../http/request/internal-redirect.js';
+import { mapPath } from '../../http/request/map-path.js';
+import type { Request } from '../../http/request/request.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import { defineModule, defineScope } from '../../module.js';
-import { DECLINED, type Result } from '../../phases/codes.js';
 
 const scope = defineScope<{ enabled: boolean }>({
   fields: { enabled: inherit(false) },

@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { defineModule, defineScope } from '../../module.js';
-import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/balancer-directive.js';
-import { nowSeconds, type Peer } from '../../upstream/peer.js';
-import { peerAtWeight, RoundRobinPicker } from '../../upstream/round-robin.js';
+import { nowSeconds, type Peer } from '../../upstream/balancing/peer.js';
+import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
+import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 
 /** After so many peers that cannot be asked, round robin takes over. */
 const MAX_TRIES = 20;

@@ -1,8 +1,8 @@
 import { ALERT } from '../../../shared/log/level.js';
-import type { BodyStage, Chunk, Source } from '../../body/stage.js';
-import { finalize } from '../../http/finalize.js';
-import type { Request } from '../../http/request.js';
-import { ERROR } from '../../phases/codes.js';
+import type { BodyStage, Chunk, Source } from '../../http/request/body-stage.js';
+import { ERROR } from '../../http/request/codes.js';
+import { finalize } from '../../http/request/finalize.js';
+import type { Request } from '../../http/request/request.js';
 import { BOUNDARY_MARK, type Cut, cuts, partNumbers } from './header.js';
 
 /** Lets only the granted ranges of the body through. nginx: ngx_http_range_body_filter. */

@@ -1,9 +1,9 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import type { HeaderFilter } from '../../body/stage.js';
-import { H } from '../../http/header-names.js';
-import { contextSlot, type Request } from '../../http/request.js';
-import { HTTP_10 } from '../../http/request-line.js';
-import { OK } from '../../phases/codes.js';
+import type { HeaderFilter } from '../../http/request/body-stage.js';
+import { OK } from '../../http/request/codes.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import { H } from '../../http/syntax/header-names.js';
+import { HTTP_10 } from '../../http/syntax/request-line.js';
 import { parseRanges, type Range } from './parse-ranges.js';
 
 /** What the body filter has to cut out. */

@@ -5,10 +5,10 @@ import { flag } from '../../../shared/config/slots.js';
 import { formatAddress, parseAddress } from '../../../shared/lib/address.js';
 import { type Cidr, parseCidr } from '../../../shared/lib/cidr.js';
 import { forwardedAddress, type Peer, TrustedPeers } from '../../../shared/net/forwarded-address.js';
-import { headerValues } from '../../http/header-values.js';
-import { lastingSlot, type Request } from '../../http/request.js';
+import { headerValues } from '../../http/message/header-values.js';
+import { DECLINED, type Result } from '../../http/request/codes.js';
+import { lastingSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { DECLINED, type Result } from '../../phases/codes.js';
 
 interface Settings {
   /** Proxies whose word is taken: networks, hosts by their addresses, or clients of UNIX-domain sockets. */

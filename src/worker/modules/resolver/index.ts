@@ -1,6 +1,6 @@
 import { defineModule } from '../../module.js';
-import { resolverScope } from '../../resolver/resolver-settings.js';
-import { resolverOf } from '../../resolver/resolvers.js';
+import { resolverScope } from '../../resolver/directive/resolver-settings.js';
+import { resolverOf } from '../../resolver/directive/resolvers.js';
 
 /** Where names are looked up while the server runs. */
 export const resolverModule = defineModule({

@@ -1,9 +1,9 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, NOTICE } from '../../../shared/log/level.js';
-import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
-import { testFile } from '../../http/open-file.js';
-import type { Request } from '../../http/request.js';
+import { testFile } from '../../http/files/open-file.js';
+import type { Request } from '../../http/request/request.js';
+import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import type { Context } from '../../module.js';
 
 /** Decides whether an `if` block is entered; undefined when a regular expression gave up. `notices`: `rewrite_log` is on. */

@@ -1,11 +1,11 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
 import { WARN } from '../../../shared/log/level.js';
-import type { LocationInfo } from '../../http/location-info.js';
-import type { LocationRuntime } from '../../http/runtime-types.js';
+import type { LocationInfo } from '../../http/request/location-info.js';
+import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { parseCondition } from './condition.js';
 import { compileProgram, type Step } from './program.js';

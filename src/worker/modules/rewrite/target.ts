@@ -1,6 +1,6 @@
 import { parseTemplate } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request.js';
-import { escapeUri } from '../../http/uri-escape.js';
+import type { Request } from '../../http/request/request.js';
+import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Context } from '../../module.js';
 
 /** A rewrite's result before it is put to use: what stands before the first `?` and what follows it. */

@@ -1,8 +1,8 @@
+import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';
+import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
+import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
 import { defineModule, defineScope } from '../../module.js';
-import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../upstream/cgi/handler.js';
-import { PlainCgiExchange } from '../../upstream/cgi/plain-exchange.js';
-import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
-import type { UpstreamRequest } from '../../upstream/engine.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 
 const scope = defineScope<CgiSettings>({
   fields: cgiFields,

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
+import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
-import { parseSize } from '../../../shared/config/units.js';
-import { checkListeners, serversOf } from '../../http/listeners.js';
-import type { LocationInfo } from '../../http/location-info.js';
-import type { Request } from '../../http/request.js';
+import { checkListeners, serversOf } from '../../http/listening/listeners.js';
+import type { LocationInfo } from '../../http/request/location-info.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Listen } from './listen.js';
 import { parseListen } from './listen.js';

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { DirectiveNode, Pos } from '../../../shared/config/ast.js';
 import type { HostRef } from '../../../shared/config/define.js';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
+import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
+import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import type { Context } from '../../module.js';
 
 /** Options that belong to a socket, whichever server names it. Undefined: not said. */

@@ -1,8 +1,8 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { directiveError } from '../../../shared/config/errors.js';
-import type { LocationInfo } from '../../http/location-info.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Context } from '../../module.js';
 
 /** Opens a `location` block. nginx: ngx_http_core_location. */

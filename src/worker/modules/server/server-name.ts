@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import type { Pos } from '../../../shared/config/ast.js';
-import { argPlace } from '../../../shared/config/ast.js';
+import type { Pos } from '../../../shared/config/language/ast.js';
+import { argPlace } from '../../../shared/config/language/ast.js';
 import type { RegexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 
 /** One argument of `server_name`. */

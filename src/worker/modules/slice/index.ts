@@ -2,15 +2,15 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { size } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { PostponeStage } from '../../body/postpone-stage.js';
-import type { BodyStage } from '../../body/stage.js';
-import { finalize } from '../../http/finalize.js';
-import { H } from '../../http/header-names.js';
-import { contextSlot, type Request } from '../../http/request.js';
-import type { LocationRuntime } from '../../http/runtime-types.js';
-import { startSubrequest } from '../../http/subrequest.js';
+import type { PostponeStage } from '../../http/body/postpone-stage.js';
+import type { BodyStage } from '../../http/request/body-stage.js';
+import { ERROR, OK } from '../../http/request/codes.js';
+import { finalize } from '../../http/request/finalize.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import type { LocationRuntime } from '../../http/request/runtime-types.js';
+import { startSubrequest } from '../../http/request/subrequest.js';
+import { H } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
-import { ERROR, OK } from '../../phases/codes.js';
 import { type ContentRange, parseContentRange } from './content-range.js';
 
 interface Settings {

@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
-import { METHOD } from '../../http/method.js';
-import type { Request } from '../../http/request.js';
-import { discardBody } from '../../http/request-body.js';
-import { respondBuffer } from '../../http/respond.js';
+import { AGAIN } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
+import { discardBody } from '../../http/request/request-body.js';
+import { respondBuffer } from '../../http/request/respond.js';
+import { METHOD } from '../../http/syntax/method.js';
 import { claimContent, defineModule, defineScope, type WorkerEnv } from '../../module.js';
-import { AGAIN } from '../../phases/codes.js';
 import { jsonText } from './json.js';
 import { PROMETHEUS_TYPE, prometheusText } from './prometheus.js';
 import { takeReport } from './report.js';

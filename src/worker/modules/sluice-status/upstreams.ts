@@ -1,8 +1,8 @@
 import type { ZoneStore } from '../../../shared/zone/store.js';
-import type { HttpRuntime } from '../../http/runtime-types.js';
-import type { UpstreamGroup } from '../../upstream/group.js';
-import { HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../../upstream/health-zone.js';
-import { DOWN, DRAINING, HEALTHY, nowSeconds, type Peer, UNHEALTHY } from '../../upstream/peer.js';
+import type { HttpRuntime } from '../../http/request/runtime-types.js';
+import { DOWN, DRAINING, HEALTHY, nowSeconds, type Peer, UNHEALTHY } from '../../upstream/balancing/peer.js';
+import type { UpstreamGroup } from '../../upstream/group/group.js';
+import { HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../../upstream/group/health-zone.js';
 
 /** NGINX Plus's words for what a peer is doing. */
 export type PeerState = 'up' | 'draining' | 'down' | 'unavail' | 'checking' | 'unhealthy';

@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Request } from '../../http/request.js';
-import { escapeHtml, escapeUri } from '../../http/uri-escape.js';
+import type { Request } from '../../http/request/request.js';
+import { escapeHtml, escapeUri } from '../../http/syntax/uri-escape.js';
 import { isTrue } from './condition.js';
 import { evaluate, variable } from './evaluate.js';
 import { include } from './include.js';

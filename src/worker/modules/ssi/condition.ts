@@ -1,7 +1,7 @@
 import { Lru } from '../../../shared/lib/lru.js';
 import { ALERT, ERROR as ERR } from '../../../shared/log/level.js';
 import { type CompiledRegex, compileRegex, matchFailure } from '../../../shared/regex/compile.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { evaluate, type SharedState } from './evaluate.js';
 
 /** Bytes of patterns whose compiled forms are kept. */

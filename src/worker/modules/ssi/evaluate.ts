@@ -1,5 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 
 /** A `block`: what is shown where an included page has nothing to show. */
 export interface Block {

@@ -1,11 +1,11 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { MemorySink } from '../../body/memory-sink.js';
-import type { Slot } from '../../body/postpone-stage.js';
-import type { Request } from '../../http/request.js';
-import { bufferSource, respond } from '../../http/respond.js';
-import { startSubrequest } from '../../http/subrequest.js';
-import { parseUnsafeUri } from '../../http/unsafe-uri.js';
-import { ERROR, OK } from '../../phases/codes.js';
+import { MemorySink } from '../../http/body/memory-sink.js';
+import type { Slot } from '../../http/body/postpone-stage.js';
+import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
+import { ERROR, OK } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
+import { bufferSource, respond } from '../../http/request/respond.js';
+import { startSubrequest } from '../../http/request/subrequest.js';
 import { type Block, evaluatePath } from './evaluate.js';
 import { DONE, FAILED, WAIT } from './outcome.js';
 import type { Page } from './page.js';

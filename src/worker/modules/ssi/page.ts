@@ -1,8 +1,8 @@
 import { strftime } from '../../../shared/lib/strftime.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { PostponeStage } from '../../body/postpone-stage.js';
-import type { BodyStage, Chunk } from '../../body/stage.js';
-import { contextSlot, lastingSlot, type Request } from '../../http/request.js';
+import type { PostponeStage } from '../../http/body/postpone-stage.js';
+import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
+import { contextSlot, lastingSlot, type Request } from '../../http/request/request.js';
 import { commands } from './commands.js';
 import { SharedState } from './evaluate.js';
 import { DONE, FAILED, NO_CONDITION, WAIT } from './outcome.js';

@@ -1,5 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 
 /** What {@link Parser.next} came to. */
 export const MORE = 0;

@@ -1,8 +1,8 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import { ConfigError } from '../../../shared/config/errors.js';
-import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../http/listeners.js';
-import type { Request } from '../../http/request.js';
+import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../http/listening/listeners.js';
+import type { Request } from '../../http/request/request.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
 import type { TlsSettings } from '../../tls/settings.js';

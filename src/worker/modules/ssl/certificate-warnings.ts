@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Pos } from '../../../shared/config/ast.js';
+import type { Pos } from '../../../shared/config/language/ast.js';
 import type { Identity } from '../../tls/identity.js';
 import type { TlsSettings } from '../../tls/settings.js';
 

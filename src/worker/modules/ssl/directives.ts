@@ -1,10 +1,10 @@
-import type { DirectiveNode, Pos } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
+import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
+import { parseSize } from '../../../shared/config/language/units.js';
 import { bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
-import { parseSize } from '../../../shared/config/units.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { ComplexValue } from '../../module.js';
 import { type Context, defineScope } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import type { Scope } from '../../../shared/config/define.js';
-import type { ServerNames } from '../../http/listeners.js';
-import type { Request } from '../../http/request.js';
+import type { ServerNames } from '../../http/listening/listeners.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Module } from '../../module.js';
 import { ServerTls } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';

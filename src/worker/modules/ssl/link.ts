@@ -3,7 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/errors.js';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { checkOptions, contextBase, makeContext } from '../../tls/context.js';
 import type { Identity } from '../../tls/identity.js';
 import { parseResponder } from '../../tls/ocsp-fetch.js';

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { Variable } from '../../module.js';
 import { certificateNames, sessionId } from '../../tls/der.js';
 import { legacyName, rfc2253 } from '../../tls/distinguished-name.js';

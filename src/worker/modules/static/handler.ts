@@ -1,15 +1,15 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { explain } from '../../http/error-reason.js';
-import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../http/file-info.js';
-import { mapPath } from '../../http/map-path.js';
-import { METHOD } from '../../http/method.js';
-import { closeFile, openFile, whyMissing } from '../../http/open-file.js';
-import { sendRedirect } from '../../http/redirect.js';
-import type { Request } from '../../http/request.js';
-import { respondFile } from '../../http/respond-file.js';
-import { escapeUri } from '../../http/uri-escape.js';
-import { DECLINED, type Result } from '../../phases/codes.js';
+import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
+import { respondFile } from '../../http/files/respond-file.js';
+import { DECLINED, type Result } from '../../http/request/codes.js';
+import { explain } from '../../http/request/error-reason.js';
+import { mapPath } from '../../http/request/map-path.js';
+import { sendRedirect } from '../../http/request/redirect.js';
+import type { Request } from '../../http/request/request.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { escapeUri } from '../../http/syntax/uri-escape.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../io/file-info.js';
 
 /** Sends the file that the URI stands for. nginx: ngx_http_static_handler. */
 export function sendFile(r: Request): Result {

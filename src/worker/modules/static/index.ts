@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseOffset, parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { accepted, buffers, flag, int, sec, size } from '../../../shared/config/slots.js';
-import { parseOffset, parseSize, parseTime } from '../../../shared/config/units.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { SymlinkCheck } from '../../http/file-settings.js';
-import { OpenFileCache } from '../../http/open-file-cache.js';
-import type { Request } from '../../http/request.js';
+import { OpenFileCache } from '../../http/files/open-file-cache.js';
+import type { SymlinkCheck } from '../../http/request/file-settings.js';
+import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { sendFile } from './handler.js';
 

@@ -1,7 +1,7 @@
-import { parseTime } from '../../../shared/config/units.js';
+import { parseTime } from '../../../shared/config/language/units.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
-import { lineValue } from '../../http/line-text.js';
-import type { Request } from '../../http/request.js';
+import { lineValue } from '../../http/request/line-text.js';
+import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 import type { StickyCookie } from './settings.js';
 

@@ -1,8 +1,8 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { groupScope, type UpstreamInfo } from '../../upstream/group-config.js';
+import { groupScope, type UpstreamInfo } from '../../upstream/group/group-config.js';
 import { readCookie } from './cookie.js';
 import { StickyBalancer } from './picker.js';
 import { Sessions } from './sessions.js';

@@ -1,8 +1,8 @@
-import type { HeaderOut } from '../../http/headers-out.js';
-import type { Request } from '../../http/request.js';
-import type { Attempt } from '../../upstream/attempt.js';
-import { type Balancer, PICKING, type Picker, type PickerOwner } from '../../upstream/balancer.js';
-import { PEER_OK, type Peer } from '../../upstream/peer.js';
+import type { HeaderOut } from '../../http/request/headers-out.js';
+import type { Request } from '../../http/request/request.js';
+import type { Attempt } from '../../upstream/balancing/attempt.js';
+import { type Balancer, PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
+import { PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
 import { cookieText } from './cookie.js';
 import type { Sessions } from './sessions.js';
 import type { StickySettings } from './settings.js';

@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import type { SessionZoneRef } from './zone.js';
 
 /** The cookie that `sticky cookie` sets. */

@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import type { Counters } from '../../../shared/zone/counters.js';
-import { METHOD } from '../../http/method.js';
-import type { Request } from '../../http/request.js';
-import { discardBody } from '../../http/request-body.js';
-import { respondBuffer } from '../../http/respond.js';
+import { AGAIN } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
+import { discardBody } from '../../http/request/request-body.js';
+import { respondBuffer } from '../../http/request/respond.js';
+import { METHOD } from '../../http/syntax/method.js';
 import { claimContent, defineModule, defineScope, type WorkerEnv } from '../../module.js';
-import { AGAIN } from '../../phases/codes.js';
 
 const scope = defineScope({
   fields: {},

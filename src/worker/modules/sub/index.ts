@@ -3,10 +3,10 @@ import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
-import { contextSlot, type Request } from '../../http/request.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import { OK } from '../../http/request/codes.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
 import { Patterns } from './patterns.js';
 import { SubStage } from './stage.js';
 

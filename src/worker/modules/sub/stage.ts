@@ -1,6 +1,6 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { BodyStage, Chunk } from '../../body/stage.js';
-import type { Request } from '../../http/request.js';
+import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
+import type { Request } from '../../http/request/request.js';
 import type { Patterns } from './patterns.js';
 
 const EMPTY = Buffer.alloc(0);

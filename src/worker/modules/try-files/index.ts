@@ -3,15 +3,15 @@ import { own } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
-import { explain } from '../../http/error-reason.js';
-import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
-import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/internal-redirect.js';
-import { rootPath } from '../../http/map-path.js';
-import { testFile } from '../../http/open-file.js';
-import type { Request } from '../../http/request.js';
+import { testFile } from '../../http/files/open-file.js';
+import { DECLINED, type Result } from '../../http/request/codes.js';
+import { explain } from '../../http/request/error-reason.js';
+import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/request/internal-redirect.js';
+import { rootPath } from '../../http/request/map-path.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import type { Request } from '../../http/request/request.js';
+import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { DECLINED, type Result } from '../../phases/codes.js';
-import type { PhaseHandler } from '../../phases/phase.js';
 
 /** One candidate. */
 interface Candidate {

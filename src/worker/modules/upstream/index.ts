@@ -1,12 +1,12 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
 import { In } from '../../../shared/config/context.js';
 import { blockError } from '../../../shared/config/errors.js';
-import { parseSize, parseTime } from '../../../shared/config/units.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { readResolver } from '../../resolver/resolver-spec.js';
-import { buildGroup, buildImpliedGroup } from '../../upstream/group-build.js';
-import { declarations, declareGroup, groupScope, type UpstreamInfo } from '../../upstream/group-config.js';
-import { peerZone } from '../../upstream/peer-zone.js';
+import { readResolver } from '../../resolver/directive/resolver-spec.js';
+import { peerZone } from '../../upstream/balancing/peer-zone.js';
+import { buildGroup, buildImpliedGroup } from '../../upstream/group/group-build.js';
+import { declarations, declareGroup, groupScope, type UpstreamInfo } from '../../upstream/group/group-config.js';
 import { readServer } from './server.js';
 
 /** Keeps the groups that a configuration names, with or without `upstream {}`, and makes them when a worker starts. */

@@ -1,10 +1,10 @@
-import type { DirectiveNode } from '../../../shared/config/ast.js';
-import { parseTime } from '../../../shared/config/units.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseTime } from '../../../shared/config/language/units.js';
+import { parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { Context } from '../../module.js';
-import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope } from '../../upstream/group-config.js';
-import { NAMES_BYTES, NAMES_ZONE, namesZone } from '../../upstream/names-zone.js';
-import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/peer.js';
-import { parseBackendUrl } from '../../upstream/url.js';
+import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/balancing/peer.js';
+import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope } from '../../upstream/group/group-config.js';
+import { NAMES_BYTES, NAMES_ZONE, namesZone } from '../../upstream/group/names-zone.js';
 
 /** Longest `route`. nginx: NGX_HTTP_UPSTREAM_SID_LEN. */
 const MAX_ROUTE = 32;

@@ -1,12 +1,12 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseTime } from '../../../shared/config/language/units.js';
 import { bits, int, oneOf, text } from '../../../shared/config/slots.js';
-import { parseTime } from '../../../shared/config/units.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
-import type { Request } from '../../http/request.js';
-import type { LocationRuntime } from '../../http/runtime-types.js';
+import { OK } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
+import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
 import { FLAGS, type Settings } from './settings.js';
 import { assignId, cookieText, describe, userId } from './uid.js';
 

@@ -1,7 +1,7 @@
 import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
-import { addressBytes } from '../../http/address-bytes.js';
-import { cookieValue } from '../../http/cookie.js';
-import { contextSlot, type Request } from '../../http/request.js';
+import { cookieValue } from '../../http/message/cookie.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
+import { addressBytes } from '../../http/syntax/address-bytes.js';
 import type { Settings } from './settings.js';
 
 /** Bytes of an identifier: four words. */

@@ -1,15 +1,15 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { int, text } from '../../../shared/config/slots.js';
+import { type BackendScheme, mayUseTls } from '../../cgi/backend-pass.js';
+import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../cgi/handler.js';
+import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
+import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
 import { defineModule, defineScope } from '../../module.js';
-import { type BackendScheme, mayUseTls } from '../../upstream/cgi/backend-pass.js';
-import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../upstream/cgi/handler.js';
-import { PlainCgiExchange } from '../../upstream/cgi/plain-exchange.js';
-import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../upstream/cgi/settings.js';
-import type { UpstreamRequest } from '../../upstream/engine.js';
-import { TlsClient } from '../../upstream/tls-client.js';
-import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/tls-directives.js';
-import type { TlsClientSettings } from '../../upstream/tls-settings.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/settings/tls-directives.js';
+import type { TlsClientSettings } from '../../upstream/settings/tls-settings.js';
+import { TlsClient } from '../../upstream/tls/tls-client.js';
 import { uwsgiPacket, uwsgiParam } from './packet.js';
 
 /** All `uwsgi_*` settings of a location. nginx: ngx_http_uwsgi_loc_conf_t. */

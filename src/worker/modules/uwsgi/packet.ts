@@ -1,7 +1,7 @@
 import { ALERT } from '../../../shared/log/level.js';
-import type { RequestParams } from '../../upstream/cgi/handler.js';
-import type { ParamEncoding } from '../../upstream/cgi/params.js';
-import type { UpstreamRequest } from '../../upstream/engine.js';
+import type { RequestParams } from '../../cgi/handler.js';
+import type { ParamEncoding } from '../../cgi/params.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 
 /** The two bytes that say what the packet is for, and what stands behind the parameters. */
 export interface PacketSettings {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { proxyProtocolTlv } from '../../../shared/net/proxy-protocol.js';
-import { addressBytes } from '../../http/address-bytes.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
+import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, type Variable } from '../../module.js';
 import { SERVER_VERSION } from '../../version.js';
 

@@ -1,9 +1,9 @@
 import { randomPiece } from '../../../shared/lib/random-bytes.js';
 import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
-import { basicCredentials } from '../../http/basic-credentials.js';
-import { cookieValue } from '../../http/cookie.js';
-import type { Request } from '../../http/request.js';
-import { argValue } from '../../http/uri-args.js';
+import { basicCredentials } from '../../http/message/basic-credentials.js';
+import { cookieValue } from '../../http/message/cookie.js';
+import type { Request } from '../../http/request/request.js';
+import { argValue } from '../../http/syntax/uri-args.js';
 import { defineModule, type Variable } from '../../module.js';
 
 /** A variable that is the same for the whole request. */

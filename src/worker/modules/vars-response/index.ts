@@ -1,5 +1,5 @@
 import { httpDate } from '../../../shared/lib/http-date.js';
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
 
 const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });

@@ -1,7 +1,7 @@
-import type { Request } from '../../http/request.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
-import type { Attempt } from '../../upstream/attempt.js';
-import { K } from '../../upstream/header-kinds.js';
+import type { Attempt } from '../../upstream/balancing/attempt.js';
+import { K } from '../../upstream/response/header-kinds.js';
 
 /**
  * Puts the attempts of a request in a row: a comma stands between two attempts, a colon between two rounds of them.

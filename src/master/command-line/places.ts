@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { LoadOptions } from '../../shared/config/configuration.js';
+import { defaultLogPath, SYSTEM_PREFIX } from '../../shared/config/paths.js';
+import { byteText } from '../../shared/lib/native-text.js';
+import type { CommandLine } from './cli.js';
+
+/** Where things are when the command line does not say. nginx fixes these when it is compiled. */
+export interface Places {
+  /** Ends in `/`. */
+  readonly prefix: string;
+  /** Paths relative to the prefix, or full ones. */
+  readonly conf: string;
+  readonly errorLog: string;
+  readonly pid: string;
+}
+
+const SYSTEM: Places = {
+  prefix: SYSTEM_PREFIX,
+  conf: `${SYSTEM_PREFIX}sluice.conf`,
+  errorLog: defaultLogPath('error.log', SYSTEM_PREFIX),
+  pid: '/run/sluice/sluice.pid',
+};
+
+/**
+ * The default places: those of an installed system when `/etc/sluice/sluice.conf` exists, else folders under the package's own. With a
+ * prefix of its own (`-p`) a server keeps everything under that.
+ */
+export function defaultPlaces(ownPrefix: boolean): Places {
+  if (!ownPrefix && existsSync(SYSTEM.conf)) {
+    return SYSTEM;
+  }
+  const prefix = byteText(fileURLToPath(new URL('..', import.meta.url)));
+  return { prefix, conf: 'conf/sluice.conf', errorLog: 'logs/error.log', pid: 'logs/sluice.pid' };
+}
+
+/** Completes the paths of the command line. nginx: ngx_process_options. */
+export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals' | 'errorLog' | 'signal'>): LoadOptions {
+  const places = defaultPlaces(line.prefix !== undefined);
+  const given = line.prefix ?? places.prefix;
+  const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
+  const entry = fullPath(line.conf ?? places.conf, prefix);
+  return {
+    entry,
+    prefix,
+    confPrefix: entry.slice(0, entry.lastIndexOf('/') + 1),
+    errorLog: line.errorLog ?? places.errorLog,
+    pid: places.pid,
+    globals: line.globals ?? '',
+    signalling: line.signal !== undefined,
+  };
+}
+
+const fullPath = (path: string, prefix: string): string => (path.startsWith('/') ? path : prefix + path);

@@ -1,0 +1,36 @@
+import { ConfigErrors, type Configuration, type LoadConfiguration, type LoadOptions } from '../../shared/config/configuration.js';
+import type { CommandLine } from '../command-line/cli.js';
+import type { EarlySignals } from '../processes/early-signals.js';
+import type { MasterLog } from './master-log.js';
+import type { MasterZones } from './zones.js';
+
+/** What every part of the master needs to know. */
+export interface Context {
+  /** `sluice`, or `nginx` when called so. */
+  readonly name: string;
+  readonly commandLine: CommandLine;
+  readonly options: LoadOptions;
+  readonly log: MasterLog;
+  readonly load: LoadConfiguration;
+  readonly zones: MasterZones;
+  readonly early: EarlySignals;
+}
+
+/** Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in force. */
+export async function loadReported({ load, options, log }: Context, before?: Configuration): Promise<Configuration | undefined> {
+  try {
+    const configuration = await load(before === undefined ? options : { ...options, inherited: before.inheritable });
+    for (const finding of configuration.warnings) {
+      log.report(finding);
+    }
+    return configuration;
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) {
+      throw error;
+    }
+    for (const finding of error.findings) {
+      log.report(finding);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { errnoCode, errnoText } from '../../shared/lib/errno.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
+
+/**
+ * Creates the folders for temporary and cached files that are missing, and gives them to the user of the workers when there is one. Throws
+ * an Error with nginx's message. nginx: ngx_create_paths.
+ */
+export function createPaths(paths: readonly string[], uid: number | undefined): void {
+  for (const path of paths) {
+    const native = fsPath(path);
+    attempt(`mkdir() "${path}"`, () => {
+      try {
+        mkdirSync(native, 0o700);
+      } catch (error) {
+        if (errnoCode(error) !== 'EEXIST') {
+          throw error;
+        }
+      }
+    });
+    if (uid === undefined) {
+      continue;
+    }
+    const stat = attempt(`stat() "${path}"`, () => statSync(native));
+    if (stat.uid !== uid) {
+      attempt(`chown("${path}", ${uid})`, () => chownSync(native, uid, stat.gid));
+    }
+    if ((stat.mode & 0o700) !== 0o700) {
+      attempt(`chmod() "${path}"`, () => chmodSync(native, (stat.mode & 0o7777) | 0o700));
+    }
+  }
+}
+
+function attempt<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new Error(`${what} failed (${errnoText(error)})`);
+  }
+}

@@ -1,0 +1,108 @@
+import { unlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ListenSpec } from '../../shared/config/configuration.js';
+import { errnoCode, errnoText } from '../../shared/lib/errno.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { EMERG, NOTICE } from '../../shared/log/level.js';
+import { ListenSocket, SocketError } from '../../shared/net/listen-socket.js';
+
+/** The bound sockets of a configuration by their key, in the order of the configuration. */
+export type Listeners = ReadonlyMap<string, ListenSocket>;
+
+const EADDRINUSE = 98;
+const TRIES = 5;
+/** Milliseconds. */
+const PAUSE = 500;
+
+/**
+ * Binds what a configuration listens on, taking from `held` what is bound already. A busy address is tried five times; when it stays busy,
+ * or on any other error, everything that was bound here is closed again and the result is undefined; the log has the reason. With
+ * `testing`, busy addresses do not matter and nothing stays bound. nginx: ngx_open_listening_sockets.
+ */
+export async function openListeners(
+  specs: readonly ListenSpec[],
+  held: Listeners,
+  log: Logger,
+  testing: boolean,
+): Promise<Listeners | undefined> {
+  const fresh = new Map<string, ListenSocket>();
+  for (let tries = TRIES; ; tries--) {
+    const result = bindMissing(specs, held, fresh, log, testing);
+    if (result === 'bound' && !testing) {
+      return new Map(specs.map((spec) => [spec.key, keep(spec, held) ?? (fresh.get(spec.key) as ListenSocket)]));
+    }
+    if (result !== 'busy') {
+      closeListeners(fresh.values());
+      return result === 'bound' ? new Map() : undefined;
+    }
+    log.log(NOTICE, 'try again to bind() after 500ms');
+    await sleep(PAUSE);
+    if (tries === 1) {
+      log.log(EMERG, 'still could not bind()');
+      closeListeners(fresh.values());
+      return undefined;
+    }
+  }
+}
+
+/** A socket that is bound already, for a new configuration, which may say another backlog. */
+function keep(spec: ListenSpec, held: Listeners): ListenSocket | undefined {
+  return held.get(spec.key)?.as(spec);
+}
+
+function bindMissing(
+  specs: readonly ListenSpec[],
+  held: Listeners,
+  fresh: Map<string, ListenSocket>,
+  log: Logger,
+  testing: boolean,
+): 'bound' | 'busy' | 'failed' {
+  let busy = false;
+  for (const spec of specs) {
+    if (held.has(spec.key) || fresh.has(spec.key)) {
+      continue;
+    }
+    try {
+      fresh.set(spec.key, ListenSocket.bind(spec));
+    } catch (error) {
+      if (!(error instanceof SocketError)) {
+        throw error;
+      }
+      if (error.errno === EADDRINUSE && testing) {
+        continue;
+      }
+      log.log(EMERG, `bind() to ${spec.key} failed (${errnoText(error)})`);
+      if (error.errno !== EADDRINUSE) {
+        return 'failed';
+      }
+      busy = true;
+    }
+  }
+  return busy ? 'busy' : 'bound';
+}
+
+/** Closes sockets in this process. */
+export function closeListeners(sockets: Iterable<ListenSocket>): void {
+  for (const socket of sockets) {
+    socket.close();
+  }
+}
+
+/** Closes sockets for good: the files of Unix-domain ones go too. nginx: ngx_close_listening_sockets. */
+export function removeListeners(sockets: Iterable<ListenSocket>, log: Logger): void {
+  for (const socket of sockets) {
+    socket.close();
+    const { family, address } = socket.spec;
+    if (family === 'unix') {
+      try {
+        unlinkSync(fsPath(address));
+      } catch (error) {
+        // libuv removes the file of a socket that was bound here.
+        if (errnoCode(error) !== 'ENOENT') {
+          log.log(EMERG, `unlink() ${address} failed (${errnoText(error)})`);
+        }
+      }
+    }
+  }
+}

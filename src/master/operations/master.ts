@@ -1,0 +1,29 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Context } from '../cycle/context.js';
+import type { Cycle } from '../cycle/cycle.js';
+import type { ControlFolder } from '../processes/orphans.js';
+import type { PidFile } from '../processes/pid-file.js';
+import type { WorkerPool } from '../processes/workers.js';
+
+/** The master while it runs: what its operations read and change. */
+export interface Master {
+  readonly context: Context;
+  readonly pool: WorkerPool;
+  cycle: Cycle;
+  pidFile: PidFile;
+  readonly control: ControlFolder | undefined;
+  /** It runs in the background, so WINCH is no resized terminal. */
+  readonly daemonized: boolean;
+  /** The workers were sent away by WINCH. */
+  noAccepting: boolean;
+  /** The process that an upgrade started, while it lives. */
+  newBinary: ChildProcess | undefined;
+  /** The master that this one was started by to replace it; 0 when there is none. */
+  readonly oldMaster: number;
+  ending: 'quit' | 'terminate' | undefined;
+}
+
+/** True while the master that started this one to be replaced by it is there. */
+export function oldMasterLives({ oldMaster }: Master): boolean {
+  return oldMaster !== 0 && process.ppid === oldMaster;
+}

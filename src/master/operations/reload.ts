@@ -1,0 +1,126 @@
+import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
+import { loadReported } from '../cycle/context.js';
+import { type Cycle, closeLogs, logsToTerminal, openCycle } from '../cycle/cycle.js';
+import { closeListeners, removeListeners } from '../cycle/listeners.js';
+import { PidFile } from '../processes/pid-file.js';
+import type { Master } from './master.js';
+
+/** The reload that runs, and whether another one was asked for meanwhile. */
+const running = new WeakMap<Master, { again: boolean }>();
+
+/**
+ * Takes the configuration up as it is now. A request that comes while one is being worked on is made up for after it. Old workers leave
+ * only once every new one accepts; until then nothing has happened, and whatever fails leaves everything as it was.
+ */
+export function reload(master: Master): void {
+  const current = running.get(master);
+  if (current !== undefined) {
+    current.again = true;
+    return;
+  }
+  const state = { again: true };
+  running.set(master, state);
+  void (async () => {
+    while (state.again && master.ending === undefined) {
+      state.again = false;
+      await (master.newBinary === undefined ? reloadOnce(master) : startAgain(master));
+    }
+    running.delete(master);
+  })();
+}
+
+async function reloadOnce(master: Master): Promise<void> {
+  const { context, pool, control } = master;
+  const { log } = context;
+  log.log(NOTICE, 'reconfiguring');
+  const configuration = await loadReported(context, master.cycle.configuration);
+  if (configuration === undefined || master.ending !== undefined) {
+    return;
+  }
+  const previous = master.cycle;
+  if (configuration.process.lockFile !== previous.configuration.process.lockFile) {
+    log.log(EMERG, '"lock_file" could not be changed, ignored');
+  }
+  const cycle = await openCycle(configuration, context, { held: previous.listeners, previous, testing: false });
+  if (cycle === undefined) {
+    return;
+  }
+  // The end may have been asked for while a port in use was tried again.
+  if (master.ending !== undefined) {
+    discard(cycle, previous);
+    return;
+  }
+  const problem = await pool.start({ configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.path });
+  if (problem !== undefined || master.ending !== undefined) {
+    if (problem !== undefined && master.ending === undefined) {
+      log.log(EMERG, problem);
+    }
+    discard(cycle, previous);
+    return;
+  }
+  master.cycle = cycle;
+  context.zones.commit(cycle.zones);
+  master.noAccepting = false;
+  log.use(cycle.log, logsToTerminal(configuration));
+  await movePidFile(master, previous);
+  pool.quit('old');
+  closeUnused(cycle, previous, master);
+  closeLogs(previous);
+}
+
+/** Brings back the workers of the configuration that is in force, as HUP does to a master that was being replaced. */
+async function startAgain(master: Master): Promise<void> {
+  const { cycle, pool, control, context } = master;
+  master.noAccepting = false;
+  const problem = await pool.start({
+    configuration: cycle.configuration,
+    listeners: cycle.listeners,
+    zones: cycle.zones,
+    control: control?.path,
+  });
+  if (problem !== undefined) {
+    context.log.log(EMERG, problem);
+  }
+}
+
+/** Brings the workers back after the new master of an upgrade failed. */
+export function restartWorkers(master: Master): void {
+  void startAgain(master);
+}
+
+/** Closes what a cycle that never began to serve had opened. */
+function discard(cycle: Cycle, previous: Cycle): void {
+  closeListeners([...cycle.listeners.values()].filter((socket) => !previous.listeners.has(socket.spec.key)));
+  closeLogs(cycle);
+}
+
+function closeUnused(cycle: Cycle, previous: Cycle, master: Master): void {
+  const { log } = master.context;
+  const unused = [...previous.listeners].filter(([key]) => !cycle.listeners.has(key)).map(([, socket]) => socket);
+  for (const { spec } of unused) {
+    if (spec.family === 'unix') {
+      log.log(WARN, `deleting socket ${spec.address}`);
+    }
+  }
+  removeListeners(unused, log);
+}
+
+/** nginx: the pid file of a new name is made, and the old one removed, in ngx_init_cycle. */
+async function movePidFile(master: Master, previous: Cycle): Promise<void> {
+  const { pid } = master.cycle.configuration.process;
+  if (pid === previous.configuration.process.pid) {
+    return;
+  }
+  const { log } = master.context;
+  const fresh = new PidFile(pid, log);
+  try {
+    await fresh.lock();
+    fresh.write();
+  } catch (error) {
+    log.log(EMERG, (error as Error).message);
+    return;
+  }
+  master.pidFile.remove();
+  await master.pidFile.unlock();
+  master.pidFile = fresh;
+}

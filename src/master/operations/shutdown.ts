@@ -1,0 +1,51 @@
+import { NOTICE } from '../../shared/log/level.js';
+import { removeListeners } from '../cycle/listeners.js';
+import { type Master, oldMasterLives } from './master.js';
+
+/** Ends at once: clients are cut off. nginx: ngx_terminate. */
+export async function terminate(master: Master): Promise<void> {
+  const first = master.ending === undefined;
+  master.ending = 'terminate';
+  master.pool.terminate();
+  if (first) {
+    await leave(master);
+  }
+}
+
+/** Ends when the last client is done; no new ones are taken. nginx: ngx_quit. */
+export async function quit(master: Master): Promise<void> {
+  if (master.ending !== undefined) {
+    return;
+  }
+  master.ending = 'quit';
+  master.pool.quit('all');
+  close(master);
+  await leave(master);
+}
+
+async function leave(master: Master): Promise<void> {
+  await master.pool.empty();
+  const { context, control, pidFile } = master;
+  pidFile.remove();
+  control?.remove();
+  context.log.log(NOTICE, 'exit');
+  if (master.ending === 'terminate') {
+    close(master);
+  }
+  await pidFile.unlock();
+  process.exit(0);
+}
+
+const closed = new WeakSet<Master>();
+
+/** Closes the sockets; the files of Unix-domain ones stay while another master of an upgrade serves on them. */
+function close(master: Master): void {
+  if (closed.has(master)) {
+    return;
+  }
+  closed.add(master);
+  const { cycle, context, newBinary } = master;
+  if (newBinary === undefined && !oldMasterLives(master)) {
+    removeListeners(cycle.listeners.values(), context.log);
+  }
+}

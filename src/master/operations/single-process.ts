@@ -1,0 +1,182 @@
+import type { Configuration } from '../../shared/config/configuration.js';
+import type { Serve, Server } from '../../shared/ipc/serve.js';
+import { errnoText } from '../../shared/lib/errno.js';
+import { EMERG, NOTICE } from '../../shared/log/level.js';
+import type { ListenSocket } from '../../shared/net/listen-socket.js';
+import { type Context, loadReported } from '../cycle/context.js';
+import { type Cycle, closeLogs, logsToTerminal, openCycle } from '../cycle/cycle.js';
+import { closeListeners, removeListeners } from '../cycle/listeners.js';
+import { PidFile, runningInstance } from '../processes/pid-file.js';
+import { numberOfSignal, onSignals, type Verb } from '../processes/signals.js';
+
+/** Serves in this process, without workers; for development and small containers. nginx: ngx_single_process_cycle. */
+export async function serveAlone(
+  context: Context,
+  configuration: Configuration,
+  serve: Serve,
+  ready: () => void,
+): Promise<number | undefined> {
+  const { log } = context;
+  const running = runningInstance(configuration.process.pid);
+  if (running !== undefined) {
+    log.log(EMERG, running);
+    return 1;
+  }
+  const cycle = await openCycle(configuration, context, { held: new Map(), testing: false });
+  if (cycle === undefined) {
+    return 1;
+  }
+  context.zones.commit(cycle.zones);
+  const pidFile = new PidFile(configuration.process.pid, log);
+  const alone = new SingleProcess(context, cycle, serve, pidFile);
+  try {
+    await pidFile.lock();
+    await alone.begin();
+    pidFile.write();
+  } catch (error) {
+    log.log(EMERG, (error as Error).message);
+    return 1;
+  }
+  log.leaveTerminal();
+  ready();
+  return undefined;
+}
+
+class SingleProcess {
+  readonly #context: Context;
+  readonly #serve: Serve;
+  readonly #pidFile: PidFile;
+  #cycle: Cycle;
+  #generation = 1;
+  #server: Server | undefined;
+  #reloads: Promise<void> = Promise.resolve();
+  #ending = false;
+
+  constructor(context: Context, cycle: Cycle, serve: Serve, pidFile: PidFile) {
+    this.#context = context;
+    this.#cycle = cycle;
+    this.#serve = serve;
+    this.#pidFile = pidFile;
+  }
+
+  /** Builds the server and opens the sockets; rejects with an Error for the log when that fails. */
+  async begin(): Promise<void> {
+    onSignals(this.#context.early, (verb, signal) => this.#act(verb, signal));
+    this.#server = await this.#open(this.#cycle);
+  }
+
+  async #open(cycle: Cycle): Promise<Server> {
+    const { configuration, log, logFiles, listeners } = cycle;
+    const zones = cycle.zones ?? { directory: undefined, files: {} };
+    const { snapshot, process } = configuration;
+    const sockets = [...listeners.values()];
+    const generation = this.#generation++;
+    // One process stands for all its configurations, so their numbers take the place of process ids.
+    const server = this.#serve({ slot: 0, id: -generation, generation, snapshot, process, zones, sockets, log, logFiles });
+    server.start();
+    await Promise.all(sockets.map(openSocket));
+    return server;
+  }
+
+  #act(verb: Verb, signal: NodeJS.Signals): void {
+    const { log } = this.#context;
+    log.log(NOTICE, `signal ${numberOfSignal(signal)} (${signal}) received${ACTIONS[verb]}`);
+    switch (verb) {
+      case 'terminate':
+        this.#server?.terminate();
+        this.#leave();
+        break;
+      case 'quit':
+        this.#quit();
+        break;
+      case 'reload':
+        this.#reloads = this.#reloads.then(() => this.#reload());
+        break;
+      case 'reopen':
+        log.log(NOTICE, 'reopening logs');
+        this.#cycle.logFiles.reopenAll();
+    }
+  }
+
+  #quit(): void {
+    if (this.#ending) {
+      return;
+    }
+    this.#ending = true;
+    removeListeners(this.#cycle.listeners.values(), this.#context.log);
+    const { shutdownTimeout } = this.#cycle.configuration.process;
+    if (shutdownTimeout > 0) {
+      setTimeout(() => this.#server?.terminate(), shutdownTimeout).unref();
+    }
+    this.#server?.drain(() => this.#leave());
+  }
+
+  async #reload(): Promise<void> {
+    const { log } = this.#context;
+    log.log(NOTICE, 'reconfiguring');
+    const configuration = await loadReported(this.#context, this.#cycle.configuration);
+    if (configuration === undefined || this.#ending) {
+      return;
+    }
+    const previous = this.#cycle;
+    const cycle = await openCycle(configuration, this.#context, { held: previous.listeners, previous, testing: false });
+    if (cycle === undefined) {
+      return;
+    }
+    const added = [...cycle.listeners].filter(([key]) => !previous.listeners.has(key)).map(([, socket]) => socket);
+    const removed = [...previous.listeners].filter(([key]) => !cycle.listeners.has(key)).map(([, socket]) => socket);
+    try {
+      const server = await this.#open(cycle);
+      const before = this.#server;
+      this.#server = server;
+      this.#cycle = cycle;
+      this.#context.zones.commit(cycle.zones);
+      log.use(cycle.log, logsToTerminal(configuration));
+      removeListeners(removed, log);
+      const old = this.#generation - 2;
+      before?.drain(() => {
+        closeLogs(previous);
+        this.#context.zones.release(-old);
+        this.#context.zones.retire(previous.zones);
+      });
+    } catch (error) {
+      log.log(EMERG, (error as Error).message);
+      closeListeners(added);
+      closeLogs(cycle);
+      this.#context.zones.retire(cycle.zones);
+    }
+  }
+
+  #leave(): void {
+    const { log } = this.#context;
+    if (!this.#ending) {
+      removeListeners(this.#cycle.listeners.values(), log);
+    }
+    this.#ending = true;
+    this.#pidFile.remove();
+    log.log(NOTICE, 'exit');
+    process.exit(0);
+  }
+}
+
+const ACTIONS: Readonly<Record<Verb, string>> = {
+  terminate: ', exiting',
+  quit: ', shutting down',
+  reload: ', reconfiguring',
+  reopen: ', reopening logs',
+  upgrade: ', ignoring',
+  noaccept: '',
+};
+
+function openSocket(socket: ListenSocket): Promise<void> {
+  return new Promise((done, fail) => {
+    const { key, backlog } = socket.spec;
+    socket.open((error) => {
+      if (error === undefined) {
+        done();
+      } else {
+        fail(new Error(`listen() to ${key}, backlog ${backlog} failed (${errnoText(error)})`));
+      }
+    });
+  });
+}

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { errnoText } from '../../shared/lib/errno.js';
+import { ALERT, NOTICE } from '../../shared/log/level.js';
+import { INHERITED } from '../processes/inherited.js';
+import { numberOfSignal } from '../processes/signals.js';
+import type { Master } from './master.js';
+import { restartWorkers } from './reload.js';
+
+/** First descriptor after the standard ones. */
+const FIRST_FD = 3;
+
+/**
+ * Starts the program that now stands where this one was started from, with the same arguments and the open sockets. Both serve until one of
+ * them is told to end; when the new one ends, everything is as before. nginx: ngx_exec_new_binary.
+ */
+export async function upgrade(master: Master): Promise<void> {
+  const { context, cycle, pidFile } = master;
+  const { log } = context;
+  log.log(NOTICE, 'changing binary');
+  const { path } = pidFile;
+  const old = `${path}.oldbin`;
+  const [program, ...args] = [process.execPath, ...process.execArgv, ...process.argv.slice(1)] as [string, ...string[]];
+  try {
+    await pidFile.rename(old);
+  } catch (error) {
+    log.log(ALERT, `rename() ${path} to ${old} failed before executing new binary process "${args[0]}" (${errnoText(error)})`);
+    return;
+  }
+  const sockets = [...cycle.listeners.values()];
+  const child = spawn(program, args, {
+    stdio: [0, 1, 2, ...sockets.map(({ fd }) => fd)],
+    env: { ...process.env, [INHERITED]: sockets.map((_, i) => `${FIRST_FD + i};`).join('') },
+    // Room for the title, which replaces the command line where it stands.
+    argv0: process.argv0.padEnd(40),
+  });
+  master.newBinary = child;
+  log.log(NOTICE, `start new binary process ${child.pid}`);
+  child.on('error', (error) => {
+    log.log(ALERT, `execve() failed while executing new binary process "${program}" (${errnoText(error)})`);
+    void takeBack(master, path);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      log.log(NOTICE, `new binary process ${child.pid} exited with code ${code}`);
+    } else {
+      log.log(ALERT, `new binary process ${child.pid} exited on signal ${numberOfSignal(signal)}`);
+    }
+    void takeBack(master, path);
+  });
+}
+
+/** The new master ended: its name, and its work, are this one's again. nginx: ngx_reap_children. */
+async function takeBack(master: Master, path: string): Promise<void> {
+  if (master.newBinary === undefined) {
+    return;
+  }
+  master.newBinary = undefined;
+  const { pidFile, context } = master;
+  const old = pidFile.path;
+  try {
+    await pidFile.rename(path);
+  } catch (error) {
+    context.log.log(
+      ALERT,
+      `rename() ${old} back to ${path} failed after the new binary process "${process.argv[1]}" exited (${errnoText(error)})`,
+    );
+  }
+  if (master.noAccepting && master.ending === undefined) {
+    restartWorkers(master);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Logger } from '../../shared/log/error-log.js';
+import { EMERG, NOTICE } from '../../shared/log/level.js';
+import { adoptDescriptor, boundKey, type SocketHandle } from '../../shared/net/listen-socket.js';
+
+/** The variable in which nginx, and this server, tell a new executable the descriptors of its sockets: `6;7;`. */
+export const INHERITED = 'NGINX';
+
+/** The sockets that an upgraded master left to this process, by their key; undefined when there was none. nginx: ngx_add_inherited_sockets. */
+export function inheritedSockets(log: Logger): Map<string, SocketHandle> | undefined {
+  const text = process.env[INHERITED];
+  if (text === undefined) {
+    return undefined;
+  }
+  delete process.env[INHERITED];
+  log.log(NOTICE, `using inherited sockets from "${text}"`);
+  const sockets = new Map<string, SocketHandle>();
+  const numbers = text.split(/[:;]/);
+  const rest = numbers.pop();
+  for (const number of numbers) {
+    if (!/^\d+$/.test(number)) {
+      log.log(EMERG, `invalid socket number "${number}" in ${INHERITED} environment variable, ignoring the rest of the variable`);
+      return sockets;
+    }
+    const handle = adoptDescriptor(Number(number));
+    const key = boundKey(handle);
+    if (key === undefined) {
+      handle.close();
+    } else {
+      sockets.set(key, handle);
+    }
+  }
+  if (rest !== '') {
+    log.log(EMERG, `invalid socket number "${rest}" in ${INHERITED} environment variable, ignoring`);
+  }
+  return sockets;
+}

@@ -1,0 +1,171 @@
+// The only file that imports proper-lockfile. It is loaded when the lock is taken, after our own signal handlers are there: what it brings
+// along listens for signals too, and would end the process on one that nobody else handles.
+import fs, { constants, openSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errnoCode, errnoText } from '../../shared/lib/errno.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { ALERT, INFO, WARN } from '../../shared/log/level.js';
+
+/** Milliseconds after which a lock that nobody renews counts as left behind. */
+const STALE = 10_000;
+
+/** A daemon has no umask, and a lock that everybody may put files into is one that cannot be removed. */
+const PRIVATE_FS = {
+  ...fs,
+  mkdir: (path: string, done: fs.NoParamCallback): void => fs.mkdir(path, 0o755, done),
+};
+
+/**
+ * The file that names the running master, and the lock beside it that keeps a second one away. The text is nginx's: the number and a line
+ * feed. nginx: ngx_create_pidfile, ngx_delete_pidfile.
+ */
+export class PidFile {
+  #path: string;
+  #release: (() => Promise<void>) | undefined;
+  readonly #log: Logger;
+
+  constructor(path: string, log: Logger) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /**
+   * Takes the lock. What another master left behind, which was killed, is taken over. Rejects with an Error for the log when one is alive. A
+   * folder in which no lock can be made is no reason not to start.
+   */
+  async lock(): Promise<void> {
+    const { lock } = await import('proper-lockfile');
+    for (;;) {
+      try {
+        this.#release = await lock(this.#path, {
+          realpath: false,
+          stale: STALE,
+          fs: PRIVATE_FS,
+          onCompromised: (error) => this.#compromised(error),
+        });
+        return;
+      } catch (error) {
+        if (errnoCode(error) !== 'ELOCKED') {
+          this.#log.log(INFO, `no lock beside the pid file "${this.#path}" (${errnoText(error)})`);
+          return;
+        }
+      }
+      const owner = pidIn(this.#path);
+      if (owner !== undefined && owner !== process.pid && isMaster(owner)) {
+        throw new Error(runningMessage(this.#path, owner));
+      }
+      if (owner === undefined) {
+        // Its owner is about to write the pid file, or died before it could; then the lock is soon too old.
+        await sleep(100);
+      } else {
+        removeDirectory(`${this.#path}.lock`);
+      }
+    }
+  }
+
+  /** Writes this process's number, at once and whole. Throws an Error with nginx's message. */
+  write(): void {
+    const text = `${process.pid}\n`;
+    const fresh = `${this.#path}.${process.pid}`;
+    try {
+      writeFileSync(fsPath(fresh), text, { mode: 0o644, flag: 'wx' });
+      renameSync(fsPath(fresh), fsPath(this.#path));
+    } catch {
+      // A folder that takes no new files may hold a pid file made for us.
+      try {
+        writeFileSync(fsPath(this.#path), text, { mode: 0o644 });
+      } catch (error) {
+        throw new Error(`open() "${this.#path}" failed (${errnoText(error)})`);
+      }
+    }
+  }
+
+  /** Gives file and lock another name, as an upgrade does. Throws node:fs's error when the file cannot be renamed. */
+  async rename(path: string): Promise<void> {
+    renameSync(fsPath(this.#path), fsPath(path));
+    await this.unlock();
+    this.#path = path;
+    await this.lock();
+  }
+
+  /** Removes the file if it is ours. */
+  remove(): void {
+    if (pidIn(this.#path) !== process.pid) {
+      return;
+    }
+    try {
+      unlinkSync(fsPath(this.#path));
+    } catch (error) {
+      this.#log.log(ALERT, `unlink() "${this.#path}" failed (${errnoText(error)})`);
+    }
+  }
+
+  /** Gives the lock back; the end of the process does the same. */
+  async unlock(): Promise<void> {
+    const release = this.#release;
+    this.#release = undefined;
+    await release?.().catch(() => {});
+  }
+
+  #compromised(error: Error): void {
+    // The machine slept, or somebody tidied up. We are still the master that the pid file names.
+    this.#log.log(WARN, `the lock beside the pid file "${this.#path}" was lost (${error.message})`);
+    this.#release = undefined;
+  }
+}
+
+/** The message for a master that is alive and has the pid file that we want; undefined when there is none. */
+export function runningInstance(path: string): string | undefined {
+  const pid = pidIn(path);
+  return pid !== undefined && pid !== process.pid && isMaster(pid) ? runningMessage(path, pid) : undefined;
+}
+
+/** Makes sure that a pid file can be written, as `-t` does: creates it when it is missing. Throws an Error with nginx's message. */
+export function touchPidFile(path: string): void {
+  try {
+    openSync(fsPath(path), constants.O_RDWR | constants.O_CREAT, 0o644);
+  } catch (error) {
+    throw new Error(`open() "${path}" failed (${errnoText(error)})`);
+  }
+}
+
+const runningMessage = (path: string, pid: number): string =>
+  `the pid file "${path}" belongs to process ${pid}, which is running: stop it first, or give this server a "pid" of its own`;
+
+function pidIn(path: string): number | undefined {
+  try {
+    const text = readFileSync(fsPath(path), 'latin1');
+    return /^\d+\r?\n?$/.test(text) ? Number.parseInt(text, 10) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a process is there and, as far as one can see, is a master: numbers of processes are used again. */
+function isMaster(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errnoCode(error) !== 'EPERM') {
+      return false;
+    }
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(': master process');
+  } catch {
+    return true;
+  }
+}
+
+function removeDirectory(path: string): void {
+  try {
+    rmdirSync(fsPath(path));
+  } catch {
+    // Gone already, or not ours to remove; taking the lock shows it.
+  }
+}

@@ -1,0 +1,80 @@
+import { latin1 } from '../../shared/lib/latin1.js';
+import { ERROR as ERR } from '../../shared/log/level.js';
+import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../http/syntax/header-line.js';
+import { type HeaderKinds, K } from '../upstream/response/header-kinds.js';
+import { addHeader, type Reporter, readStatusLine } from '../upstream/response/http1-head.js';
+import type { UpstreamHead } from '../upstream/response/upstream-head.js';
+
+/** Nothing is kept in it between two calls. */
+const line = new HeaderLine(true, true);
+
+/** The head is not complete. */
+export const CGI_AGAIN = 0;
+/** The head breaks the rules; why was logged. */
+export const CGI_INVALID = -1;
+
+/**
+ * Reads a head as CGI programs write it: headers without a status line, the status in `Status`; with `statusLine`, one of
+ * HTTP may come first. nginx: ngx_http_fastcgi_process_header, ngx_http_scgi_process_status_line.
+ */
+export class CgiHeadReader {
+  /** Where the next {@link read} goes on: what stands before it need not be given again. */
+  next = 0;
+  readonly #statusLine: boolean;
+  #inHeaders: boolean;
+
+  constructor(statusLine: boolean) {
+    this.#statusLine = statusLine;
+    this.#inHeaders = !statusLine;
+  }
+
+  /** Prepares for another response. */
+  reset(): void {
+    this.next = 0;
+    this.#inHeaders = !this.#statusLine;
+  }
+
+  /** Returns the offset behind the head, CGI_AGAIN or CGI_INVALID. */
+  read(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
+    const text = latin1(bytes, start, end);
+    this.next = start;
+    if (!this.#inHeaders) {
+      const length = readStatusLine(head, text);
+      if (length === 0) return CGI_AGAIN;
+      this.#inHeaders = true;
+      if (length > 0) this.next = start + length;
+    }
+    line.begin(text, start);
+    for (;;) {
+      const code = line.scan(bytes, this.next, end);
+      if (code === LINE_AGAIN) return CGI_AGAIN;
+      if (code === LINE_END) return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
+      if (code === LINE_HEADER) {
+        if (!addHeader(head, kinds, reporter, line)) return CGI_INVALID;
+      } else if (code !== LINE_IGNORED) {
+        reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
+        return CGI_INVALID;
+      }
+      this.next = line.next;
+    }
+  }
+}
+
+/** Takes the status from the headers: `Status`, else 302 with a Location, else 200. Returns false for a malformed one. */
+function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
+  // A status line has said it.
+  if (head.status !== 0) return true;
+  const text = head.value(K.STATUS);
+  if (text === undefined) {
+    head.status = head.value(K.LOCATION) === undefined ? 200 : 302;
+    return true;
+  }
+  const status = /^[0-9]{3}/.exec(text);
+  if (status === null) {
+    reporter.log(ERR, `upstream sent invalid status "${text}"`);
+    return false;
+  }
+  head.status = Number(status[0]);
+  head.statusText = text.length > 4 ? text.slice(4) : undefined;
+  return true;
+}

@@ -1,0 +1,43 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { BodyStage, Chunk } from '../request/body-stage.js';
+import { ERROR, OK } from '../request/codes.js';
+import { finalize } from '../request/finalize.js';
+import type { Request } from '../request/request.js';
+
+/**
+ * Keeps a subrequest's body in memory, up to `subrequest_output_buffer_size`; a longer one breaks the request off.
+ * nginx: ngx_http_postpone_filter_in_memory.
+ */
+export class MemorySink implements BodyStage {
+  readonly #chunks: Chunk[] = [];
+  #length = 0;
+
+  /** What has come, as text of one character for a byte; undefined when nothing was sent at all. */
+  text: string | undefined = undefined;
+
+  send(sr: Request, chunk: Chunk | null, last: boolean): void {
+    if (last) sr.source = null;
+    const limit = sr.location.settings.subrequestOutputBufferSize;
+    const announced = sr.out.contentLength;
+    if (this.#chunks.length === 0 && announced > limit) {
+      sr.log(ERR, `too big subrequest response: ${announced}`);
+      finalize(sr, ERROR);
+      return;
+    }
+    if (chunk !== null) {
+      this.#length += chunk.length;
+      if (this.#length > limit) {
+        sr.log(ERR, 'too big subrequest response');
+        finalize(sr, ERROR);
+        return;
+      }
+      this.#chunks.push(chunk);
+    }
+    if (!last) {
+      sr.more();
+      return;
+    }
+    this.text = Buffer.concat(this.#chunks).toString('latin1');
+    finalize(sr, OK);
+  }
+}

@@ -1,0 +1,28 @@
+import type { FileInfo } from '../../io/file-info.js';
+import { contentType } from '../message/content-type.js';
+import { OK, type Result } from '../request/codes.js';
+import type { Request } from '../request/request.js';
+import { discardBody } from '../request/request-body.js';
+import { bufferSource, respond } from '../request/respond.js';
+import { FileSource } from './file-source.js';
+import { closeFile } from './open-file.js';
+
+/** Answers with an open file: its time, its validator, its type by the URI, and its bytes, of which ranges may be asked for. */
+export function respondFile(r: Request, path: string, info: FileInfo): Result {
+  const broken = discardBody(r);
+  if (broken !== OK) {
+    closeFile(info);
+    return broken;
+  }
+  const out = r.out;
+  out.status = 200;
+  out.contentLength = info.size;
+  out.lastModified = info.mtime;
+  out.lastModifiedDate = info.lastModified;
+  if (r.location.settings.etag) out.etag = info.etag;
+  if (out.contentType === '') out.contentType = contentType(r);
+  out.allowRanges = true;
+  r.bodyIdentity = info.identity;
+  const body = info.body;
+  return respond(r, body === null ? new FileSource(info.fd, path, 0, info.size, r.location.settings.files) : bufferSource(body));
+}

@@ -1,0 +1,247 @@
+import type { LogFiles } from '../../../shared/log/log-files.js';
+import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Deadline } from '../../io/deadline.js';
+import type { TurnEnd, TurnTask } from '../../io/turn-end.js';
+import { makePacer, type RatePacer } from '../body/rate.js';
+import type { Chunk } from '../request/body-stage.js';
+import { finalize } from '../request/finalize.js';
+import type { Request } from '../request/request.js';
+import { reasonPhrase } from '../request/response-status.js';
+import { HTTP_10, HTTP_11 } from '../syntax/request-line.js';
+import { http1Head } from './response-head.js';
+
+const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+
+/**
+ * The way out of an HTTP/1 connection: puts heads and framed pieces of body on the socket, one response at a time, and
+ * asks for the next piece when there is room. nginx: ngx_http_write_filter, ngx_http_writer.
+ */
+export class Http1Output implements TurnTask {
+  readonly #socket: ClientSocket;
+  readonly #deadline: Deadline;
+  readonly #turn: TurnEnd;
+  readonly #logFiles: LogFiles;
+  #request: Request | null = null;
+  /** The head, until it leaves with the first piece of the body. */
+  #head: string | null = null;
+  #flushScheduled = false;
+  #pacer: RatePacer | null = null;
+  /** Bytes sent that the pace does not count: a head of usual length. */
+  #uncounted = 0;
+  /** What is left of a long head waits for its pace. */
+  #headWaits = false;
+  #waiting = false;
+  #lastQueued = false;
+
+  /** `deadline` runs out when a client takes nothing for `send_timeout`. */
+  constructor(socket: ClientSocket, deadline: Deadline, turn: TurnEnd, logFiles: LogFiles) {
+    this.#socket = socket;
+    this.#deadline = deadline;
+    this.#turn = turn;
+    this.#logFiles = logFiles;
+  }
+
+  /** Some of the response still waits to leave. */
+  get pendingHead(): boolean {
+    return this.#head !== null;
+  }
+
+  sendContinue(r: Request): void {
+    const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
+    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#socket.write(CONTINUE);
+  }
+
+  sendInformational(r: Request, status: number, fields: readonly string[]): void {
+    if (r.httpVersion < HTTP_11) return;
+    let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
+    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+    this.#socket.write(text + '\r\n');
+  }
+
+  sendHead(r: Request): void {
+    this.#logFiles.flushErrors();
+    this.#request = r;
+    this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
+    r.headerSize = this.#head.length;
+    if (r.headerOnly) this.flush();
+    else {
+      this.#pacer = makePacer(r);
+      this.#uncounted = this.#pacer !== null && r.headerSize > this.#pacer.freeHead ? 0 : r.headerSize;
+    }
+  }
+
+  /** Sends the head now, without waiting for a piece of body. */
+  flush(): void {
+    const head = this.#head;
+    const r = this.#request;
+    if (head === null || head === '' || r === null) return;
+    if (this.#pacer !== null && this.#uncounted === 0) {
+      this.#paceHead(r, this.#pacer, head);
+      return;
+    }
+    this.#head = null;
+    r.bytesSent += head.length;
+    this.#socket.write(head);
+  }
+
+  /** Sends as much of a long head as its pace allows, and the rest later. */
+  #paceHead(r: Request, pacer: RatePacer, head: string): void {
+    if (this.#headWaits) return;
+    const allowed = Math.min(Math.max(pacer.allowed(performance.now(), r.bytesSent), 0), head.length);
+    this.#head = allowed === head.length ? null : head.slice(allowed);
+    if (allowed > 0) {
+      r.bytesSent += allowed;
+      this.#socket.write(head.slice(0, allowed));
+    }
+    if (this.#head === null) return;
+    this.#headWaits = true;
+    setTimeout(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
+  }
+
+  headDue(r: Request): void {
+    if (r !== this.#request) return;
+    this.#headWaits = false;
+    this.flush();
+  }
+
+  /** Sends the head at the end of the turn unless a piece of body takes it along before. */
+  flushSoon(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    this.#turn.ask(this);
+  }
+
+  turnEnded(): void {
+    this.#flushScheduled = false;
+    this.flush();
+  }
+
+  send(r: Request, chunk: Chunk | null, last: boolean): void {
+    if (r !== this.#request) return;
+    const pacer = this.#pacer;
+    if (pacer !== null && this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
+      this.#paceHead(r, pacer, this.#head);
+      if (this.#head !== null) {
+        setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
+        return;
+      }
+    }
+    if (pacer !== null && chunk !== null && chunk.length > 0) {
+      const allowed = pacer.allowed(performance.now(), r.bytesSent - this.#uncounted);
+      if (allowed < chunk.length) {
+        this.#sendLater(r, pacer, chunk, last, allowed);
+        return;
+      }
+    }
+    const flowing = this.#write(r, chunk, last);
+    if (last) {
+      this.#lastQueued = true;
+      if (this.empty) this.#sentAll(r);
+      else this.#awaitDrain(r, flowing);
+    } else if (flowing) r.more();
+    else this.#awaitDrain(r, false);
+  }
+
+  /** How many bytes of the body may be offered at a time: they leave as they are, as fast as the client takes them. */
+  offerLimit(r: Request): number {
+    return r === this.#request && this.#pacer === null && !r.chunkedOut ? this.#socket.offerLimit : 0;
+  }
+
+  /** Sends as many of the bytes as the client's connection takes now, and returns how many; what to do next is up to `send`. */
+  offer(r: Request, bytes: Chunk): number {
+    this.flush();
+    const taken = this.#socket.offer(bytes);
+    r.bytesSent += taken;
+    return taken;
+  }
+
+  /** The kernel has taken everything. */
+  get empty(): boolean {
+    return this.#socket.empty;
+  }
+
+  /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
+  #sendLater(r: Request, pacer: RatePacer, chunk: Chunk, last: boolean, allowed: number): void {
+    let rest = chunk;
+    if (allowed > 0) {
+      rest = chunk.subarray(allowed);
+      this.#write(r, chunk.subarray(0, allowed), false);
+    }
+    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
+  }
+
+  #awaitDrain(r: Request, flowing: boolean): void {
+    this.#waiting = true;
+    this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
+    if (flowing) this.#socket.awaitFlush();
+  }
+
+  /** The socket has room again. */
+  drained(): void {
+    const r = this.#request;
+    if (!this.#waiting || r === null) return;
+    this.#waiting = false;
+    this.#deadline.clear();
+    if (this.#lastQueued) this.#sentAll(r);
+    else r.more();
+  }
+
+  #sentAll(r: Request): void {
+    this.#lastQueued = false;
+    finalize(r, 0);
+  }
+
+  /** The response is over. */
+  reset(): void {
+    this.flush();
+    this.abandon();
+  }
+
+  /** The response was given up: nothing more of it leaves. */
+  abandon(): void {
+    this.#request = null;
+    this.#head = null;
+    this.#pacer = null;
+    this.#headWaits = false;
+    this.#waiting = false;
+    this.#lastQueued = false;
+  }
+
+  /** Puts head, framing and a piece on the socket. Returns false when the socket's buffer is full. */
+  #write(r: Request, chunk: Chunk | null, last: boolean): boolean {
+    let before = this.#head ?? '';
+    this.#head = null;
+    const size = chunk === null ? 0 : chunk.length;
+    let after = '';
+    if (r.chunkedOut) {
+      if (size > 0) {
+        before += `${size.toString(16)}\r\n`;
+        after = '\r\n';
+      }
+      if (last) after += lastChunk(r);
+    }
+    const total = before.length + size + after.length;
+    if (total === 0) return !this.#socket.pending;
+    r.bytesSent += total;
+    const socket = this.#socket;
+    if (size === 0) return socket.write(before + after);
+    if (before === '' && after === '') return socket.write(chunk as Buffer);
+    return socket.writeJoined(before, chunk as Buffer, after);
+  }
+}
+
+function sendHeadRest(output: Http1Output, r: Request): void {
+  output.headDue(r);
+}
+
+function sendRest(output: Http1Output, r: Request, rest: Chunk | null, last: boolean): void {
+  output.send(r, rest, last);
+}
+
+/** The end of a chunked body with its trailers. */
+function lastChunk(r: Request): string {
+  const trailers = r.out.trailers;
+  let text = '0\r\n';
+  for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
+  return text + '\r\n';
+}

@@ -1,0 +1,206 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { ALERT, WARN } from '../../../shared/log/level.js';
+import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import { takeConnections } from '../../../shared/net/listen-socket.js';
+import { NodeSocket } from '../../../shared/net/node-socket.js';
+import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import { TurnEnd } from '../../io/turn-end.js';
+import type { WorkerEnv } from '../../module.js';
+import type { ConnectionCounters } from '../connection/counters.js';
+import type { DebugClients } from '../connection/debug-clients.js';
+import { Http1Connection } from '../http1/http1-connection.js';
+import type { Request } from '../request/request.js';
+import type { AddressRuntime, ListenerRuntime } from '../request/runtime-types.js';
+import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
+import { type Opened, Opening } from './opening.js';
+import { TlsOpening } from './tls-opening.js';
+
+const SPARE_PARSERS = 64;
+
+/** A client connection in whatever state, as far as all of them together are concerned. */
+interface Held {
+  drain(now: number): void;
+  closeIdle(): boolean;
+  kill(): void;
+}
+
+/** Everything a worker does with its clients' connections as a whole: accept, count, drain, close. */
+export class Acceptor {
+  readonly counters: ConnectionCounters;
+  readonly env: WorkerEnv;
+  readonly turnEnd = new TurnEnd();
+  /** The worker is leaving: responses say `Connection: close`. */
+  draining = false;
+  readonly #connections = new Set<Held>();
+  readonly #maxConnections: number;
+  readonly #debugClients: DebugClients | undefined;
+  /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
+  readonly #parsers: HeadParser[] = [];
+  #serial = 0;
+  #onDrained: (() => void) | undefined = undefined;
+
+  constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined) {
+    this.env = env;
+    this.counters = counters;
+    this.#maxConnections = maxConnections;
+    this.#debugClients = debugClients;
+  }
+
+  /** Makes the server object that takes a listener's connections. */
+  server(listener: ListenerRuntime): Server {
+    const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
+    const server = createServer(options, (socket) => this.#accept(listener, socket));
+    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls?.direct !== false && !proxyProtocol)) {
+      takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
+    }
+    return server;
+  }
+
+  /** Counts a new connection. Returns false when there is no room for it. */
+  #admit(): boolean {
+    this.counters.accepted++;
+    this.counters.changed();
+    if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
+      this.env.log.log(ALERT, `${this.#maxConnections} worker_connections are not enough`);
+      return false;
+    }
+    this.counters.handled++;
+    this.counters.active++;
+    return true;
+  }
+
+  #acceptPlain(listener: ListenerRuntime, socket: PlainSocket): void {
+    if (!this.#admit()) {
+      socket.close();
+      return;
+    }
+    if (listener.soKeepalive) socket.keepAlive();
+    const address = addressOf(listener, socket);
+    const id = this.#nextId();
+    if (address.tls === undefined) {
+      this.#serve(socket, address, id, undefined);
+      return;
+    }
+    this.counters.waiting++;
+    const opening = new TlsOpening(socket, address, id, (opened) => {
+      this.counters.waiting--;
+      if (opened === undefined) {
+        this.connectionClosed(opening);
+        return;
+      }
+      this.#connections.delete(opening);
+      const { tls } = opened;
+      const { deadline, remote, local } = opening;
+      const connection = this.#serve(tls?.socket ?? socket, address, id, {
+        tls,
+        proxyProtocol: undefined,
+        plainOnTls: tls === undefined,
+        deadline,
+        remote,
+        local,
+      });
+      if (tls === undefined) connection.received(opened.bytes, opened.length, true);
+    });
+    this.#connections.add(opening);
+    opening.start();
+  }
+
+  #accept(listener: ListenerRuntime, socket: Socket): void {
+    if (!this.#admit()) {
+      socket.destroy();
+      return;
+    }
+    const plain = new NodeSocket(socket, false);
+    const address = addressOf(listener, plain);
+    const id = this.#nextId();
+    if (address.tls === undefined && !address.proxyProtocol) {
+      this.#serve(plain, address, id, undefined);
+      return;
+    }
+    this.counters.waiting++;
+    const opening = new Opening(socket, address, id, (opened) => {
+      this.counters.waiting--;
+      if (opened === undefined) this.connectionClosed(opening);
+      else {
+        this.#connections.delete(opening);
+        this.#serve(opened.tls?.socket ?? plain, address, id, opened);
+      }
+    });
+    this.#connections.add(opening);
+    opening.start();
+  }
+
+  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): Http1Connection {
+    const connection = new Http1Connection(this, socket, address, id, this.#debugClients, opened);
+    this.#connections.add(connection);
+    connection.start();
+    return connection;
+  }
+
+  /** Numbers that no other worker gives out. */
+  #nextId(): number {
+    return ++this.#serial * this.env.workers + this.env.slot - this.env.workers + 1;
+  }
+
+  /** Closes the connection that has been idle longest. nginx: ngx_drain_connections. */
+  #makeRoom(): boolean {
+    for (const connection of this.#connections) {
+      if (connection.closeIdle()) {
+        this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A parser for one head; it comes back by {@link giveParser}. */
+  takeParser(limits: HeadLimits, owner: HeadOwner): HeadParser {
+    const parser = this.#parsers.pop() ?? new HeadParser(limits, owner);
+    parser.reset(limits, owner);
+    return parser;
+  }
+
+  giveParser(parser: HeadParser): void {
+    if (this.#parsers.length < SPARE_PARSERS) this.#parsers.push(parser);
+  }
+
+  /** Called by each connection as it ends. */
+  connectionClosed(connection: Held): void {
+    if (!this.#connections.delete(connection)) return;
+    this.counters.active--;
+    this.counters.changed();
+    if (this.draining && this.#connections.size === 0) this.#onDrained?.();
+  }
+
+  /** Counts a finished request under its status. */
+  countStatus(r: Request): void {
+    const digit = Math.floor(r.out.status / 100);
+    const classes = this.counters.statusClasses;
+    classes[digit >= 1 && digit <= 5 ? digit : 0]!++;
+    this.counters.changed();
+  }
+
+  /** Lets the clients go: idle ones after their `keepalive_min_timeout`, others when they are answered. Calls back when none is left. */
+  drain(done: () => void): void {
+    this.draining = true;
+    this.#onDrained = done;
+    const now = performance.now();
+    for (const connection of [...this.#connections]) connection.drain(now);
+    if (this.#connections.size === 0) done();
+  }
+
+  /** Closes every connection at once. */
+  terminate(): void {
+    for (const connection of [...this.#connections]) connection.kill();
+  }
+}
+
+/** The address among those of a socket that a connection came to. */
+function addressOf(listener: ListenerRuntime, socket: ClientSocket): AddressRuntime {
+  const addresses = listener.addresses;
+  const last = addresses[addresses.length - 1]!;
+  if (addresses.length === 1) return last;
+  const local = socket.local().address;
+  for (let i = 0; i < addresses.length - 1; i++) if (addresses[i]!.address === local) return addresses[i]!;
+  return last;
+}

@@ -1,0 +1,221 @@
+import type { Block } from '../../../shared/config/block.js';
+import type { ListenSpec } from '../../../shared/config/configuration.js';
+import { In } from '../../../shared/config/context.js';
+import type { LinkContext } from '../../../shared/config/define.js';
+import type { Pos } from '../../../shared/config/language/ast.js';
+import { WildcardHash } from '../../../shared/lib/wildcard-hash.js';
+import type { RegexValue } from '../../../shared/value/value.js';
+import type { Request } from '../request/request.js';
+
+/** What a `listen` directive says, as far as sorting servers needs it. */
+export interface ListenInfo {
+  readonly pos: { readonly file: string; readonly line: number; readonly column: number };
+  readonly text: string;
+  readonly family: 'ipv4' | 'ipv6' | 'unix';
+  readonly address: string;
+  readonly host: { readonly addresses: readonly string[] } | undefined;
+  readonly ports: readonly number[];
+  readonly defaultServer: boolean;
+  readonly ssl: boolean;
+  readonly http2: boolean;
+  readonly quic: boolean;
+  readonly proxyProtocol: boolean;
+  readonly options: {
+    readonly backlog: number | undefined;
+    readonly deferred: boolean;
+    readonly ipv6only: boolean | undefined;
+    readonly reuseport: boolean;
+    readonly soKeepalive: boolean | undefined;
+    readonly bind: boolean;
+    readonly set: boolean;
+  };
+}
+
+/** A server's listens and names, as far as sorting needs them. */
+export interface ServerInfo {
+  readonly block: Block;
+  readonly listens: readonly ListenInfo[];
+  readonly names: readonly {
+    readonly kind: 'exact' | 'wildcard' | 'regex';
+    readonly text: string;
+    readonly name: string;
+    readonly regex?: RegexValue<Request>;
+    /** Where it is written; undefined for the name of a server that has none. */
+    readonly pos?: Pos;
+  }[];
+}
+
+/** What a server's own directives say about listens and names. */
+export type ServerNames = Omit<ServerInfo, 'block'>;
+
+/** One address with the servers on it. nginx: ngx_http_conf_addr_t. */
+export class ListenAddress {
+  readonly key: string;
+  readonly family: 'ipv4' | 'ipv6' | 'unix';
+  readonly address: string;
+  readonly port: number;
+  readonly any: boolean;
+  /** Of UDP: checked, but not listened on. */
+  readonly quic: boolean;
+  readonly servers: ServerInfo[] = [];
+  defaultServer: ServerInfo;
+  hasDefault = false;
+  options: ListenInfo['options'];
+  ssl = false;
+  http2 = false;
+  proxyProtocol = false;
+
+  constructor(family: 'ipv4' | 'ipv6' | 'unix', address: string, port: number, server: ServerInfo, listen: ListenInfo) {
+    this.family = family;
+    this.any = address === '*' || address === '::';
+    this.address = address === '*' ? '0.0.0.0' : address;
+    this.port = port;
+    this.quic = listen.quic;
+    this.key = family === 'unix' ? `unix:${address}` : family === 'ipv6' ? `[${address}]:${port}` : `${this.address}:${port}`;
+    this.defaultServer = server;
+    this.options = listen.options;
+  }
+}
+
+/** A socket to bind, and the addresses it serves. */
+export interface ListenSocket {
+  readonly spec: ListenSpec;
+  readonly addresses: readonly ListenAddress[];
+}
+
+/** Reports about listens; a build in a worker ignores what the master has reported already. */
+export type Reports = Pick<LinkContext<Request>, 'fail' | 'warn'>;
+
+/** nginx's default backlog on Linux. */
+const BACKLOG = 511;
+
+/** The server blocks of an `http` block with what their directives say. */
+export function serversOf(http: Block, infoOf: (server: Block) => ServerNames): ServerInfo[] {
+  return http.children.filter((child) => child.context === In.SERVER).map((block) => ({ block, ...infoOf(block) }));
+}
+
+/** Sorts servers by the addresses they listen on. nginx: ngx_http_add_listen, ngx_http_add_addresses. */
+export function collectAddresses(servers: readonly ServerInfo[], reports: Reports): ListenAddress[] {
+  const addresses = new Map<string, ListenAddress>();
+  for (const server of servers) {
+    const own = new Set<string>();
+    for (const listen of server.listens) {
+      const hosts = listen.host === undefined ? [listen.address] : listen.host.addresses;
+      for (const host of hosts) {
+        for (const port of listen.ports) {
+          const family = listen.family === 'unix' ? 'unix' : host.includes(':') ? 'ipv6' : 'ipv4';
+          const fresh = new ListenAddress(family, host, port, server, listen);
+          // One address has a socket of each type.
+          const key = listen.quic ? `quic ${fresh.key}` : fresh.key;
+          if (own.has(key)) reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
+          own.add(key);
+          const address = addresses.get(key) ?? fresh;
+          addresses.set(key, address);
+          addServer(address, server, listen, reports);
+        }
+      }
+    }
+  }
+  return [...addresses.values()];
+}
+
+function addServer(address: ListenAddress, server: ServerInfo, listen: ListenInfo, reports: Reports): void {
+  if (address.servers.length > 0 && listen.options.set) {
+    if (address.options.set) reports.fail(`duplicate listen options for ${listen.text}`, listen.pos);
+    address.options = listen.options;
+  }
+  if (listen.defaultServer) {
+    if (address.hasDefault) reports.fail(`a duplicate default server for ${listen.text}`, listen.pos);
+    address.hasDefault = true;
+    address.defaultServer = server;
+  }
+  if (address.servers.length > 0) warnAboutProtocols(address, listen, reports);
+  address.ssl ||= listen.ssl;
+  address.http2 ||= listen.http2;
+  address.proxyProtocol ||= listen.proxyProtocol;
+  address.servers.push(server);
+}
+
+// nginx: the protocol options of an address are those of all its listens together.
+function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports: Reports): void {
+  const said = listen.ssl || listen.http2 || listen.proxyProtocol;
+  const differs = (listen.ssl && !address.ssl) || (listen.http2 && !address.http2) || (listen.proxyProtocol && !address.proxyProtocol);
+  if (said && differs) reports.warn(`protocol options redefined for ${listen.text}`, listen.pos);
+}
+
+/** Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. nginx: ngx_http_init_listening. */
+export function collectSockets(all: readonly ListenAddress[]): ListenSocket[] {
+  const addresses = all.filter(({ quic }) => !quic);
+  const sockets: ListenSocket[] = [];
+  for (const address of addresses) {
+    const wildcard = addresses.find(
+      (other) => other.any && other !== address && other.family === address.family && other.port === address.port,
+    );
+    if (wildcard !== undefined && !address.options.bind && address.family !== 'unix') continue;
+    const covered = address.any
+      ? addresses.filter(
+          (other) => other !== address && other.family === address.family && other.port === address.port && !other.options.bind,
+        )
+      : [];
+    const { options } = address;
+    sockets.push({
+      spec: {
+        key: address.key,
+        family: address.family,
+        address: address.address,
+        port: address.port,
+        backlog: options.backlog ?? BACKLOG,
+        ipv6only: address.family === 'ipv6' && (options.ipv6only ?? true),
+        reuseport: options.reuseport,
+        udp: false,
+      },
+      addresses: [...covered, address],
+    });
+  }
+  return sockets;
+}
+
+/** How to find the server for a host name on one address. nginx: ngx_http_server_names, ngx_http_find_virtual_server. */
+export class NameTable<T> {
+  readonly #hash: WildcardHash<T>;
+  readonly #regexes: { readonly regex: RegexValue<Request>; readonly value: T }[] = [];
+  /** No name needs looking up: the default server answers for all. */
+  readonly trivial: boolean;
+
+  constructor(address: ListenAddress, value: (server: ServerInfo) => T, reports: Reports) {
+    this.#hash = new WildcardHash<T>();
+    for (const server of address.servers) {
+      for (const { kind, name, regex } of server.names) {
+        if (kind === 'regex' && regex !== undefined) {
+          this.#regexes.push({ regex, value: value(server) });
+          continue;
+        }
+        const added = this.#hash.add(name, value(server), true);
+        if (added === 'invalid') reports.fail(`invalid server name or wildcard "${name}" on ${address.key}`);
+        if (added === 'conflict') reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`);
+      }
+    }
+    this.trivial = address.servers.length === 1 && this.#regexes.length === 0;
+  }
+
+  /** Some name is a regular expression. */
+  get patterns(): boolean {
+    return this.#regexes.length > 0;
+  }
+
+  /** Named groups of a regular expression are kept on `r`, which may be null where there are no {@link patterns}. */
+  find(host: string, r: Request | null): T | undefined {
+    if (this.trivial) return undefined;
+    const found = this.#hash.find(host);
+    if (found !== undefined) return found;
+    for (let i = 0; i < this.#regexes.length; i++) {
+      if (this.#regexes[i]!.regex.exec(r as Request, host)) return this.#regexes[i]!.value;
+    }
+    return undefined;
+  }
+}
+
+/** Checks all listens and names of an `http` block. */
+export function checkListeners(servers: readonly ServerInfo[], reports: Reports): void {
+  for (const address of collectAddresses(servers, reports)) new NameTable(address, (server) => server, reports);
+}

@@ -1,0 +1,167 @@
+import type { Socket } from 'node:net';
+import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
+import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
+import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
+import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { AddressRuntime, TlsAccepted } from '../request/runtime-types.js';
+
+/** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
+const HANDSHAKE = 0x16;
+
+/** Tells TLS from plain HTTP by the first byte. */
+export const isTls = (first: number): boolean => first === HANDSHAKE || (first & 0x80) !== 0;
+
+/** What is known once the opening is over. */
+export interface Opened {
+  readonly tls: TlsAccepted | undefined;
+  readonly proxyProtocol: ProxyProtocolHeader | undefined;
+  /** Plain HTTP came where TLS was expected: every request is answered with 497. */
+  readonly plainOnTls: boolean;
+  /** What ran out if the opening took too long, to go on with; a timer for each would cost as much again. */
+  readonly deadline?: Deadline;
+  /** Both ends, where they were asked for before: afterwards the client may have gone. */
+  readonly remote?: SocketAddress;
+  readonly local?: SocketAddress;
+}
+
+/**
+ * A connection before its first request, where something comes before that: a PROXY protocol header, a TLS handshake.
+ * nginx: ngx_http_ssl_handshake.
+ */
+export class Opening implements Expiring, LogSubject {
+  readonly connectionId: number;
+  readonly #socket: Socket;
+  readonly #address: AddressRuntime;
+  readonly #done: (opened: Opened | undefined) => void;
+  readonly #deadline = new Deadline(this);
+  #action: string;
+  #proxyProtocol: ProxyProtocolHeader | undefined = undefined;
+  #finished = false;
+
+  /** `done` is called once: with what was found, or with nothing when the connection was given up. */
+  constructor(socket: Socket, address: AddressRuntime, id: number, done: (opened: Opened | undefined) => void) {
+    this.#socket = socket;
+    this.#address = address;
+    this.connectionId = id;
+    this.#done = done;
+    this.#action = address.proxyProtocol ? 'reading PROXY protocol' : 'SSL handshaking';
+  }
+
+  logContext(): LogContext {
+    return { action: this.#action, client: this.#socket.remoteAddress, server: `${this.#socket.localAddress}:${this.#socket.localPort}` };
+  }
+
+  start(): void {
+    this.#deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    const socket = this.#socket;
+    socket.on('readable', this.#readable);
+    socket.on('end', this.#ended);
+    socket.on('error', this.#ended);
+    socket.on('close', this.#ended);
+  }
+
+  readonly #readable = (): void => {
+    const bytes = this.#socket.read() as Buffer | null;
+    if (bytes === null) return;
+    if (!this.#address.proxyProtocol || this.#proxyDone) this.#protocol(bytes);
+    else this.#proxyHeader(bytes);
+  };
+
+  #proxyDone = false;
+
+  #proxyHeader(bytes: Buffer): void {
+    const result = readProxyProtocol(bytes);
+    if (result.kind === 'more') {
+      this.#socket.unshift(bytes);
+      return;
+    }
+    if (result.kind === 'invalid') {
+      this.#log(ERROR, result.message);
+      this.#giveUp();
+      return;
+    }
+    this.#proxyProtocol = result.header;
+    this.#proxyDone = true;
+    const rest = bytes.subarray(result.size);
+    if (this.#address.tls === undefined) {
+      if (rest.length > 0) this.#socket.unshift(rest);
+      this.#finish(undefined, false);
+    } else if (rest.length > 0) this.#protocol(rest);
+    else this.#action = 'SSL handshaking';
+  }
+
+  /** The first byte tells TLS from plain HTTP. */
+  #protocol(bytes: Buffer): void {
+    this.#socket.unshift(bytes);
+    if (!isTls(bytes[0]!)) {
+      this.#finish(undefined, true);
+      return;
+    }
+    this.#detach();
+    this.#action = 'SSL handshaking';
+    this.#address.tls!.accept(this.#socket, (result) => {
+      if (this.#finished) return;
+      if ('message' in result) {
+        this.#log(result.level, result.message);
+        this.#giveUp();
+      } else this.#finish(result, false);
+    });
+  }
+
+  #finish(tls: TlsAccepted | undefined, plainOnTls: boolean): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#detach();
+    this.#deadline.close();
+    this.#done({ tls, proxyProtocol: this.#proxyProtocol, plainOnTls });
+  }
+
+  readonly #ended = (): void => {
+    if (!this.#finished) {
+      this.#log(INFO, 'client closed connection');
+      this.#giveUp();
+    }
+  };
+
+  expired(): void {
+    this.#log(INFO, 'client timed out');
+    this.#giveUp();
+  }
+
+  /** Ends the connection: it has not begun anything that could be waited for. */
+  kill(): void {
+    this.#giveUp();
+  }
+
+  /** A handshake under way is finished: a request follows it. */
+  drain(): void {}
+
+  closeIdle(): boolean {
+    this.#giveUp();
+    return true;
+  }
+
+  #giveUp(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#detach();
+    this.#deadline.close();
+    this.#socket.on('error', () => {});
+    this.#socket.destroy();
+    this.#done(undefined);
+  }
+
+  #detach(): void {
+    const socket = this.#socket;
+    socket.removeListener('readable', this.#readable);
+    socket.removeListener('end', this.#ended);
+    socket.removeListener('error', this.#ended);
+    socket.removeListener('close', this.#ended);
+  }
+
+  #log(level: Level, message: string): void {
+    const { log } = this.#address.defaultServer.root;
+    if (level <= log.level) log.log(level, message, this);
+  }
+}

@@ -1,0 +1,112 @@
+import { INFO, type Level } from '../../../shared/log/level.js';
+import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
+import type { SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { PlainSocket } from '../../../shared/net/plain-socket.js';
+import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { AddressRuntime, Handshaking, TlsAccepted } from '../request/runtime-types.js';
+import { isTls } from './opening.js';
+
+/** What a connection without a `net.Socket` to a port for TLS came to. */
+export type TlsOpened =
+  | { readonly tls: TlsAccepted }
+  /** Plain HTTP, which begins with these bytes; they are good for the call. */
+  | { readonly tls: undefined; readonly bytes: Buffer; readonly length: number };
+
+/** The same as {@link Opening} for connections to ports for TLS that have no `net.Socket`. nginx: ngx_http_ssl_handshake. */
+export class TlsOpening implements Expiring, LogSubject, SocketOwner {
+  readonly connectionId: number;
+  readonly remote: SocketAddress;
+  readonly local: SocketAddress;
+  readonly #socket: PlainSocket;
+  readonly #address: AddressRuntime;
+  readonly #done: (opened: TlsOpened | undefined) => void;
+  /** Goes on in what follows. */
+  readonly deadline = new Deadline(this);
+  /** What came of a hello. */
+  #held: Buffer | null = null;
+  #handshake: Handshaking | undefined = undefined;
+  #finished = false;
+
+  /** `done` is called once: with what was found, or with nothing when the connection was given up. */
+  constructor(socket: PlainSocket, address: AddressRuntime, id: number, done: (opened: TlsOpened | undefined) => void) {
+    this.#socket = socket;
+    this.remote = socket.remote();
+    this.local = socket.local();
+    this.#address = address;
+    this.connectionId = id;
+    this.#done = done;
+  }
+
+  logContext(): LogContext {
+    return { action: 'SSL handshaking', client: this.remote.address, server: `${this.local.address}:${this.local.port}` };
+  }
+
+  start(): void {
+    this.deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    this.#socket.start(this);
+  }
+
+  received(bytes: Buffer, length: number): boolean {
+    if (this.#held === null && !isTls(bytes[0]!)) {
+      this.#finish({ tls: undefined, bytes, length });
+      return true;
+    }
+    const piece = bytes.subarray(0, length);
+    const whole = this.#held === null ? piece : Buffer.concat([this.#held, piece]);
+    this.#handshake = this.#address.tls!.acceptPlain(this.#socket, whole, (result) => {
+      if (this.#finished) return;
+      if (!('message' in result)) this.#finish({ tls: result });
+      else {
+        this.#log(result.level, result.message);
+        this.#finish(undefined);
+      }
+    });
+    this.#held = this.#handshake === undefined && !this.#finished ? Buffer.from(whole) : null;
+    return true;
+  }
+
+  #finish(opened: TlsOpened | undefined): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    if (opened === undefined) this.deadline.close();
+    this.#done(opened);
+  }
+
+  clientEnded(): void {
+    this.#log(INFO, 'client closed connection');
+    this.kill();
+  }
+
+  socketClosed(): void {
+    if (this.#finished) return;
+    this.#log(INFO, 'client closed connection');
+    this.#finish(undefined);
+  }
+
+  flushed(): void {}
+
+  expired(): void {
+    this.#log(INFO, 'client timed out');
+    this.kill();
+  }
+
+  /** Ends the connection: it has not begun anything that could be waited for. */
+  kill(): void {
+    if (this.#finished) return;
+    (this.#handshake ?? this.#socket).close();
+    this.#finish(undefined);
+  }
+
+  /** A handshake under way is finished: a request follows it. */
+  drain(): void {}
+
+  closeIdle(): boolean {
+    this.kill();
+    return true;
+  }
+
+  #log(level: Level, message: string): void {
+    const { log } = this.#address.defaultServer.root;
+    if (level <= log.level) log.log(level, message, this);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Request } from './request.js';
+
+/** A piece of a response body. It may be shared with other responses: nobody changes it in place. */
+export type Chunk = Buffer;
+
+/**
+ * Where a response body comes from. The engine calls `pull` when it can take more; the source then calls `r.out.send`
+ * exactly once, at once or later. One piece is on its way at any time, which is all the back-pressure there needs to be.
+ */
+export interface Source {
+  pull(r: Request): void;
+  /** The client or the server gave the response up: free what is held. Not called after the last piece was sent. */
+  abort(r: Request): void;
+  /**
+   * Chooses the bytes that come next, as offsets into the whole body; the piece that ends with `end` is marked as the
+   * last. Only before the first pull, and after each such last piece. Absent where the body can only be had in order.
+   */
+  seek?(start: number, end: number): void;
+}
+
+/**
+ * One step of the body chain. A stage that has nothing to pass on for a piece calls `r.more()` to get the next one;
+ * otherwise it calls `next.send` exactly once. `last` marks the end of the body; `chunk` may be null then, or when
+ * a stage passes on a flush.
+ */
+export interface BodyStage {
+  send(r: Request, chunk: Chunk | null, last: boolean): void;
+  /** Frees what the stage holds when the response ends early. */
+  abort?(r: Request): void;
+}
+
+/** Changes the response head before it is sent. Returns OK, or a status or ERROR that ends the request. */
+export type HeaderFilter = (r: Request) => number;
+
+/** Puts a stage before `next` when the response at hand needs it; otherwise returns `next` itself. */
+export type BodyFilter = (r: Request, next: BodyStage) => BodyStage;

@@ -1,0 +1,30 @@
+import type { BodyStage } from './body-stage.js';
+import { OK } from './codes.js';
+import { finalize } from './finalize.js';
+import type { Request } from './request.js';
+
+/** The end of a client request's chain: the connection. */
+const wire: BodyStage = {
+  send(r, chunk, last) {
+    if (last) r.source = null;
+    r.stream.send(r, chunk, last);
+  },
+};
+
+/** The end of a subrequest whose body nobody wants. */
+const drop: BodyStage = {
+  send(r, _chunk, last) {
+    if (!last) {
+      r.more();
+      return;
+    }
+    r.source = null;
+    finalize(r, OK);
+  },
+};
+
+/** Where the body of a request ends up. */
+export function chainEnd(r: Request): BodyStage {
+  if (r === r.main) return wire;
+  return r.sink ?? drop;
+}

@@ -1,0 +1,149 @@
+import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from './codes.js';
+import { logFinalize } from './debug-lines.js';
+import { noteReason } from './error-reason.js';
+import { internalRedirect, namedLocation } from './internal-redirect.js';
+import type { Request } from './request.js';
+import { runContentPhases } from './run-phases.js';
+import { specialResponse } from './special-response.js';
+
+/**
+ * Ends a request, or what was tried for it, with a handler's code: OK when the response has gone out, a status to
+ * answer with, DECLINED to let other content handlers try. nginx: ngx_http_finalize_request.
+ */
+export function finalize(r: Request, code: number): void {
+  if (r.debugging) logFinalize(r, code);
+  for (;;) {
+    if (r.finished || code === DONE) return;
+    if (code === DECLINED) {
+      runContentPhases(r);
+      return;
+    }
+    if (r.onSubrequestCode !== null) {
+      code = r.onSubrequestCode(r, code);
+      if (code === DONE) return;
+    }
+    if (r !== r.main && r.onSubrequestDone !== null) {
+      const done = r.onSubrequestDone;
+      r.onSubrequestDone = null;
+      if (code < 300 && code !== 201 && code !== 204) {
+        finishSubrequest(r);
+        done(r, code);
+        return;
+      }
+      // An error page of the subrequest still has to run; its end reports the first code.
+      if (!wantsErrorPage(r, code)) {
+        finishSubrequest(r);
+        done(r, code);
+        return;
+      }
+      r.onSubrequestDone = done;
+    }
+    if (code === ERROR || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || r.connection.closed) {
+      terminate(r, code);
+      return;
+    }
+    if (code >= 300 || code === 201 || code === 204) {
+      if (r.headerSent && !r.postAction) {
+        // The head is on its way: the answer cannot be changed any more, only broken off.
+        terminate(r, code);
+        return;
+      }
+      code = specialResponse(r, code);
+      continue;
+    }
+    if (r !== r.main) {
+      finishSubrequest(r);
+      return;
+    }
+    if (startPostAction(r)) return;
+    if (r.aborted) {
+      terminate(r, ERROR);
+      return;
+    }
+    endRequest(r);
+    r.stream.finish(r);
+    return;
+  }
+}
+
+/** Sends the request, whose response is done with, through the location's `post_action`, if there is one. nginx: ngx_http_post_action. */
+function startPostAction(r: Request): boolean {
+  const target = r.location.settings.postAction;
+  if (target === undefined || (r.postAction && r.uriChanges === 0)) return false;
+  r.postAction = true;
+  r.headerOnly = true;
+  if (target.startsWith('/')) internalRedirect(r, target, '');
+  else namedLocation(r, target);
+  return true;
+}
+
+function wantsErrorPage(r: Request, code: number): boolean {
+  return !r.errorPage && r.location.settings.errorPages.some((page) => page.status === code);
+}
+
+function finishSubrequest(r: Request): void {
+  if (r.location.settings.logSubrequest) logRequest(r);
+  r.finished = true;
+  r.parent!.activeSubrequests--;
+  runCleanups(r);
+  r.onSubrequestEnd?.(r);
+}
+
+/** Ends a subrequest that its main request does not wait for any more. */
+export function abandonSubrequest(sr: Request): void {
+  if (sr.finished) return;
+  sr.finished = true;
+  const source = sr.source;
+  sr.source = null;
+  source?.abort(sr);
+  runCleanups(sr);
+}
+
+/** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */
+export function terminate(r: Request, code: number): void {
+  const main = r.main;
+  if (r.background && !r.finished) {
+    r.source?.abort(r);
+    finishSubrequest(r);
+    return;
+  }
+  if (main.finished) return;
+  if (code > 0 && (main.out.status === 0 || !main.headerSent)) {
+    main.out.status = code;
+    if (main.http.explains && code >= 400) noteReason(main, code);
+  }
+  if (r !== main && !r.finished) {
+    r.finished = true;
+    r.source?.abort(r);
+    runCleanups(r);
+  }
+  main.aborted = true;
+  const source = main.source;
+  main.source = null;
+  source?.abort(main);
+  if (startPostAction(main)) return;
+  endRequest(main);
+  main.stream.terminate(main, (code === CLOSE || code === 408) && main.location.settings.resetTimedoutConnection);
+}
+
+function endRequest(r: Request): void {
+  r.finished = true;
+  logRequest(r);
+  runCleanups(r);
+}
+
+/** Runs the log phase, once. nginx: ngx_http_log_request. */
+export function logRequest(r: Request): void {
+  if (r.logged) return;
+  r.logged = true;
+  const handlers = r.location.logPhase;
+  for (let i = 0; i < handlers.length; i++) handlers[i]!(r);
+}
+
+function runCleanups(r: Request): void {
+  r.upstream?.cleanup();
+  // Setting an array's length is a call into the engine's runtime.
+  if (r.cleanups.length === 0) return;
+  for (let i = r.cleanups.length - 1; i >= 0; i--) r.cleanups[i]!();
+  r.cleanups.length = 0;
+}

@@ -1,0 +1,130 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { BROWSER, browserFlags } from '../syntax/browser.js';
+import { METHOD } from '../syntax/method.js';
+import { escapeUri } from '../syntax/uri-escape.js';
+import { logLocation } from './debug-lines.js';
+import { explain } from './error-reason.js';
+import { finalize } from './finalize.js';
+import type { LocationTree } from './location-tree.js';
+import { leavesAlias } from './map-path.js';
+import { sendRedirect } from './redirect.js';
+import type { Request } from './request.js';
+import { discardBody } from './request-body.js';
+import type { LocationRuntime } from './runtime-types.js';
+
+/** Enters a location: from here its settings and handlers count. nginx: ngx_http_update_location_config. */
+export function enterLocation(r: Request, location: LocationRuntime): void {
+  const except = location.limitExcept;
+  const inside = except !== undefined && (r.methodBit & except.allowed) === 0 ? except.inside : location;
+  r.location = inside;
+  if (r === r.main) {
+    const settings = inside.settings;
+    if (r.keepalive) {
+      if (settings.keepaliveTimeout === 0 || r.connection.requests >= settings.keepaliveRequests) r.keepalive = false;
+      else if (r.startTime - r.connection.acceptedAt > settings.keepaliveTime) r.keepalive = false;
+      else if (settings.keepaliveDisable !== 0 && distrusted(r, settings.keepaliveDisable)) r.keepalive = false;
+    }
+  }
+  if (inside.handler !== undefined) r.contentHandler = inside.handler;
+}
+
+/** Whether the browser is one whose connections must not be kept: bit 1 is old MSIE after a POST, bit 2 Safari. */
+function distrusted(r: Request, browsers: number): boolean {
+  const safari = (browsers & 2) !== 0;
+  if (!safari && r.methodBit !== METHOD.POST) return false;
+  const agent = r.header('user-agent');
+  if (agent === undefined) return false;
+  const flags = browserFlags(agent);
+  return (
+    ((browsers & 1) !== 0 && (flags & BROWSER.MSIE6) !== 0 && r.methodBit === METHOD.POST) || (safari && (flags & BROWSER.SAFARI) !== 0)
+  );
+}
+
+/** Chooses the location of a request's URI. Returns false when the request was answered here. nginx: ngx_http_core_find_config_phase. */
+export function findConfig(r: Request): boolean {
+  r.contentHandler = undefined;
+  r.uriChanged = false;
+  const found = match(r, r.server.locations);
+  if (found === REDIRECT) {
+    const location = r.location;
+    enterLocation(r, location);
+    finalize(r, autoRedirect(r, location));
+    return false;
+  }
+  if (found === FAILED) {
+    finalize(r, 500);
+    return false;
+  }
+  const location = r.location;
+  if (r.debugging) logLocation(r);
+  if (!r.internal && location.settings.internal) {
+    if (r.http.explains) explain(r, `location "${location.info.name}" is internal`);
+    finalize(r, 404);
+    return false;
+  }
+  enterLocation(r, location);
+  if (leavesAlias(r, r.uri)) {
+    r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
+    finalize(r, 404);
+    return false;
+  }
+  const max = r.location.settings.clientMaxBodySize;
+  if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
+    r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);
+    r.expectTested = true;
+    discardBody(r);
+    finalize(r, 413);
+    return false;
+  }
+  return true;
+}
+
+const NOT_FOUND = 0;
+const FOUND = 1;
+const REDIRECT = 2;
+const FAILED = 3;
+
+/** Sets `r.location`. nginx: ngx_http_core_find_location. */
+function match(r: Request, tree: LocationTree | undefined): number {
+  if (tree === undefined) return NOT_FOUND;
+  const uri = r.uri;
+  const exact = tree.exact(uri);
+  if (exact !== undefined) {
+    r.location = exact;
+    return FOUND;
+  }
+  const prefix = tree.prefix(uri);
+  let final = false;
+  if (prefix !== undefined) {
+    if (prefix.info.autoRedirect && prefix.info.name.length === uri.length + 1) {
+      r.location = prefix;
+      return REDIRECT;
+    }
+    r.location = prefix;
+    final = prefix.info.kind === 'prefix-final';
+    const nested = match(r, prefix.children);
+    if (nested !== NOT_FOUND) return nested;
+  }
+  const regexes = tree.regexes;
+  if (!final) {
+    for (let i = 0; i < regexes.length; i++) {
+      const location = regexes[i]!;
+      const regex = location.info.regex!;
+      if (regex.exec(r, uri)) {
+        r.location = location;
+        const nested = match(r, location.children);
+        return nested === FAILED ? FAILED : FOUND;
+      }
+      if (regex.failed) return FAILED;
+    }
+  }
+  // As nginx's NGX_AGAIN: a prefix was found, and outer regular expressions are still to be tried by the caller.
+  return NOT_FOUND;
+}
+
+// nginx: the NGX_DONE branch of ngx_http_core_find_config_phase.
+function autoRedirect(r: Request, location: LocationRuntime): number {
+  const path = escapeUri(location.info.name, 'uri');
+  const target = r.args === '' ? path : `${path}?${r.args}`;
+  return sendRedirect(r, 301, target);
+}

@@ -1,0 +1,73 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { DONE, type Result } from './codes.js';
+import { finalize } from './finalize.js';
+import { enterLocation } from './find-config.js';
+import type { Request } from './request.js';
+import { P, runPhases, startPhases } from './run-phases.js';
+
+/** The part of a path after the last dot of its last segment. nginx: ngx_http_set_exten. */
+export function extension(uri: string): string {
+  for (let i = uri.length - 1; i > 0; i--) {
+    const code = uri.charCodeAt(i);
+    if (code === 46 && uri.charCodeAt(i - 1) !== 47) return uri.slice(i + 1);
+    if (code === 47) return '';
+  }
+  return '';
+}
+
+/** Sends the request through all phases again under another URI. Returns DONE. nginx: ngx_http_internal_redirect. */
+export function internalRedirect(r: Request, uri: string, args: string): Result {
+  r.uriChanges--;
+  if (r.uriChanges === 0) {
+    r.log(ERR, `rewrite or internal redirection cycle while internally redirecting to "${uri}"`);
+    finalize(r, 500);
+    return DONE;
+  }
+  r.uri = uri;
+  r.args = args;
+  r.exten = extension(uri);
+  r.ctx.length = 0;
+  r.location = r.server.root;
+  enterLocation(r, r.server.root);
+  r.internal = true;
+  r.validUnparsedUri = false;
+  r.addUriToAlias = false;
+  startPhases(r);
+  return DONE;
+}
+
+/** Sends the request to an `@name` location, URI unchanged. Returns DONE. nginx: ngx_http_named_location. */
+export function namedLocation(r: Request, name: string): Result {
+  r.uriChanges--;
+  if (r.uriChanges === 0) {
+    r.log(ERR, `rewrite or internal redirection cycle while redirect to named location "${name}"`);
+    finalize(r, 500);
+    return DONE;
+  }
+  if (r.uri === '') {
+    r.log(ERR, `empty URI in redirect to named location "${name}"`);
+    finalize(r, 500);
+    return DONE;
+  }
+  const location = r.server.named.get(name);
+  if (location === undefined) {
+    r.log(ERR, `could not find named location "${name}"`);
+    finalize(r, 500);
+    return DONE;
+  }
+  r.internal = true;
+  r.contentHandler = undefined;
+  r.uriChanged = false;
+  r.ctx.length = 0;
+  enterLocation(r, location);
+  r.phase = P.REWRITE;
+  r.step = 0;
+  runPhases(r);
+  return DONE;
+}
+
+/** Splits `path?args` at the first question mark. nginx: ngx_http_split_args. */
+export function splitArgs(target: string): { readonly uri: string; readonly args: string } {
+  const mark = target.indexOf('?');
+  return mark === -1 ? { uri: target, args: '' } : { uri: target.slice(0, mark), args: target.slice(mark + 1) };
+}

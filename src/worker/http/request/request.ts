@@ -1,0 +1,298 @@
+import { debugOf } from '../../../shared/log/error-log.js';
+import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
+import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
+import { requestSteps } from '../../../shared/regex/compile.js';
+import type { Subject } from '../../../shared/value/value.js';
+import type { Attempt } from '../../upstream/balancing/attempt.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import type { PostponeStage } from '../body/postpone-stage.js';
+import type { RequestHead } from '../syntax/request-head.js';
+import { enter, leave } from './at-work.js';
+import type { BodyStage, Source } from './body-stage.js';
+import type { ClientConnection, ClientStream } from './client-stream.js';
+import { HeadersOut } from './headers-out.js';
+import type { PhaseHandler } from './phase-handler.js';
+import type { RequestBody } from './request-body.js';
+import { resumePhases } from './run-phases.js';
+import type { HttpRuntime, LocationRuntime, ServerRuntime } from './runtime-types.js';
+
+/** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
+export const MAX_URI_CHANGES = 10;
+/** How deep subrequests may nest. nginx: NGX_HTTP_MAX_SUBREQUESTS. */
+export const MAX_SUBREQUESTS = 50;
+
+/**
+ * One request, or a subrequest of it. All fields are set in the constructor, so that every request has one shape.
+ * nginx: ngx_http_request_t.
+ */
+export class Request implements Subject, LogSubject {
+  // --- where it came from
+  readonly stream: ClientStream;
+  readonly connection: ClientConnection;
+  /** The client's own request; itself unless this is a subrequest. */
+  readonly main: Request;
+  readonly parent: Request | null;
+  readonly http: HttpRuntime;
+  server: ServerRuntime;
+  location: LocationRuntime;
+
+  // --- the head
+  method = '';
+  methodBit = 0;
+  /** Major * 1000 + minor; see HTTP_11. */
+  httpVersion = 1001;
+  /** The request line as sent. */
+  line = '';
+  /** Decoded, normalised path. */
+  uri = '';
+  /** What follows `?`, as sent. */
+  args = '';
+  /** The target as sent. nginx: r->unparsed_uri. */
+  unparsedUri = '';
+  /** What follows the last dot of the last path segment. */
+  exten = '';
+  /** All of the head as it was sent: header lines, host, framing. */
+  head: RequestHead;
+  /** Announced body length, -1 when none was; a chunked body that was read has its length here. */
+  contentLength = -1;
+  /** The body comes with Transfer-Encoding: chunked. */
+  chunkedIn = false;
+  /** Scheme of an absolute target, empty when it had none. */
+  schema = '';
+  /** `unparsedUri` still says where the request goes: nothing changed the URI since. nginx: r->valid_unparsed_uri. */
+  validUnparsedUri = true;
+  /** Bytes of request line, headers and body read so far. */
+  requestLength = 0;
+  pipelined = false;
+
+  // --- Subject
+  vars: (string | null | undefined)[];
+  captures: readonly (string | undefined)[] | null = null;
+  evaluating = 0;
+  matchSteps = requestSteps;
+  /** State of modules, by the number each got from {@link contextSlot}. */
+  readonly ctx: unknown[] = [];
+  /** The same, but kept over internal redirects; see {@link lastingSlot}. */
+  readonly lasting: unknown[] = [];
+
+  // --- phases
+  phase = 0;
+  step = 0;
+  contentHandler: PhaseHandler | undefined = undefined;
+  /** Result of an access handler that `satisfy any` keeps until another one lets the request in. */
+  accessCode = 0;
+  uriChanges = MAX_URI_CHANGES + 1;
+  uriChanged = false;
+  subrequests = MAX_SUBREQUESTS + 1;
+  internal = false;
+  /** `error_page` led here. */
+  errorPage = false;
+  /** The response is over and `post_action` runs: nothing is sent any more. */
+  postAction = false;
+  /** Status that `error_page` answers with instead of the handler's own. nginx: r->err_status. */
+  errStatus = 0;
+  /** URI was set by `rewrite` in this location, so that proxy_pass must not map it again. nginx: r->valid_location. */
+  validLocation = true;
+  addUriToAlias = false;
+
+  // --- the body that came in
+  body: RequestBody | null = null;
+  /** Nobody wants the body; it is read and dropped. */
+  discardingBody = false;
+  expectTested = false;
+  requestBodyInFileOnly = false;
+  requestBodyNoBuffering = false;
+
+  // --- the response
+  readonly out = new HeadersOut();
+  headerSent = false;
+  headerOnly = false;
+  /** The body goes out in chunks. */
+  chunkedOut = false;
+  source: Source | null = null;
+  /** First stage of the body chain. */
+  first: BodyStage | null = null;
+  pumping = false;
+  wantMore = false;
+  finished = false;
+  keepalive = false;
+  lingeringClose = false;
+  /** Filters see the whole body in memory. nginx: r->filter_need_in_memory is implied. */
+  expectTrailers = false;
+  /** Names the exact bytes of the body (a file with its time and size), for filters that remember what they made of it. */
+  bodyIdentity: string | undefined = undefined;
+  /** Length of the body as its source gives it, -1 when unknown; filters may clear `out.contentLength`. */
+  bodyLength = -1;
+  /** What is sent must leave at once: filters must not hold it back. */
+  flushBody = false;
+  /** The response depends on Accept-Encoding; `gzip_vary` says so to caches. */
+  gzipVary = false;
+  disableNotModified = false;
+  singleRange = false;
+  /** Ranges are cut out of this response even if it is a subrequest's. nginx: r->subrequest_ranges. */
+  subrequestRanges = false;
+  headerSize = 0;
+  /** Bytes put on the connection for this request. */
+  bytesSent = 0;
+  limitRate = 0;
+  limitRateAfter = 0;
+  limitRateSet = false;
+  limitRateAfterSet = false;
+  aborted = false;
+  /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
+  said = '';
+  reason = '';
+
+  // --- backends
+  /** The latest business with backends. */
+  upstream: UpstreamRequest | null = null;
+  /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
+  upstreamStates: Attempt[] | null = null;
+
+  // --- times
+  /** The moment when the head's first byte was read, in milliseconds of the monotonic clock. */
+  readonly startTime: number;
+
+  /** Undone in reverse order when the request ends. */
+  readonly cleanups: (() => void)[] = [];
+
+  // --- subrequests
+  /** A header filter says that bodies of subrequests will be put into this one. */
+  joining = false;
+  /** What puts them there; it holds pieces that come before those the source still has. */
+  joint: PostponeStage | null = null;
+  /** Called with each code that is about to end this subrequest; returns the one to go on with. nginx: r->post_subrequest. */
+  onSubrequestCode: ((sr: Request, code: number) => number) | null = null;
+  /** Called when this subrequest is over, whatever became of it. */
+  onSubrequestEnd: ((sr: Request) => void) | null = null;
+  /** Called when this subrequest ends, with its result. */
+  onSubrequestDone: ((sr: Request, rc: number) => void) | null = null;
+  /** Where a subrequest's body goes; null drops it. */
+  sink: BodyStage | null = null;
+  background = false;
+  /** Subrequests that are still under way. */
+  activeSubrequests = 0;
+  logged = false;
+
+  /** `now`: the present moment on the monotonic clock. */
+  constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null, now: number) {
+    this.stream = stream;
+    this.connection = stream.connection;
+    this.parent = parent;
+    this.main = parent === null ? this : parent.main;
+    this.http = server.http;
+    this.server = server;
+    this.location = server.root;
+    this.vars = parent === null ? [] : parent.main.vars;
+    this.head = head;
+    this.startTime = now;
+  }
+
+  get connectionId(): number {
+    return this.connection.id;
+  }
+
+  get status(): number {
+    return this.out.status;
+  }
+
+  /** A request header by lower-case name; the first one when there are several. */
+  header(name: string): string | undefined {
+    return this.head.header(name);
+  }
+
+  /** Writes a line to the error log of the request's location. */
+  log(level: Level, message: string): void {
+    if (this.http.explains && level <= INFO) this.main.said = message;
+    const log = this.connection.debugging ? debugOf(this.location.log) : this.location.log;
+    if (level <= log.level) log.log(level, message, this);
+  }
+
+  /** Whether lines of level debug are written: asked by callers whose lines take work to build. */
+  get debugging(): boolean {
+    return this.connection.debugging || this.location.log.level >= DEBUG;
+  }
+
+  /** What an error log line says about the request. nginx: ngx_http_log_error. */
+  logContext(): LogContext {
+    const main = this.main;
+    return {
+      action: main.logged ? 'logging request' : main.stream.action,
+      client: this.connection.remoteAddress || undefined,
+      server: this.server.settings.serverName,
+      request: main.line === '' ? undefined : main.line,
+      subrequest: this === main ? undefined : this.uri,
+      upstream: this.upstreamLog?.(this),
+      host: main.header('host'),
+      referrer: main.header('referer'),
+    };
+  }
+
+  /** Names the upstream in log lines while one is at work. */
+  upstreamLog: ((r: Request) => string | undefined) | undefined = undefined;
+
+  /** Goes on after a handler returned AGAIN, with the code it would have returned. */
+  resume(code: number): void {
+    resumePhases(this, code);
+  }
+
+  /** Runs a callback when the request ends, however it ends. The latest added runs first. */
+  onFinish(callback: () => void): void {
+    this.cleanups.push(callback);
+  }
+
+  /** Takes a callback of {@link onFinish} back. */
+  forget(callback: () => void): void {
+    const i = this.cleanups.lastIndexOf(callback);
+    if (i !== -1) this.cleanups.splice(i, 1);
+  }
+
+  /**
+   * Tells the source that the body chain can take another piece. Stages call it when they pass nothing on; the end of
+   * the chain calls it when the connection has room.
+   */
+  more(): void {
+    if (this.pumping) {
+      this.wantMore = true;
+      return;
+    }
+    this.pumping = true;
+    const before = enter(this);
+    do {
+      this.wantMore = false;
+      if (this.joint !== null) this.joint.pull();
+      else this.source?.pull(this);
+    } while (this.wantMore);
+    leave(before);
+    this.pumping = false;
+  }
+}
+
+let slots = 0;
+/**
+ * A number under which a module keeps its state on a request, in {@link Request.ctx}. Called once for each module, at load. Numbers are given
+ * out to those who do keep something, so that they are low and the arrays short.
+ */
+export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
+  let slot = -1;
+  return {
+    get: (r) => (slot === -1 ? undefined : (r.ctx[slot] as T | undefined)),
+    set: (r, value) => {
+      if (slot === -1) slot = slots++;
+      r.ctx[slot] = value;
+    },
+  };
+}
+
+let lastingSlots = 0;
+/** As {@link contextSlot}, for what belongs to the client's request as a whole: redirects keep it, and subrequests share it. */
+export function lastingSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T): void } {
+  let slot = -1;
+  return {
+    get: (r) => (slot === -1 ? undefined : (r.main.lasting[slot] as T | undefined)),
+    set: (r, value) => {
+      if (slot === -1) slot = lastingSlots++;
+      r.main.lasting[slot] = value;
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { enter, leave } from './at-work.js';
+import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
+import { logHead } from './debug-lines.js';
+import { finalize } from './finalize.js';
+import { findConfig } from './find-config.js';
+import { mapPath } from './map-path.js';
+import type { PhaseHandler } from './phase-handler.js';
+import type { Request } from './request.js';
+
+/** The phases in the order they run; find-config, post-rewrite and post-access stand between them in {@link runPhases}. */
+export const P = {
+  POST_READ: 0,
+  SERVER_REWRITE: 1,
+  FIND_CONFIG: 2,
+  REWRITE: 3,
+  POST_REWRITE: 4,
+  PREACCESS: 5,
+  ACCESS: 6,
+  POST_ACCESS: 7,
+  PRECONTENT: 8,
+  CONTENT: 9,
+} as const;
+
+const NONE: readonly PhaseHandler[] = [];
+
+function handlersOf(r: Request): readonly PhaseHandler[] {
+  switch (r.phase) {
+    case P.POST_READ:
+      return r.server.root.postRead;
+    case P.SERVER_REWRITE:
+      return r.server.root.serverRewrite;
+    case P.REWRITE:
+      return r.location.rewrite;
+    case P.PREACCESS:
+      return r.location.preaccess;
+    case P.ACCESS:
+      // Subrequests were let in with their parent.
+      return r === r.main ? r.location.access : NONE;
+    case P.PRECONTENT:
+      return r.location.precontent;
+    case P.CONTENT:
+      return r.location.content;
+    default:
+      return NONE;
+  }
+}
+
+/** Starts a request at its first phase, or an internal one at the server's rewrite phase. nginx: ngx_http_handler. */
+export function startPhases(r: Request): void {
+  r.phase = r.internal ? P.SERVER_REWRITE : P.POST_READ;
+  r.step = 0;
+  r.validLocation = true;
+  if (r.debugging && !r.internal) logHead(r);
+  runPhases(r);
+}
+
+/** Runs handlers until one must wait or the request is answered. nginx: ngx_http_core_run_phases. */
+export function runPhases(r: Request): void {
+  const before = enter(r);
+  run(r);
+  leave(before);
+}
+
+function run(r: Request): void {
+  for (;;) {
+    if (r.phase === P.FIND_CONFIG) {
+      if (!findConfig(r)) return;
+      r.phase = P.REWRITE;
+      r.step = 0;
+      continue;
+    }
+    if (r.phase === P.POST_REWRITE) {
+      if (!afterRewrite(r)) return;
+      continue;
+    }
+    if (r.phase === P.POST_ACCESS) {
+      if (!afterAccess(r)) return;
+      continue;
+    }
+    if (r.phase === P.CONTENT && r.contentHandler !== undefined) {
+      const handler = r.contentHandler;
+      const code = handler(r);
+      if (code !== AGAIN && code !== DONE) finalize(r, code);
+      return;
+    }
+    const handlers = handlersOf(r);
+    if (r.step >= handlers.length) {
+      if (r.phase === P.CONTENT) {
+        noHandler(r);
+        return;
+      }
+      r.phase++;
+      r.step = 0;
+      continue;
+    }
+    const code = handlers[r.step]!(r);
+    if (!advance(r, code)) return;
+  }
+}
+
+/** Goes on after AGAIN. The code is taken as if the waiting handler had returned it. */
+export function resumePhases(r: Request, code: Result): void {
+  const before = enter(r);
+  resume(r, code);
+  leave(before);
+}
+
+function resume(r: Request, code: Result): void {
+  if (r.phase === P.CONTENT && r.contentHandler !== undefined) {
+    if (code === DECLINED) {
+      r.contentHandler = undefined;
+      r.step = 0;
+      run(r);
+    } else finalize(r, code);
+    return;
+  }
+  if (advance(r, code)) run(r);
+}
+
+/** Runs the request's phases from content on, after a handler declined it late. nginx: finalize with NGX_DECLINED. */
+export function runContentPhases(r: Request): void {
+  r.contentHandler = undefined;
+  r.phase = P.CONTENT;
+  r.step = 0;
+  runPhases(r);
+}
+
+/** Runs a copy of a request from the content phase on. */
+export function runFromContent(r: Request): void {
+  r.phase = P.CONTENT;
+  r.step = 0;
+  runPhases(r);
+}
+
+/** Goes one step on by a handler's code. Returns false when the engine must stop. nginx: the phase checkers. */
+function advance(r: Request, code: Result): boolean {
+  if (code === AGAIN || code === DONE) return false;
+  if (code === DECLINED) {
+    r.step++;
+    return true;
+  }
+  switch (r.phase) {
+    case P.POST_READ:
+    case P.PREACCESS:
+    case P.PRECONTENT:
+      if (code === OK) {
+        r.phase++;
+        r.step = 0;
+        return true;
+      }
+      break;
+    case P.ACCESS:
+      if (r.location.settings.satisfy === 'all') {
+        if (code === OK) {
+          r.step++;
+          return true;
+        }
+      } else {
+        if (code === OK) {
+          r.accessCode = 0;
+          // A refusal may have asked for credentials; nobody needs them any more.
+          r.out.wwwAuthenticate = undefined;
+          r.phase = P.POST_ACCESS;
+          r.step = 0;
+          return true;
+        }
+        if (code === 403 || code === 401) {
+          if (r.accessCode !== 401) r.accessCode = code;
+          r.step++;
+          return true;
+        }
+      }
+      if (code === 401) {
+        refuse(r);
+        return false;
+      }
+      break;
+    default:
+      break;
+  }
+  finalize(r, code);
+  return false;
+}
+
+/** Answers 401, after `auth_delay`, which makes guessing passwords slow. nginx: ngx_http_core_auth_delay. */
+function refuse(r: Request): void {
+  r.accessCode = 0;
+  const delay = r.location.settings.authDelay;
+  if (delay === 0) {
+    finalize(r, 401);
+    return;
+  }
+  r.log(INFO, 'delaying unauthorized request');
+  const timer = setTimeout(finalize, delay, r, 401);
+  r.onFinish(() => clearTimeout(timer));
+}
+
+// nginx: ngx_http_core_post_rewrite_phase.
+function afterRewrite(r: Request): boolean {
+  if (!r.uriChanged) {
+    r.phase = P.PREACCESS;
+    r.step = 0;
+    return true;
+  }
+  if (--r.uriChanges === 0) {
+    r.log(ERR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
+    finalize(r, 500);
+    return false;
+  }
+  r.phase = P.FIND_CONFIG;
+  r.location = r.server.root;
+  r.uriChanged = false;
+  return true;
+}
+
+// nginx: ngx_http_core_post_access_phase.
+function afterAccess(r: Request): boolean {
+  const code = r.accessCode;
+  if (code !== 0) {
+    r.accessCode = 0;
+    if (code === 403) r.log(ERR, 'access forbidden by rule');
+    if (code === 401) refuse(r);
+    else finalize(r, code);
+    return false;
+  }
+  r.phase = P.PRECONTENT;
+  r.step = 0;
+  return true;
+}
+
+// nginx: the end of ngx_http_core_content_phase.
+function noHandler(r: Request): void {
+  if (r.uri.endsWith('/')) {
+    const path = mapPath(r);
+    if (path !== undefined) r.log(ERR, `directory index of "${path}" is forbidden`);
+    finalize(r, 403);
+    return;
+  }
+  r.log(ERR, 'no handler found');
+  finalize(r, 404);
+}

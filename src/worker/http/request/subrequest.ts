@@ -1,0 +1,90 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { METHOD } from '../syntax/method.js';
+import type { BodyStage } from './body-stage.js';
+import { abandonSubrequest } from './finalize.js';
+import { extension } from './internal-redirect.js';
+import { Request } from './request.js';
+import { runFromContent, startPhases } from './run-phases.js';
+
+/** What a subrequest is for. */
+export interface SubrequestOptions {
+  readonly uri: string;
+  readonly args?: string;
+  /** Keeps the parent's method instead of GET. */
+  readonly keepMethod?: boolean;
+  /** Nobody waits for it; it may outlive the parent's response. nginx: NGX_HTTP_SUBREQUEST_BACKGROUND. */
+  readonly background?: boolean;
+  /** The body is not wanted: the subrequest sends only its head. */
+  readonly headerOnly?: boolean;
+  /** It begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
+  readonly clone?: boolean;
+  /** Where the body goes; without it the body is dropped. The sink must call `r.more()` on the subrequest for the next piece. */
+  readonly sink?: BodyStage;
+  /** Called with each code that is about to end the subrequest; returns the one to go on with. nginx: ngx_http_post_subrequest_t. */
+  readonly code?: (sr: Request, code: number) => number;
+  /** Called once the subrequest is over, after its error page if it had one. Not called when the main request breaks off. */
+  readonly end?: (sr: Request) => void;
+  /**
+   * Called once with the subrequest's result: OK or a status, for which no page is sent then. Its `out` still holds the
+   * response head.
+   */
+  readonly done?: (sr: Request, code: number) => void;
+}
+
+/**
+ * Runs another request of this server inside a request. It begins in the next turn of the event loop's current phase,
+ * so that the caller can return AGAIN first. Returns undefined when subrequests nest too deep. nginx: ngx_http_subrequest.
+ */
+export function startSubrequest(r: Request, options: SubrequestOptions): Request | undefined {
+  if (r.subrequests === 0) {
+    r.log(ERR, `subrequests cycle while processing "${options.uri}"`);
+    return undefined;
+  }
+  const sr = new Request(r.stream, r.server, r.head, r, performance.now());
+  sr.body = r.body;
+  sr.contentLength = r.contentLength;
+  sr.chunkedIn = r.chunkedIn;
+  sr.method = options.keepMethod ? r.method : 'GET';
+  sr.methodBit = options.keepMethod ? r.methodBit : METHOD.GET;
+  sr.httpVersion = r.httpVersion;
+  sr.line = r.line;
+  sr.uri = options.uri;
+  sr.args = options.args ?? '';
+  sr.unparsedUri = r.unparsedUri;
+  sr.validUnparsedUri = false;
+  sr.exten = extension(options.uri);
+  sr.schema = r.schema;
+  sr.internal = true;
+  sr.discardingBody = r.discardingBody;
+  sr.expectTested = true;
+  sr.subrequests = r.subrequests - 1;
+  sr.headerOnly = options.headerOnly ?? false;
+  sr.background = options.background ?? false;
+  sr.sink = options.sink ?? null;
+  sr.onSubrequestDone = options.done ?? null;
+  sr.onSubrequestCode = options.code ?? null;
+  sr.onSubrequestEnd = options.end ?? null;
+  if (!sr.background) {
+    const abandon = (): void => abandonSubrequest(sr);
+    r.main.onFinish(abandon);
+    // A response may be made of any number of subrequests: those that are over are let go.
+    sr.onFinish(() => r.main.forget(abandon));
+  }
+  r.activeSubrequests++;
+  if (options.clone) {
+    sr.location = r.location;
+    sr.validUnparsedUri = r.validUnparsedUri;
+    sr.validLocation = r.validLocation;
+    sr.contentHandler = r.contentHandler;
+    sr.exten = r.exten;
+    process.nextTick(runFromContent, sr);
+    return sr;
+  }
+  process.nextTick(begin, sr);
+  return sr;
+}
+
+function begin(sr: Request): void {
+  if (sr.main.finished && !sr.background) return;
+  startPhases(sr);
+}

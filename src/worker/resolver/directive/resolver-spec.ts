@@ -1,0 +1,45 @@
+import type { HostRef } from '../../../shared/config/define.js';
+import { parseTime } from '../../../shared/config/language/units.js';
+import { parseBackendUrl } from '../../../shared/net/backend-url.js';
+import type { Context } from '../../module.js';
+
+/** What a `resolver` line says. */
+export interface ResolverSpec {
+  readonly servers: readonly { readonly addresses: HostRef | readonly string[]; readonly port: number }[];
+  /** Seconds for which answers count, instead of what they say themselves; 0: as they say. */
+  readonly valid: number;
+  readonly ipv4: boolean;
+  readonly ipv6: boolean;
+  /** Where its numbers are shown; empty for nowhere. */
+  readonly statusZone: string;
+}
+
+/** Reads a `resolver` line. nginx: ngx_resolver_create. */
+export function readResolver(ctx: Context): ResolverSpec {
+  const servers: ResolverSpec['servers'][number][] = [];
+  let valid = 0;
+  let ipv4 = true;
+  let ipv6 = true;
+  let statusZone = '';
+  for (const [i, text] of ctx.node.args.entries()) {
+    const bad = (): never => ctx.fail(`invalid parameter: ${text}`, { arg: i });
+    const [key, value] = text.split(/=(.*)/s) as [string, string | undefined];
+    if (value !== undefined && key === 'valid') valid = parseTime(value, 's') ?? bad();
+    else if (value !== undefined && key === 'ipv4') ipv4 = onOff(value, bad);
+    else if (value !== undefined && key === 'ipv6') ipv6 = onOff(value, bad);
+    else if (value !== undefined && key === 'status_zone') statusZone = value;
+    else {
+      const url = parseBackendUrl(text, { defaultPort: 53, uriPart: false });
+      if (typeof url === 'string') return ctx.fail(`${url} in resolver "${text}"`, { arg: i });
+      const addresses = url.address === undefined ? ctx.host(url.host, 'resolver', { shown: text }) : [url.address];
+      servers.push({ addresses, port: url.port });
+    }
+  }
+  if (!ipv4 && !ipv6) ctx.fail('"ipv4" and "ipv6" cannot both be "off"');
+  if (servers.length === 0 && ctx.node.args.length > 0) ctx.fail('no name servers defined');
+  return { servers, valid, ipv4, ipv6, statusZone };
+}
+
+function onOff(value: string, bad: () => never): boolean {
+  return value === 'on' ? true : value === 'off' ? false : bad();
+}

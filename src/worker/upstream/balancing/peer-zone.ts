@@ -1,0 +1,225 @@
+import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import type { Peer, PeerSet } from './peer.js';
+
+/** The numbers of a peer that workers share, in the order they are stored. */
+const FIELDS = [
+  'effectiveWeight',
+  'currentWeight',
+  'fails',
+  'accessed',
+  'checked',
+  'recoveredAt',
+  'headerTime',
+  'responseTime',
+  'inflightTime',
+  'inflightLast',
+  'inflightChanged',
+  'inflightRequests',
+  'health',
+] as const satisfies readonly (keyof Peer)[];
+
+/** Places of peers that are gone are cleared when there are so many more of them than peers. */
+const SPARE_PLACES = 64;
+
+/** `leads` says which worker does what one does for all. `state` holds {@link FIELDS} of each peer in the order of `keys`; `held` the connections of one worker in the same order. */
+const DDL = `CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, keys TEXT, state BLOB) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS held (name TEXT, worker INTEGER, conns BLOB, PRIMARY KEY (name, worker)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS leads (name TEXT PRIMARY KEY, worker INTEGER, until INTEGER) WITHOUT ROWID;`;
+
+interface Statements {
+  readonly read: Statement<[string, Uint8Array]>;
+  readonly write: Statement<never>;
+  readonly readHeld: Statement<[number, Uint8Array]>;
+  readonly writeHeld: Statement<never>;
+  readonly dropHeld: Statement<never>;
+  readonly readLead: Statement<[number, number]>;
+  readonly writeLead: Statement<never>;
+}
+
+/** The `zone` of one or several groups. */
+export class PeerZone {
+  readonly sql: Sql;
+  readonly worker: number;
+  readonly statements: Statements;
+
+  constructor(sql: Sql, worker: number) {
+    this.sql = sql;
+    this.worker = worker;
+    this.statements = {
+      read: sql.prepare('SELECT keys, state FROM groups WHERE name = ?'),
+      write: sql.prepare('INSERT OR REPLACE INTO groups VALUES (?, ?, ?)'),
+      readHeld: sql.prepare('SELECT worker, conns FROM held WHERE name = ?'),
+      writeHeld: sql.prepare('INSERT OR REPLACE INTO held VALUES (?, ?, ?)'),
+      dropHeld: sql.prepare('DELETE FROM held WHERE name = ?'),
+      readLead: sql.prepare('SELECT worker, until FROM leads WHERE name = ?'),
+      writeLead: sql.prepare('INSERT OR REPLACE INTO leads VALUES (?, ?, ?)'),
+    };
+  }
+
+  /** Takes or keeps a group's lead for so many milliseconds, unless another worker has it. For inside a transaction. */
+  lead(name: string, ms: number): boolean {
+    const now = monotonicMs();
+    const [holder, until] = this.statements.readLead.get(name) ?? [this.worker, 0];
+    if (holder !== this.worker && until > now) return false;
+    this.statements.writeLead.run(name, this.worker, Math.ceil(now + ms));
+    return true;
+  }
+}
+
+export type PeerZoneRef = ZoneRef<PeerZone, undefined>;
+
+/** Backends' standing, shared by the workers of one configuration. nginx: ngx_http_upstream_zone_module. */
+export const peerZone: ZoneKind<PeerZone, undefined> = {
+  id: 'upstream',
+  ddl: DDL,
+  noreuse: true,
+  open: (sql, _zone, worker) => new PeerZone(sql, worker),
+  release(sql, worker) {
+    sql.prepare('DELETE FROM held WHERE worker = ?').run(worker);
+    sql.prepare('DELETE FROM leads WHERE worker = ?').run(worker);
+  },
+};
+
+/**
+ * Brings the peers of a group in line with the zone inside each transaction that asks for it, and stores what the transaction
+ * made of them. Outside of transactions the peers are as this worker saw them last.
+ */
+export class SharedPeers implements TransactionHooks {
+  readonly #zone: PeerZone;
+  readonly #set: PeerSet;
+  #version = -1;
+  /** Peers by their place in the zone; undefined for those that only other workers have. */
+  #places: (Peer | undefined)[] = [];
+  #keys = '';
+  #loaded = false;
+  /** Connections of the other workers by place. */
+  #others: Uint32Array = new Uint32Array(0);
+  /** This worker's connections by place, as the transaction leaves them. */
+  #held: Uint32Array = new Uint32Array(0);
+  /** The same before the transaction. */
+  #heldBefore: Uint32Array = new Uint32Array(0);
+  #stateBefore: Float64Array = new Float64Array(0);
+  /** The zone does not have all places yet, or has too many. */
+  #misplaced = false;
+
+  constructor(zone: PeerZone, set: PeerSet) {
+    this.#zone = zone;
+    this.#set = set;
+    zone.sql.hook(this);
+  }
+
+  begin(): void {
+    this.#loaded = false;
+  }
+
+  /** Reads the group's state. For inside a transaction; the first call in it does the work. */
+  load(): void {
+    if (this.#loaded) return;
+    this.#loaded = true;
+    const { statements, worker } = this.#zone;
+    const name = this.#set.name;
+    const row = statements.read.get(name);
+    const keys = row?.[0] ?? '';
+    let state = row === undefined ? new Float64Array(0) : numbers(row[1]);
+    if (row === undefined || keys !== this.#keys || this.#version !== this.#set.config.version) state = this.#place(keys, state);
+    const places = this.#places;
+    const others = new Uint32Array(places.length);
+    for (const [holder, bytes] of statements.readHeld.all(name)) {
+      if (holder === worker) continue;
+      const conns = counts(bytes);
+      for (let i = 0; i < conns.length && i < others.length; i++) others[i]! += conns[i]!;
+    }
+    this.#others = others;
+    const before = new Float64Array(places.length * FIELDS.length);
+    before.set(state.subarray(0, before.length));
+    for (let i = 0; i < places.length; i++) {
+      const peer = places[i];
+      if (peer === undefined) continue;
+      peer.conns = others[i]! + this.#heldBefore[i]!;
+      const at = i * FIELDS.length;
+      // A place that no worker has stored anything for.
+      if (at >= state.length) continue;
+      for (let field = 0; field < FIELDS.length; field++) peer[FIELDS[field]!] = state[at + field]!;
+    }
+    this.#stateBefore = before;
+    this.#misplaced = state.length !== before.length || this.#keys !== keys;
+  }
+
+  /** Finds the places of the peers, after the peers or the places changed. Returns the state in the order of the places. */
+  #place(keys: string, state: Float64Array): Float64Array {
+    const own = keyed(this.#set);
+    const known = keys === '' ? [] : keys.split('\n');
+    const wasHeld = new Map<Peer, number>();
+    for (const [i, peer] of this.#places.entries()) if (peer !== undefined) wasHeld.set(peer, this.#heldBefore[i]!);
+    const added = [...own.keys()].filter((key) => !known.includes(key));
+    let stored = state;
+    let all = [...known, ...added];
+    if (known.length > 2 * own.size + SPARE_PLACES) {
+      // The other workers store what they hold again with their next transaction.
+      this.#zone.statements.dropHeld.run(this.#set.name);
+      all = all.filter((key) => own.has(key));
+      const packed = new Float64Array(all.filter((key) => known.includes(key)).length * FIELDS.length);
+      let at = 0;
+      for (const key of all) {
+        const from = known.indexOf(key) * FIELDS.length;
+        if (from < 0) continue;
+        packed.set(state.subarray(from, from + FIELDS.length), at);
+        at += FIELDS.length;
+      }
+      stored = packed;
+    }
+    this.#places = all.map((key) => own.get(key));
+    this.#keys = all.join('\n');
+    this.#version = this.#set.config.version;
+    this.#heldBefore = new Uint32Array(all.length);
+    for (const [i, peer] of this.#places.entries()) this.#heldBefore[i] = peer === undefined ? 0 : (wasHeld.get(peer) ?? 0);
+    return stored;
+  }
+
+  end(): void {
+    if (!this.#loaded) return;
+    const { statements, worker } = this.#zone;
+    const places = this.#places;
+    const state = new Float64Array(places.length * FIELDS.length);
+    state.set(this.#stateBefore);
+    const held = new Uint32Array(places.length);
+    for (let i = 0; i < places.length; i++) {
+      const peer = places[i];
+      if (peer === undefined) continue;
+      held[i] = Math.max(peer.conns - this.#others[i]!, 0);
+      for (let field = 0; field < FIELDS.length; field++) state[i * FIELDS.length + field] = peer[FIELDS[field]!];
+    }
+    this.#held = held;
+    if (this.#misplaced || !same(state, this.#stateBefore)) statements.write.run(this.#set.name, this.#keys, bytesOf(state));
+    statements.writeHeld.run(this.#set.name, worker, bytesOf(held));
+  }
+
+  committed(): void {
+    if (this.#loaded) this.#heldBefore = this.#held;
+  }
+}
+
+/** Peers by what they are known by in all workers: the set, the address, and which of several lines with it. */
+function keyed(set: PeerSet): Map<string, Peer> {
+  const all = new Map<string, Peer>();
+  for (const [which, peers] of [set.peers, set.backup?.peers ?? []].entries()) {
+    for (const peer of peers) {
+      let key = `${which} ${peer.name}`;
+      for (let n = 2; all.has(key); n++) key = `${which} ${peer.name} ${n}`;
+      all.set(key, peer);
+    }
+  }
+  return all;
+}
+
+const bytesOf = (numbers: Float64Array | Uint32Array): Uint8Array => new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+
+// Copied, since the bytes of a row may lie anywhere.
+const numbers = (bytes: Uint8Array): Float64Array => new Float64Array(bytes.slice().buffer);
+const counts = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
+
+function same(a: Float64Array, b: Float64Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

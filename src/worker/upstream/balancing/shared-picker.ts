@@ -1,0 +1,143 @@
+import type { ZoneJob } from '../../../shared/zone/kind.js';
+import { enter, leave } from '../../http/request/at-work.js';
+import type { Request } from '../../http/request/request.js';
+import type { Attempt } from './attempt.js';
+import { type Balancer, PICKING, type Picker, type PickerOwner } from './balancer.js';
+import { PEER_OK, type Peer, type PeerSet } from './peer.js';
+import { type PeerZone, SharedPeers } from './peer-zone.js';
+
+/** Lets a group's choices be made with what all workers know of the peers. */
+export class SharedBalancer implements Balancer {
+  readonly zone: PeerZone;
+  readonly set: PeerSet;
+  readonly shared: SharedPeers;
+  readonly #inner: Balancer;
+
+  constructor(inner: Balancer, set: PeerSet, zone: PeerZone) {
+    this.#inner = inner;
+    this.set = set;
+    this.zone = zone;
+    this.shared = new SharedPeers(zone, set);
+  }
+
+  begin(r: Request): SharedPicker {
+    return new SharedPicker(this, r, this.#inner.begin(r));
+  }
+
+  /** Brings this worker's view of the peers up to date, if the zone is free now. */
+  refresh(): void {
+    this.zone.sql.now(() => this.shared.load());
+  }
+
+  /** Changes the peers for all workers. `change` may run again after a rollback. */
+  change(change: () => void): void {
+    this.zone.sql.submit(new Change(this.shared, change));
+  }
+
+  /** Takes or keeps for `ms` the lead in what one worker does for all; `then` is told whether this one has it, and sees the peers as they are. */
+  lead(ms: number, then: (leads: boolean) => void): void {
+    let leads = false;
+    this.zone.sql.submit({
+      work: () => {
+        this.shared.load();
+        leads = this.zone.lead(this.set.name, ms);
+      },
+      after: () => then(leads),
+    });
+  }
+}
+
+/** Lets another picker work inside the zone's transactions. */
+class SharedPicker implements Picker {
+  tries: number;
+  readonly groupName: string;
+  readonly balancer: SharedBalancer;
+  readonly r: Request;
+  readonly inner: Picker;
+
+  constructor(balancer: SharedBalancer, r: Request, inner: Picker) {
+    this.balancer = balancer;
+    this.r = r;
+    this.inner = inner;
+    this.tries = inner.tries;
+    this.groupName = inner.groupName;
+  }
+
+  get hint(): string | undefined {
+    return this.inner.hint;
+  }
+
+  set hint(hint: string | undefined) {
+    this.inner.hint = hint;
+  }
+
+  next(owner: PickerOwner): typeof PICKING {
+    this.balancer.zone.sql.submit(new Pick(this, owner));
+    return PICKING;
+  }
+
+  done(peer: Peer, state: number, attempt: Attempt | null): void {
+    const { set, zone } = this.balancer;
+    this.tries = set.single ? 0 : Math.max(this.tries - 1, 0);
+    const job = new Change(this.balancer.shared, () => this.inner.done(peer, state, attempt));
+    // A place that others wait for, or a failure that they should know of, is told at once.
+    if (state !== PEER_OK || peer.maxConns !== 0) zone.sql.submit(job);
+    else zone.sql.defer(job);
+  }
+
+  headerReceived(peer: Peer, attempt: Attempt): void {
+    const { inner } = this;
+    if (inner.headerReceived !== undefined)
+      this.balancer.zone.sql.submit(new Change(this.balancer.shared, () => inner.headerReceived!(peer, attempt)));
+  }
+}
+
+/** The choice of one peer. */
+class Pick implements ZoneJob, PickerOwner {
+  readonly #picker: SharedPicker;
+  readonly #owner: PickerOwner;
+  #made = false;
+  #peer: Peer | null = null;
+
+  constructor(picker: SharedPicker, owner: PickerOwner) {
+    this.#picker = picker;
+    this.#owner = owner;
+  }
+
+  work(): void {
+    this.#picker.balancer.shared.load();
+    // The transaction was undone, but not what the request remembers of it.
+    if (this.#made) {
+      if (this.#peer !== null) this.#peer.conns++;
+      return;
+    }
+    this.#made = true;
+    this.#peer = this.#picker.inner.next(this) as Peer | null;
+  }
+
+  after(): void {
+    const before = enter(this.#picker.r);
+    this.#owner.picked(this.#peer);
+    leave(before);
+  }
+
+  picked(): void {}
+}
+
+/** A change of a peer's standing. */
+class Change implements ZoneJob {
+  readonly #shared: SharedPeers;
+  readonly #change: () => void;
+
+  constructor(shared: SharedPeers, change: () => void) {
+    this.#shared = shared;
+    this.#change = change;
+  }
+
+  work(): void {
+    this.#shared.load();
+    this.#change();
+  }
+
+  after(): void {}
+}

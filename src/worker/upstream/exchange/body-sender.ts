@@ -1,0 +1,130 @@
+import { readSync } from 'node:fs';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { CRIT } from '../../../shared/log/level.js';
+import type { RequestBody } from '../../http/request/request-body.js';
+import type { UpstreamConnection } from '../connection/connection.js';
+import { writePiece } from './body-frame.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Writes a request with its body to a connection, as fast as that takes it. */
+export interface RequestSender {
+  start(): void;
+  /** The connection has room again. */
+  drained(): void;
+  /** Nothing more may be written. */
+  stop(): void;
+}
+
+/** Bytes written at a time. */
+const PIECE = 64 * 1024;
+/** Up to this size head and body leave in one write. */
+const COPY_LIMIT = 32 * 1024;
+
+/** What sends the request at hand; null when it has no body. */
+export function makeBodySender(u: UpstreamRequest, c: UpstreamConnection): RequestSender | null {
+  const { r, exchange } = u;
+  if (r.requestBodyNoBuffering && u.relay !== null) return u.relay.bind(c);
+  if (!exchange.sendsBody || r.body === null || r.body.length === 0) return null;
+  return new BodySender(u, c, r.body);
+}
+
+/** Sends a body that was read before, from memory or from its temporary file. */
+class BodySender implements RequestSender {
+  readonly #u: UpstreamRequest;
+  readonly #c: UpstreamConnection;
+  readonly #body: RequestBody;
+  #chunk = 0;
+  #offset = 0;
+  #last = false;
+  #stopped = false;
+
+  constructor(u: UpstreamRequest, c: UpstreamConnection, body: RequestBody) {
+    this.#u = u;
+    this.#c = c;
+    this.#body = body;
+  }
+
+  start(): void {
+    const text = this.#u.exchange.requestText;
+    const body = this.#body;
+    if (body.file === undefined && text.length + body.length <= COPY_LIMIT) {
+      const frame = this.#u.exchange.bodyFrame;
+      const before = frame === undefined ? text : text + frame.before(body.length);
+      const after = frame === undefined ? '' : frame.after(body.length) + frame.last;
+      const whole = Buffer.allocUnsafe(before.length + body.length + after.length);
+      let at = whole.write(before, 0, before.length, 'latin1');
+      for (const chunk of body.chunks) at += chunk.copy(whole, at);
+      whole.write(after, at, after.length, 'latin1');
+      this.#last = true;
+      this.#chunk = body.chunks.length;
+      this.#ended(this.#c.write(whole));
+      return;
+    }
+    if (this.#c.writeText(text)) this.#write();
+  }
+
+  drained(): void {
+    if (this.#stopped) return;
+    if (this.#allWritten()) {
+      if (this.#c.flushed) this.#u.requestComplete();
+      return;
+    }
+    this.#u.awaitSend();
+    this.#write();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #allWritten(): boolean {
+    const body = this.#body;
+    return body.file === undefined ? this.#chunk >= body.chunks.length : this.#offset >= body.length;
+  }
+
+  #write(): void {
+    let flowing = true;
+    while (flowing && !this.#allWritten() && !this.#stopped) {
+      const piece = this.#next();
+      if (piece === undefined) {
+        this.#u.finalize(500);
+        return;
+      }
+      flowing = writePiece(this.#c, this.#u.exchange.bodyFrame, piece);
+    }
+    if (!this.#stopped && this.#allWritten()) this.#ended(flowing);
+  }
+
+  #ended(wasFlowing: boolean): void {
+    const frame = this.#u.exchange.bodyFrame;
+    const flowing = frame === undefined || this.#last ? wasFlowing : this.#c.writeText(frame.last);
+    this.#last = true;
+    if (this.#c.flushed) this.#u.requestComplete();
+    else if (flowing) this.#c.awaitFlush();
+  }
+
+  #next(): Buffer | undefined {
+    const body = this.#body;
+    if (body.file === undefined) {
+      const chunk = body.chunks[this.#chunk]!;
+      const piece = chunk.subarray(this.#offset, this.#offset + PIECE);
+      this.#offset += piece.length;
+      if (this.#offset >= chunk.length) {
+        this.#chunk++;
+        this.#offset = 0;
+      }
+      return piece;
+    }
+    const size = Math.min(PIECE, body.length - this.#offset);
+    const piece = Buffer.allocUnsafe(size);
+    try {
+      const read = readSync(body.file.fd, piece, 0, size, this.#offset);
+      if (read === 0) throw new Error('file has been truncated');
+      this.#offset += read;
+      return read === size ? piece : piece.subarray(0, read);
+    } catch (error) {
+      this.#u.log(CRIT, `pread() "${body.file.path}" failed (${errnoText(error)})`);
+      return undefined;
+    }
+  }
+}

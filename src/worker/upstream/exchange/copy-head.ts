@@ -1,0 +1,190 @@
+import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
+import { DECLINED } from '../../http/request/codes.js';
+import { finalize } from '../../http/request/finalize.js';
+import { internalRedirect, namedLocation } from '../../http/request/internal-redirect.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { K } from '../response/header-kinds.js';
+import { IGNORE } from '../settings/failure.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/**
+ * Makes the client's response head of the backend's. Returns false when the backend sent the request elsewhere, so that
+ * there is nothing more to do. nginx: ngx_http_upstream_process_headers.
+ */
+export function processHead(u: UpstreamRequest): boolean {
+  const { r, conf, head } = u;
+  const settings = conf.settings;
+  if (head.has(K.XA_REDIRECT) && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
+    redirectInside(u, head.value(K.XA_REDIRECT)!);
+    return false;
+  }
+  if (head.has(K.XA_LIMIT_RATE)) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
+  if (head.has(K.XA_BUFFERING)) changeBuffering(u);
+  if (head.has(K.XA_CHARSET)) overrideCharset(u);
+  const { headers } = head;
+  for (let i = 0; i < headers.length; i++) {
+    const { kind, name, value } = headers[i]!;
+    if (kind === K.OTHER) r.out.add(name, value);
+    else if (kind > 0 && kind < K.HIDDEN) copyHeader(u, kind, name, value);
+  }
+  const out = r.out;
+  if (conf.passServer && !head.has(K.SERVER)) out.omitServer = true;
+  if (conf.passDate && !head.has(K.DATE)) out.omitDate = true;
+  out.status = head.status;
+  out.statusText = head.statusText;
+  out.contentLength = head.contentLength;
+  r.disableNotModified = !u.cacheable;
+  if (settings.forceRanges) {
+    out.allowRanges = true;
+    r.singleRange = !u.cached;
+  }
+  return true;
+}
+
+/** Copies one header. nginx: the copy handlers of ngx_http_upstream_headers_in. */
+function copyHeader(u: UpstreamRequest, kind: number, name: string, value: string): void {
+  const { r, conf } = u;
+  const out = r.out;
+  switch (kind) {
+    case K.CONTENT_LENGTH:
+    case K.CONNECTION:
+    case K.KEEP_ALIVE:
+    case K.TRANSFER_ENCODING:
+      return;
+    case K.CONTENT_TYPE:
+      out.readContentType(value);
+      return;
+    case K.DATE:
+      out.adopt('date', name, value);
+      return;
+    case K.LAST_MODIFIED:
+      out.adopt('lastModifiedText', name, value);
+      out.lastModified = parseHttpDate(value);
+      return;
+    case K.ETAG:
+      out.adopt('etag', name, value);
+      return;
+    case K.SERVER:
+      out.adopt('server', name, value);
+      return;
+    case K.LOCATION:
+      copyLocation(u, name, value);
+      return;
+    case K.REFRESH:
+      copyRefresh(u, name, value);
+      return;
+    case K.SET_COOKIE:
+      out.add(name, conf.rewriter?.cookie(r, value) ?? value);
+      return;
+    case K.EXPIRES:
+      out.adopt('expires', name, value);
+      return;
+    case K.ACCEPT_RANGES:
+      if (conf.settings.forceRanges) return;
+      if (u.cached || u.cacheable) {
+        out.allowRanges = true;
+        r.singleRange = !u.cached;
+        return;
+      }
+      out.adopt('acceptRanges', name, value);
+      return;
+    case K.UPGRADE:
+      if (r.httpVersion < 2000) out.add(name, value);
+      return;
+    case K.CONTENT_RANGE:
+      out.adopt('contentRange', name, value);
+      return;
+    case K.CONTENT_ENCODING:
+      out.adopt('contentEncoding', name, value);
+      return;
+    default:
+      out.add(name, value);
+  }
+}
+
+// nginx: ngx_http_upstream_rewrite_location.
+function copyLocation(u: UpstreamRequest, name: string, value: string): void {
+  const out = u.r.out;
+  const rewriter = u.conf.rewriter;
+  if (rewriter?.redirects) {
+    const changed = rewriter.redirect(u.r, value, 0);
+    if (changed === undefined) out.add(name, value);
+    else out.adopt('location', name, changed);
+  } else if (value.charCodeAt(0) === 47) out.add(name, value);
+  // A path stays as it is: only the server's own redirects are made absolute.
+  else out.adopt('location', name, value);
+}
+
+// nginx: ngx_http_upstream_rewrite_refresh.
+function copyRefresh(u: UpstreamRequest, name: string, value: string): void {
+  const out = u.r.out;
+  const rewriter = u.conf.rewriter;
+  if (!rewriter?.redirects) {
+    out.adopt('refresh', name, value);
+    return;
+  }
+  const at = value.toLowerCase().indexOf('url=');
+  const changed = at === -1 ? undefined : rewriter.redirect(u.r, value, at + 4);
+  if (changed === undefined) out.add(name, value);
+  else out.adopt('refresh', name, changed);
+}
+
+function limitRate(u: UpstreamRequest, value: string): void {
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_LIMIT_RATE) !== 0 || !/^\d+$/.test(value)) return;
+  u.r.limitRate = Number(value);
+  u.r.limitRateSet = true;
+}
+
+// nginx: ngx_http_upstream_process_charset.
+function overrideCharset(u: UpstreamRequest): void {
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) u.r.out.overrideCharset = u.head.value(K.XA_CHARSET);
+}
+
+// nginx: ngx_http_upstream_process_buffering.
+function changeBuffering(u: UpstreamRequest): void {
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_BUFFERING) !== 0 || !u.conf.changeBuffering) return;
+  for (const header of u.head.headers) {
+    if ((header.kind & ~K.HIDDEN) !== K.XA_BUFFERING) continue;
+    const value = header.value.toLowerCase();
+    if (value === 'no') u.buffering = false;
+    else if (value === 'yes') u.buffering = true;
+  }
+}
+
+/** Headers that stay when a response is taken from inside the server instead. */
+const KEPT_ON_REDIRECT = new Set<number>([
+  K.CONTENT_TYPE,
+  K.SET_COOKIE,
+  K.CONTENT_DISPOSITION,
+  K.CACHE_CONTROL,
+  K.EXPIRES,
+  K.ACCEPT_RANGES,
+]);
+
+/** Follows X-Accel-Redirect. */
+function redirectInside(u: UpstreamRequest, target: string): void {
+  const { r, head } = u;
+  u.finalize(DECLINED);
+  for (const { kind, name, value } of head.headers) {
+    if (kind === K.DROPPED) continue;
+    const plain = kind & ~K.HIDDEN;
+    if (KEPT_ON_REDIRECT.has(plain)) copyHeader(u, plain, name, value);
+  }
+  if (head.has(K.XA_LIMIT_RATE)) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
+  if (head.has(K.XA_CHARSET)) overrideCharset(u);
+  if (target.startsWith('@')) {
+    namedLocation(r, target);
+    return;
+  }
+  const uri = parseUnsafeUri(r, target);
+  if (uri === undefined) {
+    finalize(r, 404);
+    return;
+  }
+  if (r.methodBit !== METHOD.HEAD) {
+    r.methodBit = METHOD.GET;
+    r.method = 'GET';
+  }
+  internalRedirect(r, uri.uri, uri.args);
+}

@@ -1,0 +1,20 @@
+import { INFO } from '../../../shared/log/level.js';
+import { passEarlyHints } from '../../http/message/early-hints.js';
+import { K } from '../response/header-kinds.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Passes a 103 head of `size` bytes on to the client. nginx: ngx_http_upstream_process_early_hints. */
+export function sendEarlyHints(u: UpstreamRequest, size: number): void {
+  const { r, conf, head } = u;
+  if (!conf.passEarlyHints) return;
+  u.earlyHintsLength += size;
+  if (u.earlyHintsLength > conf.settings.bufferSize) {
+    u.log(INFO, 'upstream sent too big early hints');
+    return;
+  }
+  const fields: string[] = [];
+  for (const { kind, name, value } of head.headers) {
+    if ((kind & K.HIDDEN) === 0) fields.push(name, value);
+  }
+  passEarlyHints(r, fields);
+}

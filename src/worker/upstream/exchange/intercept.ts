@@ -1,0 +1,25 @@
+import { K } from '../response/header-kinds.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Answers a backend's error with a page of the location. Returns false when its own answer goes out. nginx: ngx_http_upstream_intercept_errors. */
+export function interceptError(u: UpstreamRequest, status: number): boolean {
+  const { r, conf, head } = u;
+  if (status === 404 && conf.intercept404) {
+    u.finalize(404);
+    return true;
+  }
+  if (!conf.settings.interceptErrors) return false;
+  const pages = r.location.settings.errorPages;
+  for (let i = 0; i < pages.length; i++) {
+    if (pages[i]!.status !== status) continue;
+    if (status === 401) {
+      for (const { kind, name, value } of head.headers) {
+        if ((kind & ~K.HIDDEN) === K.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
+      }
+    }
+    conf.cache?.intercepted(u, status);
+    u.finalize(status);
+    return true;
+  }
+  return false;
+}

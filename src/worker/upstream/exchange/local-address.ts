@@ -1,0 +1,33 @@
+import { isIP } from 'node:net';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { ConnectOptions } from '../connection/connector.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+const anyAddress: ConnectOptions = { localAddress: undefined, localPort: undefined, keepAlive: false };
+const anyAddressProbed: ConnectOptions = { localAddress: undefined, localPort: undefined, keepAlive: true };
+
+/** An address with an optional port, as `*_bind` takes it; undefined when it is none. nginx: ngx_parse_addr_port. */
+export function parseLocalAddress(text: string): { address: string; port: number | undefined } | undefined {
+  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
+  const plain = bracketed ?? (isIP(text) !== 0 ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
+  if (plain === null || isIP(plain[1]!) === 0) return undefined;
+  if (plain[2] === undefined) return { address: plain[1]!, port: undefined };
+  const port = Number(plain[2]);
+  return port >= 1 && port <= 65535 ? { address: plain[1]!, port } : undefined;
+}
+
+/** From where the request's connections are made. nginx: ngx_http_upstream_set_local. */
+export function localAddress(u: UpstreamRequest): ConnectOptions {
+  const { bind, socketKeepalive } = u.conf.settings;
+  const unbound = socketKeepalive ? anyAddressProbed : anyAddress;
+  if (bind === null) return unbound;
+  const text = bind.value.eval(u.r);
+  u.boundTo = text;
+  if (text === '') return unbound;
+  const parsed = parseLocalAddress(text);
+  if (parsed === undefined) {
+    u.log(ERR, `invalid local address "${text}"`);
+    return unbound;
+  }
+  return { localAddress: parsed.address, localPort: parsed.port, keepAlive: socketKeepalive };
+}

@@ -1,0 +1,263 @@
+import { closeSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { CRIT, WARN } from '../../../shared/log/level.js';
+import type { Source } from '../../http/request/body-stage.js';
+import { ERROR, OK } from '../../http/request/codes.js';
+import { finalize } from '../../http/request/finalize.js';
+import type { Request } from '../../http/request/request.js';
+import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
+import type { TurnReader } from '../../io/read-turns.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** More of the response is to come. */
+const OPEN = 0;
+/** The whole response is here. */
+const ENDED = 1;
+/** The backend broke off: what is here is sent, then the connection ends without an end of the body. */
+const BROKEN = 2;
+/** The client gets nothing more of it. */
+const ABANDONED = 3;
+
+/** Bytes read from the temporary file, or sent on, at a time. */
+const PIECE = 64 * 1024;
+
+/**
+ * Holds a response's body between the backend and the client: in memory up to the size of `*_buffers`, then in a
+ * temporary file up to `*_max_temp_file_size`; past that, the backend is not read. nginx: ngx_event_pipe.c.
+ */
+export class ResponsePipe implements Source, TurnReader {
+  readonly #u: UpstreamRequest;
+  readonly #buffering: boolean;
+  /** Bytes kept in memory while the client is busy. */
+  readonly #limit: number;
+  /** The first piece that waits, and those behind it: most responses are one piece. */
+  #first: Buffer | null = null;
+  #rest: Buffer[] | null = null;
+  /** Bytes in them. */
+  #queued = 0;
+  #state = OPEN;
+  /** The client's side waits for a piece. */
+  #demand = false;
+  #flushed = false;
+  #file: TempFile | undefined = undefined;
+  #fileRead = 0;
+  #fileEnd = 0;
+  /** Others have their turn first. */
+  #aside = false;
+
+  constructor(u: UpstreamRequest, buffering: boolean) {
+    this.#u = u;
+    this.#buffering = buffering;
+    const settings = u.conf.settings;
+    this.#limit = buffering ? settings.buffers.number * settings.buffers.size : 1;
+  }
+
+  /** Takes a piece of the body out of memory that is not ours to keep. */
+  add(bytes: Buffer, start: number, end: number): void {
+    const size = end - start;
+    if (size === 0) return;
+    const piece = copied(bytes, start, end);
+    this.#u.tee?.write(piece);
+    if (this.#state === ABANDONED) return;
+    if (this.#first === null) this.#first = piece;
+    else {
+      this.#rest ??= [];
+      this.#rest.push(piece);
+    }
+    this.#queued += size;
+  }
+
+  /** After pieces were added from `read` bytes: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
+  settle(read: number): boolean {
+    const turns = this.#u.r.http.readTurns;
+    turns.spend(read);
+    if (this.#demand) this.#serve();
+    if (this.#queued >= this.#limit && !this.#demand && this.#state === OPEN) {
+      const settings = this.#u.conf.settings;
+      const room = this.#u.tee !== null || (this.#buffering && this.#fileEnd + this.#queued <= settings.maxTempFileSize);
+      if (!room) {
+        this.#u.pauseReading();
+        return true;
+      }
+      if (!this.#spill()) return false;
+    }
+    // Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds.
+    if (turns.over && !this.#aside) {
+      this.#aside = true;
+      this.#u.pauseReading();
+      turns.wait(this);
+    }
+    return true;
+  }
+
+  readTurn(): void {
+    this.#aside = false;
+    if (this.#queued < this.#limit) this.#u.resumeReading();
+  }
+
+  /** The backend has sent all (`complete`), or will send no more of what it began. */
+  finish(complete: boolean): void {
+    if (this.#state !== OPEN) return;
+    this.#state = complete ? ENDED : BROKEN;
+    if (this.#demand) this.#serve();
+  }
+
+  /** The backend fell silent: as nginx, what was not sent on yet is lost with the rest of the response. nginx: ngx_http_upstream_process_upstream. */
+  forget(): void {
+    this.#drop();
+    this.#fileRead = this.#fileEnd;
+  }
+
+  #drop(): void {
+    this.#first = null;
+    this.#rest = null;
+    this.#queued = 0;
+  }
+
+  /** The client is gone; what comes is only kept where it is stored. */
+  abandon(): void {
+    this.#state = ABANDONED;
+    this.#release();
+  }
+
+  get abandoned(): boolean {
+    return this.#state === ABANDONED;
+  }
+
+  pull(_r: Request): void {
+    this.#demand = true;
+    this.#serve();
+    if (this.#state === OPEN && this.#queued < this.#limit && !this.#aside) this.#u.resumeReading();
+  }
+
+  abort(_r: Request): void {
+    this.#release();
+    this.#state = ABANDONED;
+    this.#u.downstreamAborted();
+  }
+
+  #serve(): void {
+    const r = this.#u.r;
+    if (this.#fileRead < this.#fileEnd) {
+      const piece = this.#readFile();
+      if (piece === undefined) {
+        finalize(r, ERROR);
+        return;
+      }
+      this.#send(r, piece);
+      return;
+    }
+    const queued = this.#queued;
+    if (queued > 0) {
+      // As nginx, a buffered response is sent on by whole buffers.
+      if (this.#buffering && this.#state === OPEN && queued < this.#u.conf.settings.buffers.size) return;
+      this.#send(r, this.#takeQueued());
+      return;
+    }
+    if (this.#state === ENDED) this.#send(r, null);
+    else if (this.#state === BROKEN) this.#breakOff(r);
+  }
+
+  #send(r: Request, piece: Buffer | null): void {
+    this.#demand = false;
+    const last = this.#state === ENDED && this.#queued === 0 && this.#fileRead === this.#fileEnd;
+    if (last) this.#release();
+    r.first!.send(r, piece, last);
+  }
+
+  /** Ends the response without the end of its body, so that the client can tell. */
+  #breakOff(r: Request): void {
+    this.#demand = false;
+    if (!this.#flushed) {
+      this.#flushed = true;
+      r.flushBody = true;
+      r.first!.send(r, null, false);
+      return;
+    }
+    this.#release();
+    r.source = null;
+    finalize(r, OK);
+  }
+
+  #takeQueued(): Buffer {
+    const first = this.#first as Buffer;
+    const rest = this.#rest;
+    if (rest === null) {
+      this.#drop();
+      return first;
+    }
+    let size = first.length;
+    let n = 0;
+    while (n < rest.length && size + rest[n]!.length <= PIECE) size += rest[n++]!.length;
+    const pieces = rest.splice(0, n);
+    this.#first = rest.shift() ?? null;
+    if (rest.length === 0) this.#rest = null;
+    this.#queued -= size;
+    return n === 0 ? first : Buffer.concat([first, ...pieces], size);
+  }
+
+  /** Moves what is in memory to the temporary file. */
+  #spill(): boolean {
+    const { r } = this.#u;
+    if (this.#file === undefined) {
+      try {
+        this.#file = openTempFile(this.#u.conf.settings.tempPath);
+        unlinkSync(fsPath(this.#file.path));
+      } catch (error) {
+        r.log(CRIT, (error as Error).message);
+        return false;
+      }
+      if (this.#u.tee === null) r.log(WARN, `an upstream response is buffered to a temporary file ${this.#file.path}`);
+    }
+    const file = this.#file;
+    if (this.#fileRead === this.#fileEnd) {
+      this.#fileRead = 0;
+      this.#fileEnd = 0;
+    }
+    try {
+      for (let piece = this.#first; piece !== null; piece = this.#rest?.shift() ?? null) {
+        let offset = 0;
+        while (offset < piece.length) offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
+        this.#fileEnd += piece.length;
+      }
+    } catch (error) {
+      r.log(CRIT, `pwritev() "${file.path}" failed (${errnoText(error)})`);
+      return false;
+    }
+    this.#drop();
+    return true;
+  }
+
+  #readFile(): Buffer | undefined {
+    const file = this.#file as TempFile;
+    const size = Math.min(PIECE, this.#fileEnd - this.#fileRead);
+    const piece = Buffer.allocUnsafe(size);
+    try {
+      const read = readSync(file.fd, piece, 0, size, this.#fileRead);
+      this.#fileRead += read;
+      return read === size ? piece : piece.subarray(0, read);
+    } catch (error) {
+      this.#u.r.log(CRIT, `pread() "${file.path}" failed (${errnoText(error)})`);
+      return undefined;
+    }
+  }
+
+  #release(): void {
+    if (this.#queued !== 0 || this.#fileRead !== this.#fileEnd) this.forget();
+    if (this.#file === undefined) return;
+    closeSync(this.#file.fd);
+    this.#file = undefined;
+  }
+}
+
+/** Up to this size a loop copies faster than a call does. */
+const BY_HAND = 48;
+
+function copied(bytes: Buffer, start: number, end: number): Buffer {
+  const size = end - start;
+  const piece = Buffer.allocUnsafe(size);
+  if (size > BY_HAND) bytes.copy(piece, 0, start, end);
+  else for (let i = 0; i < size; i++) piece[i] = bytes[start + i]!;
+  return piece;
+}

@@ -1,0 +1,74 @@
+import { parseSize } from '../../../shared/config/language/units.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Reads a response no faster than `*_limit_rate` says. nginx: the limit_rate part of ngx_event_pipe_read_upstream. */
+export class ReadPacer {
+  readonly #u: UpstreamRequest;
+  readonly #rate: number;
+  readonly #startSecond = Math.floor(Date.now() / 1000);
+  #read = 0;
+  #held: Buffer[] = [];
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #ended = false;
+
+  private constructor(u: UpstreamRequest, rate: number) {
+    this.#u = u;
+    this.#rate = rate;
+  }
+
+  /** The pacer of a response, or null when its rate is not limited. */
+  static begin(u: UpstreamRequest): ReadPacer | null {
+    const { limitRate } = u.conf.settings;
+    if (limitRate === undefined) return null;
+    const rate = parseSize(limitRate.eval(u.r)) ?? 0;
+    return rate === 0 ? null : new ReadPacer(u, rate);
+  }
+
+  /** Bytes wait for their time. */
+  get holding(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** Lets bytes through as far as the rate allows and keeps the rest. */
+  take(bytes: Buffer, start: number, end: number): void {
+    if (this.#timer !== undefined) {
+      this.#held.push(Buffer.from(bytes.subarray(start, end)));
+      return;
+    }
+    const allowed = this.#rate * (Math.floor(Date.now() / 1000) - this.#startSecond + 1) - this.#read;
+    const size = Math.min(end - start, Math.max(allowed, 0));
+    if (size < end - start) this.#held.push(Buffer.from(bytes.subarray(start + size, end)));
+    const behind = size > 0 ? size : 1 - allowed;
+    this.#u.pauseReading();
+    this.#timer = setTimeout(goOn, Math.ceil((behind * 1000) / this.#rate), this);
+    if (size === 0) return;
+    this.#read += size;
+    this.#u.paced(bytes, start, start + size);
+  }
+
+  expired(): void {
+    this.#timer = undefined;
+    const held = this.#held;
+    this.#held = [];
+    for (const bytes of held) this.take(bytes, 0, bytes.length);
+    if (this.#timer !== undefined) return;
+    if (this.#ended) this.#u.bodyEnded();
+    else this.#u.resumeReading();
+  }
+
+  /** The backend has closed: says so once all that is held was read. Returns false when nothing is held. */
+  endAfterHeld(): boolean {
+    if (this.#timer === undefined) return false;
+    this.#ended = true;
+    return true;
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#held.length = 0;
+  }
+}
+
+function goOn(pacer: ReadPacer): void {
+  pacer.expired();
+}

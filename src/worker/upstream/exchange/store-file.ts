@@ -1,0 +1,115 @@
+import { chmodSync, closeSync, copyFileSync, futimesSync, mkdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
+import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import { CRIT } from '../../../shared/log/level.js';
+import { mapPath } from '../../http/request/map-path.js';
+import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
+import { K } from '../response/header-kinds.js';
+import type { BodyTee } from './conf.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Keeps a complete 200 response as a file of the document tree. nginx: ngx_http_upstream_store. */
+export class StoreFile implements BodyTee {
+  readonly #u: UpstreamRequest;
+  #file: TempFile | undefined = undefined;
+  #length = 0;
+  #failed = false;
+
+  constructor(u: UpstreamRequest) {
+    this.#u = u;
+  }
+
+  write(piece: Buffer): void {
+    if (this.#failed || !this.#open()) return;
+    const file = this.#file!;
+    try {
+      let offset = 0;
+      while (offset < piece.length) offset += writeSync(file.fd, piece, offset);
+      this.#length += piece.length;
+    } catch (error) {
+      this.#failed = true;
+      this.#u.log(CRIT, `write() "${file.path}" failed (${errnoText(error)})`);
+    }
+  }
+
+  #open(): boolean {
+    if (this.#file !== undefined) return true;
+    try {
+      this.#file = openTempFile(this.#u.conf.settings.tempPath);
+      return true;
+    } catch (error) {
+      this.#failed = true;
+      this.#u.log(CRIT, (error as Error).message);
+      return false;
+    }
+  }
+
+  /** The body is complete: moves the file to its place. */
+  commit(): void {
+    const { head, r, conf } = this.#u;
+    if (this.#failed || head.status !== 200) return;
+    if (head.contentLength !== -1 && head.contentLength !== this.#length) return;
+    const path = conf.settings.store!.path === undefined ? mapPath(r) : conf.settings.store!.path.eval(r);
+    if (path === undefined || path === '' || !this.#open()) return;
+    this.#move(this.#file!, path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path);
+  }
+
+  // nginx: ngx_ext_rename_file.
+  #move(file: TempFile, path: string): void {
+    const u = this.#u;
+    const { storeAccess } = u.conf.settings;
+    const source = fsPath(file.path);
+    try {
+      chmodSync(source, storeAccess);
+    } catch (error) {
+      u.log(CRIT, `chmod() "${file.path}" failed (${errnoText(error)})`);
+      return;
+    }
+    const modified = u.head.value(K.LAST_MODIFIED);
+    const time = modified === undefined ? -1 : parseHttpDate(modified);
+    if (time !== -1) futimesSync(file.fd, time, time);
+    try {
+      this.#rename(file.path, path, storeAccess);
+      closeSync(file.fd);
+      this.#file = undefined;
+    } catch (error) {
+      u.log(CRIT, `rename() "${file.path}" to "${path}" failed (${errnoText(error)})`);
+    }
+  }
+
+  #rename(from: string, to: string, access: number): void {
+    const [source, target] = [fsPath(from), fsPath(to)];
+    try {
+      renameSync(source, target);
+      return;
+    } catch (error) {
+      const code = errnoCode(error);
+      if (code === 'EXDEV') {
+        copyFileSync(source, target);
+        unlinkSync(source);
+        return;
+      }
+      if (code !== 'ENOENT') throw error;
+    }
+    mkdirSync(fsPath(dirname(to)), { recursive: true, mode: directoryAccess(access) });
+    renameSync(source, target);
+  }
+
+  /** Removes what was not moved to its place. */
+  drop(): void {
+    const file = this.#file;
+    if (file === undefined) return;
+    this.#file = undefined;
+    closeSync(file.fd);
+    try {
+      unlinkSync(fsPath(file.path));
+    } catch (error) {
+      this.#u.log(CRIT, `unlink() "${file.path}" failed (${errnoText(error)})`);
+    }
+  }
+}
+
+/** Whoever may read a folder may also enter it. nginx: ngx_dir_access. */
+const directoryAccess = (access: number): number => access | ((access & 0o444) >> 2);

@@ -1,0 +1,97 @@
+import { addressText } from '../../../shared/net/backend-url.js';
+import type { HttpRuntime } from '../../http/request/runtime-types.js';
+import type { WorkerEnv } from '../../module.js';
+import { resolverScope } from '../../resolver/directive/resolver-settings.js';
+import { resolverOf } from '../../resolver/directive/resolvers.js';
+import type { Balancer } from '../balancing/balancer.js';
+import { Peer, PeerSet } from '../balancing/peer.js';
+import { Rotation } from '../balancing/rotation.js';
+import { RoundRobin } from '../balancing/round-robin.js';
+import { SharedBalancer } from '../balancing/shared-picker.js';
+import { IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
+import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
+import type { UpstreamGroup } from './group.js';
+import type { Declaration, GroupServer, GroupSettings } from './group-config.js';
+import { impliedGroup, plainPeers, unixPeer } from './groups.js';
+
+/** Makes a balancer for a group's peers. */
+export type BalancerFactory = (set: PeerSet, env: WorkerEnv) => Balancer;
+
+/** Puts something that knows where a session belongs before a group's balancer. */
+export type AffinityFactory = (balancer: Balancer, env: WorkerEnv) => Balancer;
+
+/** The idle connections of a group without a word about them: as nginx keeps them, and as we do by default. */
+function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSettings | undefined {
+  const said = conf.keepalive ?? {};
+  const defaults = env.compatible ? { connections: 32, local: said.connections === undefined } : { connections: 0, local: false };
+  const settings = { requests: 1000, time: 3_600_000, timeout: 60_000, ...defaults, ...said };
+  return settings.connections === 0 ? undefined : settings;
+}
+
+/** Makes a group of an `upstream {}` block. */
+export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env: WorkerEnv): UpstreamGroup {
+  const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
+  const withBackup = dynamic.length > 0 || conf.servers.some((server) => server.backup);
+  const backup = withBackup ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
+  const set = new PeerSet(conf.name, peersOf(conf, false), backup);
+  const keepalive = keepaliveOf(conf, env);
+  const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
+  if (idle !== undefined) env.onClose(() => idle.close());
+  if (dynamic.length > 0) startResolving(conf, dynamic, set, http, env);
+  const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
+  // One worker needs nobody's knowledge but its own.
+  const shared = conf.zone !== undefined && env.workers > 1 ? new SharedBalancer(own, set, env.zones.open(conf.zone)) : undefined;
+  if (conf.balancer === undefined && shared === undefined) set.rotation = new Rotation(set);
+  const balancer = shared ?? own;
+  return {
+    name: conf.name,
+    port: 0,
+    noPort: true,
+    balancer: conf.affinity?.(balancer, env) ?? balancer,
+    idle,
+    set,
+    shared,
+    zone: conf.zone?.name,
+    lazySet: dynamic.some((server) => server.resolve === 'lazy') ? set : undefined,
+  };
+}
+
+function startResolving(
+  conf: Readonly<GroupSettings>,
+  lines: readonly GroupServer[],
+  set: PeerSet,
+  http: HttpRuntime,
+  env: WorkerEnv,
+): void {
+  const general = http.mainSettings(resolverScope);
+  const group: DynamicGroup = {
+    set,
+    resolver: resolverOf((conf.resolver ?? general.resolver)!, http, env),
+    resolverTimeout: conf.resolverTimeout ?? general.resolverTimeout,
+    names: env.zones.open(conf.names!),
+    log: env.log,
+  };
+  for (const line of lines) {
+    const server = new DynamicServer(group, line);
+    server.start();
+    env.onClose(() => server.stop());
+  }
+}
+
+function peersOf(conf: Readonly<GroupSettings>, backup: boolean): Peer[] {
+  return conf.servers.filter((server) => server.backup === backup && server.resolve === 'no').flatMap(serverPeers);
+}
+
+function serverPeers({ url, options, host }: GroupServer): Peer[] {
+  if (url.family === 'unix') return [new Peer(`unix:${url.host}`, url.url, url.host, 0, options)];
+  const addresses = host === undefined ? [url.address!] : host.addresses;
+  return addresses.map((address) => new Peer(addressText(address, url.port), url.url, address, url.port, options));
+}
+
+/** Makes the group of a host that has no `upstream {}`. */
+export function buildImpliedGroup(declaration: Declaration): UpstreamGroup {
+  const { host, port, noPort, url, addresses } = declaration;
+  if (url?.family === 'unix') return impliedGroup(host, 0, false, unixPeer(url.host));
+  const known = url?.address === undefined ? addresses!.addresses : [url.address];
+  return impliedGroup(host, port, noPort, plainPeers(host, known, port));
+}

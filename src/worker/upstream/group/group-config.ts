@@ -1,0 +1,182 @@
+import type { Block } from '../../../shared/config/block.js';
+import { In } from '../../../shared/config/context.js';
+import { type HostRef, type LinkContext, own } from '../../../shared/config/define.js';
+import type { Pos } from '../../../shared/config/language/ast.js';
+import type { BackendUrl } from '../../../shared/net/backend-url.js';
+import type { Request } from '../../http/request/request.js';
+import { type Context, defineScope } from '../../module.js';
+import { resolverScope } from '../../resolver/directive/resolver-settings.js';
+import type { ResolverSpec } from '../../resolver/directive/resolver-spec.js';
+import type { PeerOptions } from '../balancing/peer.js';
+import type { PeerZoneRef } from '../balancing/peer-zone.js';
+import type { KeepaliveSettings } from '../connection/idle-pool.js';
+import type { AffinityFactory, BalancerFactory } from './group-build.js';
+import type { NamesZoneRef } from './names-zone.js';
+
+/** What a balancing method lets `server` lines say, as bits. nginx: NGX_HTTP_UPSTREAM_*. */
+export const ACCEPTS = {
+  WEIGHT: 0x2,
+  MAX_FAILS: 0x4,
+  FAIL_TIMEOUT: 0x8,
+  DOWN: 0x10,
+  BACKUP: 0x20,
+  MODIFY: 0x40,
+  MAX_CONNS: 0x100,
+  /** Ours: nginx sells slow_start. */
+  SLOW_START: 0x200,
+} as const;
+
+export const ACCEPTS_ALL: number =
+  ACCEPTS.WEIGHT |
+  ACCEPTS.MAX_FAILS |
+  ACCEPTS.FAIL_TIMEOUT |
+  ACCEPTS.DOWN |
+  ACCEPTS.BACKUP |
+  ACCEPTS.MODIFY |
+  ACCEPTS.MAX_CONNS |
+  ACCEPTS.SLOW_START;
+
+/** One `server` line. nginx: ngx_http_upstream_server_t. */
+export interface GroupServer {
+  readonly url: BackendUrl;
+  readonly options: PeerOptions;
+  readonly backup: boolean;
+  /** A name that is looked up once, at the start; undefined for literals and for `resolve`. */
+  readonly host: HostRef | undefined;
+  /** Looked up again and again while the server runs; `lazy` starts without an answer. */
+  readonly resolve: 'no' | 'yes' | 'lazy';
+  /** Name of SRV records; empty for addresses. */
+  readonly service: string;
+}
+
+/** Servers and method of one `upstream {}`. */
+export interface GroupSettings {
+  /** As written behind `upstream`. */
+  name: string;
+  servers: readonly GroupServer[];
+  /** Bits of ACCEPTS. */
+  accepts: number;
+  balancer: BalancerFactory | undefined;
+  /** Sends requests of one session to one server; stands before the method, whatever that is. */
+  affinity: AffinityFactory | undefined;
+  keepalive: Partial<KeepaliveSettings> | undefined;
+  /** Where the workers share what they know of the servers. */
+  zone: PeerZoneRef | undefined;
+  /** Where names marked `resolve` are looked up; undefined: as the `http` block says. */
+  resolver: ResolverSpec | undefined;
+  resolverTimeout: number | undefined;
+  /** Addresses that names had in the configuration before; set when a name is marked `resolve`. */
+  names: NamesZoneRef | undefined;
+}
+
+/** The settings inside `upstream {}`, for the modules whose directives stand there. */
+export const groupScope = defineScope<GroupSettings>({
+  fields: {
+    name: own(''),
+    servers: own<readonly GroupServer[]>([]),
+    accepts: own(ACCEPTS_ALL),
+    balancer: own<BalancerFactory | undefined>(undefined),
+    affinity: own<AffinityFactory | undefined>(undefined),
+    keepalive: own<Partial<KeepaliveSettings> | undefined>(undefined),
+    zone: own<PeerZoneRef | undefined>(undefined),
+    resolver: own<ResolverSpec | undefined>(undefined),
+    resolverTimeout: own<number | undefined>(undefined),
+    names: own<NamesZoneRef | undefined>(undefined),
+  },
+  directives: {},
+  finish(conf, _parent, { block, context }) {
+    if (context === In.UPSTREAM) conf.name = (block.info as UpstreamInfo).name;
+  },
+  link(conf, ctx, { block, context }) {
+    if (context === In.UPSTREAM) checkGroup(conf, ctx, block);
+  },
+});
+
+// nginx: the first part of ngx_http_upstream_init_round_robin.
+function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<Request>, block: Block): void {
+  const node = block.node!;
+  const where = `upstream "${conf.name}" in ${node.pos.file}:${node.endLine}`;
+  const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
+  if (conf.zone === undefined && dynamic.some((server) => server.resolve === 'yes')) {
+    ctx.fail(`resolving names at run time requires ${where} to be in shared memory`, null);
+  }
+  const resolver = conf.resolver ?? ctx.settings(resolverScope, block.parent!).resolver;
+  if (dynamic.length > 0 && (resolver === undefined || resolver.servers.length === 0)) {
+    ctx.fail(`no resolver defined to resolve names at run time in ${where}`, null);
+  }
+  if (conf.servers.every((server) => server.backup)) ctx.fail(`no servers in ${where}`, null);
+}
+
+/** What an `upstream` block's directive knows about it. */
+export interface UpstreamInfo {
+  readonly kind: 'upstream';
+  readonly name: string;
+}
+
+/** A group of backends that the configuration names somewhere. nginx: ngx_http_upstream_srv_conf_t while it is read. */
+export interface Declaration {
+  readonly host: string;
+  port: number;
+  readonly noPort: boolean;
+  /** There is an `upstream {}` of this name. */
+  explicit: boolean;
+  /** Where it was named first. */
+  readonly pos: Pos;
+  readonly url: BackendUrl | undefined;
+  readonly addresses: HostRef | undefined;
+}
+
+/** Whether it is an address of its own, and no group that an `upstream` block makes. */
+const hasAddress = ({ explicit, url }: Declaration): boolean => !explicit && url?.family === 'inet';
+
+/** All groups named in an `http` block. */
+export const declarations = defineScope<{ all: Declaration[] }>({
+  fields: { all: own<Declaration[]>([]) },
+  directives: {},
+  // nginx: the part of ngx_http_upstream_init_round_robin for groups that no block makes.
+  link({ all }, ctx) {
+    const bare = all.find((declaration) => hasAddress(declaration) && declaration.port === 0);
+    if (bare !== undefined) ctx.fail(`no port in upstream "${bare.host}"`, bare.pos);
+  },
+});
+
+/**
+ * Finds or adds the group that a directive names: `url` is undefined for the `upstream` block itself.
+ * nginx: ngx_http_upstream_add.
+ */
+export function declareGroup(ctx: Context, name: string, url: BackendUrl | undefined): Declaration {
+  const conf = ctx.conf(declarations);
+  const all = (conf.all ??= []);
+  const explicit = url === undefined;
+  const [port, noPort] = url === undefined ? [0, true] : [url.port, url.noPort];
+  const lower = name.toLowerCase();
+  for (const known of all) {
+    if (known.host.toLowerCase() !== lower) continue;
+    if (explicit && known.explicit) return ctx.fail(`duplicate upstream "${name}"`, { arg: 0 });
+    if (known.explicit && !noPort) return ctx.fail(`upstream "${name}" may not have port ${port}`, { arg: 0 });
+    if (explicit && !known.noPort) {
+      return ctx.fail(`upstream "${name}" may not have port ${known.port} in ${known.pos.file}:${known.pos.line}`);
+    }
+    if (known.port !== 0 && port !== 0 && known.port !== port) continue;
+    if (explicit) {
+      known.explicit = true;
+      known.port = 0;
+    }
+    return known;
+  }
+  const { node } = ctx;
+  const made: Declaration = {
+    host: name,
+    port,
+    noPort,
+    explicit,
+    pos: { ...node.pos, line: node.endLine },
+    url,
+    addresses:
+      url !== undefined && url.family === 'inet' && url.address === undefined
+        ? ctx.host(url.host, 'upstream', { needed: () => hasAddress(made) && made.port !== 0 })
+        : undefined,
+  };
+  all.push(made);
+  return made;
+}

@@ -1,0 +1,23 @@
+import type { Balancer } from '../balancing/balancer.js';
+import type { PeerSet } from '../balancing/peer.js';
+import type { SharedBalancer } from '../balancing/shared-picker.js';
+import type { IdlePool } from '../connection/idle-pool.js';
+
+/** Backends that stand for each other, ready for use. nginx: ngx_http_upstream_srv_conf_t. */
+export interface UpstreamGroup {
+  readonly name: string;
+  /** Port of a `proxy_pass` without `upstream {}`; 0 for a named group. */
+  readonly port: number;
+  readonly noPort: boolean;
+  readonly balancer: Balancer;
+  /** Undefined: every request opens a connection. */
+  readonly idle: IdlePool | undefined;
+  /** The servers of an `upstream {}`. */
+  readonly set?: PeerSet;
+  /** Name of their zone. */
+  readonly zone?: string | undefined;
+  /** What the workers share of them, if they share anything. */
+  readonly shared?: SharedBalancer | undefined;
+  /** The servers of a group that may have none yet (`resolve=lazy`). */
+  readonly lazySet?: PeerSet | undefined;
+}

@@ -1,0 +1,247 @@
+import { lowerAscii } from '../../../shared/lib/ascii-case.js';
+import { latin1 } from '../../../shared/lib/latin1.js';
+import type { Level } from '../../../shared/log/level.js';
+import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
+import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/syntax/header-line.js';
+import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE, HEAD_OK } from './head-codes.js';
+import { type HeaderKinds, K } from './header-kinds.js';
+import type { ResponseHeader, UpstreamHead } from './upstream-head.js';
+
+/** Takes error log lines about the backend at hand. */
+export interface Reporter {
+  log(level: Level, message: string): void;
+}
+
+const SPACE = 32;
+const CR = 13;
+const LF = 10;
+const DOT = 46;
+
+/** Nothing is kept in it between two calls, so one serves all connections. */
+const line = new HeaderLine(true, true);
+
+/** Where the reading of a head stands. */
+export interface HeadProgress {
+  inHeaders: boolean;
+  /** Where to go on. */
+  next: number;
+}
+
+/**
+ * Reads the head of an HTTP/1 response from `start`. Bytes that were read need not be given again: after HEAD_AGAIN the
+ * next call starts at `next`. nginx: ngx_http_proxy_process_status_line, ngx_http_proxy_process_header.
+ */
+export function readHttp1Head(
+  progress: HeadProgress,
+  head: UpstreamHead,
+  kinds: HeaderKinds,
+  reporter: Reporter,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): number {
+  const text = latin1(bytes, start, end);
+  let pos = start;
+  if (!progress.inHeaders) {
+    const length = readStatusLine(head, text);
+    progress.next = start;
+    if (length === 0) return HEAD_AGAIN;
+    if (length === -1) return HEAD_NONE;
+    pos += length;
+    progress.inHeaders = true;
+    if (head.connectionClose && head.status === 103) {
+      reporter.log(ERR, 'upstream sent HTTP/1.0 response with early hints');
+      return HEAD_INVALID;
+    }
+  }
+  line.begin(text, start);
+  for (;;) {
+    const code = line.scan(bytes, pos, end);
+    if (code === LINE_HEADER) {
+      pos = line.next;
+      if (!addHeader(head, kinds, reporter, line)) return HEAD_INVALID;
+    } else if (code === LINE_IGNORED) {
+      pos = line.next;
+    } else if (code === LINE_AGAIN) {
+      progress.next = pos;
+      return HEAD_AGAIN;
+    } else if (code === LINE_END) {
+      progress.next = line.next;
+      progress.inHeaders = false;
+      if (head.chunked) head.contentLength = -1;
+      return head.status === 103 ? HEAD_EARLY_HINTS : HEAD_OK;
+    } else {
+      reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
+      return HEAD_INVALID;
+    }
+  }
+}
+
+/**
+ * Reads the trailers of a chunked response. Returns the offset behind the empty line that ends them, 0 when more bytes
+ * are needed, or -1 when they are malformed; nothing is kept between calls. nginx: ngx_http_proxy_process_trailer.
+ */
+export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, end: number): number {
+  line.begin(latin1(bytes, 0, end), 0);
+  head.trailers = [];
+  for (let pos = 0; ; pos = line.next) {
+    const code = line.scan(bytes, pos, end);
+    if (code === LINE_HEADER) {
+      const name = line.name();
+      head.trailers.push(name, line.known === undefined ? lowerAscii(name) : line.known.lower, line.value());
+    } else if (code === LINE_AGAIN) return 0;
+    else if (code === LINE_END) return line.next;
+    else if (code !== LINE_IGNORED) {
+      reporter.log(ERR, `upstream sent invalid trailer: ${line.quoteInvalid(bytes)}`);
+      return -1;
+    }
+  }
+}
+
+const USUAL_STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
+
+const isDigit = (c: number): boolean => c >= 48 && c <= 57;
+
+/** Reads a status line. Returns its length, 0 when more text is needed, -1 when it is none. nginx: ngx_http_parse_status_line. */
+export function readStatusLine(head: UpstreamHead, text: string): number {
+  const end = text.length;
+  if (text.startsWith(USUAL_STATUS_LINE)) {
+    head.status = 200;
+    head.statusText = 'OK';
+    return USUAL_STATUS_LINE.length;
+  }
+  let i = 5;
+  if (end < 5 || !text.startsWith('HTTP/')) return end < 5 && 'HTTP/'.startsWith(text) ? 0 : -1;
+  const major = i;
+  while (i < end && isDigit(text.charCodeAt(i))) i++;
+  if (i - major > 3 || text.charCodeAt(major) === 48) return -1;
+  if (i === end) return 0;
+  if (i === major || text.charCodeAt(i) !== DOT) return -1;
+  const minor = ++i;
+  while (i < end && isDigit(text.charCodeAt(i))) i++;
+  if (i - minor > 3) return -1;
+  if (i === end) return 0;
+  if (i === minor || text.charCodeAt(i) !== SPACE) return -1;
+  const http10 = i === 8 && text.charCodeAt(major) === 49 && text.charCodeAt(minor) === 48;
+  let status = 0;
+  for (let digits = 0; digits < 3; i++) {
+    if (i === end) return 0;
+    const c = text.charCodeAt(i);
+    if (c === SPACE) continue;
+    if (!isDigit(c)) return -1;
+    status = status * 10 + c - 48;
+    digits++;
+  }
+  if (i === end) return 0;
+  const after = text.charCodeAt(i);
+  if (after !== SPACE && after !== DOT && after !== CR && after !== LF) return -1;
+  const lf = text.indexOf('\n', i);
+  const cr = text.indexOf('\r', i);
+  if (cr !== -1 && (lf === -1 || cr < lf) && cr + 1 < end && cr + 1 !== lf) return -1;
+  if (lf === -1) return 0;
+  const textEnd = cr !== -1 && cr < lf ? cr : lf;
+  head.status = status;
+  head.statusText = text.slice(after === SPACE ? i + 1 : i, textEnd);
+  if (http10) head.connectionClose = true;
+  return lf + 1;
+}
+
+/**
+ * Adds a header to a response head and acts on those that say how the response is to be read. Returns false when the
+ * response is not acceptable with it. nginx: the handlers of ngx_http_upstream_headers_in.
+ */
+export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, line: HeaderLine): boolean {
+  const { known } = line;
+  const name = line.name();
+  const lower = known === undefined ? lowerAscii(name) : known.lower;
+  const value = line.value();
+  let kind = known === undefined ? kinds.of(lower) : kinds.ofKnown(known);
+  const plain = kind & ~K.HIDDEN;
+  if (plain !== K.OTHER && head.status !== 103) {
+    switch (plain) {
+      case K.CONTENT_LENGTH:
+        if (!readContentLength(head, reporter, name, value)) return false;
+        break;
+      case K.TRANSFER_ENCODING:
+        if (!readTransferEncoding(head, reporter, name, value)) return false;
+        break;
+      case K.CONNECTION:
+        if (value.toLowerCase().includes('close')) head.connectionClose = true;
+        break;
+      case K.STATUS:
+      case K.CONTENT_TYPE:
+      case K.DATE:
+      case K.LAST_MODIFIED:
+      case K.ETAG:
+      case K.SERVER:
+      case K.LOCATION:
+      case K.REFRESH:
+      case K.EXPIRES:
+      case K.XA_EXPIRES:
+      case K.XA_REDIRECT:
+      case K.XA_LIMIT_RATE: {
+        const before = head.header(plain);
+        if (before !== undefined) {
+          reporter.log(WARN, `${duplicate(name, value, before)}, ignored`);
+          kind = K.DROPPED;
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  head.add(name, lower, value, kind);
+  return true;
+}
+
+const duplicate = (name: string, value: string, before: ResponseHeader): string =>
+  `upstream sent duplicate header line: "${name}: ${value}", previous value: "${before.name}: ${before.value}"`;
+
+function readContentLength(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
+  const before = head.header(K.CONTENT_LENGTH);
+  if (before !== undefined) {
+    reporter.log(ERR, duplicate(name, value, before));
+    return false;
+  }
+  if (head.has(K.TRANSFER_ENCODING)) return bothFramings(reporter);
+  const length = parseLength(value);
+  if (length === -1) {
+    reporter.log(ERR, `upstream sent invalid "Content-Length" header: "${name}: ${value}"`);
+    return false;
+  }
+  head.contentLength = length;
+  return true;
+}
+
+/** A length as nginx reads it, -1 for anything that is not digits. nginx: ngx_atoof. */
+function parseLength(value: string): number {
+  if (value === '' || value.length > 16) return -1;
+  let length = 0;
+  for (let i = 0; i < value.length; i++) {
+    const c = value.charCodeAt(i);
+    if (!isDigit(c)) return -1;
+    length = length * 10 + c - 48;
+  }
+  return length <= Number.MAX_SAFE_INTEGER ? length : -1;
+}
+
+function readTransferEncoding(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
+  const before = head.header(K.TRANSFER_ENCODING);
+  if (before !== undefined) {
+    reporter.log(ERR, duplicate(name, value, before));
+    return false;
+  }
+  if (head.has(K.CONTENT_LENGTH)) return bothFramings(reporter);
+  if (value.toLowerCase() !== 'chunked') {
+    reporter.log(ERR, `upstream sent unknown "Transfer-Encoding": "${value}"`);
+    return false;
+  }
+  head.chunked = true;
+  return true;
+}
+
+function bothFramings(reporter: Reporter): false {
+  reporter.log(ERR, 'upstream sent "Content-Length" and "Transfer-Encoding" headers at the same time');
+  return false;
+}

@@ -1,0 +1,130 @@
+import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
+import { CHUNK_AGAIN, CHUNK_DONE, CHUNK_PIECE, ChunkedBody } from './chunked-body.js';
+import type { HeaderKinds } from './header-kinds.js';
+import { type HeadProgress, type Reporter, readHttp1Head, readTrailers } from './http1-head.js';
+import type { UpstreamHead } from './upstream-head.js';
+
+/** Takes the pieces of a response's body. */
+export interface PieceSink {
+  add(bytes: Buffer, start: number, end: number): void;
+}
+
+/** The response's length is not known; it ends with the connection. */
+const UNTIL_CLOSE = -1;
+
+/** Reads one HTTP/1 response: head, framing of the body, trailers. nginx: the input side of ngx_http_proxy_module. */
+export class Http1Reader implements HeadProgress {
+  inHeaders = false;
+  next = 0;
+  complete = false;
+  /** The connection may serve another request after this response. */
+  keepalive = false;
+  /** Bytes still to come, or UNTIL_CLOSE. */
+  #left = 0;
+  #chunked: ChunkedBody | null = null;
+  /** What came of the trailers so far; null before the last chunk. */
+  #trailers: Buffer | null = null;
+  #keepTrailers = false;
+  #trailerLimit = 0;
+
+  /** Forgets a response. */
+  restart(): void {
+    this.inHeaders = false;
+    this.next = 0;
+    this.complete = false;
+    this.keepalive = false;
+    this.#left = 0;
+    this.#chunked = null;
+    this.#trailers = null;
+  }
+
+  parseHead(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
+    return readHttp1Head(this, head, kinds, reporter, bytes, start, end);
+  }
+
+  /** Prepares for the body that the head announces. `bodiless`: the request was a HEAD. nginx: ngx_http_proxy_input_filter_init. */
+  expectBody(head: UpstreamHead, bodiless: boolean, keepTrailers: boolean, trailerLimit: number): void {
+    this.complete = false;
+    if (bodiless || head.status === 204 || head.status === 304 || (!head.chunked && head.contentLength === 0)) {
+      this.#left = 0;
+      this.complete = true;
+      this.keepalive = !head.connectionClose;
+    } else if (head.chunked) {
+      this.#chunked = new ChunkedBody(keepTrailers);
+      this.#keepTrailers = keepTrailers;
+      this.#trailerLimit = trailerLimit;
+    } else this.#left = head.contentLength;
+  }
+
+  /** The body ends with the connection. */
+  get endsWithConnection(): boolean {
+    return this.#chunked === null && this.#left === UNTIL_CLOSE;
+  }
+
+  /** Gives the body among the bytes to the sink. Returns false for a broken framing. */
+  body(head: UpstreamHead, reporter: Reporter, sink: PieceSink, bytes: Buffer, start: number, end: number): boolean {
+    if (this.#chunked !== null) return this.#chunks(head, reporter, sink, bytes, start, end);
+    if (this.#left === UNTIL_CLOSE) {
+      sink.add(bytes, start, end);
+      return true;
+    }
+    const size = end - start;
+    if (size > this.#left) {
+      reporter.log(WARN, 'upstream sent more data than specified in "Content-Length" header');
+      sink.add(bytes, start, start + this.#left);
+      this.#left = 0;
+      this.complete = true;
+      this.keepalive = false;
+      return true;
+    }
+    sink.add(bytes, start, end);
+    this.#left -= size;
+    if (this.#left === 0) {
+      this.complete = true;
+      this.keepalive = !head.connectionClose;
+    }
+    return true;
+  }
+
+  // nginx: ngx_http_proxy_chunked_filter.
+  #chunks(head: UpstreamHead, reporter: Reporter, sink: PieceSink, bytes: Buffer, start: number, end: number): boolean {
+    if (this.#trailers !== null) return this.#readTrailers(head, reporter, bytes, start, end);
+    const chunked = this.#chunked!;
+    for (let at = start; ; at = chunked.next) {
+      const code = chunked.read(bytes, at, end);
+      if (code === CHUNK_PIECE) sink.add(bytes, chunked.start, chunked.end);
+      else if (code === CHUNK_AGAIN) return true;
+      else if (code === CHUNK_DONE) {
+        if (this.#keepTrailers) return this.#readTrailers(head, reporter, bytes, chunked.next, end);
+        return this.#ended(head, reporter, chunked.next < end, 'final chunk');
+      } else {
+        reporter.log(ERR, 'upstream sent invalid chunked response');
+        return false;
+      }
+    }
+  }
+
+  #readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, start: number, end: number): boolean {
+    const fresh = bytes.subarray(start, end);
+    const all = this.#trailers === null ? Buffer.from(fresh) : Buffer.concat([this.#trailers, fresh]);
+    const size = Math.min(all.length, this.#trailerLimit);
+    const behind = readTrailers(head, reporter, all, size);
+    if (behind === -1) return false;
+    if (behind === 0) {
+      if (size === this.#trailerLimit) {
+        reporter.log(ERR, 'upstream sent too big trailers');
+        return false;
+      }
+      this.#trailers = all;
+      return true;
+    }
+    return this.#ended(head, reporter, behind < all.length, this.#trailers === null ? 'final chunk' : 'trailers');
+  }
+
+  #ended(head: UpstreamHead, reporter: Reporter, extra: boolean, after: string): boolean {
+    this.complete = true;
+    this.keepalive = !head.connectionClose && !extra;
+    if (extra) reporter.log(WARN, `upstream sent data after ${after}`);
+    return true;
+  }
+}

@@ -1,0 +1,152 @@
+import { isIPv4 } from 'node:net';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
+import type { NamedFiles } from '../../../shared/config/named-files.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { cipherOf } from '../../../shared/net/tls-binding.js';
+import { type ContextBase, contextBase, makeContext } from '../../tls/context.js';
+import { configuredIdentity } from '../../tls/identity.js';
+import { contextsOf, type IdentityContexts } from '../../tls/identity-contexts.js';
+import { TlsFileError } from '../../tls/pem.js';
+import { verifyFailure } from '../../tls/verify.js';
+import type { Peer, TlsIdentity } from '../balancing/peer.js';
+import type { UpstreamConnection } from '../connection/connection.js';
+import type { UpstreamTls } from '../exchange/tls.js';
+import type { UpstreamRequest } from '../exchange/upstream-request.js';
+import type { TlsClientSettings } from '../settings/tls-settings.js';
+
+/** What connections with the same settings share. */
+export interface ClientContext {
+  readonly base: ContextBase;
+  /** Has the certificate, unless its name has variables. */
+  readonly context: SecureContext;
+}
+
+/** Makes the context of a location's connections. Throws {@link TlsFileError} with nginx's line. */
+export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFiles): ClientContext {
+  const { sslCertificate: certificate, sslCertificateKey: key } = conf;
+  const base = contextBase(
+    {
+      protocols: conf.sslProtocols,
+      ciphers: conf.sslCiphers,
+      ecdhCurve: 'auto',
+      dhparam: undefined,
+      sessionTickets: true,
+      sessionTimeout: 300,
+      preferServerCiphers: false,
+      verify: 'off',
+      clientCertificate: undefined,
+      trustedCertificate: conf.sslVerify ? conf.sslTrustedCertificate : undefined,
+      crl: conf.sslVerify && conf.sslCrl !== '' ? conf.sslCrl : undefined,
+      confCommands: conf.sslConfCommands,
+    },
+    files,
+  );
+  const fixed = certificate?.path !== undefined && certificate.path !== '' && key?.path !== undefined;
+  const identities = fixed ? [configuredIdentity(certificate.path!, key.path!, conf.sslPasswords, files)] : [];
+  return { base, context: makeContext(base, identities) };
+}
+
+/** How a location makes TLS connections to its backends. */
+export class TlsClient implements UpstreamTls {
+  readonly #conf: Readonly<TlsClientSettings>;
+  readonly #base: ContextBase;
+  readonly #context: SecureContext;
+  readonly #dynamic: boolean;
+  readonly #contexts: IdentityContexts;
+
+  /** Locations with the same settings share a context through `contexts`. */
+  constructor(conf: Readonly<TlsClientSettings>, files: NamedFiles, contexts: Map<string, ClientContext>) {
+    this.#conf = conf;
+    const { sslCertificate: certificate, sslCertificateKey: key, sslCertificateCache: cache } = conf;
+    const id = contextId(conf);
+    let made = contexts.get(id);
+    if (made === undefined) {
+      made = clientContext(conf, files);
+      contexts.set(id, made);
+    }
+    this.#base = made.base;
+    this.#context = made.context;
+    this.#dynamic = certificate !== undefined && (certificate.path === undefined || (certificate.path !== '' && key?.path === undefined));
+    this.#contexts = contextsOf(cache);
+  }
+
+  // nginx: ngx_http_upstream_ssl_init_connection.
+  options(u: UpstreamRequest, peer: Peer): ConnectionOptions | null {
+    const conf = this.#conf;
+    let secureContext: SecureContext | null = this.#context;
+    if (this.#dynamic) {
+      secureContext = this.#contextFor(u);
+      if (secureContext === null) return null;
+    }
+    const options: ConnectionOptions = { secureContext, rejectUnauthorized: false, checkServerIdentity: () => undefined };
+    if (conf.sslServerName || conf.sslVerify) {
+      u.tlsName = hostPart(conf.sslName === undefined ? u.tlsName : conf.sslName.eval(u.r));
+      if (conf.sslServerName && isHostName(u.tlsName)) options.servername = u.tlsName;
+    }
+    const saved = conf.sslSessionReuse ? peer.sessions?.get(secureContext) : undefined;
+    if (saved !== undefined) options.session = saved.session;
+    return options;
+  }
+
+  opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
+    if (!this.#conf.sslSessionReuse) return;
+    const context = options.secureContext!;
+    if (options.session !== undefined) c.resuming = peer.sessions?.get(context);
+    const sessions = (peer.sessions ??= new WeakMap());
+    c.identity = { certificate: undefined };
+    (c.socket as TLSSocket).on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
+  }
+
+  // nginx: ngx_http_upstream_ssl_handshake.
+  check(u: UpstreamRequest, c: UpstreamConnection): string | undefined {
+    if (!this.#conf.sslVerify) return undefined;
+    const socket = c.socket as TLSSocket;
+    const identity = identityOf(c);
+    identity.certificate ??= socket.getPeerX509Certificate();
+    const { certificate } = identity;
+    if (certificate !== undefined) {
+      const failure = verifyFailure(cipherOf(socket), certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
+      if (failure !== null) return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
+    }
+    const matches = u.tlsName !== '' && certificate?.checkHost(u.tlsName) !== undefined;
+    return matches ? undefined : `upstream SSL certificate does not match "${u.tlsName}"`;
+  }
+
+  // nginx: ngx_http_upstream_ssl_certificate.
+  #contextFor(u: UpstreamRequest): SecureContext | null {
+    const { sslCertificate, sslCertificateKey } = this.#conf;
+    const certificate = sslCertificate!.eval(u.r);
+    if (certificate === '') return this.#context;
+    const key = sslCertificateKey!.eval(u.r);
+    try {
+      return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
+    } catch (error) {
+      u.log(ERR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+      return null;
+    }
+  }
+}
+
+/** Who the backend is; in a resumed session, who it was at its beginning. */
+function identityOf(c: UpstreamConnection): TlsIdentity {
+  if (c.resuming !== undefined && (c.socket as TLSSocket).isSessionReused()) return c.resuming.identity;
+  c.identity ??= { certificate: undefined };
+  return c.identity;
+}
+
+/** All that a context is made of. */
+function contextId(conf: Readonly<TlsClientSettings>): string {
+  const { sslProtocols, sslCiphers, sslVerify, sslTrustedCertificate, sslCrl, sslConfCommands, sslPasswords } = conf;
+  const files = [conf.sslCertificate?.path, conf.sslCertificateKey?.path];
+  return JSON.stringify([sslProtocols, sslCiphers, sslVerify, sslTrustedCertificate, sslCrl, sslConfCommands, sslPasswords, files]);
+}
+
+/** A name without the port that it may have, as $proxy_host and $http_host do. nginx: ngx_http_upstream_ssl_name. */
+function hostPart(name: string): string {
+  const close = name.startsWith('[') ? name.indexOf(']') : -1;
+  const colon = name.indexOf(':', Math.max(close, 0));
+  return colon === -1 ? name : name.slice(0, colon);
+}
+
+/** Addresses are not sent as a server name. */
+const isHostName = (name: string): boolean => name !== '' && !name.startsWith('[') && !isIPv4(name);
