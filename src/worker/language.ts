@@ -1,8 +1,8 @@
 import type { Language } from '../shared/config/load.js';
 import type { Request } from './http/request/request.js';
-import { missing } from './migration/missing.js';
 import { scopesOf } from './module.js';
 import { modules } from './modules/index.js';
+import { missing } from './modules/missing.js';
 
 /** The configuration language with the directives and variables of all modules. */
 export const language: Language<Request> = {

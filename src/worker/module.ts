@@ -1,40 +1,16 @@
 import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/config/define.js';
-import type { NamedFiles } from '../shared/config/named-files.js';
-import type { Logger } from '../shared/log/error-log.js';
-import type { LogFiles } from '../shared/log/log-files.js';
 import type { Variable as SharedVariable } from '../shared/value/value.js';
-import type { ZoneStore } from '../shared/zone/store.js';
+import type { WorkerEnv } from './env.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
+import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
 import type { LocationInfo } from './http/request/location-info.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
-import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/runtime-types.js';
 
 export type { ComplexValue, RegexValue } from '../shared/value/value.js';
+export type { WorkerEnv } from './env.js';
 export type Variable = SharedVariable<Request>;
 export type Context = ConfigContext<Request>;
-
-/** What a worker offers to the parts that are built in it. */
-export interface WorkerEnv {
-  /** The worker's number, from 0; stays the same when a dead worker is replaced. */
-  readonly slot: number;
-  /** How many workers the configuration asks for. */
-  readonly workers: number;
-  readonly zones: ZoneStore;
-  /** The log of the main context. */
-  readonly log: Logger;
-  readonly logFiles: LogFiles;
-  /** Files that belong to the configuration, as the master has read them. */
-  readonly named: NamedFiles;
-  /** Folder that relative paths start from, with its slash. */
-  readonly prefix: string;
-  /** `nginx_compatibility on`. */
-  readonly compatible: boolean;
-  /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */
-  onDrain(callback: () => void): void;
-  /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */
-  onClose(callback: () => void): void;
-}
 
 /** The phases a module can put a handler in. nginx: ngx_http_phases. */
 export type Phase = 'postRead' | 'serverRewrite' | 'rewrite' | 'preaccess' | 'access' | 'precontent' | 'content' | 'log';

@@ -1,14 +1,17 @@
 import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
+import type { WorkerEnv } from './env.js';
 import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './http/listening/listeners.js';
+import type { AddressRuntime } from './http/request/address-runtime.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
+import { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
+import { requestLife } from './http/request/life.js';
 import type { LocationInfo } from './http/request/location-info.js';
 import { LocationTree } from './http/request/location-tree.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
-import { type AddressRuntime, HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/runtime-types.js';
-import type { AnyModule, Phase, WorkerEnv } from './module.js';
+import type { AnyModule, Phase } from './module.js';
 import { namesScope } from './modules/server/index.js';
 import { AddressTls } from './tls/terminator.js';
 
@@ -26,7 +29,7 @@ const SILENT = {
 export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv): HttpRuntime | undefined {
   const block = blockIn(loaded.root, In.HTTP);
   if (block === undefined) return undefined;
-  const http = new HttpRuntime(loaded.tables.http, env, loaded.settings, block);
+  const http = new HttpRuntime(loaded.tables.http, env, requestLife, loaded.settings, block);
   const builder = new Builder(loaded, modules, env, http);
   builder.main(block);
   const servers = serversOf(block, (server) => loaded.settings(namesScope, server));

@@ -1,12 +1,12 @@
 import { loadFromSnapshot } from '../shared/config/load.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
+import type { WorkerEnv } from './env.js';
 import { ConnectionCounters } from './http/connection/counters.js';
 import { DebugClients } from './http/connection/debug-clients.js';
 import { Acceptor } from './http/listening/acceptor.js';
 import { endFailedRequest } from './http/request/at-work.js';
 import type { Request } from './http/request/request.js';
 import { language } from './language.js';
-import type { WorkerEnv } from './module.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
 import { buildRuntime } from './runtime.js';

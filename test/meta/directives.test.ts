@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { In } from '../../src/shared/config/context.js';
 import { differenceOf, differenceTables, markdownTable } from '../../src/worker/migration/differences.js';
-import { missing } from '../../src/worker/migration/missing.js';
 import { modules } from '../../src/worker/modules/index.js';
+import { missing } from '../../src/worker/modules/missing.js';
 import { root } from './source-files.js';
 
 /** nginx 1.31.5's directives with their contexts; made by `scripts/check-directives.mjs PATH --table`, which also compares arguments. */
@@ -59,7 +59,7 @@ const OUR_OWN = [
 /** Where our contexts are not nginx's: `name CONTEXT` with `-` for one that we lack and `+` for one more. */
 const DEVIATIONS: readonly string[] = [];
 
-const missingFile = `${root}src/worker/migration/missing.ts`;
+const missingFile = `${root}src/worker/modules/missing.ts`;
 const missingSource = (table: readonly [string, readonly string[]][]): string =>
   `/** nginx's directives that are not there, by nginx's modules. Made by test/meta/directives.test.ts. */
 export const missing: Readonly<Record<string, readonly string[]>> = {
@@ -132,6 +132,6 @@ t.test('docs/compatibility.md lists what is missing', async (t) => {
     writeFileSync(missingFile, missingSource(table as [string, string[]][]));
     return;
   }
-  t.strictSame(missing, Object.fromEntries(table), 'src/worker/migration/missing.ts; UPDATE_DOCS=1 writes it anew');
+  t.strictSame(missing, Object.fromEntries(table), 'src/worker/modules/missing.ts; UPDATE_DOCS=1 writes it anew');
   t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes the list anew');
 });

@@ -20,16 +20,19 @@ export const filesBelow = (folder: string, ending: string): string[] =>
     .filter((file) => file.endsWith(ending))
     .sort();
 
+/** `{ type A, type B }`: no name of the list is there at run time. */
+const onlyTypes = (names = ''): boolean => /^\{( type [^,}]+,?)+ \}$/.test(names.replace(/\s+/g, ' '));
+
 /** Every import, re-export and import() of the files in `src/`, with the text of comments left out. */
 export function imports(): Import[] {
   const found: Import[] = [];
   for (const from of filesBelow('src', '.ts')) {
     const text = readFileSync(`${root}src/${from}`, 'utf8');
-    const specifiers = text.matchAll(/^(import|export)( type)? (?:[^;'"]*? from )?'([^']+)'|(?<!\/\/.*)\bimport\(\s*'([^']+)'/gm);
-    for (const [, , type, named, called] of specifiers) {
+    const specifiers = text.matchAll(/^(?:import|export)( type)? (?:([^;'"]*?) from )?'([^']+)'|(?<!\/\/.*)\bimport\(\s*'([^']+)'/gm);
+    for (const [, type, names, named, called] of specifiers) {
       const specifier = (named ?? called)!;
       const to = specifier.startsWith('.') ? join(dirname(from), specifier).replace(/\.js$/, '.ts') : specifier;
-      found.push({ from, to, typeOnly: type !== undefined });
+      found.push({ from, to, typeOnly: type !== undefined || onlyTypes(names) });
     }
   }
   return found;

@@ -3,7 +3,7 @@ import type { Context } from '../cycle/context.js';
 import type { Cycle } from '../cycle/cycle.js';
 import type { ControlFolder } from '../processes/orphans.js';
 import type { PidFile } from '../processes/pid-file.js';
-import type { WorkerPool } from '../processes/workers.js';
+import type { WorkerPool } from './workers.js';
 
 /** The master while it runs: what its operations read and change. */
 export interface Master {

@@ -11,9 +11,9 @@ import { inheritedSockets } from '../processes/inherited.js';
 import { ControlFolder, type Inheritance, inheritFromOrphans } from '../processes/orphans.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals } from '../processes/signals.js';
-import { WorkerPool } from '../processes/workers.js';
 import { act } from './act.js';
 import { type Master, oldMasterLives } from './master.js';
+import { WorkerPool } from './workers.js';
 
 /** How a master starts. */
 export interface MasterOptions {

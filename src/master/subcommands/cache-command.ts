@@ -2,8 +2,8 @@
 import { ConfigErrors } from '../../shared/config/configuration.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { runCacheRequest } from '../../worker/cache/shell.js';
+import { loadConfiguration } from '../../worker/configuration.js';
 import { loadOptions } from '../command-line/places.js';
-import { parts } from '../parts.js';
 
 const ACTIONS = ['list', 'inspect', 'purge'] as const;
 
@@ -27,7 +27,7 @@ export async function runCacheCommand(values: Readonly<Record<string, string | b
       errorLog: undefined,
       signal: undefined,
     });
-    const { zones } = await parts.load(options);
+    const { zones } = await loadConfiguration(options);
     return runCacheRequest(zones, { action, zone: text('zone'), key: text('key'), prefix: text('prefix') }, print);
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;

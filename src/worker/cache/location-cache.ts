@@ -1,19 +1,18 @@
 import { md5Hex } from '../../shared/lib/md5.js';
 import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
+import type { WorkerEnv } from '../env.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE, ERROR } from '../http/request/codes.js';
 import { finalize } from '../http/request/finalize.js';
+import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
 import { bufferSource, respond } from '../http/request/respond.js';
-import type { HttpRuntime } from '../http/request/runtime-types.js';
 import { startSubrequest } from '../http/request/subrequest.js';
 import { H } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
-import type { WorkerEnv } from '../module.js';
 import { processHead } from '../upstream/exchange/copy-head.js';
 import type { ResponseCache } from '../upstream/exchange/response-cache.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
-import { FT } from '../upstream/settings/failure.js';
 import { openBody } from './block-source.js';
 import { cachePathScope, openCache } from './cache-paths.js';
 import { nowSeconds } from './clock.js';
@@ -25,7 +24,7 @@ import type { CacheFamily } from './index-zone.js';
 import { purgePrefix } from './purge.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
 import { FillTurn, RefreshTurn } from './turns.js';
-import { CacheUse } from './use.js';
+import { CacheUse, useOf } from './use.js';
 import { variantHash, varyText } from './vary.js';
 
 /** What a location's cache needs to know of the worker. */
@@ -52,8 +51,9 @@ export class LocationCache implements ResponseCache {
     const { conf } = this;
     const purging = conf.cachePurge.length > 0 && firstTrue(r, conf.cachePurge) !== undefined;
     if (!purging && (r.methodBit & conf.cacheMethods) === 0) {
-      u.cacheUse = new CacheUse(undefined, '');
-      u.cacheUse.reason = `method ${r.method}`;
+      const unasked = new CacheUse(undefined, '');
+      unasked.reason = `method ${r.method}`;
+      u.cacheUse = unasked;
       return DECLINED;
     }
     const disk = this.#place.disk(r);
@@ -198,7 +198,7 @@ export class LocationCache implements ResponseCache {
     }
     if (!refused) return;
     u.cacheable = false;
-    u.cacheUse!.reason = 'range beyond max_range_offset';
+    useOf(u)!.reason = 'range beyond max_range_offset';
   }
 
   /** Sends an entry. Returns DONE. nginx: ngx_http_upstream_cache_send. */
@@ -222,19 +222,19 @@ export class LocationCache implements ResponseCache {
   }
 
   headRead(u: UpstreamRequest): void {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use?.disk === undefined) return;
     readFreshness(u, use, nowSeconds());
   }
 
   headAccepted(u: UpstreamRequest): void {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use !== null && (use.noCache || use.expired)) u.cacheable = false;
   }
 
   // nginx: ngx_http_upstream_next and ngx_http_upstream_test_next.
   failed(u: UpstreamRequest, failure: number, answered: boolean): boolean {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use === null || use.status !== 'EXPIRED') return false;
     if ((this.conf.cacheUseStale & failure) === 0 && (answered || !use.staleOnError)) return false;
     use.status = 'STALE';
@@ -250,7 +250,7 @@ export class LocationCache implements ResponseCache {
 
   // nginx: the last part of ngx_http_upstream_test_next.
   notModified(u: UpstreamRequest): boolean {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use === null || use.status !== 'EXPIRED' || !this.conf.cacheRevalidate) return false;
     const entry = use.entry!;
     const now = nowSeconds();
@@ -274,7 +274,7 @@ export class LocationCache implements ResponseCache {
 
   // nginx: the cache part of ngx_http_upstream_intercept_errors.
   intercepted(u: UpstreamRequest, status: number): void {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use?.disk === undefined) return;
     if (use.noCache || use.expired) u.cacheable = false;
     if (u.cacheable) storeError(u, use, this.conf, status);
@@ -282,18 +282,18 @@ export class LocationCache implements ResponseCache {
   }
 
   begin(u: UpstreamRequest): void {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use?.disk === undefined) return;
     startFill(u, use, this.conf);
   }
 
   passing(u: UpstreamRequest): void {
-    u.cacheUse?.free();
+    useOf(u)?.free();
   }
 
   // nginx: the cache part of ngx_http_upstream_process_request, ngx_http_file_cache_update.
   commit(u: UpstreamRequest): void {
-    const use = u.cacheUse;
+    const use = useOf(u);
     const writer = use?.writer ?? null;
     if (use === null || writer === null) return;
     const { contentLength } = u.head;
@@ -316,16 +316,12 @@ export class LocationCache implements ResponseCache {
 
   // nginx: the cache part of ngx_http_upstream_finalize_request.
   finish(u: UpstreamRequest, code: number): void {
-    const use = u.cacheUse;
+    const use = useOf(u);
     if (use?.disk === undefined || use.settled) return;
     if (u.cacheable && use.writer === null && (code === 502 || code === 504)) storeError(u, use, this.conf, code);
     use.free();
   }
 }
-
-/** Whether stale entries may be served while somebody refreshes them. */
-export const servesWhileUpdating = (conf: Readonly<CacheSettings>, use: CacheUse): boolean =>
-  (conf.cacheUseStale & FT.UPDATING) !== 0 || use.staleUpdating;
 
 /**
  * Makes the cache of a location; undefined where there is none. `key` makes a request's key unless `*_cache_key` gives it.

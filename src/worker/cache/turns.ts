@@ -3,10 +3,11 @@ import type { ZoneJob } from '../../shared/zone/kind.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE } from '../http/request/codes.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
+import { FT } from '../upstream/settings/failure.js';
 import type { LocationCache } from './location-cache.js';
-import { servesWhileUpdating } from './location-cache.js';
 import type { Waiter } from './lock-waiters.js';
-import type { CacheUse } from './use.js';
+import type { CacheSettings } from './settings.js';
+import { type CacheUse, latestUse } from './use.js';
 
 /**
  * The lock of a refresh lasts as long as its holder lives (its death gives it back); this bounds it (milliseconds) where
@@ -138,7 +139,7 @@ export class RefreshTurn implements ZoneJob {
     const u = this.#u;
     const use = this.#use;
     // The refresh that a request has started behind its back takes over its lock.
-    const parent = u.r.background ? (u.r.parent?.upstream?.cacheUse ?? null) : null;
+    const parent = u.r.background && u.r.parent !== null ? latestUse(u.r.parent) : null;
     if (parent !== null && parent.lockId !== 0 && parent.lockHash === use.lockHash) {
       use.lockId = parent.lockId;
       parent.lockId = 0;
@@ -192,6 +193,10 @@ export class RefreshTurn implements ZoneJob {
     if (code !== DONE) this.#cache.answer(this.#u, code);
   }
 }
+
+/** Whether stale entries may be served while somebody refreshes them. */
+const servesWhileUpdating = (conf: Readonly<CacheSettings>, use: CacheUse): boolean =>
+  (conf.cacheUseStale & FT.UPDATING) !== 0 || use.staleUpdating;
 
 /** Nobody waits for the request any more. */
 const gone = (u: UpstreamRequest): boolean => u.r.finished || (u.r.main.finished && !u.r.background) || u.done;

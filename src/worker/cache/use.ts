@@ -1,3 +1,5 @@
+import type { Request } from '../http/request/request.js';
+import { type UpstreamRequest, upstreamOf } from '../upstream/exchange/upstream-request.js';
 import type { DiskCache } from './disk-cache.js';
 import type { Entry } from './entry.js';
 import type { CacheWriter } from './writer.js';
@@ -66,4 +68,13 @@ export class CacheUse {
     this.disk!.unlock(this.lockHash, this.lockId);
     this.lockId = 0;
   }
+}
+
+/** What the cache keeps for a request to backends; null where it was not asked. Nothing else is ever put there. */
+export const useOf = (u: UpstreamRequest): CacheUse | null => u.cacheUse as CacheUse | null;
+
+/** The same for the latest work of backends for a request. */
+export function latestUse(r: Request): CacheUse | null {
+  const u = upstreamOf(r);
+  return u === null ? null : useOf(u);
 }

@@ -2,10 +2,11 @@ import { httpDate } from '../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../shared/value/value.js';
 import type { Request } from '../http/request/request.js';
 import type { EntryHeader } from './file-format.js';
+import { latestUse } from './use.js';
 
 /** The entry that the request at hand is to refresh, where the backend may be asked whether it has changed. */
 function refreshed(r: Request): EntryHeader | undefined {
-  const use = r.upstream?.cacheUse;
+  const use = latestUse(r);
   if (use?.entry === undefined || use.status !== 'EXPIRED' || !use.revalidates) return undefined;
   return use.entry.header;
 }

@@ -1,17 +1,18 @@
 import { makeLocationCache } from '../cache/location-cache.js';
+import type { WorkerEnv } from '../env.js';
 import { DONE, type Result } from '../http/request/codes.js';
+import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
 import type { Request } from '../http/request/request.js';
 import { readBody, testExpect } from '../http/request/request-body.js';
-import type { LocationRuntime } from '../http/request/runtime-types.js';
-import type { WorkerEnv } from '../module.js';
+import { completeSettings } from '../upstream/directives/directives.js';
 import { startUnbuffered } from '../upstream/exchange/body-relay.js';
 import type { UpstreamConf } from '../upstream/exchange/conf.js';
 import type { Exchange } from '../upstream/exchange/protocol.js';
 import type { UpstreamTls } from '../upstream/exchange/tls.js';
-import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../upstream/exchange/upstream-request.js';
+import { noBackend, startUpstream, UpstreamRequest } from '../upstream/exchange/upstream-request.js';
+import { groupsOf } from '../upstream/group/groups.js';
 import { HeaderKinds } from '../upstream/response/header-kinds.js';
-import { completeSettings } from '../upstream/settings/directives.js';
 import { type BackendPass, evaluateBackend } from './backend-pass.js';
 import { CACHE_PARAMS, type CompiledParams, compileParams, encodeParams, type ParamEncoding } from './params.js';
 import type { CgiFamily, CgiSettings } from './settings.js';
@@ -88,14 +89,12 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
   const { fixed, dynamic, tls, schemes } = pass;
   const plain = `${family}://`;
   const schema = tls ? `s${plain}` : plain;
-  const group = fixed === undefined ? undefined : location.server.http.upstreams.find(fixed.host, fixed.port, fixed.noPort);
+  const group = fixed === undefined ? undefined : groupsOf(location.server.http).find(fixed.host, fixed.port, fixed.noPort);
   const unbuffered = !settings.requestBuffering && settings.passRequestBody;
   return (r: Request): Result => {
     if (r.location !== location) return noBackend(r);
     const u = new UpstreamRequest(r, conf, protocol.exchange(r));
-    r.upstream?.cleanup();
-    r.upstream = u;
-    r.upstreamLog = upstreamLogText;
+    u.attach();
     if (dynamic === undefined) {
       u.schema = schema;
       u.tls = tls;

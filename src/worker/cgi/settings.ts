@@ -4,7 +4,7 @@ import { bits } from '../../shared/config/slots.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../cache/directives.js';
 import type { CacheSettings } from '../cache/settings.js';
 import type { Request } from '../http/request/request.js';
-import { endOfHttp, finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../upstream/settings/directives.js';
+import { endOfHttp, finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../upstream/directives/directives.js';
 import { cgiNextUpstreamWords } from '../upstream/settings/failure.js';
 import type { UpstreamSettings } from '../upstream/settings/settings.js';
 import { type BackendPass, type BackendScheme, readBackendPass } from './backend-pass.js';

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
-import type { ResolverSpec } from './directive/resolver-spec.js';
 import { type DnsAnswer, encodeQuery, parseAnswer, TYPE } from './message.js';
 import { NameServer } from './name-server.js';
 import { Node, type Waiter } from './node.js';
 import { RESOLVE, type Resolved, type ResolvedName, type ResolvedServices, type Resolver, resolveErrorText } from './resolver.js';
+import type { ResolverSpec } from './resolver-spec.js';
 import { ServiceLookup } from './service-lookup.js';
 
 /** Milliseconds after which a query is sent again, to the next server. nginx: r->resend_timeout. */

@@ -2,7 +2,7 @@ import { INFO } from '../../shared/log/level.js';
 import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import { type CipherHandle, cipherMaker } from '../../shared/net/tls-binding.js';
 import { type HandshakeOwner, TlsSocket } from '../../shared/net/tls-socket.js';
-import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../http/request/runtime-types.js';
+import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../http/request/address-runtime.js';
 import type { ClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
 import { type Choice, choose, PROTOCOLS } from './handshake-choice.js';

@@ -1,9 +1,10 @@
 import type { SecureContext } from 'node:tls';
 import { ERROR, INFO, type Level } from '../../shared/log/level.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { AddressRuntime, TlsFailure } from '../http/request/address-runtime.js';
 import type { ClientConnection, ClientStream } from '../http/request/client-stream.js';
+import type { ServerRuntime } from '../http/request/http-runtime.js';
 import { Request } from '../http/request/request.js';
-import type { AddressRuntime, ServerRuntime, TlsFailure } from '../http/request/runtime-types.js';
 import { type HostParts, validateHost } from '../http/syntax/host.js';
 import { RequestHead } from '../http/syntax/request-head.js';
 import type { ClientHello } from './client-hello.js';

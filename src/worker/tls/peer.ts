@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { CipherState } from '../../shared/net/tls-binding.js';
+import type { ClientConnection, TlsConnection } from '../http/request/client-stream.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusVerdict } from './client-status.js';
 import type { ServerTls } from './server-tls.js';
@@ -12,7 +13,7 @@ export interface CipherOwner {
 }
 
 /** What is known of a client's TLS connection beyond its bytes. */
-export class TlsPeer {
+export class TlsPeer implements TlsConnection {
   /** What the client said first; undefined when that could not be read. */
   readonly hello: ClientHello | undefined;
   /** Whose certificates the handshake ran with. */
@@ -59,3 +60,6 @@ export class TlsPeer {
 
 /** Results that `ssl_verify_client optional_no_ca` lets pass. nginx: ngx_ssl_verify_error_optional. */
 export const OPTIONAL_FAILURES: ReadonlySet<number> = new Set([18, 19, 20, 21, 27]);
+
+/** What is known of the TLS of a client's connection; undefined for a plain one. Nothing else is ever put there. */
+export const peerOf = (connection: ClientConnection): TlsPeer | undefined => connection.tls as TlsPeer | undefined;

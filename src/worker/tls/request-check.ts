@@ -1,13 +1,13 @@
 import { INFO } from '../../shared/log/level.js';
 import { CERT_ERROR, NO_CERT } from '../http/request/codes.js';
 import type { Request } from '../http/request/request.js';
-import { OPTIONAL_FAILURES } from './peer.js';
+import { OPTIONAL_FAILURES, peerOf } from './peer.js';
 import type { ServerTls } from './server-tls.js';
 
 /** Refuses a request whose client shows no certificate that its server wants. Returns 0, or the status. nginx: ngx_http_process_request. */
 export function checkClientCertificate(r: Request): number {
   const tls = r.server.tls as ServerTls | undefined;
-  const peer = r.connection.tls;
+  const peer = peerOf(r.connection);
   if (tls === undefined || peer === undefined || tls.settings.verify === 'off') return 0;
   const { failure } = peer;
   if (failure !== null && (tls.settings.verify !== 'optional_no_ca' || !OPTIONAL_FAILURES.has(failure.code))) {

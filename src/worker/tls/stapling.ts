@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { ERROR } from '../../shared/log/level.js';
-import type { LocationRuntime } from '../http/request/runtime-types.js';
+import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { Identity } from './identity.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { certificateId, OcspError, type OcspTrust, ocspRequest, readOcspResponse } from './ocsp-message.js';

@@ -4,7 +4,7 @@ import { INFO } from '../../shared/log/level.js';
 import { NodeSocket } from '../../shared/net/node-socket.js';
 import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import { cipherMaker, cipherOf } from '../../shared/net/tls-binding.js';
-import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure, TlsTerminator } from '../http/request/runtime-types.js';
+import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure, TlsTerminator } from '../http/request/address-runtime.js';
 import { type ClientHello, readClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
 import { DirectHandshake } from './direct-handshake.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
+import type { LocationRuntime } from '../../../src/worker/http/request/http-runtime.js';
 import type { LocationInfo } from '../../../src/worker/http/request/location-info.js';
 import { LocationTree } from '../../../src/worker/http/request/location-tree.js';
-import type { LocationRuntime } from '../../../src/worker/http/request/runtime-types.js';
 
 const location = (info: LocationInfo): LocationRuntime => ({ info }) as LocationRuntime;
 const prefix = (name: string, autoRedirect = false): LocationRuntime => location({ kind: 'prefix', name, autoRedirect });

@@ -170,3 +170,6 @@ export class Slot implements BodyStage {
     return true;
   }
 }
+
+/** What joins the bodies of a request and its subrequests; null where nothing asked for it. Nothing else is ever put there. */
+export const jointOf = (r: Request): PostponeStage | null => r.joint as PostponeStage | null;

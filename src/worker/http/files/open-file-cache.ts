@@ -1,9 +1,8 @@
 import { Lru } from '../../../shared/lib/lru.js';
 import type { FileInfo } from '../../io/file-info.js';
-import type { FileSettings } from '../request/file-settings.js';
+import type { FileCache, FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 import { freshFile } from './open-file.js';
-import type { SymlinkRule } from './symlinks.js';
 
 class Entry {
   info: FileInfo;
@@ -25,7 +24,7 @@ class Entry {
  * What `open_file_cache` remembers: for some seconds the file system is not asked again about a file, folder or error.
  * It holds no descriptors; the content of small files is remembered with them. nginx: ngx_open_file_cache.c.
  */
-export class OpenFileCache {
+export class OpenFileCache implements FileCache {
   readonly #entries: Lru<Entry>;
   readonly #inactive: number;
 

@@ -2,9 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ENOENT, FileInfo, type FileStat, isFileOrFolder } from '../../io/file-info.js';
 import { statFile } from '../../io/stat-file.js';
-import type { FileSettings } from '../request/file-settings.js';
+import type { FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
-import { openGuarded, type SymlinkRule, symlinkRule } from './symlinks.js';
+import { openGuarded, symlinkRule } from './symlinks.js';
 
 /** Files up to this size are read at once, and kept in memory. */
 const WHOLE = 128 * 1024;

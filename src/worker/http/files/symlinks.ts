@@ -1,16 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ELOOP, FileInfo } from '../../io/file-info.js';
-import type { FileSettings } from '../request/file-settings.js';
+import type { FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
-
-/** Which symbolic links count in one path. */
-export interface SymlinkRule {
-  /** Links are followed when link and target have the same owner. */
-  readonly ownerOnly: boolean;
-  /** How many characters at the start of the path are not checked. */
-  readonly from: number;
-}
 
 /** The rule for a path under a location's `disable_symlinks`; undefined when nothing is checked. nginx: ngx_http_set_disable_symlinks. */
 export function symlinkRule(r: Request, settings: FileSettings, path: string): SymlinkRule | undefined {

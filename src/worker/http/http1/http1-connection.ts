@@ -4,18 +4,18 @@ import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { TlsPeer } from '../../tls/peer.js';
 import { asksForCertificates, checkClientCertificate } from '../../tls/request-check.js';
+import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
 import type { DebugClients } from '../connection/debug-clients.js';
-import type { Acceptor } from '../listening/acceptor.js';
-import type { Opened } from '../listening/opening.js';
+import type { Opened } from '../connection/opened.js';
+import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
-import type { BodySink, ClientConnection, ClientStream, Upgraded } from '../request/client-stream.js';
+import type { BodySink, ClientConnection, ClientStream, TlsConnection, Upgraded } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST, TO_HTTPS } from '../request/codes.js';
 import { finalize, terminate } from '../request/finalize.js';
+import type { ServerRuntime } from '../request/http-runtime.js';
 import { Request } from '../request/request.js';
 import { startPhases } from '../request/run-phases.js';
-import type { AddressRuntime, ServerRuntime } from '../request/runtime-types.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from '../syntax/head-parser.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from '../syntax/request-head.js';
 import { HTTP_10 } from '../syntax/request-line.js';
@@ -33,11 +33,11 @@ const EMPTY = Buffer.alloc(0);
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
  * or closes it gently. nginx: ngx_http_request.c.
  */
-export class Http1Connection implements ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring {
+export class Http1Connection implements HeldConnection, ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring {
   readonly id: number;
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
-  readonly tls: TlsPeer | undefined;
+  readonly tls: TlsConnection | undefined;
   readonly sni: string | undefined;
   remoteAddress: string;
   remotePort: number;
@@ -49,7 +49,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   closed = false;
   #action: string | undefined = 'waiting for request';
 
-  readonly #acceptor: Acceptor;
+  readonly #host: ConnectionHost;
   /** Serves requests until they name another. */
   readonly #server: ServerRuntime;
   /** The name that the TLS handshake was for, when a server answers to it. */
@@ -80,14 +80,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #watcher: (() => void) | null = null;
 
   constructor(
-    acceptor: Acceptor,
+    host: ConnectionHost,
     socket: ClientSocket,
     address: AddressRuntime,
     id: number,
     debugClients: DebugClients | undefined,
     opened: Opened | undefined,
   ) {
-    this.#acceptor = acceptor;
+    this.#host = host;
     this.#socket = socket;
     this.address = address;
     this.id = id;
@@ -108,8 +108,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     this.#deadline = opened?.deadline ?? new Deadline(this);
     this.#deadline.passTo(this);
-    this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd, acceptor.env.logFiles);
-    acceptor.counters.waiting++;
+    this.#output = new Http1Output(socket, this.#deadline, host.turnEnd, host.env.logFiles);
+    host.counters.waiting++;
   }
 
   /** Begins to read. */
@@ -220,14 +220,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#state = State.HEAD;
     this.#readingHead = true;
     this.#action = undefined;
-    const counters = this.#acceptor.counters;
+    const counters = this.#host.counters;
     counters.waiting--;
     counters.reading++;
     counters.requests++;
     counters.changed();
     this.requests++;
     const server = this.#server;
-    const parser = this.#acceptor.takeParser(server.settings.headLimits, this);
+    const parser = this.#host.takeParser(server.settings.headLimits, this);
     this.#parser = parser;
     const r = new Request(this, server, parser.head, null, this.#now);
     r.pipelined = this.#pipelined;
@@ -251,7 +251,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#at = head.end;
     this.#deadline.clear();
     this.#state = State.REQUEST;
-    const counters = this.#acceptor.counters;
+    const counters = this.#host.counters;
     counters.reading--;
     counters.writing++;
     counters.changed();
@@ -263,7 +263,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     } else if (this.#plainOnTls) r.log(INFO, 'client sent plain HTTP request to HTTPS port');
     this.#readingHead = false;
     this.#parser = null;
-    this.#acceptor.giveParser(parser);
+    this.#host.giveParser(parser);
     if (code !== HEAD_DONE || this.#plainOnTls) {
       r.keepalive = false;
       finalize(r, code === HEAD_DONE ? TO_HTTPS : code);
@@ -430,7 +430,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   }
 
   sendHead(r: Request): void {
-    if (this.#acceptor.draining) r.keepalive = false;
+    if (this.#host.draining) r.keepalive = false;
     this.#action = 'sending response to client';
     this.#output.sendHead(r);
     // While the loop runs, it looks itself whether a body came to take the head along.
@@ -484,16 +484,14 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   /** Keeps the connection for the next request or closes it. nginx: ngx_http_finalize_connection. */
   #afterResponse(r: Request): void {
     const settings = r.location.settings;
-    const counters = this.#acceptor.counters;
+    const counters = this.#host.counters;
     this.#framing = null;
     if (this.#ended && this.#pending === null && this.#at >= this.#end) {
       this.#close();
       return;
     }
     // A worker that leaves keeps what its response said it would, for as long as a next request may be on its way.
-    const timeout = this.#acceptor.draining
-      ? settings.keepaliveMinTimeout
-      : Math.max(settings.keepaliveTimeout, settings.keepaliveMinTimeout);
+    const timeout = this.#host.draining ? settings.keepaliveMinTimeout : Math.max(settings.keepaliveTimeout, settings.keepaliveMinTimeout);
     if (r.keepalive && timeout > 0) {
       counters.writing--;
       counters.waiting++;
@@ -506,7 +504,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#pipelined = this.#at < this.#end || this.#pending !== null;
       this.#keepaliveMin = settings.keepaliveMinTimeout;
       this.#deadline.set(now, timeout);
-      this.#acceptor.countStatus(r);
+      this.#host.countStatus(r);
       if (this.#pipelined && !this.#inLoop) setImmediate(wakeLater, this);
       return;
     }
@@ -530,7 +528,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#pending = null;
     this.#lingerUntil = performance.now() + r.location.settings.lingeringTime;
     this.#lingeringTimeout = r.location.settings.lingeringTimeout;
-    this.#acceptor.env.logFiles.flushTurn();
+    this.#host.env.logFiles.flushTurn();
     this.#socket.end();
     if (this.#ended) {
       this.#close();
@@ -728,7 +726,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
 
   #close(): void {
     if (this.#state === State.CLOSED) return;
-    const counters = this.#acceptor.counters;
+    const counters = this.#host.counters;
     if (this.#state === State.WAITING) counters.waiting--;
     else if (this.#state === State.HEAD) counters.reading--;
     else counters.writing--;
@@ -738,12 +736,12 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#output.abandon();
     this.#pending = null;
     if (this.#request !== null) {
-      this.#acceptor.countStatus(this.#request);
-      this.#acceptor.env.logFiles.flushTurn();
+      this.#host.countStatus(this.#request);
+      this.#host.env.logFiles.flushTurn();
     }
     this.#request = null;
     this.#socket.closeSoon();
-    this.#acceptor.connectionClosed(this);
+    this.#host.connectionClosed(this);
   }
 }
 

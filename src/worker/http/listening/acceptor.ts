@@ -4,34 +4,29 @@ import type { ClientSocket } from '../../../shared/net/client-socket.js';
 import { takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import type { WorkerEnv } from '../../env.js';
 import { TurnEnd } from '../../io/turn-end.js';
-import type { WorkerEnv } from '../../module.js';
+import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
 import type { ConnectionCounters } from '../connection/counters.js';
 import type { DebugClients } from '../connection/debug-clients.js';
+import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
+import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
-import type { AddressRuntime, ListenerRuntime } from '../request/runtime-types.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
-import { type Opened, Opening } from './opening.js';
+import { Opening } from './opening.js';
 import { TlsOpening } from './tls-opening.js';
 
 const SPARE_PARSERS = 64;
 
-/** A client connection in whatever state, as far as all of them together are concerned. */
-interface Held {
-  drain(now: number): void;
-  closeIdle(): boolean;
-  kill(): void;
-}
-
 /** Everything a worker does with its clients' connections as a whole: accept, count, drain, close. */
-export class Acceptor {
+export class Acceptor implements ConnectionHost {
   readonly counters: ConnectionCounters;
   readonly env: WorkerEnv;
   readonly turnEnd = new TurnEnd();
   /** The worker is leaving: responses say `Connection: close`. */
   draining = false;
-  readonly #connections = new Set<Held>();
+  readonly #connections = new Set<HeldConnection>();
   readonly #maxConnections: number;
   readonly #debugClients: DebugClients | undefined;
   /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
@@ -165,7 +160,7 @@ export class Acceptor {
   }
 
   /** Called by each connection as it ends. */
-  connectionClosed(connection: Held): void {
+  connectionClosed(connection: HeldConnection): void {
     if (!this.#connections.delete(connection)) return;
     this.counters.active--;
     this.counters.changed();

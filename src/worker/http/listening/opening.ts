@@ -1,29 +1,16 @@
 import type { Socket } from 'node:net';
 import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { AddressRuntime, TlsAccepted } from '../request/runtime-types.js';
+import type { Opened } from '../connection/opened.js';
+import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
 
 /** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
 const HANDSHAKE = 0x16;
 
 /** Tells TLS from plain HTTP by the first byte. */
 export const isTls = (first: number): boolean => first === HANDSHAKE || (first & 0x80) !== 0;
-
-/** What is known once the opening is over. */
-export interface Opened {
-  readonly tls: TlsAccepted | undefined;
-  readonly proxyProtocol: ProxyProtocolHeader | undefined;
-  /** Plain HTTP came where TLS was expected: every request is answered with 497. */
-  readonly plainOnTls: boolean;
-  /** What ran out if the opening took too long, to go on with; a timer for each would cost as much again. */
-  readonly deadline?: Deadline;
-  /** Both ends, where they were asked for before: afterwards the client may have gone. */
-  readonly remote?: SocketAddress;
-  readonly local?: SocketAddress;
-}
 
 /**
  * A connection before its first request, where something comes before that: a PROXY protocol header, a TLS handshake.

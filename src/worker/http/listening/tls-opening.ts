@@ -3,7 +3,7 @@ import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { PlainSocket } from '../../../shared/net/plain-socket.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { AddressRuntime, Handshaking, TlsAccepted } from '../request/runtime-types.js';
+import type { AddressRuntime, Handshaking, TlsAccepted } from '../request/address-runtime.js';
 import { isTls } from './opening.js';
 
 /** What a connection without a `net.Socket` to a port for TLS came to. */

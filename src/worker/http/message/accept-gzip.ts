@@ -1,18 +1,7 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { GzipRules } from '../request/location-settings.js';
 import type { Request } from '../request/request.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
-
-/** When a client gets compressed responses; filled by the `gzip` module. */
-export interface GzipRules {
-  readonly vary: boolean;
-  /** The lowest HTTP version, as in {@link Request.httpVersion}. */
-  readonly httpVersion: number;
-  /** Bits of {@link GzipProxied}. */
-  readonly proxied: number;
-  readonly disable: readonly RegexValue<Request>[];
-  readonly disableMsie6: boolean;
-}
 
 /** Which responses to requests from proxies are compressed. */
 export const GzipProxied = {

@@ -1,6 +1,5 @@
 import { ALERT } from '../../../shared/log/level.js';
 import { ERROR } from './codes.js';
-import { terminate } from './finalize.js';
 import type { Request } from './request.js';
 
 let current: Request | null = null;
@@ -27,6 +26,6 @@ export function endFailedRequest(error: unknown): boolean {
   if (r === null) return false;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   r.log(ALERT, `the request is given up after an exception: ${text.replaceAll(/\s*\n\s*/g, ' ')}`);
-  terminate(r, r.headerSent ? ERROR : 500);
+  r.terminate(r.headerSent ? ERROR : 500);
   return true;
 }

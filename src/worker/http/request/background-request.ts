@@ -1,8 +1,9 @@
 import { METHOD } from '../syntax/method.js';
 import { RequestHead } from '../syntax/request-head.js';
+import type { AddressRuntime } from './address-runtime.js';
 import type { BodySink, ClientConnection, ClientStream, Upgraded } from './client-stream.js';
+import type { LocationRuntime, ServerRuntime } from './http-runtime.js';
 import { Request } from './request.js';
-import type { AddressRuntime, LocationRuntime, ServerRuntime } from './runtime-types.js';
 
 /** The client of a request that nobody sent. */
 class NoClient implements ClientConnection, ClientStream {

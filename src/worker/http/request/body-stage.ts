@@ -29,6 +29,11 @@ export interface BodyStage {
   abort?(r: Request): void;
 }
 
+/** Joins the bodies of a request and its subrequests; asked for pieces in place of the request's own source. */
+export interface BodyJoint {
+  pull(): void;
+}
+
 /** Changes the response head before it is sent. Returns OK, or a status or ERROR that ends the request. */
 export type HeaderFilter = (r: Request) => number;
 

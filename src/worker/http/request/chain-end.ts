@@ -1,6 +1,5 @@
 import type { BodyStage } from './body-stage.js';
 import { OK } from './codes.js';
-import { finalize } from './finalize.js';
 import type { Request } from './request.js';
 
 /** The end of a client request's chain: the connection. */
@@ -19,7 +18,7 @@ const drop: BodyStage = {
       return;
     }
     r.source = null;
-    finalize(r, OK);
+    r.finalize(OK);
   },
 };
 

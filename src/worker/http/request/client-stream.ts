@@ -1,9 +1,14 @@
 import type { Socket } from 'node:net';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
-import type { TlsPeer } from '../../tls/peer.js';
+import type { AddressRuntime } from './address-runtime.js';
 import type { Chunk } from './body-stage.js';
 import type { Request } from './request.js';
-import type { AddressRuntime } from './runtime-types.js';
+
+/** A client's TLS connection; what else is known of it, the TLS room knows. */
+export interface TlsConnection {
+  /** The server name in the client's hello. */
+  readonly sni: string | undefined;
+}
 
 /** What variables and logs know about a client connection, whichever protocol runs on it. */
 export interface ClientConnection {
@@ -23,7 +28,7 @@ export interface ClientConnection {
   /** True for clients that `debug_connection` names: all their lines are logged. */
   readonly debugging: boolean;
   /** What is known of a TLS connection, for `$ssl_*`. */
-  readonly tls: TlsPeer | undefined;
+  readonly tls: TlsConnection | undefined;
   /** From the PROXY protocol header, when the listener takes one. */
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** The client has gone or the connection was torn down. */

@@ -1,4 +1,3 @@
-import type { Attempt } from '../../upstream/balancing/attempt.js';
 import type { Request } from './request.js';
 import { reasonPhrase } from './response-status.js';
 
@@ -14,17 +13,5 @@ export function explain(r: Request, text: string): void {
 export function noteReason(r: Request, status: number): void {
   const { main } = r;
   if (main.reason !== '') return;
-  const attempts = r.upstream === null ? '' : attemptsText(r.upstreamStates ?? [], status);
-  main.reason = attempts || main.said || reasonPhrase(status);
-}
-
-/** What every backend that was asked did wrong. */
-function attemptsText(attempts: readonly Attempt[], status: number): string {
-  let text = '';
-  for (const attempt of attempts) {
-    if (attempt.peer === undefined) continue;
-    const reason = attempt.reason !== '' ? attempt.reason : attempt.status === status ? `status ${status}` : '';
-    if (reason !== '') text += `${text === '' ? '' : ', '}${attempt.peer}: ${reason}`;
-  }
-  return text;
+  main.reason = r.upstream?.failureText(status) || main.said || reasonPhrase(status);
 }

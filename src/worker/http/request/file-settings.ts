@@ -1,16 +1,30 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
-import type { OpenFileCache } from '../files/open-file-cache.js';
+import type { FileInfo } from '../../io/file-info.js';
 import type { Request } from './request.js';
 
 /** Which symbolic links in a file's path are refused. */
 export type SymlinkCheck = 'off' | 'on' | 'if_not_owner';
+
+/** Which symbolic links count in one path. */
+export interface SymlinkRule {
+  /** Links are followed when link and target have the same owner. */
+  readonly ownerOnly: boolean;
+  /** How many characters at the start of the path are not checked. */
+  readonly from: number;
+}
+
+/** Remembers what the file system said of paths. */
+export interface FileCache {
+  /** What a path leads to; `open`: its file is wanted for sending. */
+  find(r: Request, path: string, open: boolean, settings: FileSettings, rule: SymlinkRule | undefined): FileInfo;
+}
 
 /** How a location's files are opened and read. */
 export interface FileSettings {
   disableSymlinks: SymlinkCheck;
   /** The part of the path that is not checked. */
   disableSymlinksFrom: ComplexValue<Request> | undefined;
-  openFileCache: OpenFileCache | undefined;
+  openFileCache: FileCache | undefined;
   /** Seconds. */
   openFileCacheValid: number;
   openFileCacheMinUses: number;

@@ -4,13 +4,12 @@ import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
 import { logLocation } from './debug-lines.js';
 import { explain } from './error-reason.js';
-import { finalize } from './finalize.js';
+import type { LocationRuntime } from './http-runtime.js';
 import type { LocationTree } from './location-tree.js';
 import { leavesAlias } from './map-path.js';
 import { sendRedirect } from './redirect.js';
 import type { Request } from './request.js';
 import { discardBody } from './request-body.js';
-import type { LocationRuntime } from './runtime-types.js';
 
 /** Enters a location: from here its settings and handlers count. nginx: ngx_http_update_location_config. */
 export function enterLocation(r: Request, location: LocationRuntime): void {
@@ -48,24 +47,24 @@ export function findConfig(r: Request): boolean {
   if (found === REDIRECT) {
     const location = r.location;
     enterLocation(r, location);
-    finalize(r, autoRedirect(r, location));
+    r.finalize(autoRedirect(r, location));
     return false;
   }
   if (found === FAILED) {
-    finalize(r, 500);
+    r.finalize(500);
     return false;
   }
   const location = r.location;
   if (r.debugging) logLocation(r);
   if (!r.internal && location.settings.internal) {
     if (r.http.explains) explain(r, `location "${location.info.name}" is internal`);
-    finalize(r, 404);
+    r.finalize(404);
     return false;
   }
   enterLocation(r, location);
   if (leavesAlias(r, r.uri)) {
     r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
-    finalize(r, 404);
+    r.finalize(404);
     return false;
   }
   const max = r.location.settings.clientMaxBodySize;
@@ -73,7 +72,7 @@ export function findConfig(r: Request): boolean {
     r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);
     r.expectTested = true;
     discardBody(r);
-    finalize(r, 413);
+    r.finalize(413);
     return false;
   }
   return true;

@@ -1,6 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { DONE, type Result } from './codes.js';
-import { finalize } from './finalize.js';
 import { enterLocation } from './find-config.js';
 import type { Request } from './request.js';
 import { P, runPhases, startPhases } from './run-phases.js';
@@ -20,7 +19,7 @@ export function internalRedirect(r: Request, uri: string, args: string): Result 
   r.uriChanges--;
   if (r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while internally redirecting to "${uri}"`);
-    finalize(r, 500);
+    r.finalize(500);
     return DONE;
   }
   r.uri = uri;
@@ -41,18 +40,18 @@ export function namedLocation(r: Request, name: string): Result {
   r.uriChanges--;
   if (r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while redirect to named location "${name}"`);
-    finalize(r, 500);
+    r.finalize(500);
     return DONE;
   }
   if (r.uri === '') {
     r.log(ERR, `empty URI in redirect to named location "${name}"`);
-    finalize(r, 500);
+    r.finalize(500);
     return DONE;
   }
   const location = r.server.named.get(name);
   if (location === undefined) {
     r.log(ERR, `could not find named location "${name}"`);
-    finalize(r, 500);
+    r.finalize(500);
     return DONE;
   }
   r.internal = true;

@@ -1,5 +1,4 @@
 import type { RegexValue } from '../../../shared/value/value.js';
-import type { Declaration } from '../../upstream/group/group-config.js';
 import type { Request } from './request.js';
 
 /** How a location is matched. `nameless` is an `if` or `limit_except` block, reached only from inside its location. */
@@ -13,7 +12,7 @@ export interface LocationInfo {
   /** The module whose content handler the location uses alone, once one claimed it. */
   handler?: string;
   /** The group that requests are passed on to, when it is always the same one. */
-  backend?: Declaration;
+  backend?: { readonly host: string };
   /** The names of the server, for its outermost location. */
   serverNames?: readonly { readonly name: string; readonly regex?: RegexValue<Request> }[];
   /** Answers `/x` with a redirect to `/x/`, for prefix locations that end in a slash and pass requests on. */

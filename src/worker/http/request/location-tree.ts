@@ -1,4 +1,4 @@
-import type { LocationRuntime } from './runtime-types.js';
+import type { LocationRuntime } from './http-runtime.js';
 
 interface PrefixNode {
   readonly name: string;

@@ -4,7 +4,6 @@ import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, INFO, WARN } from '../../../shared/log/level.js';
 import type { Chunk } from './body-stage.js';
 import type { BodySink } from './client-stream.js';
-import { finalize } from './finalize.js';
 import type { Request } from './request.js';
 import { openTempFile, type TempFile } from './temp-file.js';
 
@@ -137,7 +136,7 @@ class BodyCollector implements BodySink {
   fail(status: number): void {
     if (status === 408 || status === 499)
       this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
-    finalize(this.#r, status);
+    this.#r.finalize(status);
   }
 }
 

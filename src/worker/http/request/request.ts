@@ -3,18 +3,15 @@ import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
 import type { Subject } from '../../../shared/value/value.js';
-import type { Attempt } from '../../upstream/balancing/attempt.js';
-import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
-import type { PostponeStage } from '../body/postpone-stage.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import { enter, leave } from './at-work.js';
-import type { BodyStage, Source } from './body-stage.js';
+import type { BodyJoint, BodyStage, Source } from './body-stage.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
+import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
-import { resumePhases } from './run-phases.js';
-import type { HttpRuntime, LocationRuntime, ServerRuntime } from './runtime-types.js';
+import type { UpstreamWork } from './upstream-work.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
 export const MAX_URI_CHANGES = 10;
@@ -144,10 +141,8 @@ export class Request implements Subject, LogSubject {
   reason = '';
 
   // --- backends
-  /** The latest business with backends. */
-  upstream: UpstreamRequest | null = null;
-  /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
-  upstreamStates: Attempt[] | null = null;
+  /** The latest work of backends for this request. */
+  upstream: UpstreamWork | null = null;
 
   // --- times
   /** The moment when the head's first byte was read, in milliseconds of the monotonic clock. */
@@ -160,7 +155,7 @@ export class Request implements Subject, LogSubject {
   /** A header filter says that bodies of subrequests will be put into this one. */
   joining = false;
   /** What puts them there; it holds pieces that come before those the source still has. */
-  joint: PostponeStage | null = null;
+  joint: BodyJoint | null = null;
   /** Called with each code that is about to end this subrequest; returns the one to go on with. nginx: r->post_subrequest. */
   onSubrequestCode: ((sr: Request, code: number) => number) | null = null;
   /** Called when this subrequest is over, whatever became of it. */
@@ -222,18 +217,28 @@ export class Request implements Subject, LogSubject {
       server: this.server.settings.serverName,
       request: main.line === '' ? undefined : main.line,
       subrequest: this === main ? undefined : this.uri,
-      upstream: this.upstreamLog?.(this),
+      upstream: this.upstream?.logText(),
       host: main.header('host'),
       referrer: main.header('referer'),
     };
   }
 
-  /** Names the upstream in log lines while one is at work. */
-  upstreamLog: ((r: Request) => string | undefined) | undefined = undefined;
-
   /** Goes on after a handler returned AGAIN, with the code it would have returned. */
   resume(code: number): void {
-    resumePhases(this, code);
+    this.http.life.resume(this, code);
+  }
+
+  /**
+   * Ends the request, or what was tried for it, with a handler's code: OK when the response has gone out, a status to answer with, DECLINED
+   * to let other content handlers try. nginx: ngx_http_finalize_request.
+   */
+  finalize(code: number): void {
+    this.http.life.finalize(this, code);
+  }
+
+  /** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */
+  terminate(code: number): void {
+    this.http.life.terminate(this, code);
   }
 
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */

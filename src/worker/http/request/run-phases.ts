@@ -2,7 +2,6 @@ import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { enter, leave } from './at-work.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
 import { logHead } from './debug-lines.js';
-import { finalize } from './finalize.js';
 import { findConfig } from './find-config.js';
 import { mapPath } from './map-path.js';
 import type { PhaseHandler } from './phase-handler.js';
@@ -81,7 +80,7 @@ function run(r: Request): void {
     if (r.phase === P.CONTENT && r.contentHandler !== undefined) {
       const handler = r.contentHandler;
       const code = handler(r);
-      if (code !== AGAIN && code !== DONE) finalize(r, code);
+      if (code !== AGAIN && code !== DONE) r.finalize(code);
       return;
     }
     const handlers = handlersOf(r);
@@ -112,7 +111,7 @@ function resume(r: Request, code: Result): void {
       r.contentHandler = undefined;
       r.step = 0;
       run(r);
-    } else finalize(r, code);
+    } else r.finalize(code);
     return;
   }
   if (advance(r, code)) run(r);
@@ -179,7 +178,7 @@ function advance(r: Request, code: Result): boolean {
     default:
       break;
   }
-  finalize(r, code);
+  r.finalize(code);
   return false;
 }
 
@@ -188,13 +187,15 @@ function refuse(r: Request): void {
   r.accessCode = 0;
   const delay = r.location.settings.authDelay;
   if (delay === 0) {
-    finalize(r, 401);
+    r.finalize(401);
     return;
   }
   r.log(INFO, 'delaying unauthorized request');
-  const timer = setTimeout(finalize, delay, r, 401);
+  const timer = setTimeout(answerLate, delay, r, 401);
   r.onFinish(() => clearTimeout(timer));
 }
+
+const answerLate = (r: Request, status: number): void => r.finalize(status);
 
 // nginx: ngx_http_core_post_rewrite_phase.
 function afterRewrite(r: Request): boolean {
@@ -205,7 +206,7 @@ function afterRewrite(r: Request): boolean {
   }
   if (--r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
-    finalize(r, 500);
+    r.finalize(500);
     return false;
   }
   r.phase = P.FIND_CONFIG;
@@ -221,7 +222,7 @@ function afterAccess(r: Request): boolean {
     r.accessCode = 0;
     if (code === 403) r.log(ERR, 'access forbidden by rule');
     if (code === 401) refuse(r);
-    else finalize(r, code);
+    else r.finalize(code);
     return false;
   }
   r.phase = P.PRECONTENT;
@@ -234,9 +235,9 @@ function noHandler(r: Request): void {
   if (r.uri.endsWith('/')) {
     const path = mapPath(r);
     if (path !== undefined) r.log(ERR, `directory index of "${path}" is forbidden`);
-    finalize(r, 403);
+    r.finalize(403);
     return;
   }
   r.log(ERR, 'no handler found');
-  finalize(r, 404);
+  r.finalize(404);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, openSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
-import type { TempPath } from './runtime-types.js';
+import type { TempPath } from './location-settings.js';
 
 /** An open temporary file. */
 export interface TempFile {

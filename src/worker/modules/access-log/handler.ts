@@ -7,9 +7,9 @@ import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
 import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
 import { OK } from '../../http/request/codes.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
-import type { HttpRuntime } from '../../http/request/runtime-types.js';
 import type { ComplexValue, WorkerEnv } from '../../module.js';
 import type { AccessLog, LogFormat, LogSettings } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { defaultLogPath } from '../../../shared/config/paths.js';
-import type { HttpRuntime } from '../../http/request/runtime-types.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { defineModule, defineScope } from '../../module.js';
 import { setAccessLog, setFormat, setOpenLogFileCache } from './directives.js';
 import { LogWriters } from './handler.js';

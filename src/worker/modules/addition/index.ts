@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
-import type { PostponeStage } from '../../http/body/postpone-stage.js';
+import { jointOf, type PostponeStage } from '../../http/body/postpone-stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { OK } from '../../http/request/codes.js';
@@ -51,7 +51,7 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
 
 // Other filters see the body as it was: what is added goes past them, as nginx's postpone filter has it.
 function bodyFilter(r: Request, next: BodyStage, conf: Readonly<Settings>): BodyStage {
-  const joint = wanted.get(r) ? r.joint : null;
+  const joint = wanted.get(r) ? jointOf(r) : null;
   if (joint === null) return next;
   if (conf.before !== '') add(r, joint, conf.before);
   if (conf.after !== '') joint.tail = () => add(r, joint, conf.after);

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { BROWSER, browserFlags } from '../../http/syntax/browser.js';
 import { H } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope } from '../../module.js';

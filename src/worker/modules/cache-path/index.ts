@@ -3,9 +3,11 @@ import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import { cachePathScope } from '../../cache/cache-paths.js';
 import { nowSeconds } from '../../cache/clock.js';
+import { latestUse } from '../../cache/use.js';
 import { cacheEtag, cacheLastModified } from '../../cache/validators.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
+import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 import { addCacheStatus } from './status-header.js';
 
 interface Settings {
@@ -18,24 +20,24 @@ const scope = defineScope<Settings>({
 });
 
 /** The key that the request was looked up by. */
-const key = (r: Request): string | undefined => r.upstream?.cacheUse?.key || undefined;
+const key = (r: Request): string | undefined => latestUse(r)?.key || undefined;
 
 /** Seconds since the entry that was served came from its backend, or was found unchanged there. */
 function age(r: Request): string | undefined {
-  const use = r.upstream?.cacheUse;
-  if (!r.upstream?.cached || use?.entry === undefined) return undefined;
+  const use = latestUse(r);
+  if (use?.entry === undefined || !upstreamOf(r)!.cached) return undefined;
   return String(Math.max(0, nowSeconds() - use.entry.header.date));
 }
 
 /** Why a response did not come from the cache, or did not go into it. */
 function reason(r: Request): string | undefined {
-  const use = r.upstream?.cacheUse;
-  if (use === null || use === undefined || r.upstream!.cached) return undefined;
+  const use = latestUse(r);
+  if (use === null || upstreamOf(r)!.cached) return undefined;
   return use.reason || undefined;
 }
 
 const variables: readonly Variable[] = [
-  { name: 'upstream_cache_status', cacheable: false, get: (r) => r.upstream?.cacheUse?.status || undefined },
+  { name: 'upstream_cache_status', cacheable: false, get: (r) => latestUse(r)?.status || undefined },
   { name: 'upstream_cache_last_modified', cacheable: false, get: cacheLastModified },
   { name: 'upstream_cache_etag', cacheable: false, get: cacheEtag },
   { name: 'upstream_cache_key', cacheable: false, get: key },

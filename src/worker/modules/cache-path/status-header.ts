@@ -1,12 +1,13 @@
 import { nowSeconds } from '../../cache/clock.js';
-import type { CacheUse } from '../../cache/use.js';
+import { type CacheUse, latestUse } from '../../cache/use.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
 import { OK } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
+import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 
 /** Adds `Cache-Status` to responses of locations with a cache. RFC 9211. */
 export const addCacheStatus: HeaderFilter = (r) => {
-  const use = r.upstream?.cacheUse ?? null;
+  const use = latestUse(r);
   // A purge is no use of the cache.
   const asked = use !== null && (use.status !== '' || use.disk === undefined);
   if (asked && r === r.main) r.out.add('Cache-Status', describe(r, use));
@@ -35,7 +36,7 @@ function describe(r: Request, use: CacheUse): string {
 }
 
 function statusOf(r: Request): string {
-  const status = r.upstream?.head.status ?? 0;
+  const status = upstreamOf(r)?.head.status ?? 0;
   return status === 0 ? '' : `; fwd-status=${status}`;
 }
 

@@ -4,7 +4,7 @@ import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, bits, buffers, flag, int, msec, offset, oneOf, size } from '../../../shared/config/slots.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
-import type { LocationSettings, TempPath } from '../../http/request/runtime-types.js';
+import type { LocationSettings, TempPath } from '../../http/request/location-settings.js';
 import { defineModule, defineScope } from '../../module.js';
 
 interface HeadSettings {

@@ -8,9 +8,9 @@ import { CRIT } from '../../../shared/log/level.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
+import type { LocationSettings } from '../../http/request/location-settings.js';
 import { documentRoot, mapPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
-import type { LocationSettings } from '../../http/request/runtime-types.js';
 import { type Context, defineModule, defineScope, type Variable } from '../../module.js';
 import { SERVER_NAME, SERVER_VERSION } from '../../version.js';
 

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import type { ErrorPage } from '../../http/request/error-page.js';
-import type { LocationSettings } from '../../http/request/runtime-types.js';
+import type { LocationSettings } from '../../http/request/location-settings.js';
 import { defineModule, defineScope } from '../../module.js';
 
 type Settings = Pick<LocationSettings, 'errorPages' | 'recursiveErrorPages' | 'msiePadding' | 'msieRefresh'>;

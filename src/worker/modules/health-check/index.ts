@@ -2,12 +2,14 @@ import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { type LinkContext, own } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
+import type { HttpRuntime, LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
-import type { HttpRuntime, LocationRuntime } from '../../http/request/runtime-types.js';
 import { type Context, defineModule, defineScope, type WorkerEnv } from '../../module.js';
+import { backendsOf } from '../../upstream/exchange/location-backend.js';
+import type { UpstreamGroup } from '../../upstream/group/group.js';
 import { groupScope, type UpstreamInfo } from '../../upstream/group/group-config.js';
-import { HEALTH_BYTES, HEALTH_ZONE, healthZone } from '../../upstream/group/health-zone.js';
+import { checksOf, HEALTH_BYTES, HEALTH_ZONE, healthZone } from '../../upstream/group/health-zone.js';
 import { GroupChecks } from './group-checks.js';
 import { Match, usualMatch } from './match.js';
 import type { CheckSettings } from './settings.js';
@@ -130,7 +132,7 @@ function linkChecks(all: readonly CheckSettings[], ctx: LinkContext<Request>, bl
 function install(all: readonly CheckSettings[], location: LocationRuntime, env: WorkerEnv): void {
   const { http } = location.server;
   setImmediate(() => {
-    const backend = location.backend!;
+    const backend = backendsOf(http).get(location)!;
     for (const settings of all) {
       const test = settings.match === '' ? usualMatch : http.mainSettings(matches).all.get(settings.match)!;
       groupChecks(http, backend.group, settings, env).add({ settings, location, backend, test });
@@ -139,16 +141,11 @@ function install(all: readonly CheckSettings[], location: LocationRuntime, env: 
 }
 
 /** The checks of a group, which several locations may ask for. */
-function groupChecks(
-  http: HttpRuntime,
-  group: Parameters<HttpRuntime['checks']['get']>[0],
-  { zone }: CheckSettings,
-  env: WorkerEnv,
-): GroupChecks {
-  const known = http.checks.get(group);
+function groupChecks(http: HttpRuntime, group: UpstreamGroup, { zone }: CheckSettings, env: WorkerEnv): GroupChecks {
+  const known = checksOf(http).get(group);
   if (known !== undefined) return known as GroupChecks;
   const made = new GroupChecks(group, env.zones.open(zone), env);
-  http.checks.set(group, made);
+  checksOf(http).set(group, made);
   env.onDrain(() => made.stop());
   setImmediate(() => made.start());
   return made;

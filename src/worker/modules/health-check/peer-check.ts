@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { addressText } from '../../../shared/net/backend-url.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { Attempt } from '../../upstream/balancing/attempt.js';
 import { defaultPeerOptions, Peer } from '../../upstream/balancing/peer.js';
 import type { ConnectionOwner, UpstreamConnection } from '../../upstream/connection/connection.js';
@@ -90,8 +90,8 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     this.#bodySize = 0;
     const attempt = new Attempt();
     attempt.peer = this.peer.name;
-    r.upstream = u;
-    r.upstreamStates = [attempt];
+    u.attach();
+    u.attempts = [attempt];
     u.attempt = attempt;
     u.peerName = this.#target.name;
     u.unixPeer = this.#target.port === 0;

@@ -1,16 +1,17 @@
 import type { BackendPass } from '../../cgi/backend-pass.js';
 import { contentType } from '../../http/message/content-type.js';
 import { DONE, type Result } from '../../http/request/codes.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { METHOD } from '../../http/syntax/method.js';
 import type { WorkerEnv } from '../../module.js';
+import { completeSettings } from '../../upstream/directives/directives.js';
 import type { UpstreamConf } from '../../upstream/exchange/conf.js';
-import { noBackend, UpstreamRequest, upstreamLogText } from '../../upstream/exchange/upstream-request.js';
+import { noBackend, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { groupsOf } from '../../upstream/group/groups.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
-import { completeSettings } from '../../upstream/settings/directives.js';
 import { MemcachedExchange } from './exchange.js';
 import type { MemcachedSettings } from './index.js';
 
@@ -43,7 +44,7 @@ export function memcachedHandler(
     cache: undefined,
   };
   const { fixed } = pass;
-  const group = location.server.http.upstreams.find(fixed!.host, fixed!.port, fixed!.noPort);
+  const group = groupsOf(location.server.http).find(fixed!.host, fixed!.port, fixed!.noPort);
   const { gzipFlag } = settings;
   const key = settings.key!;
   return (r: Request): Result => {
@@ -53,9 +54,7 @@ export function memcachedHandler(
     if (code !== 0) return code;
     r.out.contentType = contentType(r);
     const u = new UpstreamRequest(r, conf, new MemcachedExchange(key, gzipFlag));
-    r.upstream?.cleanup();
-    r.upstream = u;
-    r.upstreamLog = upstreamLogText;
+    u.attach();
     u.schema = 'memcached://';
     u.group = group;
     u.start();

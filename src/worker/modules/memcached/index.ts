@@ -5,7 +5,7 @@ import type { ComplexValue } from '../../../shared/value/value.js';
 import { type BackendPass, readBackendPass } from '../../cgi/backend-pass.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
-import { upstreamDirectives, upstreamFields } from '../../upstream/settings/directives.js';
+import { upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
 import { FT } from '../../upstream/settings/failure.js';
 import type { UpstreamSettings } from '../../upstream/settings/settings.js';
 import { memcachedHandler } from './handler.js';

@@ -1,10 +1,12 @@
 import { DONE, type Result } from '../../http/request/codes.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody, testExpect } from '../../http/request/request-body.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
-import { noBackend, startUpstream, UpstreamRequest, upstreamLogText } from '../../upstream/exchange/upstream-request.js';
+import { backendsOf } from '../../upstream/exchange/location-backend.js';
+import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { groupsOf } from '../../upstream/group/groups.js';
 import { ProxyExchange } from './exchange.js';
 import type { ProxyLocation } from './location.js';
 import { evaluatePass } from './pass.js';
@@ -21,11 +23,11 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
   const group =
     fixed === undefined
       ? undefined
-      : location.server.http.upstreams.find(fixed.declaration.host, fixed.declaration.port, fixed.declaration.noPort);
+      : groupsOf(location.server.http).find(fixed.declaration.host, fixed.declaration.port, fixed.declaration.noPort);
   const tls = fixed?.vars.schema.length === 8;
   const unbuffered = !compiled.conf.settings.requestBuffering && compiled.body === undefined && compiled.conf.settings.passRequestBody;
   if (group !== undefined) {
-    location.backend = {
+    backendsOf(location.server.http).set(location, {
       group,
       ask(r) {
         const reader = new ProxyExchange(compiled, { ...fixed!.vars, uri: '' });
@@ -35,15 +37,13 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
         proxyContext.set(r, reader);
         return { u, reader };
       },
-    };
+    });
   }
   return (r: Request): Result => {
     if (r.location !== location) return noBackend(r);
     const exchange = new ProxyExchange(compiled, fixed === undefined ? NO_VARS : fixed.vars);
     const u = new UpstreamRequest(r, compiled.conf, exchange);
-    r.upstream?.cleanup();
-    r.upstream = u;
-    r.upstreamLog = upstreamLogText;
+    u.attach();
     proxyContext.set(r, exchange);
     if (dynamic === undefined) {
       u.schema = fixed!.vars.schema;

@@ -1,13 +1,13 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { makeLocationCache } from '../../cache/location-cache.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import type { WorkerEnv } from '../../module.js';
+import { completeSettings } from '../../upstream/directives/directives.js';
 import type { UpstreamConf } from '../../upstream/exchange/conf.js';
 import type { HeadRewriter } from '../../upstream/exchange/protocol.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
-import { completeSettings } from '../../upstream/settings/directives.js';
-import { TlsClient } from '../../upstream/tls/tls-client.js';
+import { clientContextsOf, TlsClient } from '../../upstream/tls/tls-client.js';
 import { rewriteCookie } from './cookies.js';
 import { cacheKey } from './exchange.js';
 import { usesTls } from './pass.js';
@@ -59,7 +59,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     passEarlyHints: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
-    tls: usesTls(pass) ? new TlsClient(settings, env.named, place.server.http.clientContexts) : undefined,
+    tls: usesTls(pass) ? new TlsClient(settings, env.named, clientContextsOf(place.server.http)) : undefined,
     cache: makeLocationCache('proxy', settings, cacheKey, place.server.http, env),
   };
   return {

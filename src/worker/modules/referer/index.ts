@@ -4,8 +4,8 @@ import { inherit, own } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos } from '../../../shared/config/errors.js';
 import { int } from '../../../shared/config/slots.js';
 import { type CompiledRegex, compileRegex } from '../../../shared/regex/compile.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { RefererTable } from './table.js';
 

@@ -2,12 +2,12 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { size } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { PostponeStage } from '../../http/body/postpone-stage.js';
+import { jointOf, type PostponeStage } from '../../http/body/postpone-stage.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { ERROR, OK } from '../../http/request/codes.js';
 import { finalize } from '../../http/request/finalize.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
-import type { LocationRuntime } from '../../http/request/runtime-types.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { H } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
@@ -122,7 +122,8 @@ function headerFilter(r: Request): number {
 /** Lets the other slices follow the first. nginx: ngx_http_slice_body_filter. */
 function bodyFilter(r: Request, next: BodyStage): BodyStage {
   const own = slices.get(r);
-  const { joint, out } = r;
+  const { out } = r;
+  const joint = jointOf(r);
   if (own === undefined || r !== r.main || joint === null) return next;
   own.end = r.bodyLength;
   if (out.status === 206) {

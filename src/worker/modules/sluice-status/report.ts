@@ -1,7 +1,7 @@
 import type { Totals, WorkerTotals } from '../../../shared/zone/counters.js';
 import type { ZoneStats } from '../../../shared/zone/kind.js';
 import type { ZoneStore } from '../../../shared/zone/store.js';
-import type { HttpRuntime } from '../../http/request/runtime-types.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { takeUpstreams, type UpstreamReport } from './upstreams.js';
 
 /** What a status page shows. */

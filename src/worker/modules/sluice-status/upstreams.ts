@@ -1,8 +1,9 @@
 import type { ZoneStore } from '../../../shared/zone/store.js';
-import type { HttpRuntime } from '../../http/request/runtime-types.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { DOWN, DRAINING, HEALTHY, nowSeconds, type Peer, UNHEALTHY } from '../../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../../upstream/group/group.js';
-import { HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../../upstream/group/health-zone.js';
+import { groupsOf } from '../../upstream/group/groups.js';
+import { checksOf, HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../../upstream/group/health-zone.js';
 
 /** NGINX Plus's words for what a peer is doing. */
 export type PeerState = 'up' | 'draining' | 'down' | 'unavail' | 'checking' | 'unhealthy';
@@ -32,9 +33,9 @@ export interface UpstreamReport {
 
 /** Reads the state of all groups with zones. */
 export function takeUpstreams(http: HttpRuntime, zones: ZoneStore): UpstreamReport[] {
-  return http.upstreams.zoned.map((group) => {
+  return groupsOf(http).zoned.map((group) => {
     group.shared?.refresh();
-    const records = http.checks.has(group) ? zones.open(zoneOfChecks).read(group.name) : undefined;
+    const records = checksOf(http).has(group) ? zones.open(zoneOfChecks).read(group.name) : undefined;
     const report = (backup: boolean) => (peer: Peer) => peerReport(peer, backup, records?.get(peer.name));
     const { peers, backup } = group.set as NonNullable<UpstreamGroup['set']>;
     return { name: group.name, zone: group.zone!, peers: [...peers.map(report(false)), ...(backup?.peers ?? []).map(report(true))] };

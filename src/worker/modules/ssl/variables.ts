@@ -4,14 +4,17 @@ import type { Variable } from '../../module.js';
 import { certificateNames, sessionId } from '../../tls/der.js';
 import { legacyName, rfc2253 } from '../../tls/distinguished-name.js';
 import { cipherName, curveName, negotiatedCurve } from '../../tls/names.js';
-import type { TlsPeer } from '../../tls/peer.js';
+import { peerOf, type TlsPeer } from '../../tls/peer.js';
 
 /** A variable of TLS connections; an empty value counts as none. nginx: ngx_http_ssl_variable. */
 function ofTls(name: string, get: (peer: TlsPeer) => string | undefined): Variable {
   return {
     name: `ssl_${name}`,
     changeable: true,
-    get: (r: Request) => (r.connection.tls === undefined ? undefined : get(r.connection.tls) || undefined),
+    get: (r: Request) => {
+      const peer = peerOf(r.connection);
+      return peer === undefined ? undefined : get(peer) || undefined;
+    },
   };
 }
 

@@ -3,10 +3,11 @@ import { blockError } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { readResolver } from '../../resolver/directive/resolver-spec.js';
+import { readResolver } from '../../resolver/directive/read-resolver.js';
 import { peerZone } from '../../upstream/balancing/peer-zone.js';
 import { buildGroup, buildImpliedGroup } from '../../upstream/group/group-build.js';
 import { declarations, declareGroup, groupScope, type UpstreamInfo } from '../../upstream/group/group-config.js';
+import { groupsOf } from '../../upstream/group/groups.js';
 import { readServer } from './server.js';
 
 /** Keeps the groups that a configuration names, with or without `upstream {}`, and makes them when a worker starts. */
@@ -15,10 +16,10 @@ export const upstreamGroupsModule = defineModule({
   main: declarations,
   upstream: groupScope,
   installMain(conf, http) {
-    for (const declaration of conf.all) if (!declaration.explicit) http.upstreams.add(buildImpliedGroup(declaration));
+    for (const declaration of conf.all) if (!declaration.explicit) groupsOf(http).add(buildImpliedGroup(declaration));
   },
   installUpstream(conf, http, env) {
-    http.upstreams.add(buildGroup(conf, http, env));
+    groupsOf(http).add(buildGroup(conf, http, env));
   },
 });
 

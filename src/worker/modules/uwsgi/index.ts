@@ -6,10 +6,10 @@ import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../cgi/handler.js
 import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
 import { defineModule, defineScope } from '../../module.js';
+import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/directives/tls-directives.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
-import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/settings/tls-directives.js';
 import type { TlsClientSettings } from '../../upstream/settings/tls-settings.js';
-import { TlsClient } from '../../upstream/tls/tls-client.js';
+import { clientContextsOf, TlsClient } from '../../upstream/tls/tls-client.js';
 import { uwsgiPacket, uwsgiParam } from './packet.js';
 
 /** All `uwsgi_*` settings of a location. nginx: ngx_http_uwsgi_loc_conf_t. */
@@ -56,7 +56,7 @@ export const uwsgiModule = defineModule({
       pass: conf.pass,
       hidden: HIDDEN_BY_UWSGI,
       chunkedBodies: false,
-      tls: mayUseTls(conf.pass) ? new TlsClient(conf, env.named, location.server.http.clientContexts) : undefined,
+      tls: mayUseTls(conf.pass) ? new TlsClient(conf, env.named, clientContextsOf(location.server.http)) : undefined,
       exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
     });
   },

@@ -1,6 +1,7 @@
 import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
+import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 import { K } from '../../upstream/response/header-kinds.js';
 
 /**
@@ -8,8 +9,8 @@ import { K } from '../../upstream/response/header-kinds.js';
  * nginx: ngx_http_upstream_status_variable and its kin.
  */
 function list(r: Request, each: (attempt: Attempt) => string): string | undefined {
-  const attempts = r.upstreamStates;
-  if (attempts === null || attempts.length === 0) return undefined;
+  const attempts = upstreamOf(r)?.attempts;
+  if (attempts === undefined || attempts === null || attempts.length === 0) return undefined;
   let text = '';
   for (let i = 0; ; ) {
     text += each(attempts[i]!);
@@ -45,7 +46,7 @@ const addresses = (r: Request): string | undefined => list(r, ({ peer }) => peer
 
 /** Headers whose name, with `_` for `-`, is the variable's; joined. nginx: ngx_http_variable_unknown_header. */
 function header(r: Request, suffix: string): string | undefined {
-  const head = r.upstream?.head;
+  const head = upstreamOf(r)?.head;
   if (head === undefined) return undefined;
   let value: string | undefined;
   for (const each of head.headers) {
@@ -56,7 +57,7 @@ function header(r: Request, suffix: string): string | undefined {
 }
 
 function trailer(r: Request, suffix: string): string | undefined {
-  const trailers = r.upstream?.head.trailers ?? [];
+  const trailers = upstreamOf(r)?.head.trailers ?? [];
   let value: string | undefined;
   for (let i = 0; i < trailers.length; i += 3) {
     if (trailers[i + 1]!.replaceAll('-', '_') !== suffix) continue;
@@ -67,7 +68,7 @@ function trailer(r: Request, suffix: string): string | undefined {
 
 /** A cookie that the backend set. nginx: ngx_http_parse_set_cookie_lines. */
 function cookie(r: Request, suffix: string): string | undefined {
-  const head = r.upstream?.head;
+  const head = upstreamOf(r)?.head;
   if (head === undefined) return undefined;
   for (const { kind, value: line } of head.headers) {
     if ((kind & ~K.HIDDEN) !== K.SET_COOKIE) continue;

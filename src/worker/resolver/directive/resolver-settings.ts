@@ -2,7 +2,8 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
 import { defineScope } from '../../module.js';
-import { type ResolverSpec, readResolver } from './resolver-spec.js';
+import type { ResolverSpec } from '../resolver-spec.js';
+import { readResolver } from './read-resolver.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 

@@ -1,8 +1,8 @@
-import type { HttpRuntime } from '../../http/request/runtime-types.js';
-import type { WorkerEnv } from '../../module.js';
+import type { WorkerEnv } from '../../env.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { DnsResolver } from '../dns-resolver.js';
 import type { Resolver } from '../resolver.js';
-import type { ResolverSpec } from './resolver-spec.js';
+import type { ResolverSpec } from '../resolver-spec.js';
 
 /** The resolver of a `resolver` line; the blocks that take the line over share it, with what it remembers. */
 export function resolverOf(spec: ResolverSpec, http: HttpRuntime, env: WorkerEnv): Resolver {

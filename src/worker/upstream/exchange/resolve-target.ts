@@ -1,7 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { RESOLVE, type Resolved, resolveErrorText } from '../../resolver/resolver.js';
 import { RoundRobinPicker } from '../balancing/round-robin.js';
-import { plainPeers, unixPeer } from '../group/groups.js';
+import { groupsOf, plainPeers, unixPeer } from '../group/groups.js';
 import type { ResolvedTarget } from './conf.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -9,7 +9,7 @@ import type { UpstreamRequest } from './upstream-request.js';
 export function startResolving(u: UpstreamRequest, target: ResolvedTarget): void {
   const { r } = u;
   if (u.tlsName === '') u.tlsName = target.host;
-  const group = r.http.upstreams.find(target.host, target.port, target.noPort);
+  const group = groupsOf(r.http).find(target.host, target.port, target.noPort);
   if (group !== undefined) {
     u.tlsName = group.name;
     u.useGroup(group);

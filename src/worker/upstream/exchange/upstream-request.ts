@@ -1,11 +1,11 @@
 // Longer than most: one exchange with a backend from its first attempt to its end, whose steps all work on the same state.
 
 import { ALERT, ERROR as ERR, INFO, type Level } from '../../../shared/log/level.js';
-import type { CacheUse } from '../../cache/use.js';
 import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../../http/request/codes.js';
 import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
 import { sendBody, sendHeader } from '../../http/request/respond.js';
+import type { UpstreamWork } from '../../http/request/upstream-work.js';
 import { Attempt } from '../balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../balancing/balancer.js';
 import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
@@ -39,7 +39,7 @@ const P = { IDLE: 0, CONNECTING: 1, HANDSHAKE: 2, HEAD: 3, BODY: 4, TUNNEL: 5, D
  * One request's business with its backends: choose, connect, send, read, try another one, pass the response on.
  * nginx: ngx_http_upstream_t and ngx_http_upstream.c.
  */
-export class UpstreamRequest implements ConnectionOwner, PickerOwner {
+export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWork {
   readonly r: Request;
   readonly conf: UpstreamConf;
   readonly exchange: Exchange;
@@ -63,6 +63,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   boundTo = '';
   connection: UpstreamConnection | null = null;
   attempt: Attempt | null = null;
+  /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
+  attempts: Attempt[] | null = null;
   /** The connection at hand served another request before. */
   reused = false;
   /** Monotonic milliseconds when the first peer was chosen. */
@@ -80,8 +82,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   cacheable = false;
   /** The response comes from the cache. */
   cached = false;
-  /** What the cache knows of this request; null where none was asked. */
-  cacheUse: CacheUse | null = null;
+  /** What the cache keeps for this request, which only the cache understands; null where none was asked. */
+  cacheUse: object | null = null;
   /** Where a copy of the body goes. */
   tee: BodyTee | null = null;
   store: StoreFile | null = null;
@@ -111,6 +113,33 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     this.conf = conf;
     this.exchange = exchange;
     this.buffering = conf.settings.buffering;
+  }
+
+  /** Becomes the request's work of backends. What it had before is given up, but its attempts stay on record. */
+  attach(): void {
+    const { r } = this;
+    const before = upstreamOf(r);
+    if (before !== null) {
+      before.cleanup();
+      this.attempts = before.attempts;
+    }
+    r.upstream = this;
+  }
+
+  /** Scheme, peer and URI of the backend at hand. */
+  logText(): string | undefined {
+    if (this.peerName === undefined) return undefined;
+    return `${this.schema}${this.peerName}${this.unixPeer ? ':' : ''}${this.uri}`;
+  }
+
+  failureText(status: number): string {
+    let text = '';
+    for (const attempt of this.attempts ?? []) {
+      if (attempt.peer === undefined) continue;
+      const reason = attempt.reason !== '' ? attempt.reason : attempt.status === status ? `status ${status}` : '';
+      if (reason !== '') text += `${text === '' ? '' : ', '}${attempt.peer}: ${reason}`;
+    }
+    return text;
   }
 
   get done(): boolean {
@@ -158,7 +187,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
 
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
-    const { r, conf } = this;
+    const { conf } = this;
     this.#head = null;
     if (conf.settings.store !== null) this.store = new StoreFile(this);
     this.#watchClient();
@@ -166,8 +195,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       this.finalize(500);
       return;
     }
-    if (r.upstreamStates === null) r.upstreamStates = [];
-    else r.upstreamStates.push(new Attempt());
+    if (this.attempts === null) this.attempts = [];
+    else this.attempts.push(new Attempt());
     if (this.resolved !== null) {
       startResolving(this, this.resolved);
       return;
@@ -216,7 +245,6 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
 
   // nginx: ngx_http_upstream_connect.
   #connect(now: number): void {
-    const { r } = this;
     this.action = 'connecting to upstream';
     this.#endAttempt(now);
     const attempt = new Attempt();
@@ -224,7 +252,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     attempt.headerTime = -1;
     attempt.responseTime = -1;
     this.attempt = attempt;
-    r.upstreamStates!.push(attempt);
+    this.attempts!.push(attempt);
     this.#attemptStart = now;
     const peer = this.picker!.next(this);
     if (peer !== PICKING) this.#usePeer(peer, now);
@@ -837,12 +865,8 @@ function noLiveStatus({ group, conf }: UpstreamRequest): number {
 
 function ignoreClient(): void {}
 
-/** What log lines say of the backend: scheme, peer and URI. nginx: ngx_http_log_error_handler. */
-export function upstreamLogText(r: Request): string | undefined {
-  const u = r.upstream;
-  if (u === null || u.peerName === undefined) return undefined;
-  return `${u.schema}${u.peerName}${u.unixPeer ? ':' : ''}${u.uri}`;
-}
+/** The work of backends for a request; null where it has none. Nothing else is ever put there. */
+export const upstreamOf = (r: Request): UpstreamRequest | null => r.upstream as UpstreamRequest | null;
 
 /**
  * Tells, with nginx's alert, that a request has come to a location without a backend: an `if` brought it here after another
@@ -855,5 +879,5 @@ export function noBackend(r: Request): number {
 
 /** Starts a request's business with backends; given to {@link readBody}. */
 export function startUpstream(r: Request): void {
-  r.upstream!.start();
+  upstreamOf(r)!.start();
 }

@@ -1,6 +1,6 @@
 import { addressText } from '../../../shared/net/backend-url.js';
-import type { HttpRuntime } from '../../http/request/runtime-types.js';
-import type { WorkerEnv } from '../../module.js';
+import type { WorkerEnv } from '../../env.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { Balancer } from '../balancing/balancer.js';

@@ -6,7 +6,7 @@ import type { BackendUrl } from '../../../shared/net/backend-url.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineScope } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
-import type { ResolverSpec } from '../../resolver/directive/resolver-spec.js';
+import type { ResolverSpec } from '../../resolver/resolver-spec.js';
 import type { PeerOptions } from '../balancing/peer.js';
 import type { PeerZoneRef } from '../balancing/peer-zone.js';
 import type { KeepaliveSettings } from '../connection/idle-pool.js';

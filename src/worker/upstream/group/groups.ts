@@ -1,4 +1,5 @@
 import { addressText } from '../../../shared/net/backend-url.js';
+import { httpPart } from '../../http/request/http-runtime.js';
 import { defaultPeerOptions, Peer, PeerSet } from '../balancing/peer.js';
 import { RoundRobin } from '../balancing/round-robin.js';
 import type { UpstreamGroup } from './group.js';
@@ -38,3 +39,6 @@ export function unixPeer(path: string): PeerSet {
 export function impliedGroup(name: string, port: number, noPort: boolean, peers: PeerSet): UpstreamGroup {
   return { name, port, noPort, balancer: new RoundRobin(peers), idle: undefined };
 }
+
+/** The groups of an `http` block. */
+export const groupsOf = httpPart(() => new UpstreamGroups());

@@ -1,4 +1,6 @@
 import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import { httpPart } from '../../http/request/http-runtime.js';
+import type { UpstreamGroup } from './group.js';
 
 /** Name of the one zone for the results of health checks; no configuration can name it so. */
 export const HEALTH_ZONE = ':upstream health';
@@ -61,3 +63,6 @@ export const healthZone: ZoneKind<HealthZone, undefined> = {
     passed INTEGER, PRIMARY KEY (upstream, peer)) WITHOUT ROWID`,
   open: (sql) => new HealthZone(sql),
 };
+
+/** The active checks of groups; the module that makes them knows what they are. */
+export const checksOf = httpPart(() => new Map<UpstreamGroup, object>());

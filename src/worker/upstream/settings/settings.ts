@@ -1,6 +1,6 @@
 import type { ComplexValue } from '../../../shared/value/value.js';
+import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
-import type { TempPath } from '../../http/request/runtime-types.js';
 
 /** `*_bind`: the local address of connections to backends. */
 export interface LocalAddress {

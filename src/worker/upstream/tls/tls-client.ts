@@ -3,6 +3,7 @@ import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { cipherOf } from '../../../shared/net/tls-binding.js';
+import { httpPart } from '../../http/request/http-runtime.js';
 import { type ContextBase, contextBase, makeContext } from '../../tls/context.js';
 import { configuredIdentity } from '../../tls/identity.js';
 import { contextsOf, type IdentityContexts } from '../../tls/identity-contexts.js';
@@ -20,6 +21,9 @@ export interface ClientContext {
   /** Has the certificate, unless its name has variables. */
   readonly context: SecureContext;
 }
+
+/** Contexts that locations share, by their settings. */
+export const clientContextsOf = httpPart(() => new Map<string, ClientContext>());
 
 /** Makes the context of a location's connections. Throws {@link TlsFileError} with nginx's line. */
 export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFiles): ClientContext {

@@ -1,18 +1,7 @@
-import type { HostRef } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { Context } from '../../module.js';
-
-/** What a `resolver` line says. */
-export interface ResolverSpec {
-  readonly servers: readonly { readonly addresses: HostRef | readonly string[]; readonly port: number }[];
-  /** Seconds for which answers count, instead of what they say themselves; 0: as they say. */
-  readonly valid: number;
-  readonly ipv4: boolean;
-  readonly ipv6: boolean;
-  /** Where its numbers are shown; empty for nowhere. */
-  readonly statusZone: string;
-}
+import type { ResolverSpec } from '../resolver-spec.js';
 
 /** Reads a `resolver` line. nginx: ngx_resolver_create. */
 export function readResolver(ctx: Context): ResolverSpec {

@@ -6,8 +6,8 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import type { Listeners } from '../cycle/listeners.js';
-import { removeControl } from './orphans.js';
-import { numberOfSignal } from './signals.js';
+import { removeControl } from '../processes/orphans.js';
+import { numberOfSignal } from '../processes/signals.js';
 
 const NAMES: Readonly<Record<Role, string>> = {
   worker: 'worker process',

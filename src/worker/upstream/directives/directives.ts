@@ -5,12 +5,12 @@ import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, access, bits, buffers, flag, int, msec, size } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
+import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
-import type { TempPath } from '../../http/request/runtime-types.js';
 import type { Context } from '../../module.js';
 import { parseLocalAddress } from '../exchange/local-address.js';
-import { FT, ignoreHeaderWords, nextUpstreamWords } from './failure.js';
-import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from './settings.js';
+import { FT, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
+import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from '../settings/settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const PAGE = 4096;

@@ -9,8 +9,8 @@ import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { checkOptions } from '../../tls/context.js';
 import { readPasswords, TlsFileError } from '../../tls/pem.js';
 import { TLS } from '../../tls/settings.js';
+import type { NamedFile, TlsClientSettings } from '../settings/tls-settings.js';
 import { clientContext } from '../tls/tls-client.js';
-import type { NamedFile, TlsClientSettings } from './tls-settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 

@@ -1,0 +1,26 @@
+import type { NamedFiles } from '../shared/config/named-files.js';
+import type { Logger } from '../shared/log/error-log.js';
+import type { LogFiles } from '../shared/log/log-files.js';
+import type { ZoneStore } from '../shared/zone/store.js';
+
+/** What a worker offers to the parts that are built in it. */
+export interface WorkerEnv {
+  /** The worker's number, from 0; stays the same when a dead worker is replaced. */
+  readonly slot: number;
+  /** How many workers the configuration asks for. */
+  readonly workers: number;
+  readonly zones: ZoneStore;
+  /** The log of the main context. */
+  readonly log: Logger;
+  readonly logFiles: LogFiles;
+  /** Files that belong to the configuration, as the master has read them. */
+  readonly named: NamedFiles;
+  /** Folder that relative paths start from, with its slash. */
+  readonly prefix: string;
+  /** `nginx_compatibility on`. */
+  readonly compatible: boolean;
+  /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */
+  onDrain(callback: () => void): void;
+  /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */
+  onClose(callback: () => void): void;
+}

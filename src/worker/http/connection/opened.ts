@@ -1,0 +1,17 @@
+import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
+import type { Deadline } from '../../io/deadline.js';
+import type { TlsAccepted } from '../request/address-runtime.js';
+
+/** What is known once the opening is over. */
+export interface Opened {
+  readonly tls: TlsAccepted | undefined;
+  readonly proxyProtocol: ProxyProtocolHeader | undefined;
+  /** Plain HTTP came where TLS was expected: every request is answered with 497. */
+  readonly plainOnTls: boolean;
+  /** What ran out if the opening took too long, to go on with; a timer for each would cost as much again. */
+  readonly deadline?: Deadline;
+  /** Both ends, where they were asked for before: afterwards the client may have gone. */
+  readonly remote?: SocketAddress;
+  readonly local?: SocketAddress;
+}
