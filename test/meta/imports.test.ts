@@ -18,7 +18,14 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/env.ts', 'worker/io', 'worker/http/syntax', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
   // The request and its life: the contracts of streams, stages, phases and locations.
   ['worker/http/request', 'worker/worker-process.ts'],
-  ['worker/module.ts', 'worker/http/connection', 'worker/tls', 'worker/upstream/response', 'worker/upstream/balancing', 'worker/lifecycle.ts'],
+  [
+    'worker/module.ts',
+    'worker/http/connection',
+    'worker/tls',
+    'worker/upstream/response',
+    'worker/upstream/balancing',
+    'worker/lifecycle.ts',
+  ],
   ['worker/http/message', 'worker/resolver/directive', 'worker/upstream/connection', 'worker/upstream/settings', 'worker/main.ts'],
   ['worker/http/body', 'worker/http/files', 'worker/upstream/group'],
   // The protocols that bring requests in, and the exchange with backends.
