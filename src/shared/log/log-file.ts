@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, fstatSync } from 'node:fs';
 import { constants } from 'node:os';
 import { gzipSync } from 'node:zlib';
+import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
 import { errnoCode, errnoText } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
@@ -15,8 +16,8 @@ export interface LogBuffering {
   readonly gzip: number;
 }
 
-/** Lines of one turn of the event loop leave together, up to this many bytes. */
-const TURN_LIMIT = 64 * 1024;
+/** Lines of one tick leave together, up to this many bytes. */
+const TICK_LIMIT = 64 * 1024;
 /** What a pipe does not take is held up to this many bytes; later lines are lost. */
 const BACKLOG_LIMIT = 256 * 1024;
 /** Milliseconds between two tries to feed a pipe that is full. */
@@ -25,11 +26,11 @@ const PIPE_RETRY = 50;
 const REPORT_INTERVAL = 60;
 
 /**
- * One open log. Lines are collected and leave in one write at the end of the event loop's turn, or as its buffering says; every write holds
+ * One open log. Lines are collected and leave in one write at the end of the tick, or as its buffering says; every write holds
  * whole lines, so that several processes can append to one file. No write ever blocks or throws: what cannot be written is dropped and
  * reported, at most once a minute.
  */
-export class LogFile {
+export class LogFile implements TickTask {
   /** The full path, or the empty string for standard error. */
   readonly path: string;
   readonly #report: (message: string) => void;
@@ -37,8 +38,9 @@ export class LogFile {
   #pending = '';
   #backlog = '';
   #buffering: LogBuffering | undefined;
-  #limit = TURN_LIMIT;
-  #turn: NodeJS.Immediate | undefined;
+  #limit = TICK_LIMIT;
+  /** It will be called at the end of the tick. */
+  #asked = false;
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #fullSecond = 0;
@@ -79,8 +81,13 @@ export class LogFile {
     this.#pending += line;
   }
 
-  /** Writes the lines of this turn now; a buffered file keeps its own time. */
-  flushTurn(): void {
+  tickEnded(): void {
+    this.#asked = false;
+    this.flush();
+  }
+
+  /** Writes the lines of this tick now; a buffered file keeps its own time. */
+  flushTick(): void {
     if (this.#buffering === undefined && this.#pending !== '') this.flush();
   }
 
@@ -124,7 +131,6 @@ export class LogFile {
   /** Writes what is held and closes the file; later lines are dropped. */
   close(): void {
     this.flush();
-    clearImmediate(this.#turn);
     clearTimeout(this.#retry);
     const old = this.#log;
     this.#log = undefined;
@@ -135,10 +141,9 @@ export class LogFile {
 
   #schedule(): void {
     if (this.#buffering === undefined) {
-      this.#turn ??= setImmediate(() => {
-        this.#turn = undefined;
-        this.flush();
-      });
+      if (this.#asked) return;
+      this.#asked = true;
+      endOfTick.ask(AtTickEnd.LOGS, this);
     } else if (this.#buffering.flush > 0) {
       this.#timer = setTimeout(() => this.flush(), this.#buffering.flush).unref();
     }

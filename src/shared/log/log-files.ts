@@ -59,16 +59,16 @@ export class LogFiles {
     file.write(line);
   }
 
-  /** Writes the error lines of this turn: whoever has an answer finds in the log what went wrong about it. */
+  /** Writes the error lines of this tick: whoever has an answer finds in the log what went wrong about it. */
   flushErrors(): void {
     if (this.#errors.length === 0) return;
-    for (const file of this.#errors) file.flushTurn();
+    for (const file of this.#errors) file.flushTick();
     this.#errors.length = 0;
   }
 
-  /** Writes the lines of this turn: whoever sees a connection end finds its requests in the log. */
-  flushTurn(): void {
-    for (const file of this.#files.values()) file.flushTurn();
+  /** Writes the lines of this tick: whoever sees a connection end finds its requests in the log. */
+  flushTick(): void {
+    for (const file of this.#files.values()) file.flushTick();
   }
 
   /** Writes what all files hold. */

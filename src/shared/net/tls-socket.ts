@@ -287,7 +287,7 @@ export class TlsSocket implements ClientSocket {
   }
 
   // Node's cipher would send the alert that says that this is the end behind the end of the connection if a write were under way, be it one
-  // of the handshake; those are over when the event loop's turn is.
+  // of the handshake; those are over when the tick is.
   #whenIdle(): void {
     if (this.#busy()) this.#awaitLast();
     else setImmediate(idle, this);

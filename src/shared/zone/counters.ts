@@ -1,9 +1,9 @@
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import { monotonicMs } from './monotonic.js';
 
-/** A worker writes its numbers at the end of a turn, but no more often than this (milliseconds). */
+/** A worker writes its numbers at the end of a tick, but no more often than this (milliseconds). */
 const FLUSH_MS = 20;
-/** So long (milliseconds) a reader waits for the other workers' numbers: FLUSH_MS and a turn of the event loop. */
+/** So long (milliseconds) a reader waits for the other workers' numbers: FLUSH_MS and a tick. */
 const SETTLE_MS = 24;
 
 const NAMES = [
@@ -63,7 +63,7 @@ export interface WorkerTotals extends Totals {
  * numbers: so nothing is counted twice, and a row that was lost comes back with the next flush.
  *
  * The rule for readers: `totals` and `perWorker` first write this worker's own numbers, so a reader never misses its own request;
- * those of other workers are at most FLUSH_MS and a turn of their event loop old. `settle` waits for that time, after which
+ * those of other workers are at most FLUSH_MS and a tick of theirs old. `settle` waits for that time, after which
  * everything that happened before the call is in.
  */
 export class Counters implements ZoneJob {

@@ -11,8 +11,8 @@ export interface Statement<Row> {
 }
 
 /**
- * A piece of work on zones. The jobs that one turn of the event loop submits share one transaction, which starts when
- * the turn ends and is over before anything else runs, so the lock is held for the statements alone.
+ * A piece of work on zones. The jobs that one tick submits share one transaction, which starts when
+ * the tick ends and is over before anything else runs, so the lock is held for the statements alone.
  */
 export interface ZoneJob {
   /**
@@ -28,9 +28,9 @@ export interface ZoneJob {
 
 /** Takes jobs for one transaction over one zone or several. */
 export interface ZoneScope {
-  /** Adds a job to the transaction at the end of this turn. */
+  /** Adds a job to the transaction at the end of this tick. */
   submit(job: ZoneJob): void;
-  /** Adds a job to the transaction at the end of the turn after the one that submits it, or to one before. */
+  /** Adds a job to the transaction at the end of the tick after the one that submits it, or to one before. */
   defer(job: ZoneJob): void;
 }
 

@@ -5,7 +5,7 @@ import { counterZone } from './counters.js';
 import type { AnyZoneRef, Sql, Statement, TransactionHooks, ZoneJob, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
 import type { ZonePlan } from './plan.js';
 import { faultOf } from './sqlite.js';
-import { Turn, TurnScope } from './turn.js';
+import { TransactionQueue, TransactionScope } from './transaction-queue.js';
 import { ZoneFile } from './zone-file.js';
 
 /** A process's access to the shared zones. */
@@ -26,9 +26,9 @@ export interface ZoneStore {
 
 class ZoneSql implements Sql {
   readonly file: ZoneFile;
-  readonly scope: TurnScope;
+  readonly scope: TransactionScope;
 
-  constructor(file: ZoneFile, scope: TurnScope) {
+  constructor(file: ZoneFile, scope: TransactionScope) {
     this.file = file;
     this.scope = scope;
   }
@@ -82,7 +82,7 @@ export class SqliteZoneStore implements ZoneStore {
   readonly #refs: readonly AnyZoneRef[];
   readonly #worker: number;
   readonly #log: Logger;
-  readonly #turn = new Turn();
+  readonly #queue = new TransactionQueue();
   readonly #zones = new Map<string, OpenZone>();
 
   /** `refs` are the configuration's zones; `worker` is a number that no other living process of the service has: the process id. */
@@ -104,7 +104,7 @@ export class SqliteZoneStore implements ZoneStore {
   together(refs: readonly AnyZoneRef[]): ZoneScope {
     const files = refs.map((ref) => this.#open(ref).sql.file);
     files.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return files.length === 1 ? this.#open(refs[0]!).sql.scope : new TurnScope(this.#turn, files);
+    return files.length === 1 ? this.#open(refs[0]!).sql.scope : new TransactionScope(this.#queue, files);
   }
 
   stats(): { readonly ref: AnyZoneRef; readonly stats: ZoneStats }[] {
@@ -126,7 +126,7 @@ export class SqliteZoneStore implements ZoneStore {
   }
 
   close(): void {
-    this.#turn.close();
+    this.#queue.close();
     for (const { sql } of this.#zones.values()) sql.file.close();
     this.#zones.clear();
   }
@@ -137,7 +137,7 @@ export class SqliteZoneStore implements ZoneStore {
     const { directory, files } = this.#plan;
     const base = directory === undefined ? undefined : join(directory, files[ref.name]!);
     const file = new ZoneFile(ref.name, base, ref.kind.ddl, this.#log);
-    const sql = new ZoneSql(file, new TurnScope(this.#turn, [file]));
+    const sql = new ZoneSql(file, new TransactionScope(this.#queue, [file]));
     const opened = { ref, sql, zone: ref.kind.open(sql, ref, this.#worker) };
     this.#zones.set(ref.name, opened);
     return opened;

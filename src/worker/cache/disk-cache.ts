@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
+import { AtTickEnd, endOfTick, type TickTask } from '../../shared/lib/end-of-tick.js';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { Lru } from '../../shared/lib/lru.js';
@@ -26,7 +27,7 @@ const BLOCK_SIZE = 4096;
 export const diskSize = (bytes: number): number => Math.ceil(bytes / BLOCK_SIZE) * BLOCK_SIZE;
 
 /** One process's access to a cache: the files, those of them that are in memory, and the index. nginx: ngx_http_file_cache_t. */
-export class DiskCache {
+export class DiskCache implements TickTask {
   readonly index: CacheIndex;
   readonly waiters: LockWaiters;
   readonly #log: Logger;
@@ -36,15 +37,11 @@ export class DiskCache {
   foundUseless = false;
   #uses = new Set<string>();
   /**
-   * Counts the turns of the event loop in which files were looked at. All requests of one turn had arrived before it began,
+   * Counts the ticks in which files were looked at. All requests of one tick had arrived before it began,
    * so one look at a file does for all of them.
    */
-  #turn = 1;
-  #turnEnds = false;
-  readonly #endTurn = (): void => {
-    this.#turn++;
-    this.#turnEnds = false;
-  };
+  #tick = 1;
+  #asked = false;
   #noting: NodeJS.Timeout | undefined = undefined;
 
   constructor(index: CacheIndex, log: Logger) {
@@ -56,6 +53,11 @@ export class DiskCache {
 
   get name(): string {
     return this.index.name;
+  }
+
+  tickEnded(): void {
+    this.#tick++;
+    this.#asked = false;
   }
 
   pathOf(hash: string): string {
@@ -76,13 +78,13 @@ export class DiskCache {
   #hotEntry(name: string): Entry | undefined {
     const entry = this.#hot.get(name);
     if (entry === undefined) return undefined;
-    if (entry.checkedIn === this.#turn) return entry;
+    if (entry.checkedIn === this.#tick) return entry;
     const stat = statSync(fsPath(entry.path), NO_THROW);
     if (stat !== undefined && entry.isCurrent(stat)) {
-      entry.checkedIn = this.#turn;
-      if (!this.#turnEnds) {
-        this.#turnEnds = true;
-        setImmediate(this.#endTurn);
+      entry.checkedIn = this.#tick;
+      if (!this.#asked) {
+        this.#asked = true;
+        endOfTick.ask(AtTickEnd.FORGET, this);
       }
       return entry;
     }
@@ -138,7 +140,7 @@ export class DiskCache {
     });
   }
 
-  /** Does some work on the index at the end of this turn. */
+  /** Does some work on the index at the end of this tick. */
   submit(work: () => void, after: () => void = nothing): void {
     const job: ZoneJob = { work, after };
     this.index.sql.submit(job);

@@ -46,7 +46,7 @@ export class Entry {
   #head: HeadOf | undefined = undefined;
   /** Seconds of the last use that the index knows of. */
   noted = 0;
-  /** The turn in which the file was last found to be the same. */
+  /** The tick in which the file was last found to be the same. */
   checkedIn = 0;
   /** The request headers that the last request varied by, and their digest. */
   varyText = '';

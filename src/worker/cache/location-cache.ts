@@ -21,9 +21,9 @@ import type { Entry } from './entry.js';
 import { startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
+import { FillJob, RefreshJob } from './lock-jobs.js';
 import { purgePrefix } from './purge.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
-import { FillTurn, RefreshTurn } from './turns.js';
 import { CacheUse, useOf } from './use.js';
 import { variantHash, varyText } from './vary.js';
 
@@ -118,7 +118,7 @@ export class LocationCache implements ResponseCache {
     use.staleUpdating = header.validUntil + header.updating >= now;
     use.staleOnError = header.validUntil + header.onError >= now;
     use.lockHash = entry.path.slice(-32);
-    return new RefreshTurn(this, u, use).start();
+    return new RefreshJob(this, u, use).start();
   }
 
   /** The entry that fits the request; a response that varies may have several. */
@@ -149,7 +149,7 @@ export class LocationCache implements ResponseCache {
     use.lockHash = use.hash;
     if (use.reason === '') use.reason = 'not in cache';
     const counts = this.conf.cacheMinUses > 1 && !use.counted;
-    if (counts || this.conf.cacheLock) return new FillTurn(this, u, use).start(counts);
+    if (counts || this.conf.cacheLock) return new FillJob(this, u, use).start(counts);
     this.checkRange(u);
     return DECLINED;
   }

@@ -3,12 +3,12 @@ import type { DiskCache } from './disk-cache.js';
 import { isEntryName } from './path.js';
 import { cacheFiles, readHeader } from './walk.js';
 
-/** How many files, or rows of the index, are looked at in one turn of the event loop. */
+/** How many files, or rows of the index, are looked at in one tick. */
 const FILES = 50;
 const ROWS = 1000;
 
 /**
- * Takes all keys that begin with `prefix` off a cache, a few in each turn of the event loop, and calls back with whether there was
+ * Takes all keys that begin with `prefix` off a cache, a few in each tick, and calls back with whether there was
  * anything: from then on none of them is served. Where there is a purger process, it ends what this one does not live to end.
  */
 export function purgePrefix(disk: DiskCache, prefix: string, done: (found: boolean) => void): void {

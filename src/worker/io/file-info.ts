@@ -48,7 +48,7 @@ export class FileInfo {
   /** The path as node:fs takes it, of a file whose content is kept. */
   file: string | Buffer | undefined = undefined;
   /** See {@link HotFiles}. */
-  confirmedTurn = 0;
+  confirmedTick = 0;
   confirmedAt = 0;
   /** Names this version of the file, in this process. */
   readonly identity: string;

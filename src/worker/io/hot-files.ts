@@ -1,3 +1,4 @@
+import { AtTickEnd, endOfTick, type TickTask } from '../../shared/lib/end-of-tick.js';
 import { Lru } from '../../shared/lib/lru.js';
 import type { FileInfo } from './file-info.js';
 
@@ -14,37 +15,37 @@ const SETTLED = 50;
 /**
  * Contents of small files, kept between requests. An entry counts only as long as the file's times, size, number and
  * rights are the same, which the caller asks the file system. Requests that had all arrived when the event loop woke up
- * share one answer: whoever changes a file and then asks for it is served in a later turn of the loop.
+ * share one answer: whoever changes a file and then asks for it is served in a later tick.
  */
-export class HotFiles {
+export class HotFiles implements TickTask {
   readonly #files = new Lru<FileInfo>(LIMIT);
-  #turn = 1;
-  #turnEnds = false;
+  #tick = 1;
+  #asked = false;
 
   get(path: string): FileInfo | undefined {
     return this.#files.get(path);
   }
 
   /**
-   * Tells whether the file system said in this turn of the event loop that the file is the same, for a request that began in the same
+   * Tells whether the file system said in this tick that the file is the same, for a request that began in the same
    * millisecond. `began`: monotonic milliseconds.
    */
   isConfirmed(info: FileInfo, began: number): boolean {
-    return info.confirmedTurn === this.#turn && info.confirmedAt === Math.floor(began);
+    return info.confirmedTick === this.#tick && info.confirmedAt === Math.floor(began);
   }
 
   /** The file system just said, for a request that began then, that the file is the same. */
   confirm(info: FileInfo, began: number): void {
-    info.confirmedTurn = this.#turn;
+    info.confirmedTick = this.#tick;
     info.confirmedAt = Math.floor(began);
-    if (this.#turnEnds) return;
-    this.#turnEnds = true;
-    setImmediate(endTurn, this);
+    if (this.#asked) return;
+    this.#asked = true;
+    endOfTick.ask(AtTickEnd.FORGET, this);
   }
 
-  endTurn(): void {
-    this.#turnEnds = false;
-    this.#turn++;
+  tickEnded(): void {
+    this.#asked = false;
+    this.#tick++;
   }
 
   /** Keeps a file that was just read, if its times can be relied on to tell it from later versions. */
@@ -52,8 +53,4 @@ export class HotFiles {
     if (Date.now() - Math.max(info.mtimeMs, info.ctimeMs) < SETTLED) return;
     this.#files.set(path, info, info.size + path.length + OVERHEAD);
   }
-}
-
-function endTurn(files: HotFiles): void {
-  files.endTurn();
 }

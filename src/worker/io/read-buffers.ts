@@ -1,6 +1,6 @@
 /** Size of each buffer. */
 export const READ_BUFFER = 256 * 1024;
-/** As many as keep Node's four threads busy while the pieces before are sent, and no more: what is sent in one turn keeps everybody else waiting. */
+/** As many as keep Node's four threads busy while the pieces before are sent, and no more: what is sent in one tick keeps everybody else waiting. */
 const COUNT = 8;
 
 /** Somebody who waits for a buffer. Gives it back when done, perhaps at once. */

@@ -1,16 +1,16 @@
 import t from 'tap';
 import type { Request } from '../../../src/worker/http/request/request.js';
-import { ReadTurns } from '../../../src/worker/io/read-turns.js';
+import { FairShare } from '../../../src/worker/io/fair-share.js';
 import { ResponsePipe } from '../../../src/worker/upstream/exchange/pipe.js';
 import type { UpstreamRequest } from '../../../src/worker/upstream/exchange/upstream-request.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 
 /** A request whose client takes everything at once, as a filter that compresses does, and what happens to its backend's connection. */
-function drained(readTurns: ReadTurns) {
+function drained(fairShare: FairShare) {
   const state = { reading: true, taken: 0 };
   const r = {
-    http: { readTurns },
+    http: { fairShare },
     first: {
       send(_r: Request, chunk: Buffer | null) {
         state.taken += chunk?.length ?? 0;
@@ -43,7 +43,7 @@ function drained(readTurns: ReadTurns) {
 }
 
 t.test('backends that send without end share a turn of the event loop', async (t) => {
-  const turns = new ReadTurns();
+  const turns = new FairShare();
   const [a, b] = [drained(turns), drained(turns)];
   t.equal(a.pour(), 16, 'a megabyte is the share of a turn');
   t.equal(b.pour(), 1, 'of all together');

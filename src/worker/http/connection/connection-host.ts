@@ -1,5 +1,4 @@
 import type { WorkerEnv } from '../../env.js';
-import type { TurnEnd } from '../../io/turn-end.js';
 import type { Request } from '../request/request.js';
 import type { HeadLimits, HeadOwner, HeadParser } from '../syntax/head-parser.js';
 import type { ConnectionCounters } from './counters.js';
@@ -18,7 +17,6 @@ export interface HeldConnection {
 export interface ConnectionHost {
   readonly env: WorkerEnv;
   readonly counters: ConnectionCounters;
-  readonly turnEnd: TurnEnd;
   /** The worker is leaving: responses say `Connection: close`. */
   readonly draining: boolean;
   /** A parser for one head; it comes back by {@link giveParser}. */

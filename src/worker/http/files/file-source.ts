@@ -1,8 +1,8 @@
 import { closeSync, read, readSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT, CRIT } from '../../../shared/log/level.js';
+import type { SharingReader } from '../../io/fair-share.js';
 import { type BufferTaker, READ_BUFFER } from '../../io/read-buffers.js';
-import type { TurnReader } from '../../io/read-turns.js';
 import { enter, leave } from '../request/at-work.js';
 import type { Source } from '../request/body-stage.js';
 import { chainEnd } from '../request/chain-end.js';
@@ -33,7 +33,7 @@ const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd
  * with slow clients. Owns the descriptor. A file that shrinks meanwhile breaks the response off, since its length was
  * announced. nginx: ngx_output_chain_copy_buf.
  */
-export class FileSource implements Source, BufferTaker, TurnReader {
+export class FileSource implements Source, BufferTaker, SharingReader {
   readonly #fd: number;
   readonly #path: string;
   readonly #settings: FileSettings;
@@ -75,10 +75,10 @@ export class FileSource implements Source, BufferTaker, TurnReader {
 
   /** As nginx does without `aio`: with the file in the system's memory, to hand the work to a thread and back costs more than the work. */
   #pullNow(r: Request): void {
-    const turns = r.http.readTurns;
-    if (turns.over) {
+    const share = r.http.fairShare;
+    if (share.over) {
       this.#request = r;
-      turns.wait(this);
+      share.wait(this);
       return;
     }
     const size = Math.min(this.#settings.readSize, AT_ONCE, this.#limit, this.#end - this.#at);
@@ -94,14 +94,14 @@ export class FileSource implements Source, BufferTaker, TurnReader {
       this.#failed(r, null, count, size);
       return;
     }
-    turns.spend(count);
+    share.spend(count);
     const taken = r.stream.offer(r, piece);
     this.#at += taken;
     const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
     this.#send(r, rest, rest === null ? 0 : rest.length);
   }
 
-  readTurn(): void {
+  readShare(): void {
     const r = this.#request;
     this.#request = null;
     if (this.#aborted || r === null) return;

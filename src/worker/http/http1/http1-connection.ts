@@ -108,7 +108,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
     this.#deadline = opened?.deadline ?? new Deadline(this);
     this.#deadline.passTo(this);
-    this.#output = new Http1Output(socket, this.#deadline, host.turnEnd, host.env.logFiles);
+    this.#output = new Http1Output(socket, this.#deadline, host.env.logFiles);
     host.counters.waiting++;
   }
 
@@ -528,7 +528,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.#pending = null;
     this.#lingerUntil = performance.now() + r.location.settings.lingeringTime;
     this.#lingeringTimeout = r.location.settings.lingeringTimeout;
-    this.#host.env.logFiles.flushTurn();
+    this.#host.env.logFiles.flushTick();
     this.#socket.end();
     if (this.#ended) {
       this.#close();
@@ -737,7 +737,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.#pending = null;
     if (this.#request !== null) {
       this.#host.countStatus(this.#request);
-      this.#host.env.logFiles.flushTurn();
+      this.#host.env.logFiles.flushTick();
     }
     this.#request = null;
     this.#socket.closeSoon();

@@ -1,7 +1,7 @@
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
 import type { Deadline } from '../../io/deadline.js';
-import type { TurnEnd, TurnTask } from '../../io/turn-end.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
 import { finalize } from '../request/finalize.js';
@@ -16,10 +16,9 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
  * The way out of an HTTP/1 connection: puts heads and framed pieces of body on the socket, one response at a time, and
  * asks for the next piece when there is room. nginx: ngx_http_write_filter, ngx_http_writer.
  */
-export class Http1Output implements TurnTask {
+export class Http1Output implements TickTask {
   readonly #socket: ClientSocket;
   readonly #deadline: Deadline;
-  readonly #turn: TurnEnd;
   readonly #logFiles: LogFiles;
   #request: Request | null = null;
   /** The head, until it leaves with the first piece of the body. */
@@ -34,10 +33,9 @@ export class Http1Output implements TurnTask {
   #lastQueued = false;
 
   /** `deadline` runs out when a client takes nothing for `send_timeout`. */
-  constructor(socket: ClientSocket, deadline: Deadline, turn: TurnEnd, logFiles: LogFiles) {
+  constructor(socket: ClientSocket, deadline: Deadline, logFiles: LogFiles) {
     this.#socket = socket;
     this.#deadline = deadline;
-    this.#turn = turn;
     this.#logFiles = logFiles;
   }
 
@@ -104,14 +102,14 @@ export class Http1Output implements TurnTask {
     this.flush();
   }
 
-  /** Sends the head at the end of the turn unless a piece of body takes it along before. */
+  /** Sends the head at the end of the tick unless a piece of body takes it along before. */
   flushSoon(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    this.#turn.ask(this);
+    endOfTick.ask(AtTickEnd.SENDS, this);
   }
 
-  turnEnded(): void {
+  tickEnded(): void {
     this.#flushScheduled = false;
     this.flush();
   }

@@ -5,7 +5,6 @@ import { takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
 import type { WorkerEnv } from '../../env.js';
-import { TurnEnd } from '../../io/turn-end.js';
 import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
 import type { ConnectionCounters } from '../connection/counters.js';
 import type { DebugClients } from '../connection/debug-clients.js';
@@ -23,7 +22,6 @@ const SPARE_PARSERS = 64;
 export class Acceptor implements ConnectionHost {
   readonly counters: ConnectionCounters;
   readonly env: WorkerEnv;
-  readonly turnEnd = new TurnEnd();
   /** The worker is leaving: responses say `Connection: close`. */
   draining = false;
   readonly #connections = new Set<HeldConnection>();

@@ -4,9 +4,9 @@ import type { Logger } from '../../../shared/log/error-log.js';
 import { ALERT, ERROR } from '../../../shared/log/level.js';
 import type { VariableTable } from '../../../shared/value/value.js';
 import type { WorkerEnv } from '../../env.js';
+import { FairShare } from '../../io/fair-share.js';
 import { HotFiles } from '../../io/hot-files.js';
 import { ReadBuffers } from '../../io/read-buffers.js';
-import { ReadTurns } from '../../io/read-turns.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { HeadLimits } from '../syntax/head-parser.js';
 import type { ListenerRuntime } from './address-runtime.js';
@@ -93,7 +93,7 @@ export class HttpRuntime {
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
   readonly readBuffers = new ReadBuffers();
-  readonly readTurns = new ReadTurns();
+  readonly fairShare = new FairShare();
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;
   /** By what the configuration says of each. */

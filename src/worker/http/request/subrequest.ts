@@ -32,7 +32,7 @@ export interface SubrequestOptions {
 }
 
 /**
- * Runs another request of this server inside a request. It begins in the next turn of the event loop's current phase,
+ * Runs another request of this server inside a request. It begins in the next tick,
  * so that the caller can return AGAIN first. Returns undefined when subrequests nest too deep. nginx: ngx_http_subrequest.
  */
 export function startSubrequest(r: Request, options: SubrequestOptions): Request | undefined {

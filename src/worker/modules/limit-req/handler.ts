@@ -42,7 +42,7 @@ export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHa
       values.push(value);
     }
     if (!counted) return DECLINED;
-    place.scope.submit(new Turn(r, place, values));
+    place.scope.submit(new Decision(r, place, values));
     return AGAIN;
   };
 }
@@ -63,7 +63,7 @@ class Place {
 }
 
 /** One request that waits for its decision, and perhaps for its turn. */
-class Turn extends RateDecision implements ZoneJob {
+class Decision extends RateDecision implements ZoneJob {
   readonly #r: Request;
   readonly #place: Place;
   readonly #keys: readonly string[];

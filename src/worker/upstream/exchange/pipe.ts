@@ -7,7 +7,7 @@ import { ERROR, OK } from '../../http/request/codes.js';
 import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
-import type { TurnReader } from '../../io/read-turns.js';
+import type { SharingReader } from '../../io/fair-share.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** More of the response is to come. */
@@ -26,7 +26,7 @@ const PIECE = 64 * 1024;
  * Holds a response's body between the backend and the client: in memory up to the size of `*_buffers`, then in a
  * temporary file up to `*_max_temp_file_size`; past that, the backend is not read. nginx: ngx_event_pipe.c.
  */
-export class ResponsePipe implements Source, TurnReader {
+export class ResponsePipe implements Source, SharingReader {
   readonly #u: UpstreamRequest;
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
@@ -70,8 +70,8 @@ export class ResponsePipe implements Source, TurnReader {
 
   /** After pieces were added from `read` bytes: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
   settle(read: number): boolean {
-    const turns = this.#u.r.http.readTurns;
-    turns.spend(read);
+    const share = this.#u.r.http.fairShare;
+    share.spend(read);
     if (this.#demand) this.#serve();
     if (this.#queued >= this.#limit && !this.#demand && this.#state === OPEN) {
       const settings = this.#u.conf.settings;
@@ -83,15 +83,15 @@ export class ResponsePipe implements Source, TurnReader {
       if (!this.#spill()) return false;
     }
     // Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds.
-    if (turns.over && !this.#aside) {
+    if (share.over && !this.#aside) {
       this.#aside = true;
       this.#u.pauseReading();
-      turns.wait(this);
+      share.wait(this);
     }
     return true;
   }
 
-  readTurn(): void {
+  readShare(): void {
     this.#aside = false;
     if (this.#queued < this.#limit) this.#u.resumeReading();
   }

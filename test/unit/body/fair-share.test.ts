@@ -1,12 +1,12 @@
 import t from 'tap';
-import { ReadTurns, type TurnReader } from '../../../src/worker/io/read-turns.js';
+import { FairShare, type SharingReader } from '../../../src/worker/io/fair-share.js';
 
 const PIECE = 128 * 1024;
 
 /** Reads `count` pieces, and notes `name` in `order` for each. */
-function reader(turns: ReadTurns, order: string[], name: string, count: number): TurnReader {
+function reader(turns: FairShare, order: string[], name: string, count: number): SharingReader {
   return {
-    readTurn(): void {
+    readShare(): void {
       while (count > 0) {
         if (turns.over) {
           turns.wait(this);
@@ -23,9 +23,9 @@ function reader(turns: ReadTurns, order: string[], name: string, count: number):
 const turnEnd = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test('those who read much take turns, all of them together', async (t) => {
-  const turns = new ReadTurns();
+  const turns = new FairShare();
   const order: string[] = [];
-  for (const name of ['a', 'b', 'c']) reader(turns, order, name, 12).readTurn();
+  for (const name of ['a', 'b', 'c']) reader(turns, order, name, 12).readShare();
   t.equal(order.join(''), 'a'.repeat(8), 'the first uses up the turn');
   await turnEnd();
   t.equal(order.join('').slice(8), 'aaaabbbb', 'it was the first to wait');
@@ -36,7 +36,7 @@ t.test('those who read much take turns, all of them together', async (t) => {
 });
 
 t.test('a little does not end the turn', async (t) => {
-  const turns = new ReadTurns();
+  const turns = new FairShare();
   for (let i = 0; i < 4; i++) turns.spend(PIECE);
   await turnEnd();
   t.equal(turns.over, false);
@@ -47,11 +47,11 @@ t.test('a little does not end the turn', async (t) => {
 });
 
 t.test('one that throws does not keep the others from their turn', async (t) => {
-  const turns = new ReadTurns();
+  const turns = new FairShare();
   const order: string[] = [];
   turns.spend(8 * PIECE);
   turns.wait({
-    readTurn() {
+    readShare() {
       throw new Error('of one reader');
     },
   });

@@ -16,7 +16,7 @@ import { type CacheUse, latestUse } from './use.js';
 const REFRESH_AGE = 600_000;
 
 /** A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists, ngx_http_file_cache_lock. */
-export class FillTurn implements ZoneJob, Waiter {
+export class FillJob implements ZoneJob, Waiter {
   readonly #cache: LocationCache;
   readonly #u: UpstreamRequest;
   readonly #use: CacheUse;
@@ -123,7 +123,7 @@ export class FillTurn implements ZoneJob, Waiter {
 }
 
 /** A request for an entry that is too old: it refreshes it, or gets it as it is because somebody else does. nginx: the end of ngx_http_file_cache_read. */
-export class RefreshTurn implements ZoneJob {
+export class RefreshJob implements ZoneJob {
   readonly #cache: LocationCache;
   readonly #u: UpstreamRequest;
   readonly #use: CacheUse;

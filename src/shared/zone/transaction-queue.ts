@@ -1,35 +1,36 @@
+import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
 import type { ZoneJob, ZoneScope } from './kind.js';
 import type { ZoneFile } from './zone-file.js';
 
-/** How often a locked zone is tried again on the very next turn, before a timer of a millisecond lets the lock's holder have the processor. */
+/** How often a locked zone is tried again in the very next tick, before a timer of a millisecond lets the lock's holder have the processor. */
 const EAGER_TRIES = 1;
 
-/** So often the jobs that others bring about run within one turn. */
+/** So often the jobs that others bring about run within one tick. */
 const ROUNDS = 4;
 
-/** Runs the jobs of each turn of the event loop, one transaction for each scope. One for each process. */
-export class Turn {
-  /** Counts the turns that did something. */
+/** Runs the jobs of each tick, one transaction for each scope. One for each process. */
+export class TransactionQueue implements TickTask {
+  /** Counts the ticks that did something. */
   number = 0;
-  #due: TurnScope[] = [];
+  #due: TransactionScope[] = [];
   /** Scopes with nothing but deferred jobs. */
-  #later: TurnScope[] = [];
-  #spareLater: TurnScope[] = [];
-  #spare: TurnScope[] = [];
-  #immediate = false;
+  #later: TransactionScope[] = [];
+  #spareLater: TransactionScope[] = [];
+  #spare: TransactionScope[] = [];
+  #asked = false;
   #running = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** Puts a scope into the queue for the end of this turn. */
-  add(scope: TurnScope): void {
+  /** Puts a scope into the queue for the end of this tick. */
+  add(scope: TransactionScope): void {
     if (this.#closed) return;
     this.#due.push(scope);
     this.#schedule();
   }
 
-  /** Puts a scope into the queue for the end of the next turn. */
-  addLater(scope: TurnScope): void {
+  /** Puts a scope into the queue for the end of the next tick. */
+  addLater(scope: TransactionScope): void {
     if (this.#closed) return;
     this.#later.push(scope);
     this.#schedule();
@@ -50,7 +51,7 @@ export class Turn {
     let eager = true;
     let locked = false;
     // A job's end may bring the next one (a request passes from one limit to another, or gives its place back), which need not wait a
-    // turn for it.
+    // tick for it.
     for (let round = 0; round < ROUNDS && this.#due.length > 0 && !locked; round++) {
       const scopes = this.#due;
       this.#due = this.#spare;
@@ -71,12 +72,12 @@ export class Turn {
     else if (this.#due.length > 0) this.#timer ??= setTimeout(this.#expire, 1);
   };
 
-  readonly #turn = (): void => {
-    this.#immediate = false;
+  tickEnded(): void {
+    this.#asked = false;
     this.number++;
     this.#run();
     this.#takeDeferred();
-  };
+  }
 
   // After the others, since their transactions take deferred jobs of the same zone along.
   #takeDeferred(): void {
@@ -95,16 +96,16 @@ export class Turn {
   };
 
   #schedule(): void {
-    if (this.#immediate || this.#running) return;
-    this.#immediate = true;
-    setImmediate(this.#turn);
+    if (this.#asked || this.#running) return;
+    this.#asked = true;
+    endOfTick.ask(AtTickEnd.ZONES, this);
   }
 }
 
 /** A queue of jobs that are done in one transaction over one file or several. */
-export class TurnScope implements ZoneScope {
+export class TransactionScope implements ZoneScope {
   tries = 0;
-  readonly #turn: Turn;
+  readonly #queue: TransactionQueue;
   readonly #files: readonly ZoneFile[];
   #jobs: ZoneJob[] = [];
   #done: ZoneJob[] = [];
@@ -114,8 +115,8 @@ export class TurnScope implements ZoneScope {
   #waiting = false;
 
   /** All scopes name their files in one order, so that two workers cannot each hold what the other waits for. */
-  constructor(turn: Turn, files: readonly ZoneFile[]) {
-    this.#turn = turn;
+  constructor(queue: TransactionQueue, files: readonly ZoneFile[]) {
+    this.#queue = queue;
     this.#files = files;
   }
 
@@ -123,30 +124,30 @@ export class TurnScope implements ZoneScope {
     this.#jobs.push(job);
     if (!this.#queued) {
       this.#queued = true;
-      this.#turn.add(this);
+      this.#queue.add(this);
     }
   }
 
   defer(job: ZoneJob): void {
     this.#deferred.push(job);
-    if (this.#deferred.length === 1) this.#deferredIn = this.#turn.number;
+    if (this.#deferred.length === 1) this.#deferredIn = this.#queue.number;
     this.#waitForWake();
   }
 
   #waitForWake(): void {
     if (this.#waiting) return;
     this.#waiting = true;
-    this.#turn.addLater(this);
+    this.#queue.addLater(this);
   }
 
-  /** Deferred jobs of earlier turns become due. */
+  /** Deferred jobs of earlier ticks become due. */
   wake(): void {
     this.#waiting = false;
     if (this.#deferred.length === 0 || this.#queued) return;
-    if (this.#deferredIn === this.#turn.number) this.#waitForWake();
+    if (this.#deferredIn === this.#queue.number) this.#waitForWake();
     else {
       this.#queued = true;
-      this.#turn.add(this);
+      this.#queue.add(this);
     }
   }
 
@@ -173,7 +174,7 @@ export class TurnScope implements ZoneScope {
       try {
         jobs[i]!.after();
       } catch (error) {
-        // One request's error must not keep the others of its turn from going on.
+        // One request's error must not keep the others of its tick from going on.
         setImmediate(rethrow, error);
       }
     }

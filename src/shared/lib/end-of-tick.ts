@@ -1,0 +1,81 @@
+/** What is done at the end of a tick, an iteration of the event loop, in this order. nginx: its posted events. */
+export const AtTickEnd = {
+  /** Transactions over shared zones; requests go on with what was decided. */
+  ZONES: 0,
+  /** Those who read much go on with a new share. */
+  READS: 1,
+  /** Response heads leave that waited for a piece of body. */
+  SENDS: 2,
+  /** Lines of logs are written. */
+  LOGS: 3,
+  /** What was true for the requests of one tick counts no longer. */
+  FORGET: 4,
+} as const;
+const STEPS = 5;
+
+/** What has something to do once a tick is over. */
+export interface TickTask {
+  tickEnded(): void;
+}
+
+/**
+ * Calls tasks at the end of the tick in which they asked for it: one immediate for all of them, since each costs more than most tasks. A task
+ * that asks while the steps run is called in the same tick if its step is still to come, else in the next one.
+ */
+export class EndOfTick {
+  #due: TickTask[][] = Array.from({ length: STEPS }, () => []);
+  #spare: TickTask[] = [];
+  #asked = false;
+  #running = false;
+
+  /** `step`: one of {@link AtTickEnd}. The task is called once for each time it asks. */
+  ask(step: number, task: TickTask): void {
+    this.#due[step]!.push(task);
+    if (this.#asked || this.#running) return;
+    this.#asked = true;
+    setImmediate(run, this);
+  }
+
+  /** Runs all that is due, in order. */
+  run(): void {
+    this.#asked = false;
+    this.#running = true;
+    let step = 0;
+    try {
+      for (; step < STEPS; step++) if (this.#due[step]!.length > 0) this.#runStep(step);
+    } finally {
+      this.#running = false;
+      // What asked too late, and what a task that threw has kept from its call.
+      this.#askAgain();
+    }
+  }
+
+  #runStep(step: number): void {
+    const tasks = this.#due[step]!;
+    this.#due[step] = this.#spare;
+    let next = 0;
+    try {
+      while (next < tasks.length) tasks[next++]!.tickEnded();
+    } finally {
+      while (next < tasks.length) this.#due[step]!.push(tasks[next++]!);
+      tasks.length = 0;
+      this.#spare = tasks;
+    }
+  }
+
+  #askAgain(): void {
+    for (let step = 0; step < STEPS; step++) {
+      if (this.#due[step]!.length === 0) continue;
+      this.#asked = true;
+      setImmediate(run, this);
+      return;
+    }
+  }
+}
+
+function run(endOfTick: EndOfTick): void {
+  endOfTick.run();
+}
+
+/** A process has one event loop, hence one of these. */
+export const endOfTick = new EndOfTick();

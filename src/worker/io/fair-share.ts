@@ -1,0 +1,60 @@
+import { AtTickEnd, endOfTick, type TickTask } from '../../shared/lib/end-of-tick.js';
+
+/** Bytes of files and of backends' responses that a worker takes up in one tick, for all its clients together. */
+const SHARE = 1024 * 1024;
+
+/** Somebody who reads on when there is a new share. */
+export interface SharingReader {
+  /** Reads a piece, or nothing. */
+  readShare(): void;
+}
+
+/**
+ * Keeps those who download much, from files or backends, from filling a tick: a thousand of them who begin at once have room for gigabytes,
+ * and everybody else would wait for that. Past the share of a tick they stand in a queue.
+ */
+export class FairShare implements TickTask {
+  #left = SHARE;
+  #waiting: SharingReader[] = [];
+  #next = false;
+
+  /** The share is gone: `wait` for the next one. */
+  get over(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** Counts bytes that were read. */
+  spend(bytes: number): void {
+    this.#left -= bytes;
+    // While there is plenty, a share may last for several ticks: to begin anew in each costs more than it brings.
+    if (this.#left < SHARE / 2) this.#endSoon();
+  }
+
+  /** Once `over`: `reader` reads in a tick to come. */
+  wait(reader: SharingReader): void {
+    this.#waiting.push(reader);
+  }
+
+  #endSoon(): void {
+    if (this.#next) return;
+    this.#next = true;
+    endOfTick.ask(AtTickEnd.READS, this);
+  }
+
+  tickEnded(): void {
+    this.#next = false;
+    this.#left = SHARE;
+    const readers = this.#waiting;
+    this.#waiting = [];
+    let at = 0;
+    try {
+      while (at < readers.length && this.#left > 0) readers[at++]!.readShare();
+    } finally {
+      // Also one that throws does not keep the others from reading.
+      if (at < readers.length) {
+        this.#waiting = readers.slice(at).concat(this.#waiting);
+        this.#endSoon();
+      }
+    }
+  }
+}
