@@ -1,5 +1,7 @@
 import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
+import { reservePort } from '../support/ports.js';
 import { httpGet } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -66,22 +68,28 @@ const refused: readonly (readonly [what: string, name: string, message: string, 
   ['a record of another type', 's.t', 'unexpected RR type 16 in DNS response', () => [record(SAME, TXT, 'x')]],
 ];
 
-/** Starts a server that looks names up at 127.0.0.1, where a test's `records` are, and passes on to the address that it finds. */
-async function start(t: Test): Promise<{ s: Server; asked: string[]; answerWith(records: Records): void }> {
+/**
+ * Starts a server that looks names up at a port of 127.0.0.1, where a test's `records` are, and passes on to the address that it finds. Without
+ * records the answers say that they do not fit into a datagram.
+ */
+async function start(t: Test): Promise<{ s: Server; port: number; asked: string[]; answerWith(records: Records | undefined): void }> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
-  let records: Records = () => [];
+  let records: Records | undefined;
   socket.on('message', (query, from) => {
     const question = query.toString('latin1', 12, query.length - 4);
     asked.push(question);
-    const list = records(question);
-    const head = `${query.toString('latin1', 0, 2)}\x81\x80${u16(1)}${u16(list.length)}\0\0\0\0`;
+    const list = records?.(question) ?? [];
+    const head = `${query.toString('latin1', 0, 2)}${records === undefined ? '\x83' : '\x81'}\x80${u16(1)}${u16(list.length)}\0\0\0\0`;
     socket.send(Buffer.from(`${head}${query.toString('latin1', 12)}${list.join('')}`, 'latin1'), from.port, from.address);
   });
-  await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
+  // The socket takes over from the reservation, which is one at the same port: TCP is free there, too.
+  const { port, release } = await reservePort();
+  release();
+  await new Promise<void>((done) => socket.bind(port, '127.0.0.1', done));
   t.teardown(() => new Promise<void>((done) => socket.close(() => done())));
   const s = await startServer(t, {
-    conf: httpConf(`resolver 127.0.0.1:${socket.address().port} ipv6=off;
+    conf: httpConf(`resolver 127.0.0.1:${port} ipv6=off;
       large_client_header_buffers 4 16k;
       server { listen 127.0.0.1:%%PORT_1%%; location / { return 200 found; } }
       server {
@@ -91,7 +99,7 @@ async function start(t: Test): Promise<{ s: Server; asked: string[]; answerWith(
         location /refused { resolver_timeout 100ms; proxy_pass http://$arg_name:%%PORT_1%%; }
       }`),
   });
-  return { s, asked, answerWith: (next) => (records = next) };
+  return { s, port, asked, answerWith: (next) => (records = next) };
 }
 
 t.test('names and records that are taken', async (t) => {
@@ -112,4 +120,23 @@ t.test('names and records that are refused', async (t) => {
     t.equal((await httpGet(s, `/refused?name=${name}`)).status, 502, what);
     await waitFor(() => s.log().slice(before).includes(message), { what: () => `${what}: ${message}\n${s.log().slice(before)}` });
   }
+});
+
+t.test('an answer that does not fit is asked for over TCP, and may come byte by byte', async (t) => {
+  const { s, port, answerWith } = await start(t);
+  answerWith(undefined);
+  const tcp = createServer((socket) => {
+    socket.setNoDelay(true);
+    socket.once('data', async (query) => {
+      const question = query.toString('latin1', 14);
+      const answer = `${query.toString('latin1', 2, 4)}\x81\x80${u16(1)}${u16(200)}\0\0\0\0${question}${a(SAME).repeat(200)}`;
+      for (const byte of Buffer.from(`${u16(answer.length)}${answer}`, 'latin1')) {
+        if (socket.destroyed) return;
+        await new Promise<void>((done) => socket.write(Buffer.from([byte]), () => done()));
+      }
+    });
+  });
+  await new Promise<void>((done) => tcp.listen(port, '127.0.0.1', done));
+  t.teardown(() => new Promise<void>((done) => tcp.close(() => done())));
+  t.equal((await httpGet(s, '/?name=a.t')).text, 'found');
 });
