@@ -1,5 +1,5 @@
 // Prints the folders of the packages that the built server loads, one a line, relative to the project's root: the dependencies of
-// package.json and theirs, less what is for installing only.
+// package.json and theirs, less what is for installing only and what the build puts into a file of dist/.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** better-sqlite3 fetches or compiles its binary with this; a package brings the binary along. */
 const INSTALL_ONLY = ['prebuild-install'];
+/** Packages of which all that is used is in a file of dist/ (scripts/build.mjs). */
+const BUNDLED = new Map([['hash-wasm', 'dist/hash-thread.js']]);
 
 const read = (folder) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
 
@@ -18,7 +20,7 @@ function resolve(name, from) {
   }
 }
 
-/** Every package the server loads: its folder, name, licence, and the lines of its licence file. */
+/** Every package that is in the server or that it loads: its folder, what it says of itself, and the file of dist/ that it is in, if it is. */
 export function runtimePackages() {
   const folders = new Set();
   const visit = (folder) => {
@@ -31,9 +33,12 @@ export function runtimePackages() {
     }
   };
   visit(root.replace(/\/$/, ''));
-  return [...folders].sort().map((folder) => ({ folder: relative(root, folder), ...read(folder) }));
+  return [...folders].sort().map((folder) => {
+    const about = read(folder);
+    return { ...about, folder: relative(root, folder), bundle: BUNDLED.get(about.name) };
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { folder } of runtimePackages()) console.log(folder);
+  for (const { folder, bundle } of runtimePackages()) if (bundle === undefined) console.log(folder);
 }

@@ -1,6 +1,7 @@
 // Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, and what a thread runs. One file
 // loads faster than some hundred, and CommonJS as one script faster than modules: V8's code for it is made here, too (code-cache.mjs), so that a start
-// compiles next to nothing. Packages from node_modules stay outside the bundles, but for the parts of winston that are used.
+// compiles next to nothing. Packages from node_modules stay outside the bundles, but for the parts of winston that are used, and for what the thread that
+// hashes passwords uses: its script is run as a text, from where no package is found.
 // SLUICE_DIST: another output folder.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,10 +41,18 @@ await build({
     sluice: 'src/master/main.ts',
     worker: 'src/worker/main.ts',
     'subcommands/yargs-cli': 'src/master/subcommands/yargs-cli.ts',
-    'hash-thread': 'src/shared/lib/password/hash-thread.ts',
   },
   outdir,
   banner: { js: moduleUrl },
+});
+await build({
+  ...ours,
+  packages: 'bundle',
+  // hash-wasm's other form has all its functions in it.
+  mainFields: ['module', 'main'],
+  entryPoints: { 'hash-thread': 'src/shared/lib/password/hash-thread.ts' },
+  outdir,
+  legalComments: 'inline',
 });
 await build({
   ...ours,

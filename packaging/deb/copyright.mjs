@@ -27,10 +27,10 @@ const parts = [
   stanza('*', holder(own) ?? 'the authors of sluice', 'Expat'),
 ];
 const texts = new Map([['Expat', permission]]);
-for (const { folder, name, license, author } of runtimePackages()) {
+for (const { folder, bundle, name, license, author } of runtimePackages()) {
   const text = licenceFile(`${root}/${folder}`);
   const who = holder(text) ?? (typeof author === 'object' ? author.name : author?.replace(/\s*[<(].*/, '')) ?? `the authors of ${name}`;
-  parts.push(stanza(`usr/lib/sluice/${folder}/*`, who, named(license)));
+  parts.push(stanza(`usr/lib/sluice/${bundle ?? `${folder}/*`}`, who, named(license)));
   if (!texts.has(named(license))) texts.set(named(license), COMMON.get(license) ?? text);
 }
 for (const [license, text] of texts) parts.push(`License: ${license}\n${indented(text)}\n`);

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
@@ -13,6 +16,7 @@ md5:$1$saltsalt$9xy1btjgzLYfb7hivXtC//
 sha256:$5$saltstring$C3o4O1TC6aRHF4FI.QSZMXtHbaj2gSXr4sUc/3NcUi.
 sha512:$6$saltstring$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLogdTET5Ukw9Sf7eZTITsuk0Ry5qulYz.
 bcrypt:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW
+bytes:$2b$04$abcdefghijklmnopqrstuu5liWEdkO/MrA11WLV1f1pIWUPO3JuVS
 apr1:$apr1$saltsalt$LrttParrLPdxvgutaSXWJ0
 comment:{PLAIN}secret:with a comment
 twice:{PLAIN}secret
@@ -40,6 +44,8 @@ t.test('users and password schemes', async (t) => {
     t.equal(await status(s, '/', basic(user, 'Secret')), 401, `${user}, wrong password`);
     t.equal(await status(s, '/', basic(user)), 200, `${user}, again`);
   }
+  t.equal(await status(s, '/', basic('bytes', 'p\xe9\xff')), 200, 'a password that is no UTF-8');
+  t.equal(await status(s, '/', basic('bytes', 'p\xc3\xa9\xc3\xbf')), 401, 'the same letters as UTF-8');
   const none = await httpGet(s, '/');
   t.strictSame([none.status, none.header('WWW-Authenticate')], [401, 'Basic realm="closed site"']);
   t.equal(await status(s, '/', basic('twice', 'other')), 401, "a user's first line counts");
@@ -140,4 +146,22 @@ t.test('messages', async (t) => {
   ] as const) {
     t.equal(await configMessage(t, httpConf(lines)), message, lines);
   }
+});
+
+t.test('a password that cannot be hashed for want of memory', { skip: againstNginx }, async (t) => {
+  // Under the test's own user, which may limit it.
+  const s = await startServer(t, {
+    conf: serverConf('auth_basic x; auth_basic_user_file users; location / { try_files /none =204; }'),
+    files: { users },
+    asRoot: true,
+  });
+  const [worker] = s.workers();
+  t.equal(await status(s, '/', basic('md5')), 204, 'the thread is there');
+  const size = Number(/^VmSize:\s*(\d+) kB/m.exec(readFileSync(`/proc/${worker}/status`, 'utf8'))?.[1]) * 1024;
+  execFileSync('prlimit', ['--pid', `${worker}`, `--as=${size + 1024 ** 3}:`]);
+  t.equal(await status(s, '/', basic('bcrypt')), 500);
+  await s.logged(/\[crit\] .*crypt_r\(\) failed \(12: Cannot allocate memory\), client/);
+  t.equal(await status(s, '/', basic('sha512')), 204, 'another scheme');
+  execFileSync('prlimit', ['--pid', `${worker}`, '--as=unlimited:']);
+  t.equal(await status(s, '/', basic('bcrypt')), 204);
 });

@@ -1,18 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
+import { lowerAscii } from '../../shared/lib/ascii-case.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
-import { type DnsAnswer, encodeQuery, parseAnswer, TYPE } from './message.js';
+import { type DnsAnswer, type DnsRecords, encodeQuery, parseAnswer, readName, readRecords, TYPE } from './message.js';
 import { NameServer } from './name-server.js';
+import { Names } from './names.js';
 import { Node, type Waiter } from './node.js';
-import { RESOLVE, type Resolved, type ResolvedName, type ResolvedServices, type Resolver, resolveErrorText } from './resolver.js';
+import {
+  askedName,
+  RESOLVE,
+  type Resolved,
+  type ResolvedName,
+  type ResolvedServices,
+  type Resolver,
+  resolveErrorText,
+} from './resolver.js';
 import type { ResolverSpec } from './resolver-spec.js';
 import { ServiceLookup } from './service-lookup.js';
 
 /** Milliseconds after which a query is sent again, to the next server. nginx: r->resend_timeout. */
 const RESEND = 5000;
-/** Seconds that an answer is kept after its last use. nginx: r->expire. */
-const KEEP = 30;
 /** How far names may point at other names. nginx: NGX_RESOLVER_MAX_RECURSION. */
 const MAX_RECURSION = 50;
 /** Seconds after which a name that could not be resolved may be tried again. */
@@ -25,8 +33,8 @@ export class DnsResolver implements Resolver {
   readonly #spec: ResolverSpec;
   readonly #log: Logger;
   readonly #servers: readonly NameServer[];
-  readonly #names = new Map<string, Node>();
-  readonly #services = new Map<string, Node>();
+  readonly #names = new Names();
+  readonly #services = new Names();
   #lastServer = 0;
 
   constructor(spec: ResolverSpec, log: Logger) {
@@ -39,23 +47,23 @@ export class DnsResolver implements Resolver {
   }
 
   resolve(name: string, timeoutMs: number, done: (result: Resolved) => void): () => void {
-    const plain = name.endsWith('.') ? name.slice(0, -1) : name;
+    const plain = askedName(name);
     if (isIP(plain) === 4) {
       done({ state: RESOLVE.OK, addresses: [plain], validUntil: Number.POSITIVE_INFINITY });
       return () => {};
     }
-    return this.#ask(this.#names, plain.toLowerCase(), timeoutMs, (result) => done(result));
+    return this.#ask(this.#names, plain, timeoutMs, (result) => done(result));
   }
 
   resolveService(service: string, host: string, timeoutMs: number, done: (result: ResolvedServices) => void): () => void {
-    const plain = host.endsWith('.') ? host.slice(0, -1) : host;
-    const name = service.includes('.') ? `${service}.${plain}` : `_${service}._tcp.${plain}`;
+    const plain = askedName(host);
+    const name = lowerAscii(service.includes('.') ? `${service}.${plain}` : `_${service}._tcp.${plain}`);
     const lookup = new ServiceLookup(this, timeoutMs, done);
-    lookup.cancelRecords = this.#ask(this.#services, name.toLowerCase(), timeoutMs, (result) => lookup.records(result));
+    lookup.cancelRecords = this.#ask(this.#services, name, timeoutMs, (result) => lookup.records(result));
     return () => lookup.cancel();
   }
 
-  #ask(nodes: Map<string, Node>, name: string, timeoutMs: number, done: (result: ResolvedName) => void): () => void {
+  #ask(nodes: Names, name: string, timeoutMs: number, done: (result: ResolvedName) => void): () => void {
     const waiter: Waiter = { done, node: undefined, recursion: 0, timer: undefined };
     this.#find(nodes, name, [waiter], timeoutMs);
     return () => this.#drop(waiter);
@@ -67,19 +75,19 @@ export class DnsResolver implements Resolver {
     const { node } = waiter;
     if (node === undefined) return;
     waiter.node = undefined;
-    node.waiting = node.waiting.filter((other) => other !== waiter);
+    node.waiting.delete(waiter);
   }
 
   /** Answers from memory, waits for a question under way, or asks. nginx: ngx_resolve_name_locked. */
-  #find(nodes: Map<string, Node>, name: string, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
+  #find(nodes: Names, name: string, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
     let node = nodes.get(name);
     if (node !== undefined && node.validUntil >= nowSeconds()) {
-      node.keepUntil = nowSeconds() + KEEP;
+      nodes.use(node, nowSeconds());
       this.#answerFrom(nodes, node, waiters, timeoutMs);
       return;
     }
-    if (node === undefined || node.waiting.length === 0) {
-      if (node !== undefined) this.#forget(nodes, node);
+    if (node === undefined || node.waiting.size === 0) {
+      if (node !== undefined) nodes.forget(node);
       node = this.#begin(nodes, name);
       if (node === undefined) {
         for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
@@ -88,12 +96,12 @@ export class DnsResolver implements Resolver {
     }
     for (const waiter of waiters) {
       waiter.node = node;
-      node.waiting.push(waiter);
+      node.waiting.add(waiter);
       if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimeout(() => this.#timedOut(waiter), timeoutMs).unref();
     }
   }
 
-  #answerFrom(nodes: Map<string, Node>, node: Node, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
+  #answerFrom(nodes: Names, node: Node, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
     if (node.cname === undefined) {
       for (const waiter of waiters) this.#tell(waiter, node.result(true));
       return;
@@ -114,7 +122,7 @@ export class DnsResolver implements Resolver {
   }
 
   /** Makes a node and sends its questions. Returns undefined for a name that cannot be. */
-  #begin(nodes: Map<string, Node>, name: string): Node | undefined {
+  #begin(nodes: Names, name: string): Node | undefined {
     const service = nodes === this.#services;
     const { ipv4, ipv6 } = this.#spec;
     const node = new Node(name, service || !ipv4 ? [] : undefined, service || !ipv6 ? [] : undefined);
@@ -126,7 +134,7 @@ export class DnsResolver implements Resolver {
     if (node.query === undefined && node.query6 === undefined) return undefined;
     node.server = this.#lastServer;
     this.#lastServer = (this.#lastServer + 1) % this.#servers.length;
-    nodes.set(name, node);
+    nodes.ask(node);
     this.#send(node, service);
     node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
     return node;
@@ -145,19 +153,14 @@ export class DnsResolver implements Resolver {
   }
 
   // nginx: ngx_resolver_resend.
-  #resend(nodes: Map<string, Node>, node: Node): void {
-    if (node.waiting.length === 0) {
-      this.#forget(nodes, node);
+  #resend(nodes: Names, node: Node): void {
+    if (node.waiting.size === 0) {
+      nodes.forget(node);
       return;
     }
     node.server = (node.server + 1) % this.#servers.length;
     this.#send(node, nodes === this.#services);
     node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
-  }
-
-  #forget(nodes: Map<string, Node>, node: Node): void {
-    clearTimeout(node.resend);
-    if (nodes.get(node.name) === node) nodes.delete(node.name);
   }
 
   // nginx: ngx_resolver_process_response.
@@ -168,18 +171,17 @@ export class DnsResolver implements Resolver {
       return;
     }
     if (answer.name === '') {
-      const node = [...this.#names.values()].find((known) => known.id === answer.id || known.id6 === answer.id);
-      const name = node === undefined || answer.code !== RESOLVE.FORMERR ? '' : `, name:"${node.name}"`;
+      const node = answer.code === RESOLVE.FORMERR ? this.#names.askedAs(answer.id) : undefined;
+      const name = node === undefined ? '' : `, name:"${node.name}"`;
       this.#log.log(ERR, `DNS error (${answer.code}: ${resolveErrorText(answer.code)}), query id:${answer.id}${name}`);
       return;
     }
     if (answer.type === TYPE.A || answer.type === TYPE.AAAA) this.#address(answer);
-    else if (answer.type === TYPE.SRV) this.#service(answer);
-    else this.#log.log(ERR, `unknown query type ${answer.type} in DNS response`);
+    else this.#service(answer);
   }
 
   /** The node that an answer is for; undefined, with a log line, when nobody asked for it. */
-  #nodeOf(nodes: Map<string, Node>, answer: DnsAnswer): Node | undefined {
+  #nodeOf(nodes: Names, answer: DnsAnswer): Node | undefined {
     const node = nodes.get(answer.name);
     const six = answer.type === TYPE.AAAA;
     const asked = node === undefined ? undefined : six ? node.query6 : node.query;
@@ -197,10 +199,10 @@ export class DnsResolver implements Resolver {
     return answer.truncated ? undefined : node;
   }
 
-  #askTcp(nodes: Map<string, Node>, node: Node, six: boolean): void {
+  #askTcp(nodes: Names, node: Node, six: boolean): void {
     if (six ? node.tcp6 : node.tcp) return;
-    if (node.waiting.length === 0) {
-      this.#forget(nodes, node);
+    if (node.waiting.size === 0) {
+      nodes.forget(node);
       return;
     }
     if (six) node.tcp6 = true;
@@ -218,7 +220,7 @@ export class DnsResolver implements Resolver {
       node.take(six, []);
       if (!node.known) return;
       if (node.found) {
-        this.#export(node);
+        this.#export(this.#names, node);
         return;
       }
       code = RESOLVE.NXDOMAIN;
@@ -229,18 +231,16 @@ export class DnsResolver implements Resolver {
       else node.code = code;
       return;
     }
-    if (typeof answer.records === 'string') {
-      this.#log.log(ERR, answer.records);
-      return;
-    }
-    const addresses = node.read(answer.records, answer.type);
-    if (addresses.length > 0) {
-      node.take(six, addresses);
-      if (!node.known) return;
-    } else node.take(six, []);
-    if (node.known && node.found) this.#export(node);
-    else if (node.newCname !== undefined) {
-      if (node.known) this.#follow(this.#names, node);
+    const records = this.#records(node, answer);
+    if (records === undefined) return;
+    node.take(
+      six,
+      records.found.map(({ text }) => text),
+    );
+    if (records.found.length > 0 && !node.known) return;
+    if (node.known && node.found) this.#export(this.#names, node);
+    else if (records.alias !== 0) {
+      if (node.known) this.#follow(this.#names, node, answer.bytes, records.alias);
     } else this.#log.log(ERR, 'no A or CNAME types in DNS response');
   }
 
@@ -253,69 +253,67 @@ export class DnsResolver implements Resolver {
       this.#fail(this.#services, node, code);
       return;
     }
-    if (typeof answer.records === 'string') {
-      this.#log.log(ERR, answer.records);
-      return;
-    }
-    node.read(answer.records, answer.type);
-    const services = answer.records.filter(({ type }) => type === TYPE.SRV);
-    if (services.length > 0) {
-      node.services = services.sort((a, b) => a.priority - b.priority);
-      this.#export(node);
-    } else if (node.newCname !== undefined) this.#follow(this.#services, node);
+    const records = this.#records(node, answer);
+    if (records === undefined) return;
+    if (records.found.length > 0) {
+      node.services = records.found.toSorted((a, b) => a.priority - b.priority);
+      this.#export(this.#services, node);
+    } else if (records.alias !== 0) this.#follow(this.#services, node, answer.bytes, records.alias);
     else this.#log.log(ERR, 'no SRV type in DNS response');
   }
 
-  #settle(node: Node): readonly Waiter[] {
+  /** The records of an answer that a name waits for; undefined, with a log line, when they cannot be read. */
+  #records(node: Node, answer: DnsAnswer): DnsRecords | undefined {
+    const records = readRecords(answer, (type) => this.#log.log(ERR, `unexpected RR type ${type} in DNS response`));
+    if (typeof records === 'string') {
+      this.#log.log(ERR, records);
+      return undefined;
+    }
+    node.ttl = Math.min(node.ttl, records.ttl);
+    return records;
+  }
+
+  #settle(nodes: Names, node: Node): readonly Waiter[] {
     clearTimeout(node.resend);
     node.resend = undefined;
     node.query = undefined;
     node.query6 = undefined;
-    node.validUntil = nowSeconds() + (this.#spec.valid || node.ttl);
-    node.keepUntil = nowSeconds() + KEEP;
-    const waiters = node.waiting;
-    node.waiting = [];
-    for (const waiter of waiters) waiter.node = undefined;
-    this.#expire();
-    return waiters;
+    const now = nowSeconds();
+    node.validUntil = now + (this.#spec.valid || node.ttl);
+    nodes.use(node, now);
+    nodes.expire(now);
+    return node.release();
   }
 
-  #export(node: Node): void {
-    const waiters = this.#settle(node);
+  #export(nodes: Names, node: Node): void {
+    const waiters = this.#settle(nodes, node);
     for (const waiter of waiters) this.#tell(waiter, node.result(false));
   }
 
-  #follow(nodes: Map<string, Node>, node: Node): void {
-    node.cname = node.newCname!;
-    const waiters = this.#settle(node);
+  /** Goes on with the name that an answer's last CNAME record points at. */
+  #follow(nodes: Names, node: Node, bytes: Buffer, at: number): void {
+    const alias = readName(bytes, at);
+    if (typeof alias === 'string') {
+      this.#log.log(ERR, alias);
+      return;
+    }
+    node.cname = alias.name;
+    const waiters = this.#settle(nodes, node);
     if (waiters.length === 0) return;
     if (waiters[0]!.recursion++ < MAX_RECURSION) this.#find(nodes, node.cname, waiters, undefined);
     else for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
   }
 
-  #fail(nodes: Map<string, Node>, node: Node, code: number): void {
-    this.#forget(nodes, node);
-    const waiters = node.waiting;
-    node.waiting = [];
-    for (const waiter of waiters) {
-      waiter.node = undefined;
-      this.#tell(waiter, failure(code, (this.#spec.valid || RETRY) * 1000));
-    }
-  }
-
-  /** Forgets answers that nobody has asked for in a while. */
-  #expire(): void {
-    const now = nowSeconds();
-    for (const nodes of [this.#names, this.#services]) {
-      for (const node of nodes.values())
-        if (node.keepUntil !== 0 && node.keepUntil < now && node.waiting.length === 0) nodes.delete(node.name);
-    }
+  #fail(nodes: Names, node: Node, code: number): void {
+    nodes.forget(node);
+    for (const waiter of node.release()) this.#tell(waiter, failure(code, (this.#spec.valid || RETRY) * 1000));
   }
 
   /** Closes the sockets. */
   close(): void {
     for (const server of this.#servers) server.close();
-    for (const nodes of [this.#names, this.#services]) for (const node of nodes.values()) clearTimeout(node.resend);
+    this.#names.close();
+    this.#services.close();
   }
 }
 

@@ -4,8 +4,10 @@ import { errnoText } from '../../shared/lib/errno.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 
-/** Seconds that a query over TCP may take. nginx: r->tcp_timeout. */
+/** Milliseconds that a name server may be silent over TCP. nginx: r->tcp_timeout. */
 const TCP_TIMEOUT = 5000;
+/** The longest answer over TCP, with its length before it. nginx: NGX_RESOLVER_TCP_RSIZE. */
+const TCP_SIZE = 2 + 65535;
 
 /** One name server: sends queries and gives what comes back to `answer`. nginx: ngx_resolver_connection_t. */
 export class NameServer {
@@ -62,14 +64,16 @@ export class NameServer {
   /** Asks again over TCP, for an answer that did not fit into a datagram. */
   sendTcp(query: Buffer): void {
     const socket = connect({ host: this.#address, port: this.#port, timeout: TCP_TIMEOUT });
-    let bytes = Buffer.alloc(0);
+    let bytes: Buffer | undefined;
+    let size = 0;
     socket.unref();
     const length = Buffer.alloc(2);
     length.writeUInt16BE(query.length);
     socket.write(Buffer.concat([length, query]));
     socket.on('data', (piece) => {
-      bytes = Buffer.concat([bytes, piece]);
-      if (bytes.length < 2 || bytes.length < 2 + bytes.readUInt16BE(0)) return;
+      bytes ??= Buffer.allocUnsafe(TCP_SIZE);
+      size += piece.copy(bytes, size);
+      if (size < 2 || size < 2 + bytes.readUInt16BE(0)) return;
       socket.destroy();
       this.#answer(bytes.subarray(2, 2 + bytes.readUInt16BE(0)), true);
     });

@@ -1,4 +1,4 @@
-import { type DnsRecord, TYPE } from './message.js';
+import type { DnsRecord } from './message.js';
 import { RESOLVE, type ResolvedName } from './resolver.js';
 
 /** Somebody who waits for a name. */
@@ -18,8 +18,6 @@ export class Node {
   addresses6: readonly string[] | undefined;
   services: readonly DnsRecord[] = [];
   cname: string | undefined = undefined;
-  /** The name that the answer at hand points at. */
-  newCname: string | undefined = undefined;
   query: Buffer | undefined = undefined;
   query6: Buffer | undefined = undefined;
   tcp = false;
@@ -33,7 +31,7 @@ export class Node {
   keepUntil = 0;
   server = 0;
   resend: NodeJS.Timeout | undefined = undefined;
-  waiting: Waiter[] = [];
+  readonly waiting = new Set<Waiter>();
 
   constructor(name: string, addresses: readonly string[] | undefined, addresses6: readonly string[] | undefined) {
     this.name = name;
@@ -64,16 +62,12 @@ export class Node {
     else this.addresses = addresses;
   }
 
-  /** Reads an answer's records: remembers the shortest life and the last CNAME, and returns the addresses. */
-  read(records: readonly DnsRecord[], type: number): string[] {
-    const addresses: string[] = [];
-    this.newCname = undefined;
-    for (const record of records) {
-      this.ttl = Math.min(this.ttl, record.ttl);
-      if (record.type === TYPE.CNAME) this.newCname = record.text;
-      else if (record.type === type && type !== TYPE.SRV) addresses.push(record.text);
-    }
-    return addresses;
+  /** Those who waited, who wait no more. */
+  release(): readonly Waiter[] {
+    const waiters = [...this.waiting];
+    this.waiting.clear();
+    for (const waiter of waiters) waiter.node = undefined;
+    return waiters;
   }
 
   /** The result for those who wait; `rotate` lets each of them begin with another address. nginx: ngx_resolver_export. */

@@ -1,3 +1,4 @@
+import { lowerAscii } from '../../shared/lib/ascii-case.js';
 import type { DnsRecord } from './message.js';
 
 /** Why a name could not be resolved, as DNS numbers it; TIMED_OUT is errno's. nginx: NGX_RESOLVE_*. */
@@ -21,6 +22,11 @@ export function resolveErrorText(state: number): string {
     default:
       return 'Unknown error';
   }
+}
+
+/** A name as it is asked for, and called in messages. nginx: ngx_resolve_name. */
+export function askedName(name: string): string {
+  return lowerAscii(name.endsWith('.') ? name.slice(0, -1) : name);
 }
 
 /** The addresses of a name, or why there are none. `validUntil` is milliseconds of the wall clock. */

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import { connect, isIP, type Socket } from 'node:net';
-import { RESOLVE, type Resolver, resolveErrorText } from '../resolver/resolver.js';
+import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../resolver/resolver.js';
 
 /** Where a responder is asked. */
 export interface Responder {
@@ -74,7 +74,7 @@ class Question {
       this.#cancelResolve = resolver.resolve(host, timeout, ({ state, addresses }) => {
         this.#cancelResolve = undefined;
         if (state === RESOLVE.OK) this.#connect(addresses, 0, '');
-        else this.#end(undefined, `${host} could not be resolved (${state}: ${resolveErrorText(state)})`);
+        else this.#end(undefined, `${askedName(host)} could not be resolved (${state}: ${resolveErrorText(state)})`);
       });
       if (this.#ended) this.#cancelResolve = undefined;
     } else if (system) {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Lru } from '../lru.js';
-import { crypt, isSlow } from './crypt.js';
+import { isSlow, quickCrypt } from './quick-crypt.js';
 
 /** The outcome of a check; 'failed' when hashing broke off, which is no statement about the password. */
 export type Verdict = 'match' | 'mismatch' | 'failed';
@@ -36,7 +36,7 @@ export class PasswordVerifier {
   /** Returns the verdict, or undefined when `callback` will get it later. Password and hash are latin1. */
   verify(password: string, stored: string, callback: (verdict: Verdict) => void): Verdict | undefined {
     if (!isSlow(stored)) {
-      return equal(crypt(password, stored), stored) ? 'match' : 'mismatch';
+      return equal(quickCrypt(password, stored), stored) ? 'match' : 'mismatch';
     }
     const pair = createHmac('sha256', this.#key).update(`${stored}\0${password}`, 'latin1').digest('base64');
     const until = this.#memo.get(pair);

@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { complex } from '../../../shared/config/slots.js';
-import { isKnownScheme } from '../../../shared/lib/password/crypt.js';
 import { HashPool } from '../../../shared/lib/password/hash-pool.js';
+import { isKnownScheme } from '../../../shared/lib/password/quick-crypt.js';
 import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
@@ -107,6 +107,8 @@ function judge(r: Request, user: string, realm: string, verdict: Verdict): Resul
     return OK;
   }
   if (verdict === 'failed') {
+    // The thread has died: only for want of memory.
+    r.log(CRIT, 'crypt_r() failed (12: Cannot allocate memory)');
     return 500;
   }
   r.log(ERROR, `user "${user}": password mismatch`);

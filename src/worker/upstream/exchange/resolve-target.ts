@@ -1,5 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { RESOLVE, type Resolved, resolveErrorText } from '../../resolver/resolver.js';
+import { askedName, RESOLVE, type Resolved, resolveErrorText } from '../../resolver/resolver.js';
 import { RoundRobinPicker } from '../balancing/round-robin.js';
 import { groupsOf, plainPeers, unixPeer } from '../group/groups.js';
 import type { ResolvedTarget } from './conf.js';
@@ -43,7 +43,7 @@ function resolved(u: UpstreamRequest, target: ResolvedTarget, result: Resolved):
   u.cancelResolve = null;
   if (u.done) return;
   if (result.state !== RESOLVE.OK) {
-    u.log(ERR, `${target.host} could not be resolved (${result.state}: ${resolveErrorText(result.state)})`);
+    u.log(ERR, `${askedName(target.host)} could not be resolved (${result.state}: ${resolveErrorText(result.state)})`);
     u.finalize(502);
     return;
   }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { addressText } from '../../../shared/net/backend-url.js';
-import { RESOLVE, type Resolver, resolveErrorText } from '../../resolver/resolver.js';
+import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../../resolver/resolver.js';
 import { Peer, type PeerSet } from '../balancing/peer.js';
 import type { GroupServer } from './group-config.js';
 import type { KnownAddress, NamesZone } from './names-zone.js';
@@ -84,7 +84,7 @@ export class DynamicServer {
     this.#cancel = () => {};
     if (state !== RESOLVE.OK) {
       const { service, url } = this.#line;
-      this.#logFailure(service === '' ? url.host : `service ${service} of ${url.host}`, state, '');
+      this.#logFailure(service === '' ? askedName(url.host) : `service ${service} of ${url.host}`, state, '');
       if (state !== RESOLVE.NXDOMAIN) {
         this.#wait(Math.max(this.#group.resolverTimeout, MIN_RETRY));
         return;

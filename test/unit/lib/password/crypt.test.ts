@@ -1,5 +1,6 @@
 import t from 'tap';
-import { crypt, isKnownScheme, isSlow } from '../../../../src/shared/lib/password/crypt.js';
+import { crypt } from '../../../../src/shared/lib/password/crypt.js';
+import { isKnownScheme, isSlow } from '../../../../src/shared/lib/password/quick-crypt.js';
 
 // What crypt(3) of libxcrypt and `openssl passwd -apr1` make of these.
 const vectors: readonly (readonly [password: string, stored: string])[] = [
@@ -25,6 +26,15 @@ const vectors: readonly (readonly [password: string, stored: string])[] = [
     'U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*U*',
     '$2b$05$CCCCCCCCCCCCCCCCCCCCC.qZR6XQpUetieqqgL2gPr6CUyeVmyfXO',
   ],
+  // Bytes that are no UTF-8, and as many as count.
+  ['p\xe9\xff', '$2a$04$abcdefghijklmnopqrstuu5liWEdkO/MrA11WLV1f1pIWUPO3JuVS'],
+  ['p\xe9\xff', '$2b$04$abcdefghijklmnopqrstuu5liWEdkO/MrA11WLV1f1pIWUPO3JuVS'],
+  ['p\xe9\xff', '$2y$04$abcdefghijklmnopqrstuu5liWEdkO/MrA11WLV1f1pIWUPO3JuVS'],
+  ['\xff\xff\xa334', '$2a$05$/OK.fbVrR/bpIqNJ5ianF.WA/dAC9VKVZmVosdqLYGWOcCKo9CzwW'],
+  ['x'.repeat(71), '$2b$04$abcdefghijklmnopqrstuu.gc7UY/21CSNJGJg21jJzx9QiOpJ9bO'],
+  ['x'.repeat(72), '$2a$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i'],
+  ['x'.repeat(300), '$2a$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i'],
+  [`${'\xe9'.repeat(72)}more`, '$2b$04$abcdefghijklmnopqrstuu1QYhQRWwTVNVGERQutAJkXwP5rs8f0u'],
   ['secret', '$apr1$saltsalt$LrttParrLPdxvgutaSXWJ0'],
   ['', '$apr1$saltsalt$a8ml/vK5HEjiZ5oypDWA7/'],
   ['a long passphrase with spaces', '$apr1$saltsalt$ZtSGixjnU5gNMRc5CQqER0'],
@@ -36,13 +46,15 @@ const vectors: readonly (readonly [password: string, stored: string])[] = [
 
 t.test('the right password gives the stored hash, another one does not', async (t) => {
   for (const [password, stored] of vectors) {
-    t.equal(crypt(password, stored), stored, JSON.stringify([password, stored]));
-    t.not(crypt(`!${password}`, stored), stored, `wrong password for ${stored}`);
+    t.equal(await crypt(password, stored), stored, JSON.stringify([password, stored]));
+    t.not(await crypt(`!${password}`, stored), stored, `wrong password for ${stored}`);
   }
 });
 
 t.test('a password ends at a NUL', async (t) => {
-  t.equal(crypt('secret\0rest', '{PLAIN}secret'), '{PLAIN}secret');
+  for (const [password, stored] of vectors.filter(([password]) => password === 'secret')) {
+    t.equal(await crypt(`${password}\0rest`, stored), stored, stored);
+  }
 });
 
 t.test('settings that crypt(3) refuses match nothing', async (t) => {
@@ -54,13 +66,21 @@ t.test('settings that crypt(3) refuses match nothing', async (t) => {
     '$y$j9T$abc',
     '$2y$03$abcdefghijklmnopqrstuu',
     '$2y$04$short',
+    '$2y$32$abcdefghijklmnopqrstuu',
+    '$2x$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW',
+    '$2$04$abcdefghijklmnopqrstuu',
+    '{none}secret',
     '$6$rounds=10$salt$',
     '$9$x$',
   ]) {
-    t.equal(crypt('secret', stored), '*0', stored);
+    t.equal(await crypt('secret', stored), '*0', stored);
   }
-  t.equal(crypt('secret', '{SHA}').length, 33);
-  t.not(crypt('secret', '{SSHA}!'), '{SSHA}!');
+  t.equal((await crypt('secret', '{SHA}')).length, 33);
+  t.not(await crypt('secret', '{SSHA}!'), '{SSHA}!');
+});
+
+t.test('bits of a salt that bcrypt does not use are written as zero, as crypt(3) does', async (t) => {
+  t.equal(await crypt('x', '$2a$04$abcdefghijklmnopqrstu9'), '$2a$04$abcdefghijklmnopqrstuuPp7HPfoAs8I2dCQCQ/fW7zEJv8I8C8e');
 });
 
 t.test('schemes', async (t) => {
@@ -72,4 +92,5 @@ t.test('schemes', async (t) => {
   }
   t.notOk(isKnownScheme('$y$j9T$'));
   t.notOk(isKnownScheme('$7$'));
+  t.notOk(isKnownScheme('$2x$'));
 });
