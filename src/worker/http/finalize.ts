@@ -84,14 +84,23 @@ function wantsErrorPage(r: Request, code: number): boolean {
 function finishSubrequest(r: Request): void {
   if (r.location.settings.logSubrequest) logRequest(r);
   r.finished = true;
-  r.parent!.activeSubrequests--;
+  const main = r.main;
+  if (r.parent === main) main.count--;
+  main.dependents?.delete(r);
+  main.queue?.goOn();
   runCleanups(r);
   r.onSubrequestEnd?.(r);
 }
 
-/** Ends a subrequest that its main request does not wait for any more. */
-export function abandonSubrequest(sr: Request): void {
-  if (sr.finished) return;
+/** Ends the subrequests under way, which nobody waits for any more. */
+function abandonSubrequests(main: Request): void {
+  const dependents = main.dependents;
+  if (dependents === null) return;
+  main.dependents = null;
+  for (const sr of dependents) if (!sr.finished) abandonSubrequest(sr);
+}
+
+function abandonSubrequest(sr: Request): void {
   sr.finished = true;
   const source = sr.source;
   sr.source = null;
@@ -121,6 +130,7 @@ export function terminate(r: Request, code: number): void {
   const source = main.source;
   main.source = null;
   source?.abort(main);
+  abandonSubrequests(main);
   if (startPostAction(main)) return;
   endRequest(main);
   main.stream.terminate(main, (code === CLOSE || code === 408) && main.location.settings.resetTimedoutConnection);
@@ -129,6 +139,7 @@ export function terminate(r: Request, code: number): void {
 function endRequest(r: Request): void {
   r.finished = true;
   logRequest(r);
+  abandonSubrequests(r);
   runCleanups(r);
 }
 

@@ -15,11 +15,14 @@ import { HeadersOut } from './headers-out.js';
 import type { RequestBody } from './request-body.js';
 import type { RequestHead } from './request-head.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './runtime-types.js';
+import type { SubrequestQueue } from './subrequest-queue.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
 export const MAX_URI_CHANGES = 10;
 /** How deep subrequests may nest. nginx: NGX_HTTP_MAX_SUBREQUESTS. */
 export const MAX_SUBREQUESTS = 50;
+/** How many subrequests a client's request may have. nginx: the bound on r->main->count, of which it keeps 1000 back. */
+export const MAX_COUNT = 65535 - 1000;
 
 /**
  * One request, or a subrequest of it. All fields are set in the constructor, so that every request has one shape.
@@ -169,9 +172,20 @@ export class Request implements Subject, LogSubject {
   onSubrequestDone: ((sr: Request, rc: number) => void) | null = null;
   /** Where a subrequest's body goes; null drops it. */
   sink: BodyStage | null = null;
+  /** The sink is a place in the parent's response. */
+  placed = false;
   background = false;
-  /** Subrequests that are still under way. */
-  activeSubrequests = 0;
+  /** It has not begun, and waits in the {@link queue}. */
+  queued = false;
+  /**
+   * On a main request: how many subrequests there are, and on lower levels have been. One that has ended counts no more only if the main
+   * request itself began it, since what one page includes is bounded by its length, and what pages include in each other is not.
+   */
+  count = 0;
+  /** On a main request: subrequests under way that end with it. */
+  dependents: Set<Request> | null = null;
+  /** On a main request: subrequests that have not begun. */
+  queue: SubrequestQueue | null = null;
   logged = false;
 
   /** `now`: the present moment on the monotonic clock. */

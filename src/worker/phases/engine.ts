@@ -126,13 +126,6 @@ export function runContentPhases(r: Request): void {
   runPhases(r);
 }
 
-/** Runs a copy of a request from the content phase on. */
-export function runFromContent(r: Request): void {
-  r.phase = P.CONTENT;
-  r.step = 0;
-  runPhases(r);
-}
-
 /** Goes one step on by a handler's code. Returns false when the engine must stop. nginx: the phase checkers. */
 function advance(r: Request, code: Result): boolean {
   if (code === AGAIN || code === DONE) return false;

@@ -4,10 +4,11 @@ import { text } from '../../../shared/config/slots.js';
 import type { PostponeStage } from '../../body/postpone-stage.js';
 import type { BodyStage } from '../../body/stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/content-types.js';
+import { finalize } from '../../http/finalize.js';
 import { contextSlot, type Request } from '../../http/request.js';
 import { startSubrequest } from '../../http/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
-import { OK } from '../../phases/codes.js';
+import { ERROR, OK } from '../../phases/codes.js';
 
 interface Settings {
   /** URIs; empty for none. */
@@ -60,7 +61,9 @@ function bodyFilter(r: Request, next: BodyStage, conf: Readonly<Settings>): Body
 
 function add(r: Request, joint: PostponeStage, uri: string): void {
   const slot = joint.slot();
-  startSubrequest(r, { uri, sink: slot, end: () => slot.end() });
+  const sr = startSubrequest(r, { uri, sink: slot, placed: true, end: () => slot.end() });
+  if (sr === undefined) finalize(r, ERROR);
+  else joint.keep(slot, sr);
 }
 
 /** Puts the responses to other requests before and after a response. nginx: ngx_http_addition_filter_module. */

@@ -143,6 +143,7 @@ function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
     keepMethod: true,
     clone: true,
     sink: slot,
+    placed: true,
     end() {
       if (!own.active) {
         r.log(ERR, 'missing slice response');
@@ -157,6 +158,7 @@ function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
     finalize(r, ERROR);
     return;
   }
+  joint.keep(slot, sr);
   slices.set(sr, own);
   own.active = false;
 }
