@@ -123,7 +123,8 @@ export class PostponeStage implements BodyStage {
     const head = this.#queue[0];
     if (head === undefined) {
       if (this.#ended) return this.#pass(true);
-      if (this.#upstream !== IDLE || r.source === null) return false;
+      // The source is asked for a piece only when all before it has gone: otherwise {@link pull} could not tell who calls.
+      if (this.#size > 0 || this.#upstream !== IDLE || r.source === null) return false;
       this.#upstream = ASKED;
       r.source.pull(r);
       return true;
