@@ -1,3 +1,4 @@
+import { ups } from '../../shared/lib/ups.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from '../phases/codes.js';
 import { runContentPhases } from '../phases/engine.js';
 import { logFinalize } from './debug-lines.js';
@@ -72,7 +73,7 @@ function startPostAction(r: Request): boolean {
   if (target === undefined || (r.postAction && r.uriChanges === 0)) return false;
   r.postAction = true;
   r.headerOnly = true;
-  if (target.startsWith('/')) internalRedirect(r, target, '');
+  if (target.startsWith('/')) internalRedirect(r, target, '', ups(target));
   else namedLocation(r, target);
   return true;
 }

@@ -48,6 +48,8 @@ export class Request implements Subject, LogSubject {
   line = '';
   /** Decoded, normalised path. */
   uri = '';
+  /** How many `..` of the URI stand in the text of the configuration: what clients add may not lead out of a root. */
+  uriUps = 0;
   /** What follows `?`, as sent. */
   args = '';
   /** The target as sent. nginx: r->unparsed_uri. */

@@ -1,3 +1,4 @@
+import { ups } from '../../shared/lib/ups.js';
 import { OK, type Result } from '../phases/codes.js';
 import { BROWSER, browserFlags } from './browser.js';
 import type { ErrorPage } from './error-page.js';
@@ -48,7 +49,7 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
       r.methodBit = METHOD.GET;
       r.method = 'GET';
     }
-    return internalRedirect(r, uri, args);
+    return internalRedirect(r, uri, args, ups(splitArgs(page.target.text).uri));
   }
   if (target.startsWith('@')) return namedLocation(r, target);
   r.expectTested = true;

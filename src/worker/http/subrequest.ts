@@ -1,3 +1,4 @@
+import { ups } from '../../shared/lib/ups.js';
 import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
 import type { BodyStage } from '../body/stage.js';
 import { P } from '../phases/engine.js';
@@ -58,6 +59,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.httpVersion = r.httpVersion;
   sr.line = r.line;
   sr.uri = options.uri;
+  sr.uriUps = options.clone ? r.uriUps : ups(options.uri);
   sr.args = options.args ?? '';
   sr.unparsedUri = r.unparsedUri;
   sr.validUnparsedUri = false;

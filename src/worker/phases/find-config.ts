@@ -4,7 +4,6 @@ import { logLocation } from '../http/debug-lines.js';
 import { explain } from '../http/error-reason.js';
 import { finalize } from '../http/finalize.js';
 import type { LocationTree } from '../http/location-tree.js';
-import { leavesAlias } from '../http/map-path.js';
 import { METHOD } from '../http/method.js';
 import { sendRedirect } from '../http/redirect.js';
 import type { Request } from '../http/request.js';
@@ -63,11 +62,6 @@ export function findConfig(r: Request): boolean {
     return false;
   }
   enterLocation(r, location);
-  if (leavesAlias(r, r.uri)) {
-    r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
-    finalize(r, 404);
-    return false;
-  }
   const max = r.location.settings.clientMaxBodySize;
   if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
     r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);

@@ -6,6 +6,7 @@ import { compileFormat } from '../../../shared/log/format.js';
 import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
 import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
+import { climbsByVariables } from '../../http/map-path.js';
 import type { Request } from '../../http/request.js';
 import type { HttpRuntime } from '../../http/runtime-types.js';
 import type { ComplexValue, WorkerEnv } from '../../module.js';
@@ -140,6 +141,10 @@ function writeVariable(r: Request, path: ComplexValue<Request>, files: VariableL
     return;
   }
   const name = path.eval(r);
+  if (climbsByVariables(path, name)) {
+    r.log(ERROR, `"${name}" leads out of "${path.text}"`);
+    return;
+  }
   try {
     files.write(name, `${line(r)}\n`);
   } catch (error) {

@@ -4,7 +4,7 @@ import { fsPath } from '../../../shared/lib/fs-path.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { finalize } from '../../http/finalize.js';
-import { mapPath } from '../../http/map-path.js';
+import { mapPath, noPath } from '../../http/map-path.js';
 import { testFile } from '../../http/open-file.js';
 import type { Request } from '../../http/request.js';
 import { readBody } from '../../http/request-body.js';
@@ -37,7 +37,7 @@ function store(r: Request, conf: Readonly<Settings>): Result {
     return 500;
   }
   const path = mapPath(r);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   const before = testFile(r, path);
   if (before.isDirectory) {
     r.log(ERR, `"${path}" could not be created (${errnoText(EISDIR)})`);

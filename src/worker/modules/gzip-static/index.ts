@@ -5,7 +5,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { mayCompress } from '../../http/accept-gzip.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
-import { mapPath } from '../../http/map-path.js';
+import { mapPath, noPath } from '../../http/map-path.js';
 import { METHOD } from '../../http/method.js';
 import { closeFile, openFile } from '../../http/open-file.js';
 import type { Request } from '../../http/request.js';
@@ -38,7 +38,7 @@ function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string):
   const accepted = mode === 'always' || mayCompress(r, rules, coding);
   if (!accepted && !rules.vary) return DECLINED;
   const mapped = mapPath(r);
-  if (mapped === undefined) return 500;
+  if (mapped === undefined) return noPath(r);
   const path = mapped + suffix;
   const info = openFile(r, path);
   if (info.errno !== 0) {

@@ -186,6 +186,7 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       run.result = 500;
       return STOP;
     }
+    if (path !== r.uri) r.uriUps = target.ups;
     r.uri = path;
     r.exten = extension(path);
     return last ? STOP : NEXT;

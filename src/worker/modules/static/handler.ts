@@ -2,7 +2,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { explain } from '../../http/error-reason.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../http/file-info.js';
-import { mapPath } from '../../http/map-path.js';
+import { mapPath, noPath } from '../../http/map-path.js';
 import { METHOD } from '../../http/method.js';
 import { closeFile, openFile, whyMissing } from '../../http/open-file.js';
 import { sendRedirect } from '../../http/redirect.js';
@@ -17,7 +17,7 @@ export function sendFile(r: Request): Result {
   const uri = r.uri;
   if (uri.charCodeAt(uri.length - 1) === 47) return DECLINED;
   const path = mapPath(r);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   const info = openFile(r, path);
   if (info.errno !== 0) return openFailed(r, path, info);
   if (info.isDirectory) return toFolder(r);

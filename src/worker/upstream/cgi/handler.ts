@@ -1,4 +1,5 @@
 import { makeLocationCache } from '../../cache/location-cache.js';
+import { leavesRoot } from '../../http/map-path.js';
 import type { Request } from '../../http/request.js';
 import { readBody, testExpect } from '../../http/request-body.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
@@ -92,6 +93,8 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
   const unbuffered = !settings.requestBuffering && settings.passRequestBody;
   return (r: Request): Result => {
     if (r.location !== location) return noBackend(r);
+    // The application server opens the file that the parameters name.
+    if (leavesRoot(r)) return 404;
     const u = new UpstreamRequest(r, conf, protocol.exchange(r));
     r.upstream?.cleanup();
     r.upstream = u;
