@@ -1,6 +1,6 @@
 import { FileSource } from '../body/file-source.js';
 import { OK, type Result } from '../phases/codes.js';
-import { contentType } from './content-type.js';
+import { setContentType } from './content-type.js';
 import type { FileInfo } from './file-info.js';
 import { closeFile } from './open-file.js';
 import type { Request } from './request.js';
@@ -20,7 +20,7 @@ export function respondFile(r: Request, path: string, info: FileInfo): Result {
   out.lastModified = info.mtime;
   out.lastModifiedDate = info.lastModified;
   if (r.location.settings.etag) out.etag = info.etag;
-  if (out.contentType === '') out.contentType = contentType(r);
+  setContentType(r);
   out.allowRanges = true;
   r.bodyIdentity = info.identity;
   const body = info.body;

@@ -24,7 +24,6 @@ export function specialResponse(r: Request, status: number): Result {
   if (r.keepalive && CLOSING.has(status)) r.keepalive = false;
   if (r.lingeringClose && NOT_LINGERING.has(status)) r.lingeringClose = false;
   r.out.contentType = '';
-  r.out.charset = '';
   const settings = r.location.settings;
   if (!r.errorPage && settings.errorPages.length > 0 && r.uriChanges !== 0) {
     if (!settings.recursiveErrorPages) r.errorPage = true;

@@ -153,7 +153,7 @@ function advance(r: Request, code: Result): boolean {
         if (code === OK) {
           r.accessCode = 0;
           // A refusal may have asked for credentials; nobody needs them any more.
-          r.out.wwwAuthenticate = undefined;
+          r.out.clearWwwAuthenticate();
           r.phase = P.POST_ACCESS;
           r.step = 0;
           return true;

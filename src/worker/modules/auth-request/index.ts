@@ -6,6 +6,7 @@ import { contextSlot, type Request } from '../../http/request.js';
 import { startSubrequest } from '../../http/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
 import { AGAIN, ERROR, OK } from '../../phases/codes.js';
+import { passChallenges } from '../../upstream/intercept.js';
 
 interface Settings {
   /** Undefined: off. */
@@ -69,7 +70,7 @@ function verdict(r: Request, sr: Request, code: number): number {
   const status = code >= 300 ? code : sr.out.status;
   if (status === 403) return 403;
   if (status === 401) {
-    r.out.wwwAuthenticate = sr.out.wwwAuthenticate ?? sr.out.list.find(({ name }) => name.toLowerCase() === 'www-authenticate')?.value;
+    if (!r.out.takeChallenges(sr.out) && sr.upstream !== null) passChallenges(sr.upstream.head, r);
     return 401;
   }
   if (status >= 200 && status < 300) return OK;

@@ -1,4 +1,4 @@
-import { contentType } from '../../http/content-type.js';
+import { setContentType } from '../../http/content-type.js';
 import { METHOD } from '../../http/method.js';
 import type { Request } from '../../http/request.js';
 import { discardBody } from '../../http/request-body.js';
@@ -51,7 +51,7 @@ export function memcachedHandler(
     if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
     const code = discardBody(r);
     if (code !== 0) return code;
-    r.out.contentType = contentType(r);
+    setContentType(r);
     const u = new UpstreamRequest(r, conf, new MemcachedExchange(key, gzipFlag));
     r.upstream?.cleanup();
     r.upstream = u;

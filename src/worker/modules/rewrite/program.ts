@@ -1,7 +1,7 @@
 import type { Block } from '../../../shared/config/block.js';
 import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
-import { contentType } from '../../http/content-type.js';
+import { setContentType } from '../../http/content-type.js';
 import { explain, noteReason } from '../../http/error-reason.js';
 import { extension } from '../../http/internal-redirect.js';
 import { locationText } from '../../http/line-text.js';
@@ -144,7 +144,7 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
     r.out.location = locationText(value?.eval(r) ?? '');
     return status;
   }
-  r.out.contentType = contentType(r);
+  setContentType(r);
   return respondBuffer(r, status, body ?? Buffer.from(value?.eval(r) ?? '', 'latin1'));
 }
 
