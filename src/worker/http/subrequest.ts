@@ -46,7 +46,9 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   }
   const main = r.main;
   if (main.count >= MAX_COUNT) {
-    if (main.count++ === MAX_COUNT) r.log(CRIT, `request reference counter overflow while processing "${options.uri}"`);
+    if (main.count !== Number.POSITIVE_INFINITY) r.log(CRIT, `request reference counter overflow while processing "${options.uri}"`);
+    // Those that end make no room any more.
+    main.count = Number.POSITIVE_INFINITY;
     return undefined;
   }
   main.count++;
