@@ -106,3 +106,29 @@ t.test('messages', async (t) => {
   ] as const)
     t.equal(await configMessage(t, serverConf(`${line};`)), expected, line);
 });
+
+t.test('all that the subrequest asks for is asked for', async (t) => {
+  const challenges = ['Basic realm="a"', 'Bearer x'];
+  const origin = await startOrigin(t, () => ({ status: 401, headers: { 'WWW-Authenticate': challenges } }));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { auth_request /check; }
+      location /hidden { auth_request /check-hidden; }
+      location /page { auth_request /check-page; }
+      location /any { satisfy any; auth_request /check; auth_basic a; auth_basic_user_file users; try_files /page.html =404; }
+      location /check { proxy_pass http://127.0.0.1:${origin.port}; }
+      location /check-hidden { proxy_hide_header WWW-Authenticate; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /check-page { proxy_intercept_errors on; error_page 401 /text; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /text { return 200 text; }`),
+    files: { ...page, users: 'u:{PLAIN}p\n' },
+  });
+  for (const path of ['/', '/hidden', '/page']) {
+    const refused = await httpGet(s, path);
+    t.equal(refused.status, 401, path);
+    t.strictSame(refused.all('WWW-Authenticate'), challenges, path);
+  }
+  // Whoever is let in for another reason is asked for nothing.
+  const passed = await httpGet(s, '/any', { Authorization: `Basic ${btoa('u:p')}` });
+  t.equal(passed.text, 'the page');
+  t.strictSame(passed.all('WWW-Authenticate'), []);
+});

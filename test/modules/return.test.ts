@@ -1,4 +1,5 @@
 import t from 'tap';
+import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
@@ -71,4 +72,27 @@ t.test('return of a server', async (t) => {
   t.equal((await httpGet(s, '/a?b', { Host: 'x.y:80' })).header('Location'), 'https://x.y/a?b');
   await t.rejects(httpGet(s, '/', { Host: 'closed' }), /ended without a response \(closed\)/);
   await t.rejects(httpGet(s, '/', { Host: 'reset' }), /ended without a response \(.*ECONNRESET/);
+});
+
+t.test("a backend's Content-Type stays when X-Accel-Redirect leads to a return", async (t) => {
+  const origin = await startOrigin(t, ({ target }) => ({
+    headers: { 'X-Accel-Redirect': target, 'Content-Type': 'text/of-backend; charset=x' },
+  }));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /ask/ { proxy_pass http://127.0.0.1:${origin.port}/; }
+      location /text { return 200 text; }
+      location /missing { return 404; }
+      location /missing-text { return 404 text; }
+      location /page { error_page 404 = /text; return 404; }`),
+  });
+  for (const [path, type] of [
+    ['/ask/text', 'text/of-backend; charset=x'],
+    ['/ask/missing-text', 'text/of-backend; charset=x'],
+    ['/ask/missing', 'text/html; charset=x'],
+    ['/ask/page', 'text/plain; charset=x'],
+    ['/text', 'text/plain'],
+  ] as const) {
+    t.equal((await httpGet(s, path)).header('Content-Type'), type, path);
+  }
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startOrigin } from '../support/origin.js';
-import { httpGet } from '../support/raw-client.js';
+import { httpGet, RawClient } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 
 const FAILURE = '[an error occurred while processing the directive]';
@@ -171,4 +171,37 @@ t.test('a page from a server that sends it byte by byte', async (t) => {
     files: { 'html/part.html': '[<!--#echo var="arg_a" -->]' },
   });
   t.equal((await httpGet(s, '/page')).text, 'ab< [2]c<!-!1d<!-- -->slowe');
+});
+
+t.test('subrequest_output_buffer_size', async (t) => {
+  const include = (uri: string) => `<!--#include virtual="${uri}" set="v" -->after <!--#echo var="v" -->`;
+  const origin = await startOrigin(t, async ({ target }, reply) => {
+    const fits = target === '/fits';
+    await reply.write(
+      `HTTP/1.1 200 OK\r\n${target === '/unknown' ? '' : `Content-Length: ${fits ? 10 : 11}\r\n`}Connection: close\r\n\r\n`,
+    );
+    return reply.end('x'.repeat(fits ? 10 : 11));
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`
+      subrequest_output_buffer_size 10;
+      location / { ssi on; }
+      location /back/ { proxy_pass http://127.0.0.1:${origin.port}/; }`),
+    files: {
+      'html/fits.html': include('/back/fits'),
+      'html/known.html': include('/back/known'),
+      'html/unknown.html': include('/back/unknown'),
+    },
+  });
+  t.equal((await httpGet(s, '/fits.html')).text, `after ${'x'.repeat(10)}`);
+  for (const path of ['/known.html', '/unknown.html']) {
+    // HTTP/1.0 has no chunks to tell a response that broke off from an empty one.
+    for (const version of ['1.0', '1.1']) {
+      const client = await RawClient.connect(s);
+      client.send(`GET ${path} HTTP/${version}\r\nHost: localhost\r\n\r\n`);
+      t.equal(await client.rest(), '', `${path} HTTP/${version}`);
+    }
+  }
+  await s.logged('too big subrequest response: 11');
+  await s.logged(/too big subrequest response while/);
 });

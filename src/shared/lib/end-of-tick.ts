@@ -4,14 +4,17 @@ export const AtTickEnd = {
   ZONES: 0,
   /** Those who read much go on with a new share. */
   READS: 1,
-  /** Response heads leave that waited for a piece of body. */
-  SENDS: 2,
+  /** A few of the subrequests that wait begin. */
+  SUBREQUESTS: 2,
+  /** What waited for more to take along leaves: joined pieces of bodies, then response heads. */
+  JOINED: 3,
+  SENDS: 4,
   /** Lines of logs are written. */
-  LOGS: 3,
+  LOGS: 5,
   /** What was true for the requests of one tick counts no longer. */
-  FORGET: 4,
+  FORGET: 6,
 } as const;
-const STEPS = 5;
+const STEPS = 7;
 
 /** What has something to do once a tick is over. */
 export interface TickTask {

@@ -2,6 +2,7 @@ import { makeLocationCache } from '../cache/location-cache.js';
 import type { WorkerEnv } from '../env.js';
 import { DONE, type Result } from '../http/request/codes.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
+import { leavesRoot } from '../http/request/map-path.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
 import type { Request } from '../http/request/request.js';
 import { readBody, testExpect } from '../http/request/request-body.js';
@@ -93,6 +94,8 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
   const unbuffered = !settings.requestBuffering && settings.passRequestBody;
   return (r: Request): Result => {
     if (r.location !== location) return noBackend(r);
+    // The application server opens the file that the parameters name.
+    if (leavesRoot(r)) return 404;
     const u = new UpstreamRequest(r, conf, protocol.exchange(r));
     u.attach();
     if (dynamic === undefined) {

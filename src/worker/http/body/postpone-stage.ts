@@ -1,7 +1,12 @@
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
+import { enter, leave } from '../request/at-work.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import { OK } from '../request/codes.js';
 import { finalize } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
+
+/** Pieces are put together until they have so many bytes. */
+const GATHERED = 16 * 1024;
 
 /** The source may be asked for the next piece. */
 const IDLE = 0;
@@ -13,12 +18,17 @@ const PAUSED = 2;
 /**
  * Joins the body of a request and those of its subrequests in the order in which they were begun. It stands after the
  * filters that start subrequests and before those that see the joined body. What it holds comes before what the source
- * still has, so {@link Request.more} asks it first. nginx: ngx_http_postpone_filter.
+ * still has, so {@link Request.more} asks it first. Small pieces go on together, at the end of the tick at the latest, since
+ * each that leaves alone costs a chunk and a call of the system. nginx: ngx_http_postpone_filter.
  */
-export class PostponeStage implements BodyStage {
+export class PostponeStage implements BodyStage, TickTask {
   readonly #r: Request;
   readonly #next: BodyStage;
   readonly #queue: (Chunk | Slot)[] = [];
+  /** Pieces that go on next. */
+  #gathered: Chunk[] = [];
+  #size = 0;
+  #passesLater = false;
   #upstream = IDLE;
   /** The next stage takes another piece. */
   #wanted = false;
@@ -37,11 +47,26 @@ export class PostponeStage implements BodyStage {
     if (chunk.length > 0) this.#queue.push(chunk);
   }
 
-  /** Keeps a place for a subrequest's body. */
+  /** Makes a place for a subrequest's body; it stands where {@link keep} puts it. */
   slot(): Slot {
-    const slot = new Slot(this);
+    return new Slot(this);
+  }
+
+  /** Puts the place of a subrequest, which has been started, behind what has come so far. */
+  keep(slot: Slot, sr: Request): void {
+    slot.request = sr;
     this.#queue.push(slot);
-    return slot;
+  }
+
+  /** The subrequest that holds all others back, by not having begun: undefined when what they wait for is under way. */
+  awaited(): Request | undefined {
+    for (let i = 0; i < this.#queue.length; i++) {
+      const item = this.#queue[i]!;
+      if (!(item instanceof Slot) || item.over) continue;
+      const sr = item.request!;
+      return sr.queued ? sr : sr.joint?.awaited();
+    }
+    return undefined;
   }
 
   /** Says that the piece which the source gave is held back, until the next {@link send}. */
@@ -49,14 +74,13 @@ export class PostponeStage implements BodyStage {
     this.#upstream = PAUSED;
   }
 
-  send(r: Request, chunk: Chunk | null, last: boolean): void {
+  send(_r: Request, chunk: Chunk | null, last: boolean): void {
     this.#upstream = IDLE;
     if (chunk !== null) this.put(chunk);
     if (last) this.tail?.();
     this.#ended = last;
     if (chunk === null && !last && this.#queue.length === 0 && this.#wanted) {
-      this.#wanted = false;
-      this.#next.send(r, null, false);
+      this.#pass(false);
       return;
     }
     this.flow();
@@ -75,6 +99,23 @@ export class PostponeStage implements BodyStage {
     this.#flowing = true;
     while (this.#wanted && !this.#r.finished && this.#step());
     this.#flowing = false;
+    if (this.#size === 0 || !this.#wanted || this.#r.finished) return;
+    // A subrequest's own output is gathered by its parent.
+    if (this.#r !== this.#r.main || this.#r.flushBody) this.#pass(false);
+    else if (!this.#passesLater) {
+      this.#passesLater = true;
+      endOfTick.ask(AtTickEnd.JOINED, this);
+    }
+  }
+
+  /** Passes on what was gathered in this tick. */
+  tickEnded(): void {
+    this.#passesLater = false;
+    const r = this.#r;
+    if (this.#size === 0 || !this.#wanted || r.finished) return;
+    const before = enter(r);
+    this.#pass(false);
+    leave(before);
   }
 
   /** Returns false when there is nothing to do until something comes. */
@@ -82,18 +123,19 @@ export class PostponeStage implements BodyStage {
     const r = this.#r;
     const head = this.#queue[0];
     if (head === undefined) {
-      if (this.#ended) return this.#pass(null, true);
-      if (this.#upstream !== IDLE || r.source === null) return false;
+      if (this.#ended) return this.#pass(true);
+      // The source is asked for a piece only when all before it has gone: otherwise {@link pull} could not tell who calls.
+      if (this.#size > 0 || this.#upstream !== IDLE || r.source === null) return false;
       this.#upstream = ASKED;
       r.source.pull(r);
       return true;
     }
     if (!(head instanceof Slot)) {
       this.#queue.shift();
-      return this.#pass(head, this.#ended && this.#queue.length === 0);
+      return this.#gather(head);
     }
     const chunk = head.take();
-    if (chunk !== null) return this.#pass(chunk, false);
+    if (chunk !== null) return this.#gather(chunk);
     if (head.over) {
       this.#queue.shift();
       return true;
@@ -101,7 +143,17 @@ export class PostponeStage implements BodyStage {
     return head.goOn();
   }
 
-  #pass(chunk: Chunk | null, last: boolean): boolean {
+  #gather(chunk: Chunk): boolean {
+    this.#gathered.push(chunk);
+    this.#size += chunk.length;
+    return this.#size < GATHERED || this.#pass(this.#ended && this.#queue.length === 0);
+  }
+
+  #pass(last: boolean): boolean {
+    const gathered = this.#gathered;
+    const chunk = gathered.length > 1 ? Buffer.concat(gathered, this.#size) : (gathered[0] ?? null);
+    this.#gathered = [];
+    this.#size = 0;
     this.#wanted = false;
     this.#next.send(this.#r, chunk, last);
     return true;
@@ -115,7 +167,7 @@ export class PostponeStage implements BodyStage {
 /** The place of a subrequest's body in that of its parent; the end of the subrequest's own chain. */
 export class Slot implements BodyStage {
   readonly #owner: PostponeStage;
-  #request: Request | null = null;
+  request: Request | null = null;
   readonly #chunks: Chunk[] = [];
   /** The subrequest's last piece has come. */
   #last = false;
@@ -136,7 +188,6 @@ export class Slot implements BodyStage {
   }
 
   send(sr: Request, chunk: Chunk | null, last: boolean): void {
-    this.#request = sr;
     if (last) sr.source = null;
     if (chunk !== null && chunk.length > 0) {
       this.empty = false;
@@ -162,7 +213,7 @@ export class Slot implements BodyStage {
 
   /** Lets the subrequest go on when it waits. Returns false when it does not. */
   goOn(): boolean {
-    const sr = this.#request;
+    const sr = this.request;
     if (!this.#waits || sr === null) return false;
     this.#waits = false;
     if (this.#last) finalize(sr, OK);

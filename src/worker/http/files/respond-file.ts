@@ -1,5 +1,5 @@
 import type { FileInfo } from '../../io/file-info.js';
-import { contentType } from '../message/content-type.js';
+import { setContentType } from '../message/content-type.js';
 import { OK, type Result } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { discardBody } from '../request/request-body.js';
@@ -20,7 +20,7 @@ export function respondFile(r: Request, path: string, info: FileInfo): Result {
   out.lastModified = info.mtime;
   out.lastModifiedDate = info.lastModified;
   if (r.location.settings.etag) out.etag = info.etag;
-  if (out.contentType === '') out.contentType = contentType(r);
+  setContentType(r);
   out.allowRanges = true;
   r.bodyIdentity = info.identity;
   const body = info.body;

@@ -434,7 +434,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.#action = 'sending response to client';
     this.#output.sendHead(r);
     // While the loop runs, it looks itself whether a body came to take the head along.
-    if (!this.#inLoop) this.#output.flushSoon();
+    if (!this.#inLoop && this.#output.pendingHead) this.#output.flushSoon();
   }
 
   flush(_r: Request): void {

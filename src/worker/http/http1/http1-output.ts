@@ -39,9 +39,12 @@ export class Http1Output implements TickTask {
     this.#logFiles = logFiles;
   }
 
-  /** Some of the response still waits to leave. */
+  /**
+   * The head waits to leave, and should do so at the end of the tick. That of a response which subrequests join waits for the first piece:
+   * when one of them fails before, the client gets no response, rather than one that looks empty. nginx: postpone_output.
+   */
   get pendingHead(): boolean {
-    return this.#head !== null;
+    return this.#head !== null && this.#request?.joining !== true;
   }
 
   sendContinue(r: Request): void {

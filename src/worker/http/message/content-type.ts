@@ -1,9 +1,12 @@
 import type { Request } from '../request/request.js';
 
-/** The media type for the URI's extension, else `default_type`. nginx: ngx_http_set_content_type. */
-export function contentType(r: Request): string {
+/**
+ * Gives the response the media type for the URI's extension, else `default_type`, unless it has one: a backend's stays when
+ * `X-Accel-Redirect` led here. nginx: ngx_http_set_content_type.
+ */
+export function setContentType(r: Request): void {
+  if (r.out.contentType !== '') return;
   const { types, defaultType } = r.location.settings;
   const exten = r.exten;
-  if (exten === '') return defaultType;
-  return types.get(exten) ?? types.get(exten.toLowerCase()) ?? defaultType;
+  r.out.contentType = exten === '' ? defaultType : (types.get(exten) ?? types.get(exten.toLowerCase()) ?? defaultType);
 }

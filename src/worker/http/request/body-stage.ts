@@ -32,6 +32,8 @@ export interface BodyStage {
 /** Joins the bodies of a request and its subrequests; asked for pieces in place of the request's own source. */
 export interface BodyJoint {
   pull(): void;
+  /** The subrequest that holds all others back, by not having begun; undefined when what they wait for is under way. */
+  awaited(): Request | undefined;
 }
 
 /** Changes the response head before it is sent. Returns OK, or a status or ERROR that ends the request. */

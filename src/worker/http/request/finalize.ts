@@ -1,3 +1,4 @@
+import { ups } from '../../../shared/lib/ups.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from './codes.js';
 import { logFinalize } from './debug-lines.js';
 import { noteReason } from './error-reason.js';
@@ -72,7 +73,7 @@ function startPostAction(r: Request): boolean {
   if (target === undefined || (r.postAction && r.uriChanges === 0)) return false;
   r.postAction = true;
   r.headerOnly = true;
-  if (target.startsWith('/')) internalRedirect(r, target, '');
+  if (target.startsWith('/')) internalRedirect(r, target, '', ups(target));
   else namedLocation(r, target);
   return true;
 }
@@ -84,14 +85,23 @@ function wantsErrorPage(r: Request, code: number): boolean {
 function finishSubrequest(r: Request): void {
   if (r.location.settings.logSubrequest) logRequest(r);
   r.finished = true;
-  r.parent!.activeSubrequests--;
+  const main = r.main;
+  if (r.parent === main) main.count--;
+  main.dependents?.delete(r);
+  main.queue?.goOn();
   runCleanups(r);
   r.onSubrequestEnd?.(r);
 }
 
-/** Ends a subrequest that its main request does not wait for any more. */
-export function abandonSubrequest(sr: Request): void {
-  if (sr.finished) return;
+/** Ends the subrequests under way, which nobody waits for any more. */
+function abandonSubrequests(main: Request): void {
+  const dependents = main.dependents;
+  if (dependents === null) return;
+  main.dependents = null;
+  for (const sr of dependents) if (!sr.finished) abandonSubrequest(sr);
+}
+
+function abandonSubrequest(sr: Request): void {
   sr.finished = true;
   const source = sr.source;
   sr.source = null;
@@ -121,6 +131,7 @@ export function terminate(r: Request, code: number): void {
   const source = main.source;
   main.source = null;
   source?.abort(main);
+  abandonSubrequests(main);
   if (startPostAction(main)) return;
   endRequest(main);
   main.stream.terminate(main, (code === CLOSE || code === 408) && main.location.settings.resetTimedoutConnection);
@@ -129,6 +140,7 @@ export function terminate(r: Request, code: number): void {
 function endRequest(r: Request): void {
   r.finished = true;
   logRequest(r);
+  abandonSubrequests(r);
   runCleanups(r);
 }
 

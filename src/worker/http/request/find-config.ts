@@ -6,7 +6,6 @@ import { logLocation } from './debug-lines.js';
 import { explain } from './error-reason.js';
 import type { LocationRuntime } from './http-runtime.js';
 import type { LocationTree } from './location-tree.js';
-import { leavesAlias } from './map-path.js';
 import { sendRedirect } from './redirect.js';
 import type { Request } from './request.js';
 import { discardBody } from './request-body.js';
@@ -62,11 +61,6 @@ export function findConfig(r: Request): boolean {
     return false;
   }
   enterLocation(r, location);
-  if (leavesAlias(r, r.uri)) {
-    r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
-    r.finalize(404);
-    return false;
-  }
   const max = r.location.settings.clientMaxBodySize;
   if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
     r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);

@@ -25,6 +25,8 @@ export type AdoptedField =
 const textOf = (header: HeaderOut | undefined): string | undefined =>
   header === undefined || header.name === '' ? undefined : header.value;
 
+const isChallenge = ({ name }: HeaderOut): boolean => name.length === 16 && name.toLowerCase() === 'www-authenticate';
+
 /** The response head while filters work on it. Well-known headers have fields; all others stand in `list`. nginx: ngx_http_headers_out_t. */
 export class HeadersOut {
   status = 0;
@@ -294,6 +296,24 @@ export class HeadersOut {
   clearAcceptRanges(): void {
     this.acceptRanges = undefined;
     this.allowRanges = false;
+  }
+
+  /** Takes off what asks for credentials, however many fields it is. */
+  clearWwwAuthenticate(): void {
+    if (this.#wwwAuthenticate === undefined) return;
+    this.#wwwAuthenticate = undefined;
+    for (const header of this.list) if (isChallenge(header)) header.name = '';
+  }
+
+  /** Asks for the credentials that another response asks for. Returns false if it asks for none. */
+  takeChallenges(from: HeadersOut): boolean {
+    let found = false;
+    for (const header of from.list) {
+      if (!isChallenge(header)) continue;
+      this.adopt('wwwAuthenticate', header.name, header.value);
+      found = true;
+    }
+    return found;
   }
 
   /** Makes a strong validator weak, for filters that change the bytes. nginx: ngx_http_weak_etag. */

@@ -14,8 +14,11 @@ export function extension(uri: string): string {
   return '';
 }
 
-/** Sends the request through all phases again under another URI. Returns DONE. nginx: ngx_http_internal_redirect. */
-export function internalRedirect(r: Request, uri: string, args: string): Result {
+/**
+ * Sends the request through all phases again under another URI, of whose `..` so many are the configuration's; see {@link Request.uriUps}.
+ * Returns DONE. nginx: ngx_http_internal_redirect.
+ */
+export function internalRedirect(r: Request, uri: string, args: string, uriUps: number): Result {
   r.uriChanges--;
   if (r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while internally redirecting to "${uri}"`);
@@ -23,6 +26,7 @@ export function internalRedirect(r: Request, uri: string, args: string): Result 
     return DONE;
   }
   r.uri = uri;
+  r.uriUps = uriUps;
   r.args = args;
   r.exten = extension(uri);
   r.ctx.length = 0;

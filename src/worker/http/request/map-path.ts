@@ -1,4 +1,7 @@
+import { climbs, ups } from '../../../shared/lib/ups.js';
 import { ALERT, ERROR as ERR } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/value.js';
+import type { Result } from './codes.js';
 import type { Request } from './request.js';
 
 /** The `root` or `alias` of the request's location as a full path. */
@@ -9,16 +12,24 @@ export function documentRoot(r: Request): string {
   return path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path;
 }
 
-/**
- * Tells that a URI which begins with the location's name would lead out of its `alias`: "/img../x" in `location /img` with `alias /data/img/`.
- * nginx serves that file.
- */
-export function leavesAlias(r: Request, uri: string): boolean {
-  const alias = r.location.settings.alias;
-  return alias > 0 && uri.startsWith('..', alias) && (uri.length === alias + 2 || uri.charCodeAt(alias + 2) === 47);
+/** Tells that variables brought a `..` into a path of the configuration, so that it leads where the configuration does not say. nginx goes there. */
+export const climbsByVariables = (value: ComplexValue<Request>, path: string): boolean =>
+  value.constant === undefined && path.includes('..') && ups(path) > ups(value.text);
+
+/** What of the URI follows the `root` or `alias`. */
+function tail(r: Request): string {
+  const { alias } = r.location.settings;
+  if (alias === 0) return r.uri;
+  if (alias === -1) return r.addUriToAlias ? r.uri : '';
+  return r.uri.slice(alias);
 }
 
-/** As {@link documentRoot}, for what is about to map a URI; undefined, with a log line, where an alias cannot do that. */
+function refuse(r: Request): undefined {
+  const { alias } = r.location.settings;
+  r.log(ERR, `"${r.uri}" leads out of the ${alias === 0 ? 'root' : 'alias'} of location "${r.location.info.name}"`);
+}
+
+/** As {@link documentRoot}, for what is about to map a URI; undefined, with a log line, where that cannot be done. */
 export function rootPath(r: Request): string | undefined {
   const settings = r.location.settings;
   if (settings.alias !== 0 && !r.validLocation) {
@@ -26,21 +37,30 @@ export function rootPath(r: Request): string | undefined {
     return undefined;
   }
   const root = documentRoot(r);
-  if (settings.alias === -1 && settings.root.constant === undefined && ups(root) > ups(settings.root.text)) {
-    r.log(ERR, `"${r.uri}" leads out of the alias of location "${r.location.info.name}"`);
-    return undefined;
-  }
-  return root;
+  return climbsByVariables(settings.root, root) ? refuse(r) : root;
 }
 
-/** How often a path goes up. */
-const ups = (path: string): number => (path.includes('/..') ? path.split(/\/\.\.(?![^/])/).length : 1);
-
-/** The file that a request's URI stands for; undefined as in {@link rootPath}. nginx: ngx_http_map_uri_to_path. */
+/**
+ * The file that a request's URI stands for; undefined as in {@link rootPath}, and for a URI that leads beside the root or alias:
+ * "/img../x" in `location /img` with `alias /data/img/`, or what `rewrite ^/dl(.*)$ /$1` makes of "/dl../x". nginx serves that file.
+ * nginx: ngx_http_map_uri_to_path.
+ */
 export function mapPath(r: Request): string | undefined {
   const root = rootPath(r);
-  const alias = r.location.settings.alias;
-  if (root === undefined || alias === 0) return root === undefined ? undefined : root + r.uri;
-  if (alias === -1) return r.addUriToAlias ? root + r.uri : root;
-  return root + r.uri.slice(alias);
+  if (root === undefined) return undefined;
+  const path = tail(r);
+  return climbs(path, r.uriUps) ? refuse(r) : root + path;
+}
+
+/** The status for a request that has no path, as {@link mapPath} and {@link rootPath} say. */
+export function noPath(r: Request): Result {
+  return r.location.settings.alias !== 0 && !r.validLocation ? 500 : 404;
+}
+
+/** Tells, with a log line, that a request's file would lie beside the root or alias, to those who have others open it. */
+export function leavesRoot(r: Request): boolean {
+  const { root } = r.location.settings;
+  if (!climbs(tail(r), r.uriUps) && (root.constant !== undefined || !climbsByVariables(root, root.eval(r)))) return false;
+  refuse(r);
+  return true;
 }

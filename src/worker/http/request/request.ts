@@ -11,12 +11,15 @@ import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
+import type { SubrequestQueue } from './subrequest-queue.js';
 import type { UpstreamWork } from './upstream-work.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
 export const MAX_URI_CHANGES = 10;
 /** How deep subrequests may nest. nginx: NGX_HTTP_MAX_SUBREQUESTS. */
 export const MAX_SUBREQUESTS = 50;
+/** How many subrequests a client's request may have. nginx: the bound on r->main->count, of which it keeps 1000 back. */
+export const MAX_COUNT = 65535 - 1000;
 
 /**
  * One request, or a subrequest of it. All fields are set in the constructor, so that every request has one shape.
@@ -42,6 +45,8 @@ export class Request implements Subject, LogSubject {
   line = '';
   /** Decoded, normalised path. */
   uri = '';
+  /** How many `..` of the URI stand in the text of the configuration: what clients add may not lead out of a root. */
+  uriUps = 0;
   /** What follows `?`, as sent. */
   args = '';
   /** The target as sent. nginx: r->unparsed_uri. */
@@ -164,9 +169,20 @@ export class Request implements Subject, LogSubject {
   onSubrequestDone: ((sr: Request, rc: number) => void) | null = null;
   /** Where a subrequest's body goes; null drops it. */
   sink: BodyStage | null = null;
+  /** The sink is a place in the parent's response. */
+  placed = false;
   background = false;
-  /** Subrequests that are still under way. */
-  activeSubrequests = 0;
+  /** It has not begun, and waits in the {@link queue}. */
+  queued = false;
+  /**
+   * On a main request: how many subrequests there are, and on lower levels have been. One that has ended counts no more only if the main
+   * request itself began it, since what one page includes is bounded by its length, and what pages include in each other is not.
+   */
+  count = 0;
+  /** On a main request: subrequests under way that end with it. */
+  dependents: Set<Request> | null = null;
+  /** On a main request: subrequests that have not begun. */
+  queue: SubrequestQueue | null = null;
   logged = false;
 
   /** `now`: the present moment on the monotonic clock. */

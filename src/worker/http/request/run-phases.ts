@@ -125,13 +125,6 @@ export function runContentPhases(r: Request): void {
   runPhases(r);
 }
 
-/** Runs a copy of a request from the content phase on. */
-export function runFromContent(r: Request): void {
-  r.phase = P.CONTENT;
-  r.step = 0;
-  runPhases(r);
-}
-
 /** Goes one step on by a handler's code. Returns false when the engine must stop. nginx: the phase checkers. */
 function advance(r: Request, code: Result): boolean {
   if (code === AGAIN || code === DONE) return false;
@@ -159,7 +152,7 @@ function advance(r: Request, code: Result): boolean {
         if (code === OK) {
           r.accessCode = 0;
           // A refusal may have asked for credentials; nobody needs them any more.
-          r.out.wwwAuthenticate = undefined;
+          r.out.clearWwwAuthenticate();
           r.phase = P.POST_ACCESS;
           r.step = 0;
           return true;

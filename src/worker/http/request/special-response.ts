@@ -1,3 +1,4 @@
+import { ups } from '../../../shared/lib/ups.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
@@ -23,7 +24,6 @@ export function specialResponse(r: Request, status: number): Result {
   if (r.keepalive && CLOSING.has(status)) r.keepalive = false;
   if (r.lingeringClose && NOT_LINGERING.has(status)) r.lingeringClose = false;
   r.out.contentType = '';
-  r.out.charset = '';
   const settings = r.location.settings;
   if (!r.errorPage && settings.errorPages.length > 0 && r.uriChanges !== 0) {
     if (!settings.recursiveErrorPages) r.errorPage = true;
@@ -48,7 +48,7 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
       r.methodBit = METHOD.GET;
       r.method = 'GET';
     }
-    return internalRedirect(r, uri, args);
+    return internalRedirect(r, uri, args, ups(splitArgs(page.target.text).uri));
   }
   if (target.startsWith('@')) return namedLocation(r, target);
   r.expectTested = true;

@@ -1,10 +1,11 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ups } from '../../../shared/lib/ups.js';
+import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage } from './body-stage.js';
-import { abandonSubrequest } from './finalize.js';
 import { extension } from './internal-redirect.js';
-import { Request } from './request.js';
-import { runFromContent, startPhases } from './run-phases.js';
+import { MAX_COUNT, Request } from './request.js';
+import { P } from './run-phases.js';
+import { SubrequestQueue } from './subrequest-queue.js';
 
 /** What a subrequest is for. */
 export interface SubrequestOptions {
@@ -20,6 +21,8 @@ export interface SubrequestOptions {
   readonly clone?: boolean;
   /** Where the body goes; without it the body is dropped. The sink must call `r.more()` on the subrequest for the next piece. */
   readonly sink?: BodyStage;
+  /** The sink is its place in the parent's response. */
+  readonly placed?: boolean;
   /** Called with each code that is about to end the subrequest; returns the one to go on with. nginx: ngx_http_post_subrequest_t. */
   readonly code?: (sr: Request, code: number) => number;
   /** Called once the subrequest is over, after its error page if it had one. Not called when the main request breaks off. */
@@ -32,14 +35,23 @@ export interface SubrequestOptions {
 }
 
 /**
- * Runs another request of this server inside a request. It begins in the next tick,
- * so that the caller can return AGAIN first. Returns undefined when subrequests nest too deep. nginx: ngx_http_subrequest.
+ * Runs another request of this server inside a request. It begins once the caller has returned, so that it can return AGAIN
+ * first; see {@link SubrequestQueue}. Returns undefined when subrequests nest too deep or are too many; that there are too many is
+ * said once, since a page that includes itself asks thousands of times. nginx: ngx_http_subrequest.
  */
 export function startSubrequest(r: Request, options: SubrequestOptions): Request | undefined {
   if (r.subrequests === 0) {
     r.log(ERR, `subrequests cycle while processing "${options.uri}"`);
     return undefined;
   }
+  const main = r.main;
+  if (main.count >= MAX_COUNT) {
+    if (main.count !== Number.POSITIVE_INFINITY) r.log(CRIT, `request reference counter overflow while processing "${options.uri}"`);
+    // Those that end make no room any more.
+    main.count = Number.POSITIVE_INFINITY;
+    return undefined;
+  }
+  main.count++;
   const sr = new Request(r.stream, r.server, r.head, r, performance.now());
   sr.body = r.body;
   sr.contentLength = r.contentLength;
@@ -49,6 +61,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.httpVersion = r.httpVersion;
   sr.line = r.line;
   sr.uri = options.uri;
+  sr.uriUps = options.clone ? r.uriUps : ups(options.uri);
   sr.args = options.args ?? '';
   sr.unparsedUri = r.unparsedUri;
   sr.validUnparsedUri = false;
@@ -61,30 +74,23 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.headerOnly = options.headerOnly ?? false;
   sr.background = options.background ?? false;
   sr.sink = options.sink ?? null;
+  sr.placed = options.placed ?? false;
   sr.onSubrequestDone = options.done ?? null;
   sr.onSubrequestCode = options.code ?? null;
   sr.onSubrequestEnd = options.end ?? null;
   if (!sr.background) {
-    const abandon = (): void => abandonSubrequest(sr);
-    r.main.onFinish(abandon);
-    // A response may be made of any number of subrequests: those that are over are let go.
-    sr.onFinish(() => r.main.forget(abandon));
+    main.dependents ??= new Set();
+    main.dependents.add(sr);
   }
-  r.activeSubrequests++;
   if (options.clone) {
     sr.location = r.location;
     sr.validUnparsedUri = r.validUnparsedUri;
     sr.validLocation = r.validLocation;
     sr.contentHandler = r.contentHandler;
     sr.exten = r.exten;
-    process.nextTick(runFromContent, sr);
-    return sr;
+    sr.phase = P.CONTENT;
   }
-  process.nextTick(begin, sr);
+  main.queue ??= new SubrequestQueue(main);
+  main.queue.add(sr);
   return sr;
-}
-
-function begin(sr: Request): void {
-  if (sr.main.finished && !sr.background) return;
-  startPhases(sr);
 }

@@ -8,6 +8,7 @@ import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
 import { OK } from '../../http/request/codes.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
+import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import type { ComplexValue, WorkerEnv } from '../../module.js';
@@ -140,6 +141,10 @@ function writeVariable(r: Request, path: ComplexValue<Request>, files: VariableL
     return;
   }
   const name = path.eval(r);
+  if (climbsByVariables(path, name)) {
+    r.log(ERROR, `"${name}" leads out of "${path.text}"`);
+    return;
+  }
   try {
     files.write(name, `${line(r)}\n`);
   } catch (error) {

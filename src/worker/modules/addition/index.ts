@@ -4,7 +4,8 @@ import { text } from '../../../shared/config/slots.js';
 import { jointOf, type PostponeStage } from '../../http/body/postpone-stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
-import { OK } from '../../http/request/codes.js';
+import { ERROR, OK } from '../../http/request/codes.js';
+import { finalize } from '../../http/request/finalize.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -60,7 +61,9 @@ function bodyFilter(r: Request, next: BodyStage, conf: Readonly<Settings>): Body
 
 function add(r: Request, joint: PostponeStage, uri: string): void {
   const slot = joint.slot();
-  startSubrequest(r, { uri, sink: slot, end: () => slot.end() });
+  const sr = startSubrequest(r, { uri, sink: slot, placed: true, end: () => slot.end() });
+  if (sr === undefined) finalize(r, ERROR);
+  else joint.keep(slot, sr);
 }
 
 /** Puts the responses to other requests before and after a response. nginx: ngx_http_addition_filter_module. */

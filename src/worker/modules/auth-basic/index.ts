@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { resolvePath } from '../../../shared/config/paths.js';
 import { complex } from '../../../shared/config/slots.js';
 import { HashPool } from '../../../shared/lib/password/hash-pool.js';
 import { isKnownScheme } from '../../../shared/lib/password/quick-crypt.js';
@@ -9,6 +10,7 @@ import type { ComplexValue } from '../../../shared/value/value.js';
 import { basicCredentials } from '../../http/message/basic-credentials.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../http/request/codes.js';
 import { lineText } from '../../http/request/line-text.js';
+import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type WorkerEnv } from '../../module.js';
@@ -17,6 +19,8 @@ import { readUsers } from './user-file.js';
 interface Settings {
   realm: ComplexValue<Request> | undefined;
   userFile: ComplexValue<Request> | undefined;
+  /** Where relative names of files begin. */
+  folder: string;
 }
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;
@@ -25,6 +29,7 @@ const scope = defineScope<Settings>({
   fields: {
     realm: inherit<ComplexValue<Request> | undefined>(undefined),
     userFile: inherit<ComplexValue<Request> | undefined>(undefined),
+    folder: inherit(''),
   },
   directives: {
     // Syntax: auth_basic string | off;
@@ -38,6 +43,7 @@ const scope = defineScope<Settings>({
           ctx.reject('is duplicate');
         }
         const path = node.args[0]!;
+        conf.folder = ctx.path('', 'conf');
         conf.userFile = ctx.complex(path.startsWith('$') ? path : ctx.path(path, 'conf'));
       },
     },
@@ -59,7 +65,7 @@ function verifierOf(env: WorkerEnv): PasswordVerifier {
 }
 
 // nginx: ngx_http_auth_basic_handler.
-function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, verifier: PasswordVerifier): PhaseHandler {
+function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, folder: string, verifier: PasswordVerifier): PhaseHandler {
   return (r) => {
     const text = realm.eval(r);
     if (text === 'off') {
@@ -70,7 +76,11 @@ function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, 
       r.log(INFO, 'no user/password was provided for basic authentication');
       return challenge(r, text);
     }
-    const path = userFile.eval(r);
+    const path = resolvePath(userFile.eval(r), folder);
+    if (climbsByVariables(userFile, path)) {
+      r.log(ERROR, `"${path}" leads out of "${userFile.text}"`);
+      return 403;
+    }
     const users = readUsers(r, path);
     if (typeof users === 'number') {
       return users;
@@ -126,11 +136,11 @@ export const authBasicModule = defineModule({
   name: 'auth_basic',
   location: scope,
   phases: {
-    access({ realm, userFile }, env) {
+    access({ realm, userFile, folder }, env) {
       if (realm === undefined || userFile === undefined || realm.constant === 'off') {
         return undefined;
       }
-      return handler(realm, userFile, verifierOf(env));
+      return handler(realm, userFile, folder, verifierOf(env));
     },
   },
 });

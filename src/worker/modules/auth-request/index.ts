@@ -6,6 +6,8 @@ import { AGAIN, ERROR, OK } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
+import { passChallenges } from '../../upstream/exchange/intercept.js';
+import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 
 interface Settings {
   /** Undefined: off. */
@@ -69,7 +71,8 @@ function verdict(r: Request, sr: Request, code: number): number {
   const status = code >= 300 ? code : sr.out.status;
   if (status === 403) return 403;
   if (status === 401) {
-    r.out.wwwAuthenticate = sr.out.wwwAuthenticate ?? sr.out.list.find(({ name }) => name.toLowerCase() === 'www-authenticate')?.value;
+    const u = upstreamOf(sr);
+    if (!r.out.takeChallenges(sr.out) && u !== null) passChallenges(u.head, r);
     return 401;
   }
   if (status >= 200 && status < 300) return OK;

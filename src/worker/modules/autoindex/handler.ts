@@ -3,7 +3,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { DECLINED, DONE, ERROR, OK, type Result } from '../../http/request/codes.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
@@ -34,7 +34,7 @@ export function listFolder(conf: Readonly<Settings>): PhaseHandler {
     const broken = discardBody(r);
     if (broken !== OK) return broken;
     const path = mapPath(r);
-    if (path === undefined) return 500;
+    if (path === undefined) return noPath(r);
     const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const callback = conf.format === 'jsonp' ? callbackOf(r) : '';
     if (callback === undefined) return 400;

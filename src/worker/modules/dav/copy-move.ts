@@ -3,7 +3,7 @@ import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { Result } from '../../http/request/codes.js';
-import { leavesAlias, mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { copyFile, copyTree, deletePath, failure, linkInfo, moveFile } from './files.js';
@@ -31,7 +31,8 @@ export function copyOrMove(r: Request, conf: Readonly<Settings>): Result {
   if (overwrite === undefined) return 400;
   const from = mapPath(r);
   const to = mapOther(r, uri);
-  if (from === undefined || to === undefined) return 500;
+  if (from === undefined) return noPath(r);
+  if (to === undefined) return invalid(r, given);
   const source = withoutDoubleSlashes(from);
   const target = withoutDoubleSlashes(to);
   const collection = target.endsWith('/');
@@ -41,11 +42,18 @@ export function copyOrMove(r: Request, conf: Readonly<Settings>): Result {
 const withoutDoubleSlashes = (path: string): string => path.replace(/\/{2,}/g, '/');
 
 function mapOther(r: Request, uri: string): string | undefined {
-  const own = r.uri;
+  const { uri: own, uriUps } = r;
   r.uri = uri;
+  r.uriUps = 0;
   const path = mapPath(r);
   r.uri = own;
+  r.uriUps = uriUps;
   return path;
+}
+
+function invalid(r: Request, given: string): number {
+  r.log(ERR, `client sent invalid "Destination" header: "${given}"`);
+  return 400;
 }
 
 function checkRequest(r: Request, given: string, uri: string): number {
@@ -53,10 +61,7 @@ function checkRequest(r: Request, given: string, uri: string): number {
     r.log(ERR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
     return 409;
   }
-  if (uri.length < r.location.settings.alias || leavesAlias(r, uri)) {
-    r.log(ERR, `client sent invalid "Destination" header: "${given}"`);
-    return 400;
-  }
+  if (uri.length < r.location.settings.alias) return invalid(r, given);
   const depth = depthOf(r, INFINITE);
   const copying = r.methodBit === METHOD.COPY;
   if (depth === INVALID || depth === 1 || (depth === 0 && !copying)) {

@@ -3,7 +3,7 @@ import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { Result } from '../../http/request/codes.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { deletePath, failure, folderAccess, linkInfo, setLocation } from './files.js';
 import { depthOf, hasBody, INFINITE, INVALID } from './request-headers.js';
@@ -25,7 +25,7 @@ export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
     }
   }
   const path = mapPath(r);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   let info: Stats;
   try {
     info = linkInfo(path);
@@ -56,7 +56,7 @@ export function makeCollection(r: Request, conf: Readonly<Settings>): Result {
     return 409;
   }
   const path = mapPath(r)?.slice(0, -1);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   try {
     mkdirSync(fsPath(path), { mode: folderAccess(conf.access) });
   } catch (error) {

@@ -6,7 +6,7 @@ import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { testFile } from '../../http/files/open-file.js';
 import { DONE, type Result } from '../../http/request/codes.js';
 import { finalize } from '../../http/request/finalize.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { sendHeader } from '../../http/request/respond.js';
@@ -37,7 +37,7 @@ function store(r: Request, conf: Readonly<Settings>): Result {
     return 500;
   }
   const path = mapPath(r);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   const before = testFile(r, path);
   if (before.isDirectory) {
     r.log(ERR, `"${path}" could not be created (${errnoText(EISDIR)})`);

@@ -7,7 +7,7 @@ import { closeFile, openFile } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
 import { mayCompress } from '../../http/message/accept-gzip.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
@@ -38,7 +38,7 @@ function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string):
   const accepted = mode === 'always' || mayCompress(r, rules, coding);
   if (!accepted && !rules.vary) return DECLINED;
   const mapped = mapPath(r);
-  if (mapped === undefined) return 500;
+  if (mapped === undefined) return noPath(r);
   const path = mapped + suffix;
   const info = openFile(r, path);
   if (info.errno !== 0) {

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
+import { climbs, ups } from '../../../shared/lib/ups.js';
 import { ALERT, CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
@@ -8,7 +9,7 @@ import { testFile, whyMissing } from '../../http/files/open-file.js';
 import { DECLINED, OK, type Result } from '../../http/request/codes.js';
 import { explain } from '../../http/request/error-reason.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -52,12 +53,17 @@ function findIndex(names: Names): PhaseHandler {
     let folderTested = false;
     for (let i = 0; i < names.length; i++) {
       const name = names[i]!.eval(r);
-      if (name.charCodeAt(0) === 47) return internalRedirect(r, name, r.args);
+      const meant = ups(names[i]!.text);
+      if (name.charCodeAt(0) === 47) return internalRedirect(r, name, r.args, meant);
       folder ??= mapPath(r);
-      if (folder === undefined) return 500;
+      if (folder === undefined) return noPath(r);
+      if (climbs(name, meant)) {
+        r.log(ERR, `index "${name}" leads out of "${folder}"`);
+        continue;
+      }
       const path = folder + name;
       const info = testFile(r, path);
-      if (info.errno === 0) return internalRedirect(r, r.uri + name, r.args);
+      if (info.errno === 0) return internalRedirect(r, r.uri + name, r.args, r.uriUps + meant);
       // Below the folder, only a name with folders of its own can run into a file.
       const errno = info.errno === ENOENT && name.includes('/') ? whyMissing(path) : info.errno;
       if (errno === ELOOP || errno === EMLINK) return 403;

@@ -1,5 +1,5 @@
 import type { BackendPass } from '../../cgi/backend-pass.js';
-import { contentType } from '../../http/message/content-type.js';
+import { setContentType } from '../../http/message/content-type.js';
 import { DONE, type Result } from '../../http/request/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -52,7 +52,7 @@ export function memcachedHandler(
     if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
     const code = discardBody(r);
     if (code !== 0) return code;
-    r.out.contentType = contentType(r);
+    setContentType(r);
     const u = new UpstreamRequest(r, conf, new MemcachedExchange(key, gzipFlag));
     u.attach();
     u.schema = 'memcached://';

@@ -7,7 +7,7 @@ import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
@@ -30,7 +30,7 @@ function showRandomFile(r: Request): Result {
   if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) return DECLINED;
   const path = mapPath(r);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   let names: string[] | undefined;
   try {
@@ -43,7 +43,7 @@ function showRandomFile(r: Request): Result {
   }
   if (names === undefined) return 500;
   if (names.length === 0) return DECLINED;
-  return internalRedirect(r, r.uri + names[Math.floor(Math.random() * names.length)]!, r.args);
+  return internalRedirect(r, r.uri + names[Math.floor(Math.random() * names.length)]!, r.args, r.uriUps);
 }
 
 /** The names of the files that are not hidden, links to files among them. undefined when one could not be looked at. */

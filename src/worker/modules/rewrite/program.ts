@@ -1,7 +1,7 @@
 import type { Block } from '../../../shared/config/block.js';
 import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
-import { contentType } from '../../http/message/content-type.js';
+import { setContentType } from '../../http/message/content-type.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
 import { explain, noteReason } from '../../http/request/error-reason.js';
 import { enterLocation } from '../../http/request/find-config.js';
@@ -144,7 +144,7 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
     r.out.location = locationText(value?.eval(r) ?? '');
     return status;
   }
-  r.out.contentType = contentType(r);
+  setContentType(r);
   return respondBuffer(r, status, body ?? Buffer.from(value?.eval(r) ?? '', 'latin1'));
 }
 
@@ -186,6 +186,7 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       run.result = 500;
       return STOP;
     }
+    if (path !== r.uri) r.uriUps = target.ups;
     r.uri = path;
     r.exten = extension(path);
     return last ? STOP : NEXT;

@@ -1,3 +1,4 @@
+import { ups } from '../../../shared/lib/ups.js';
 import { parseTemplate } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
@@ -19,9 +20,12 @@ type Part = string | ((r: Request) => string);
 export class Target {
   readonly #path: readonly Part[];
   readonly #args: readonly Part[] | undefined;
+  /** How many `..` are in the path as it is written. */
+  readonly ups: number;
 
   constructor(text: string, redirect: boolean, ctx: Context) {
     ctx.complex(text);
+    this.ups = ups(text.split('?', 1)[0]!);
     const path: Part[] = [];
     let args: Part[] | undefined;
     for (const part of parseTemplate(text)) {

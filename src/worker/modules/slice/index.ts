@@ -144,6 +144,7 @@ function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
     keepMethod: true,
     clone: true,
     sink: slot,
+    placed: true,
     end() {
       if (!own.active) {
         r.log(ERR, 'missing slice response');
@@ -158,6 +159,7 @@ function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
     finalize(r, ERROR);
     return;
   }
+  joint.keep(slot, sr);
   slices.set(sr, own);
   own.active = false;
 }

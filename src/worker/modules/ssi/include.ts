@@ -33,21 +33,20 @@ export function include(r: Request, page: Page, values: Values): number {
     return FAILED;
   }
   if (set !== undefined) return includeInVariable(r, page, target, set.toLowerCase());
-  if (r.subrequests === 0) {
-    r.log(ERR, `subrequests cycle while processing "${target.uri}"`);
-    return FAILED;
-  }
   const slot = page.output.slot();
   const waits = file !== undefined || values['wait']?.toLowerCase() === 'yes';
-  startSubrequest(r, {
+  const sr = startSubrequest(r, {
     ...target,
     sink: slot,
+    placed: true,
     ...(block === undefined ? {} : { code: (sr: Request, code: number) => showStub(sr, code, slot, block) }),
     end() {
       slot.end();
       if (waits) page.goOn(r);
     },
   });
+  if (sr === undefined) return FAILED;
+  page.output.keep(slot, sr);
   return waits ? WAIT : DONE;
 }
 

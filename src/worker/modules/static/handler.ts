@@ -4,7 +4,7 @@ import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
 import { explain } from '../../http/request/error-reason.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { mapPath, noPath } from '../../http/request/map-path.js';
 import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -17,7 +17,7 @@ export function sendFile(r: Request): Result {
   const uri = r.uri;
   if (uri.charCodeAt(uri.length - 1) === 47) return DECLINED;
   const path = mapPath(r);
-  if (path === undefined) return 500;
+  if (path === undefined) return noPath(r);
   const info = openFile(r, path);
   if (info.errno !== 0) return openFailed(r, path, info);
   if (info.isDirectory) return toFolder(r);

@@ -1,13 +1,14 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
-import { CRIT } from '../../../shared/log/level.js';
+import { climbs, ups } from '../../../shared/lib/ups.js';
+import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { testFile } from '../../http/files/open-file.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
 import { explain } from '../../http/request/error-reason.js';
 import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/request/internal-redirect.js';
-import { rootPath } from '../../http/request/map-path.js';
+import { noPath, rootPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
@@ -69,12 +70,17 @@ export const tryFilesModule = defineModule({
 function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
   return (r) => {
     const root = rootPath(r);
-    if (root === undefined) return 500;
+    if (root === undefined) return noPath(r);
     const alias = r.location.settings.alias;
     for (let i = 0; i < candidates.length; i++) {
       const { name, folder } = candidates[i]!;
       const file = nameIn(r, name, alias);
       const path = root + file;
+      const meant = upsMeant(r, name, file);
+      if (climbs(file, meant)) {
+        r.log(ERR, `"${file}" leads out of "${root}"`);
+        continue;
+      }
       const info = testFile(r, path);
       if (info.errno !== 0) {
         const { errno } = info;
@@ -89,13 +95,16 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
         r.uri = file;
         r.addUriToAlias = true;
       }
+      if (alias !== -1 || !folder) r.uriUps = meant;
       r.exten = extension(r.uri);
       return DECLINED;
     }
     if (status !== undefined && r.http.explains) {
       explain(r, `try_files found none of ${candidates.map(({ name }) => `"${root}${nameIn(r, name, alias)}"`).join(', ')}`);
     }
-    return status ?? fallBack(r, nameIn(r, fallback, alias));
+    if (status !== undefined) return status;
+    const target = nameIn(r, fallback, alias);
+    return fallBack(r, target, upsMeant(r, fallback, target));
   };
 }
 
@@ -106,8 +115,11 @@ function nameIn(r: Request, name: ComplexValue<Request>, alias: number): string 
   return alias > 0 && text.startsWith(r.uri.slice(0, alias)) ? text.slice(alias) : text;
 }
 
-function fallBack(r: Request, target: string): Result {
+/** How many `..` of a name the configuration means: those of its text, or of the URI if that is what the text stands for. */
+const upsMeant = (r: Request, name: ComplexValue<Request>, file: string): number => (file === r.uri ? r.uriUps : ups(name.text));
+
+function fallBack(r: Request, target: string, meant: number): Result {
   if (target.startsWith('@')) return namedLocation(r, target);
   const { uri, args } = splitArgs(target);
-  return internalRedirect(r, uri, args);
+  return internalRedirect(r, uri, args, meant);
 }

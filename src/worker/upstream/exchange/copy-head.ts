@@ -186,5 +186,5 @@ function redirectInside(u: UpstreamRequest, target: string): void {
     r.methodBit = METHOD.GET;
     r.method = 'GET';
   }
-  internalRedirect(r, uri.uri, uri.args);
+  internalRedirect(r, uri.uri, uri.args, 0);
 }

@@ -1,5 +1,14 @@
+import type { Request } from '../../http/request/request.js';
 import { K } from '../response/header-kinds.js';
+import type { UpstreamHead } from '../response/upstream-head.js';
 import type { UpstreamRequest } from './upstream-request.js';
+
+/** Has a request's response ask for the credentials that a backend's asks for, be they hidden from clients or not. */
+export function passChallenges(head: UpstreamHead, r: Request): void {
+  for (const { kind, name, value } of head.headers) {
+    if ((kind & ~K.HIDDEN) === K.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
+  }
+}
 
 /** Answers a backend's error with a page of the location. Returns false when its own answer goes out. nginx: ngx_http_upstream_intercept_errors. */
 export function interceptError(u: UpstreamRequest, status: number): boolean {
@@ -12,11 +21,7 @@ export function interceptError(u: UpstreamRequest, status: number): boolean {
   const pages = r.location.settings.errorPages;
   for (let i = 0; i < pages.length; i++) {
     if (pages[i]!.status !== status) continue;
-    if (status === 401) {
-      for (const { kind, name, value } of head.headers) {
-        if ((kind & ~K.HIDDEN) === K.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
-      }
-    }
+    if (status === 401) passChallenges(head, r);
     conf.cache?.intercepted(u, status);
     u.finalize(status);
     return true;

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { CRIT } from '../../../shared/log/level.js';
-import { mapPath } from '../../http/request/map-path.js';
+import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { climbsByVariables, mapPath } from '../../http/request/map-path.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import { K } from '../response/header-kinds.js';
 import type { BodyTee } from './conf.js';
@@ -48,12 +48,22 @@ export class StoreFile implements BodyTee {
 
   /** The body is complete: moves the file to its place. */
   commit(): void {
-    const { head, r, conf } = this.#u;
+    const { head, r } = this.#u;
     if (this.#failed || head.status !== 200) return;
     if (head.contentLength !== -1 && head.contentLength !== this.#length) return;
-    const path = conf.settings.store!.path === undefined ? mapPath(r) : conf.settings.store!.path.eval(r);
+    const path = this.#path();
     if (path === undefined || path === '' || !this.#open()) return;
     this.#move(this.#file!, path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path);
+  }
+
+  #path(): string | undefined {
+    const { r, conf } = this.#u;
+    const value = conf.settings.store!.path;
+    if (value === undefined) return mapPath(r);
+    const path = value.eval(r);
+    if (!climbsByVariables(value, path)) return path;
+    this.#u.log(ERR, `"${path}" leads out of "${value.text}"`);
+    return undefined;
   }
 
   // nginx: ngx_ext_rename_file.
