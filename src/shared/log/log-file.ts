@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { errnoCode, errnoText } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
+import { setTimer } from '../lib/timer.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
 
 /** How an access log is buffered. */
@@ -140,7 +141,7 @@ export class LogFile {
         this.flush();
       });
     } else if (this.#buffering.flush > 0) {
-      this.#timer = setTimeout(() => this.flush(), this.#buffering.flush).unref();
+      this.#timer = setTimer(() => this.flush(), this.#buffering.flush).unref();
     }
   }
 
@@ -175,7 +176,7 @@ export class LogFile {
       this.#failed(error);
     }
     if (this.#backlog !== '') {
-      this.#retry ??= setTimeout(() => {
+      this.#retry ??= setTimer(() => {
         this.#retry = undefined;
         this.#feed();
       }, PIPE_RETRY).unref();

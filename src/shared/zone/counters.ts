@@ -1,3 +1,4 @@
+import { setTimer } from '../lib/timer.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import { monotonicMs } from './monotonic.js';
 
@@ -96,7 +97,7 @@ export class Counters implements ZoneJob {
 
   /** Calls back when everything that happened in any worker before this call is in the totals. Returns a way to give up. */
   settle(workers: number, then: () => void): () => void {
-    const timer = setTimeout(then, workers > 1 ? SETTLE_MS : 0);
+    const timer = setTimer(then, workers > 1 ? SETTLE_MS : 0);
     return () => clearTimeout(timer);
   }
 
@@ -154,7 +155,7 @@ export class Counters implements ZoneJob {
     this.#armed = true;
     const wait = this.#flushed + FLUSH_MS - monotonicMs();
     if (wait <= 0) this.#sql.submit(this);
-    else setTimeout(() => this.#sql.submit(this), wait).unref();
+    else setTimer(() => this.#sql.submit(this), wait).unref();
   }
 
   #present(): number[] {

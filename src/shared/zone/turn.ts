@@ -1,3 +1,4 @@
+import { setTimer } from '../lib/timer.js';
 import type { ZoneJob, ZoneScope } from './kind.js';
 import type { ZoneFile } from './zone-file.js';
 
@@ -68,7 +69,7 @@ export class Turn {
     }
     this.#running = false;
     if (this.#later.length > 0 || (this.#due.length > 0 && eager)) this.#schedule();
-    else if (this.#due.length > 0) this.#timer ??= setTimeout(this.#expire, 1);
+    else if (this.#due.length > 0) this.#timer ??= setTimer(this.#expire, 1);
   };
 
   readonly #turn = (): void => {

@@ -1,3 +1,4 @@
+import { setTimer } from '../../shared/lib/timer.js';
 import type { LogFiles } from '../../shared/log/log-files.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
@@ -95,7 +96,7 @@ export class Http1Output implements TurnTask {
     }
     if (this.#head === null) return;
     this.#headWaits = true;
-    setTimeout(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
+    setTimer(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
   }
 
   headDue(r: Request): void {
@@ -122,7 +123,7 @@ export class Http1Output implements TurnTask {
     if (pacer !== null && this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
       this.#paceHead(r, pacer, this.#head);
       if (this.#head !== null) {
-        setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
+        setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
         return;
       }
     }
@@ -167,7 +168,7 @@ export class Http1Output implements TurnTask {
       rest = chunk.subarray(allowed);
       this.#write(r, chunk.subarray(0, allowed), false);
     }
-    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
+    setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
   }
 
   #awaitDrain(r: Request, flowing: boolean): void {

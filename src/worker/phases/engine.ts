@@ -1,3 +1,4 @@
+import { setTimer } from '../../shared/lib/timer.js';
 import { ERROR as ERR, INFO } from '../../shared/log/level.js';
 import { logHead } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
@@ -192,7 +193,7 @@ function refuse(r: Request): void {
     return;
   }
   r.log(INFO, 'delaying unauthorized request');
-  const timer = setTimeout(finalize, delay, r, 401);
+  const timer = setTimer(finalize, delay, r, 401);
   r.onFinish(() => clearTimeout(timer));
 }
 

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { type DnsAnswer, encodeQuery, parseAnswer, TYPE } from './message.js';
@@ -89,7 +90,7 @@ export class DnsResolver implements Resolver {
     for (const waiter of waiters) {
       waiter.node = node;
       node.waiting.push(waiter);
-      if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimeout(() => this.#timedOut(waiter), timeoutMs).unref();
+      if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimer(() => this.#timedOut(waiter), timeoutMs).unref();
     }
   }
 
@@ -128,7 +129,7 @@ export class DnsResolver implements Resolver {
     this.#lastServer = (this.#lastServer + 1) % this.#servers.length;
     nodes.set(name, node);
     this.#send(node, service);
-    node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
+    node.resend = setTimer(() => this.#resend(nodes, node), RESEND).unref();
     return node;
   }
 
@@ -152,7 +153,7 @@ export class DnsResolver implements Resolver {
     }
     node.server = (node.server + 1) % this.#servers.length;
     this.#send(node, nodes === this.#services);
-    node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
+    node.resend = setTimer(() => this.#resend(nodes, node), RESEND).unref();
   }
 
   #forget(nodes: Map<string, Node>, node: Node): void {

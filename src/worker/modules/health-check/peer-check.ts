@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { setTimer } from '../../../shared/lib/timer.js';
 import { backgroundRequest } from '../../http/background-request.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
 import { Attempt } from '../../upstream/attempt.js';
@@ -76,7 +77,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => this.#begin(), ms).unref();
+    this.#timer = setTimer(() => this.#begin(), ms).unref();
   }
 
   #begin(): void {

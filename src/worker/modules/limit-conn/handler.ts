@@ -1,3 +1,4 @@
+import { setTimer } from '../../../shared/lib/timer.js';
 import { CRIT, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { lastingSlot, type Request } from '../../http/request.js';
@@ -114,7 +115,7 @@ class Entry implements ZoneJob {
     const r = this.#r;
     if (this.#code !== ENTERED) {
       if (r.finished || r.main.finished) return;
-      if (this.#mayAskAgain()) setTimeout(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]);
+      if (this.#mayAskAgain()) setTimer(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]!);
       else this.#refuse();
       return;
     }

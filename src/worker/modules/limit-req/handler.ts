@@ -1,3 +1,4 @@
+import { setTimer } from '../../../shared/lib/timer.js';
 import { ALERT, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
@@ -123,7 +124,7 @@ class Turn extends RateDecision implements ZoneJob {
       return;
     }
     STATUS.set(r, 'DELAYED');
-    const timer = setTimeout(() => r.resume(DECLINED), this.delay);
+    const timer = setTimer(() => r.resume(DECLINED), this.delay);
     r.onFinish(() => clearTimeout(timer));
   }
 
