@@ -4,6 +4,7 @@ import type { ClientSocket } from '../../shared/net/client-socket.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../body/stage.js';
 import type { Deadline } from './deadline.js';
+import { logResponseHead } from './debug-lines.js';
 import { finalize } from './finalize.js';
 import type { Request } from './request.js';
 import { HTTP_10, HTTP_11 } from './request-line.js';
@@ -63,6 +64,7 @@ export class Http1Output implements TurnTask {
     this.#logFiles.flushErrors();
     this.#request = r;
     this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
+    if (r.debugging) logResponseHead(r, this.#head);
     r.headerSize = this.#head.length;
     if (r.headerOnly) this.flush();
     else {

@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { DEBUG, ERROR as ERR } from '../../shared/log/level.js';
 import { DONE, type Result } from '../phases/codes.js';
 import { P, runPhases, startPhases } from '../phases/engine.js';
 import { enterLocation } from '../phases/find-config.js';
@@ -26,6 +26,7 @@ export function internalRedirect(r: Request, uri: string, args: string): Result 
   r.uri = uri;
   r.args = args;
   r.exten = extension(uri);
+  if (r.debugging) r.log(DEBUG, `internal redirect: "${uri}?${args}"`);
   r.ctx.length = 0;
   r.location = r.server.root;
   enterLocation(r, r.server.root);
@@ -55,6 +56,7 @@ export function namedLocation(r: Request, name: string): Result {
     finalize(r, 500);
     return DONE;
   }
+  if (r.debugging) r.log(DEBUG, `using location: ${name} "${r.uri}?${r.args}"`);
   r.internal = true;
   r.contentHandler = undefined;
   r.uriChanged = false;

@@ -2,6 +2,7 @@ import { ALERT } from '../../shared/log/level.js';
 import { chainEnd } from '../body/chain-end.js';
 import type { BodyStage, Chunk, Source } from '../body/stage.js';
 import { DONE, ERROR, OK, type Result } from '../phases/codes.js';
+import { logUri } from './debug-lines.js';
 import { METHOD } from './method.js';
 import type { Request } from './request.js';
 
@@ -44,6 +45,7 @@ export function sendHeader(r: Request): Result {
 
 /** Gives the body to the chain: the location's filters that this response needs, then the wire. */
 export function sendBody(r: Request, source: Source): void {
+  if (r.debugging) logUri(r, 'http output filter');
   r.source = source;
   r.first = buildChain(r);
   r.more();

@@ -1,3 +1,4 @@
+import { DEBUG } from '../../shared/log/level.js';
 import { OK, type Result } from '../phases/codes.js';
 import { BROWSER, browserFlags } from './browser.js';
 import type { ErrorPage } from './error-page.js';
@@ -18,6 +19,7 @@ const NOT_LINGERING = new Set([400, 495, 496, 497]);
 
 /** Answers with an error page of the configuration, or the built-in one. nginx: ngx_http_special_response_handler. */
 export function specialResponse(r: Request, status: number): Result {
+  if (r.debugging) r.log(DEBUG, `http special response: ${status}, "${r.uri}?${r.args}"`);
   r.errStatus = status;
   if (r.http.explains && status >= 400) noteReason(r, status);
   if (r.keepalive && CLOSING.has(status)) r.keepalive = false;

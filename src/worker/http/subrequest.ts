@@ -1,6 +1,7 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import type { BodyStage } from '../body/stage.js';
 import { runFromContent, startPhases } from '../phases/engine.js';
+import { logUri } from './debug-lines.js';
 import { abandonSubrequest } from './finalize.js';
 import { extension } from './internal-redirect.js';
 import { METHOD } from './method.js';
@@ -64,6 +65,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.onSubrequestDone = options.done ?? null;
   sr.onSubrequestCode = options.code ?? null;
   sr.onSubrequestEnd = options.end ?? null;
+  if (sr.debugging) logUri(sr, 'http subrequest');
   if (!sr.background) {
     const abandon = (): void => abandonSubrequest(sr);
     r.main.onFinish(abandon);
@@ -86,5 +88,6 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
 
 function begin(sr: Request): void {
   if (sr.main.finished && !sr.background) return;
+  if (sr.debugging) logUri(sr, 'http posted request:');
   startPhases(sr);
 }

@@ -1,6 +1,6 @@
 import { setTimer } from '../../shared/lib/timer.js';
-import { ERROR as ERR, INFO } from '../../shared/log/level.js';
-import { logHead } from '../http/debug-lines.js';
+import { DEBUG, ERROR as ERR, INFO } from '../../shared/log/level.js';
+import { logHead, logPhase } from '../http/debug-lines.js';
 import { finalize } from '../http/finalize.js';
 import { mapPath } from '../http/map-path.js';
 import type { Request } from '../http/request.js';
@@ -95,6 +95,7 @@ function run(r: Request): void {
       r.step = 0;
       continue;
     }
+    if (r.debugging) logPhase(r);
     const code = handlers[r.step]!(r);
     if (!advance(r, code)) return;
   }
@@ -199,11 +200,13 @@ function refuse(r: Request): void {
 
 // nginx: ngx_http_core_post_rewrite_phase.
 function afterRewrite(r: Request): boolean {
+  if (r.debugging) r.log(DEBUG, `post rewrite phase: ${P.POST_REWRITE}`);
   if (!r.uriChanged) {
     r.phase = P.PREACCESS;
     r.step = 0;
     return true;
   }
+  if (r.debugging) r.log(DEBUG, `uri changes: ${r.uriChanges}`);
   if (--r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
     finalize(r, 500);
@@ -217,6 +220,7 @@ function afterRewrite(r: Request): boolean {
 
 // nginx: ngx_http_core_post_access_phase.
 function afterAccess(r: Request): boolean {
+  if (r.debugging) r.log(DEBUG, `post access phase: ${P.POST_ACCESS}`);
   const code = r.accessCode;
   if (code !== 0) {
     r.accessCode = 0;

@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { BROWSER, browserFlags } from '../http/browser.js';
-import { logLocation } from '../http/debug-lines.js';
+import { logLocation, logTest } from '../http/debug-lines.js';
 import { explain } from '../http/error-reason.js';
 import { finalize } from '../http/finalize.js';
 import type { LocationTree } from '../http/location-tree.js';
@@ -90,12 +90,14 @@ function match(r: Request, tree: LocationTree | undefined): number {
   const uri = r.uri;
   const exact = tree.exact(uri);
   if (exact !== undefined) {
+    if (r.debugging) logTest(r, 'exact', exact.info.name);
     r.location = exact;
     return FOUND;
   }
   const prefix = tree.prefix(uri);
   let final = false;
   if (prefix !== undefined) {
+    if (r.debugging) logTest(r, 'prefix', prefix.info.name);
     if (prefix.info.autoRedirect && prefix.info.name.length === uri.length + 1) {
       r.location = prefix;
       return REDIRECT;
@@ -110,6 +112,7 @@ function match(r: Request, tree: LocationTree | undefined): number {
     for (let i = 0; i < regexes.length; i++) {
       const location = regexes[i]!;
       const regex = location.info.regex!;
+      if (r.debugging) logTest(r, 'regex', regex.pattern);
       if (regex.exec(r, uri)) {
         r.location = location;
         const nested = match(r, location.children);

@@ -1,6 +1,6 @@
 // Longer than most: one exchange with a backend from its first attempt to its end, whose steps all work on the same state.
 
-import { ALERT, ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
+import { ALERT, DEBUG, ERROR as ERR, INFO, type Level } from '../../shared/log/level.js';
 import type { CacheUse } from '../cache/use.js';
 import { finalize } from '../http/finalize.js';
 import type { Request } from '../http/request.js';
@@ -14,6 +14,7 @@ import type { BodyTee, ResolvedTarget, UpstreamConf } from './conf.js';
 import type { ConnectionOwner, UpstreamConnection } from './connection.js';
 import { connectPeer } from './connector.js';
 import { processHead } from './copy-head.js';
+import { logUpstreamHead } from './debug-lines.js';
 import { sendEarlyHints } from './early-hints.js';
 import { FT, failureStatus, statusFailure } from './failure.js';
 import type { UpstreamGroup } from './group.js';
@@ -145,8 +146,10 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   /** Begins, once the request's body is at hand. nginx: ngx_http_upstream_init_request. */
   start(): void {
     const { r, conf } = this;
+    if (r.debugging) this.log(DEBUG, 'http init upstream, client timer: 0');
     if (conf.cache !== undefined) {
       const code = conf.cache.lookup(this);
+      if (code !== DONE && r.debugging) this.log(DEBUG, `http upstream cache: ${code}`);
       if (code === AGAIN) return;
       if (code !== DECLINED) {
         if (code !== DONE) finalize(r, code === ERROR ? 500 : code);
@@ -226,6 +229,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     this.attempt = attempt;
     r.upstreamStates!.push(attempt);
     this.#attemptStart = now;
+    if (r.debugging) this.log(DEBUG, `get rr peer, try: ${this.picker!.tries}`);
     const peer = this.picker!.next(this);
     if (peer !== PICKING) this.#usePeer(peer, now);
   }
@@ -262,6 +266,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     const c = this.group?.idle?.take(peer.name, this.tls, this.conf);
     if (c !== undefined) {
       this.reused = true;
+      if (this.r.debugging) this.log(DEBUG, `get keepalive peer: using connection to ${peer.name}`);
       c.owner = this;
       c.requests++;
       this.connection = c;
@@ -269,6 +274,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       return;
     }
     this.reused = false;
+    if (this.r.debugging) this.log(DEBUG, `connect to ${peer.name}`);
     const local = localAddress(this);
     const tls = this.tls ? this.conf.tls!.options(this, peer) : undefined;
     if (tls === null) {
@@ -321,6 +327,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     const attempt = this.attempt!;
     if (attempt.connectTime === -1) attempt.connectTime = now - this.#attemptStart;
     this.action = 'sending request to upstream';
+    if (this.r.debugging) this.log(DEBUG, 'http upstream send request');
     this.#phase = P.HEAD;
     this.requestSent = true;
     const sender = makeBodySender(this, c);
@@ -399,6 +406,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     const { exchange, conf } = this;
     const attempt = this.attempt!;
     this.action = 'reading response header from upstream';
+    if (this.r.debugging) this.log(DEBUG, 'http upstream process header');
     attempt.bytesReceived += size;
     this.responseReceived = true;
     let bytes = given;
@@ -455,6 +463,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
       break;
     }
     attempt.headerTime = this.#clock() - this.#attemptStart;
+    if (this.r.debugging) logUpstreamHead(this);
     conf.cache?.headRead(this);
     const status = this.head.status;
     if (status >= 300) {
@@ -702,6 +711,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     const { r, conf } = this;
     const picker = this.picker!;
     const attempt = this.attempt!;
+    if (r.debugging) this.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
     if (this.peer !== null) {
       if (this.connection !== null) attempt.bytesSent = this.connection.sent;
       picker.done(this.peer, failure === FT.HTTP_403 || failure === FT.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
@@ -800,6 +810,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
   }
 
   #release(code: number): void {
+    const { debugging } = this.r;
+    if (debugging) this.log(DEBUG, `finalize http upstream request: ${code}`);
     this.#done = true;
     this.#phase = P.DONE;
     const { r, connection: c, peer } = this;
@@ -821,6 +833,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner {
     if (c !== null) {
       const idle = this.group?.idle;
       const kept = idle !== undefined && this.keepalive && this.requestBodySent && idle.put(c, peer?.name ?? '', this.conf, now);
+      if (kept && debugging) this.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
       if (!kept) c.close();
     }
     this.store?.drop();

@@ -1,5 +1,5 @@
 import { setTimer } from '../../../shared/lib/timer.js';
-import { CRIT, ERROR, type Level } from '../../../shared/log/level.js';
+import { CRIT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { lastingSlot, type Request } from '../../http/request.js';
 import type { WorkerEnv } from '../../module.js';
@@ -129,6 +129,7 @@ class Entry implements ZoneJob {
   }
 
   #hold(): void {
+    if (this.#r.debugging) for (const { name } of this.#place.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
     STATUS.set(this.#r, 'PASSED');
     this.#r.main.onFinish(() => this.#leave());
   }

@@ -1,5 +1,5 @@
 import { setTimer } from '../../../shared/lib/timer.js';
-import { ALERT, ERROR, type Level } from '../../../shared/log/level.js';
+import { ALERT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import { lastingSlot, type Request } from '../../http/request.js';
@@ -85,6 +85,7 @@ class Turn extends RateDecision implements ZoneJob {
     // The client may have left in the meantime; its request counts all the same.
     if (r.finished || r.main.finished) return;
     const { code } = this;
+    if (r.debugging) r.log(DEBUG, `limit_req[${this.#place.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
     if (code === ADMITTED) {
       if (this.delay > 0) this.#delay();
       else this.#proceed('PASSED');

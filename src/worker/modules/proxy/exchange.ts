@@ -4,6 +4,7 @@ import { targetText } from '../../http/line-text.js';
 import { METHOD } from '../../http/method.js';
 import type { Request } from '../../http/request.js';
 import { escapeUri } from '../../http/uri-escape.js';
+import { logRequestText } from '../../upstream/debug-lines.js';
 import type { UpstreamRequest } from '../../upstream/engine.js';
 import { HEAD_OK } from '../../upstream/head-codes.js';
 import { Http1Reader } from '../../upstream/http1-reader.js';
@@ -73,6 +74,7 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     if (host !== '') text += `Host: ${host}\r\n`;
     text += this.#ownHeaders(r, headers);
     if (location.conf.settings.passRequestHeaders) text += clientHeaders(r, headers.replaced);
+    if (r.debugging) logRequestText(u, text);
     this.requestText = `${text}\r\n${body}`;
     return true;
   }

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
-import { CRIT } from '../../../shared/log/level.js';
+import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { explain } from '../../http/error-reason.js';
 import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../http/file-info.js';
@@ -68,6 +68,8 @@ export const tryFilesModule = defineModule({
 // nginx: ngx_http_try_files_handler.
 function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
   return (r) => {
+    const { debugging } = r;
+    if (debugging) r.log(DEBUG, 'try files handler');
     const root = rootPath(r);
     if (root === undefined) return 500;
     const alias = r.location.settings.alias;
@@ -75,6 +77,7 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
       const { name, folder } = candidates[i]!;
       const file = nameIn(r, name, alias);
       const path = root + file;
+      if (debugging) r.log(DEBUG, `trying to use ${folder ? 'dir' : 'file'}: "${file}" "${path}"`);
       const info = testFile(r, path);
       if (info.errno !== 0) {
         const { errno } = info;
@@ -107,6 +110,7 @@ function nameIn(r: Request, name: ComplexValue<Request>, alias: number): string 
 }
 
 function fallBack(r: Request, target: string): Result {
+  if (r.debugging) r.log(DEBUG, `trying to use file: "${target}" "${rootPath(r)}${target}"`);
   if (target.startsWith('@')) return namedLocation(r, target);
   const { uri, args } = splitArgs(target);
   return internalRedirect(r, uri, args);
