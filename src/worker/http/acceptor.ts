@@ -82,6 +82,7 @@ export class Acceptor {
       return;
     }
     this.counters.waiting++;
+    this.counters.changed();
     const opening = new TlsOpening(socket, address, id, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) {
@@ -118,6 +119,7 @@ export class Acceptor {
       return;
     }
     this.counters.waiting++;
+    this.counters.changed();
     const opening = new Opening(socket, address, id, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) this.connectionClosed(opening);
@@ -164,11 +166,16 @@ export class Acceptor {
     if (this.#parsers.length < SPARE_PARSERS) this.#parsers.push(parser);
   }
 
-  /** Called by each connection as it ends. */
-  connectionClosed(connection: Held): void {
+  /** A connection is about to be closed: nobody who sees its end may find it counted still. */
+  uncount(connection: Held): void {
     if (!this.#connections.delete(connection)) return;
     this.counters.active--;
     this.counters.changed();
+  }
+
+  /** Called by each connection as it ends. */
+  connectionClosed(connection: Held): void {
+    this.uncount(connection);
     if (this.draining && this.#connections.size === 0) this.#onDrained?.();
   }
 

@@ -115,6 +115,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#deadline.passTo(this);
     this.#output = new Http1Output(socket, this.#deadline, acceptor.turnEnd, acceptor.env.logFiles);
     acceptor.counters.waiting++;
+    acceptor.counters.changed();
   }
 
   /** Begins to read. */
@@ -781,6 +782,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#acceptor.env.logFiles.flushTurn();
     }
     this.#request = null;
+    this.#acceptor.uncount(this);
     this.#socket.closeSoon();
     this.#acceptor.connectionClosed(this);
   }
