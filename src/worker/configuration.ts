@@ -12,7 +12,7 @@ import { blockIn, type Loaded, LoadFailure, loadFromDisk } from '../shared/confi
 import { resolvePath } from '../shared/config/paths.js';
 import type { Sources } from '../shared/config/sources.js';
 import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
-import { levelByName } from '../shared/log/level.js';
+import { EMERG, levelByName } from '../shared/log/level.js';
 import { cachePathScope } from './cache/cache-paths.js';
 import { collectAddresses, collectSockets, serversOf } from './http/listening/listeners.js';
 import type { Request } from './http/request/request.js';
@@ -28,7 +28,10 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     loaded = await loadFromDisk<Request>(language, options);
   } catch (error) {
     if (!(error instanceof LoadFailure)) throw error;
-    throw new ConfigErrors([...error.errors, ...error.warnings].map((finding) => finished(finding, error.sources)));
+    throw new ConfigErrors(
+      [...error.errors, ...error.warnings].map((finding) => finished(finding, error.sources)),
+      error.parsed,
+    );
   }
   const { root } = loaded;
   const settings = loaded.settings(processScope, root);
@@ -52,19 +55,30 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     zoneDirectory: settings.zoneDirectory,
     nginxCompatibility: settings.compatibility,
   };
+  const listens = listensOf(loaded);
+  const warnings = loaded.warnings.map((finding) => finished(finding, loaded.sources));
+  const enough = checkConnections(settings.workerConnections, listens.length);
+  if (enough !== undefined) throw new ConfigErrors([enough, ...warnings], true);
   return {
     snapshot: loaded.sources.snapshot(loaded.hosts),
     inheritable: settings.inheritable ? loaded.sources.named.versions : new Map(),
     process: conf,
-    listens: listensOf(loaded),
+    listens,
     errorLogs: errorLogs(loaded, options),
     logFiles: loaded.logFiles,
     tempPaths: loaded.folders,
     cachePaths: cachePathsOf(loaded),
     zones: loaded.zones.all(),
-    warnings: loaded.warnings.map((finding) => finished(finding, loaded.sources)),
+    warnings,
   } satisfies Configuration;
 };
+
+/** What is wrong with `worker_connections`, which nginx wants for its listening sockets too. nginx: ngx_event_init_conf. */
+function checkConnections(connections: number, sockets: number): Finding | undefined {
+  if (connections > sockets) return undefined;
+  const message = `${connections} worker_connections are not enough for ${sockets} listening sockets`;
+  return { level: EMERG, message, detail: '' };
+}
 
 function errorLogs(loaded: Loaded<Request>, options: LoadOptions): Configuration['errorLogs'] {
   const given = loaded.settings(mainErrorLogs, loaded.root).logs ?? [];

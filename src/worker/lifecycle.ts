@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { onMasterMessage, sendToMaster } from '../shared/ipc/channel.js';
 import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.js';
 import { errnoText } from '../shared/lib/errno.js';
+import { setTimer } from '../shared/lib/timer.js';
 import { ErrorLog, type Logger } from '../shared/log/error-log.js';
 import { openErrorLog } from '../shared/log/error-log-spec.js';
 import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
@@ -186,7 +187,7 @@ export class Lifecycle {
     }
     const { shutdownTimeout } = start.process;
     if (shutdownTimeout > 0) {
-      setTimeout(() => server.terminate(), shutdownTimeout).unref();
+      setTimer(() => server.terminate(), shutdownTimeout).unref();
     }
     server.drain(() => this.#exit());
   }

@@ -96,3 +96,20 @@ for (const workers of [1, 4]) {
     for (const client of held) client.destroy();
   });
 }
+
+t.test('the variables are exact with several workers', async (t) => {
+  const s = await startServer(t, {
+    conf: `worker_processes 4;\n${serverConf('location / { add_header X-Pid $pid; return 200 "$connections_active $connections_reading $connections_writing $connections_waiting"; }')}`,
+  });
+  const seen = new Set<string>();
+  for (let i = 0; i < 120; i++) {
+    const response = await httpGet(s, '/');
+    seen.add(response.text);
+  }
+  t.strictSame([...seen], ['1 0 1 0'], 'one request after the other');
+  const idle = await Promise.all(Array.from({ length: 6 }, () => RawClient.connect(s)));
+  for (const client of idle) await client.send(requestText('GET', '/')).response();
+  // An answer may be read before its connection waits for the next request.
+  await waitFor(async () => (await httpGet(s, '/')).text === '7 0 1 6', { what: 'six that wait' });
+  for (const client of idle) client.destroy();
+});

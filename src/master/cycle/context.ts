@@ -1,4 +1,5 @@
 import { ConfigErrors, type Configuration, type LoadConfiguration, type LoadOptions } from '../../shared/config/configuration.js';
+import { ERROR } from '../../shared/log/level.js';
 import type { CommandLine } from '../command-line/cli.js';
 import type { EarlySignals } from '../processes/early-signals.js';
 import type { MasterLog } from './master-log.js';
@@ -16,20 +17,33 @@ export interface Context {
   readonly early: EarlySignals;
 }
 
-/** Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in force. */
-export async function loadReported({ load, options, log }: Context, before?: Configuration): Promise<Configuration | undefined> {
+/**
+ * Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in
+ * force. `parsed` is called when the text was found right, after the warnings about it and before errors of another kind.
+ */
+export async function loadReported(
+  { load, options, log }: Context,
+  before?: Configuration,
+  parsed?: () => void,
+): Promise<Configuration | undefined> {
   try {
     const configuration = await load(before === undefined ? options : { ...options, inherited: before.inheritable });
     for (const finding of configuration.warnings) {
       log.report(finding);
     }
+    parsed?.();
     return configuration;
   } catch (error) {
     if (!(error instanceof ConfigErrors)) {
       throw error;
     }
-    for (const finding of error.findings) {
-      log.report(finding);
+    const { findings } = error;
+    if (error.parsed) {
+      for (const finding of findings) if (finding.level > ERROR) log.report(finding);
+      parsed?.();
+      for (const finding of findings) if (finding.level <= ERROR) log.report(finding);
+    } else {
+      for (const finding of findings) log.report(finding);
     }
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { Configuration } from '../../shared/config/configuration.js';
 import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { errnoText } from '../../shared/lib/errno.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import { EMERG, NOTICE } from '../../shared/log/level.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import { type Context, loadReported } from '../cycle/context.js';
@@ -106,7 +107,7 @@ class SingleProcess {
     removeListeners(this.#cycle.listeners.values(), this.#context.log);
     const { shutdownTimeout } = this.#cycle.configuration.process;
     if (shutdownTimeout > 0) {
-      setTimeout(() => this.#server?.terminate(), shutdownTimeout).unref();
+      setTimer(() => this.#server?.terminate(), shutdownTimeout).unref();
     }
     this.#server?.drain(() => this.#leave());
   }

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
 import type { Role } from '../../shared/ipc/messages.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
@@ -174,7 +175,7 @@ export class WorkerPool {
     for (const member of [...this.#members].filter(which)) {
       member.leaving = true;
       member.worker.process.kill('SIGTERM');
-      setTimeout(() => member.worker.process.kill('SIGKILL'), PATIENCE).unref();
+      setTimer(() => member.worker.process.kill('SIGKILL'), PATIENCE).unref();
     }
   }
 
@@ -300,7 +301,7 @@ export class WorkerPool {
       again();
       return;
     }
-    const timer = setTimeout(() => {
+    const timer = setTimer(() => {
       this.#pauses.delete(timer);
       again();
     }, pause);

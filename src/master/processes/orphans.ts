@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { HANDED_OVER, LET_GO } from '../../shared/ipc/messages.js';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { INFO, NOTICE } from '../../shared/log/level.js';
 import { HandlePipe } from '../../shared/net/handle-pipe.js';
@@ -87,7 +88,7 @@ function collect(folder: string, pid: number, sockets: Map<string, SocketHandle>
       clearTimeout(timer);
       done(pipe);
     };
-    const timer = setTimeout(() => {
+    const timer = setTimer(() => {
       connected?.close();
       finish(undefined);
     }, PATIENCE);

@@ -23,7 +23,8 @@ export class Draft<R extends Subject> {
   readonly errors: ConfigError[] = [];
   readonly warnings: Diagnostic[] = [];
   readonly zones = new ZoneTable();
-  readonly hosts: { ref: HostRef; what: string; options: HostOptions }[] = [];
+  /** `errors`: how many had been found when the host was read, so that one of its own takes its place in the order of the text. */
+  readonly hosts: { ref: HostRef; what: string; options: HostOptions; errors: number }[] = [];
   readonly sources: Sources;
   readonly registry: Registry<R>;
   /** Variables of `http` and of `stream`; the root has none of its own and lends those of `http`. */
@@ -236,7 +237,7 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
 
   host(host: string, what: string, options: HostOptions = {}): HostRef {
     const ref: HostRef = { host, pos: place(this.node), addresses: [] };
-    this.#draft.hosts.push({ ref, what, options });
+    this.#draft.hosts.push({ ref, what, options, errors: this.#draft.errors.length });
     return ref;
   }
 

@@ -82,6 +82,8 @@ export interface HostRef {
 export interface HostOptions {
   /** How a message shows the host; it may have a port there. */
   readonly shown?: string;
+  /** The whole message for a host that is not found. */
+  readonly message?: string;
   /** Asked once the whole configuration is read: a name that turned out to be something else is not looked up. */
   readonly needed?: () => boolean;
 }

@@ -32,12 +32,15 @@ export class LoadFailure extends Error {
   readonly errors: readonly ConfigError[];
   readonly warnings: readonly Diagnostic[];
   readonly sources: Sources;
+  /** The text itself is right: nginx has said so when it finds these errors. */
+  readonly parsed: boolean;
 
-  constructor(errors: readonly ConfigError[], warnings: readonly Diagnostic[], sources: Sources) {
+  constructor(errors: readonly ConfigError[], warnings: readonly Diagnostic[], sources: Sources, parsed: boolean) {
     super(errors[0]?.message ?? 'invalid configuration');
     this.errors = errors;
     this.warnings = warnings;
     this.sources = sources;
+    this.parsed = parsed;
   }
 }
 
@@ -60,12 +63,14 @@ export async function loadFromDisk<R extends Subject>(
 ): Promise<Loaded<R>> {
   const draft = read(language, diskSources(origin, origin.inherited), origin);
   const hosts: Record<string, readonly string[]> = {};
-  for (const { ref, what, options } of draft.hosts) {
+  let missing = 0;
+  for (const { ref, what, options, errors } of draft.hosts) {
     if (options.needed?.() === false) continue;
     if (hosts[ref.host] === undefined) {
       const addresses = await resolveHost(ref.host);
       if (addresses === undefined) {
-        draft.errors.push(new ConfigError(`host not found in ${what} "${options.shown ?? ref.host}"`, ref.pos));
+        const message = options.message ?? `host not found in ${what} "${options.shown ?? ref.host}"`;
+        draft.errors.splice(errors + missing++, 0, new ConfigError(message, ref.pos));
         continue;
       }
       hosts[ref.host] = addresses;
@@ -115,10 +120,10 @@ async function resolveHost(host: string): Promise<readonly string[] | undefined>
 
 function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string, readonly string[]>>, checking: boolean): Loaded<R> {
   const { root, errors, registry, tables } = draft;
-  const giveUp = (): void => {
-    if (errors.length > 0) throw new LoadFailure(errors, draft.warnings, draft.sources);
+  const giveUp = (parsed: boolean): void => {
+    if (errors.length > 0) throw new LoadFailure(errors, draft.warnings, draft.sources, parsed);
   };
-  giveUp();
+  giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
   visitMerged(registry, root, draft.prefix, (scopes, place) => {
     const ctx = new BlockLinkContext(draft, place.block, checking);
@@ -138,12 +143,13 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
       errors.push(new ConfigError(`unknown "${name}" variable`, undefined, hintAt(pos, meant)));
     }, warn);
   }
-  // Blocks were complete, for nginx, when their `}` was read; this it misses at the end of the file.
+  // Blocks were complete, for nginx, when their `}` was read; this it misses when the file is read.
+  const parsed = errors.length === 0;
   if (root.seen('events') === undefined) errors.push(new ConfigError('no "events" section in configuration'));
   for (const zone of draft.zones.all()) {
     if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));
   }
-  giveUp();
+  giveUp(parsed);
   return {
     root,
     registry,

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
 import { errnoCode, errnoText } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
+import { setTimer } from '../lib/timer.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
 
 /** How an access log is buffered. */
@@ -145,7 +146,7 @@ export class LogFile implements TickTask {
       this.#asked = true;
       endOfTick.ask(AtTickEnd.LOGS, this);
     } else if (this.#buffering.flush > 0) {
-      this.#timer = setTimeout(() => this.flush(), this.#buffering.flush).unref();
+      this.#timer = setTimer(() => this.flush(), this.#buffering.flush).unref();
     }
   }
 
@@ -180,7 +181,7 @@ export class LogFile implements TickTask {
       this.#failed(error);
     }
     if (this.#backlog !== '') {
-      this.#retry ??= setTimeout(() => {
+      this.#retry ??= setTimer(() => {
         this.#retry = undefined;
         this.#feed();
       }, PIPE_RETRY).unref();

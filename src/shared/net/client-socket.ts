@@ -11,6 +11,8 @@ export interface SocketOwner {
   clientEnded(): void;
   /** The kernel took everything that a write had left over. */
   flushed(): void;
+  /** Reading failed, with this negated error number; `socketClosed` follows. Not every socket says so. */
+  readFailed?(errno: number): void;
   /** The connection is no more, whoever ended it. */
   socketClosed(): void;
 }

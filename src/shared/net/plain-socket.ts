@@ -124,7 +124,10 @@ export class PlainSocket implements ClientSocket {
     if (this.#closed || length === 0) return;
     if (length > 0) this.#owner!.received(buffer!, length, true);
     else if (length === EOF) this.#owner!.clientEnded();
-    else this.close();
+    else {
+      this.#owner!.readFailed?.(length);
+      this.close();
+    }
   }
 
   pause(): void {

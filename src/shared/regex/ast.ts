@@ -142,6 +142,6 @@ export function fixedLength(node: Node): number | undefined {
 }
 
 function commonLength(items: readonly Node[]): number | undefined {
-  const first = fixedLength(items[0]!);
-  return items.every((item) => fixedLength(item) === first) ? first : undefined;
+  const [first, ...others] = items.map(fixedLength);
+  return others.every((length) => length === first) ? first : undefined;
 }

@@ -5,9 +5,13 @@ import { type ByteSet, emptySet, fullSet, intersects, setOf, union } from './byt
  * What a backtracking matcher may have to do for a node, as upper bounds for a subject of a given length: in how many
  * ways it can match from one place, and how many steps it takes to go through all of them.
  */
-export interface Cost {
+interface Cost {
   readonly paths: number;
   readonly steps: number;
+}
+
+/** What the costs of a node's neighbours depend on; it depends on the node alone, not on what follows. */
+interface Outline {
   /** The bytes that may come next where the node starts; all of them when unsure. */
   readonly first: ByteSet;
   /** Whether what follows the node may start where the node does. */
@@ -19,7 +23,7 @@ export interface Cost {
 }
 
 /** What can come after a node: the next byte, or the end of the pattern, which is success and ends all backtracking. */
-export interface Follow {
+interface Follow {
   readonly set: ByteSet;
   readonly entry: number;
 }
@@ -28,124 +32,190 @@ const any = fullSet();
 const none = emptySet();
 const newline = setOf('\n');
 const nothing: Follow = { set: none, entry: 1 };
+const unbounded: Cost = { paths: Number.POSITIVE_INFINITY, steps: Number.POSITIVE_INFINITY };
 
 /**
- * Bounds the work of a backtracking matcher. A quantifier whose own bytes cannot start what follows has one way to match,
- * since giving back fails at once; one whose bytes can has as many ways as the subject has bytes, and ways multiply along
- * a sequence. A loop over a body with several ways is exponential: Infinity. Back references are not bounded.
+ * Bounds the steps of a backtracking matcher over a subject of a given length. A quantifier whose own bytes cannot start what
+ * follows has one way to match, since giving back fails at once; one whose bytes can has as many ways as the subject has bytes,
+ * and ways multiply along a sequence. A loop over a body with several ways is exponential: Infinity. Back references are not bounded.
  */
-export function costOf(node: Node, length: number, follow: Follow = nothing): Cost {
-  switch (node.t) {
-    case 'set':
-      return { paths: 1, steps: 1, first: node.set, passes: false, entry: 1, far: false };
-    case 'sequence':
-      return sequenceCost(node.items, length, follow);
-    case 'alternatives':
-      return alternativesCost(node.items, length, follow);
-    case 'capture':
-      return costOf(node.body, length, follow);
-    case 'repeat':
-      return repeatCost(node, length, follow);
-    case 'look':
-    case 'atomic': {
-      const body = costOf(node.body, length);
-      const first = node.t === 'atomic' ? body.first : any;
-      return { paths: 1, steps: body.steps, first, passes: node.t === 'look' || body.passes, entry: body.steps, far: true };
+export function stepsOf(node: Node, length: number): number {
+  return new Estimate(length).cost(node, nothing).steps;
+}
+
+/** Returns the bytes with which a match may begin, for a node that does not match the empty string; all of them when unsure. */
+export function firstBytes(node: Node): ByteSet {
+  return new Estimate(1).outline(node).first;
+}
+
+/** Looks at each node twice, whatever the nesting: for its outline, and, when it is known what follows, for its cost. */
+class Estimate {
+  readonly #length: number;
+  readonly #outlines = new Map<Node, Outline>();
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  cost(node: Node, follow: Follow): Cost {
+    switch (node.t) {
+      case 'set':
+      case 'assert':
+        return { paths: 1, steps: 1 };
+      case 'sequence':
+        return this.#sequenceCost(node.items, follow);
+      case 'alternatives':
+        return this.#alternativesCost(node.items, follow);
+      case 'capture':
+        return this.cost(node.body, follow);
+      case 'repeat':
+        return this.#repeatCost(node, follow);
+      case 'look':
+      case 'atomic':
+        return { paths: 1, steps: this.outline(node).entry };
+      default:
+        return unbounded;
     }
-    case 'assert':
-      switch (node.kind) {
-        case 'end':
-          return assertion(none, false);
-        case 'endOrNewline':
-        case 'lineEnd':
-          return assertion(newline, false);
-        default:
-          return assertion(any, true);
+  }
+
+  #sequenceCost(items: readonly Node[], follow: Follow): Cost {
+    const costs: Cost[] = [];
+    let next = follow;
+    for (let i = items.length - 1; i >= 0; i--) {
+      costs.push(this.cost(items[i]!, next));
+      const { first, entry, passes } = this.outline(items[i]!);
+      next = passes ? { set: union(first, next.set), entry: entry + next.entry } : { set: first, entry };
+    }
+    let paths = 1;
+    let steps = 1;
+    for (const cost of costs.reverse()) {
+      steps += paths * cost.steps;
+      paths *= cost.paths;
+    }
+    return { paths, steps };
+  }
+
+  #alternativesCost(items: readonly Node[], follow: Follow): Cost {
+    let first = none;
+    let exclusive = true;
+    let sum = 0;
+    let most = 0;
+    let steps = 0;
+    for (const item of items) {
+      const cost = this.cost(item, follow);
+      const outline = this.outline(item);
+      exclusive &&= !outline.passes && !intersects(first, outline.first);
+      first = union(first, outline.first);
+      sum += cost.paths;
+      most = Math.max(most, cost.paths);
+      steps += cost.steps;
+    }
+    return { paths: exclusive ? most : sum, steps };
+  }
+
+  #repeatCost(node: RepeatNode, follow: Follow): Cost {
+    const turns = Math.min(node.max, this.#length);
+    const { first, passes, entry, far } = this.outline(node.body);
+    const again: Follow = node.max > 1 ? { set: union(follow.set, first), entry: follow.entry + entry } : follow;
+    const body = this.cost(node.body, again);
+    const decided = !passes && !intersects(first, follow.set);
+    if (body.paths === 1 && !passes) {
+      const paths = decided ? 1 : Math.max(1, turns - node.min + 1);
+      const scan = far ? turns * body.steps : body.steps + turns * entry;
+      return { paths, steps: scan + (decided ? turns * follow.entry : 0) };
+    }
+    if (node.max <= 1) {
+      return { paths: decided ? body.paths : body.paths + 1, steps: body.steps };
+    }
+    if (node.max === Number.POSITIVE_INFINITY) {
+      return unbounded;
+    }
+    let paths = node.min === 0 ? 1 : 0;
+    let steps = 0;
+    let ways = 1;
+    for (let turn = 1; turn <= node.max && steps < Number.POSITIVE_INFINITY; turn++) {
+      steps += ways * body.steps;
+      ways *= body.paths;
+      if (turn >= node.min) {
+        paths += ways;
       }
-    default:
-      return { paths: 1, steps: Number.POSITIVE_INFINITY, first: any, passes: true, entry: Number.POSITIVE_INFINITY, far: true };
+    }
+    return { paths, steps };
   }
-}
 
-function assertion(first: ByteSet, passes: boolean): Cost {
-  return { paths: 1, steps: 1, first, passes, entry: 1, far: false };
-}
+  outline(node: Node): Outline {
+    let outline = this.#outlines.get(node);
+    if (outline === undefined) {
+      outline = this.#makeOutline(node);
+      this.#outlines.set(node, outline);
+    }
+    return outline;
+  }
 
-function sequenceCost(items: readonly Node[], length: number, follow: Follow): Cost {
-  const costs: Cost[] = [];
-  let next = follow;
-  let first = none;
-  let entry = 0;
-  let passes = true;
-  let far = false;
-  for (let i = items.length - 1; i >= 0; i--) {
-    const cost = costOf(items[i]!, length, next);
-    costs.push(cost);
-    next = cost.passes ? { set: union(cost.first, next.set), entry: cost.entry + next.entry } : { set: cost.first, entry: cost.entry };
-    first = cost.passes ? union(cost.first, first) : cost.first;
-    entry = cost.passes ? cost.entry + entry : cost.entry;
-    passes &&= cost.passes;
-    far ||= cost.far;
-  }
-  let paths = 1;
-  let steps = 1;
-  for (const cost of costs.reverse()) {
-    steps += paths * cost.steps;
-    paths *= cost.paths;
-  }
-  return { paths, steps, first, passes, entry, far };
-}
-
-function alternativesCost(items: readonly Node[], length: number, follow: Follow): Cost {
-  let first = none;
-  let exclusive = true;
-  let sum = 0;
-  let most = 0;
-  let steps = 0;
-  let entry = 0;
-  let passes = false;
-  let far = false;
-  for (const item of items) {
-    const cost = costOf(item, length, follow);
-    exclusive &&= !cost.passes && !intersects(first, cost.first);
-    first = union(first, cost.first);
-    sum += cost.paths;
-    most = Math.max(most, cost.paths);
-    steps += cost.steps;
-    entry += cost.entry;
-    passes ||= cost.passes;
-    far ||= cost.far;
-  }
-  return { paths: exclusive ? most : sum, steps, first, passes, entry, far };
-}
-
-function repeatCost(node: RepeatNode, length: number, follow: Follow): Cost {
-  const turns = Math.min(node.max, length);
-  const single = costOf(node.body, length, follow);
-  const again: Follow = node.max > 1 ? { set: union(follow.set, single.first), entry: follow.entry + single.entry } : follow;
-  const body = node.max > 1 ? costOf(node.body, length, again) : single;
-  const decided = !body.passes && !intersects(body.first, follow.set);
-  const common = { first: body.first, passes: node.min === 0 || body.passes, entry: body.entry, far: body.far };
-  if (body.paths === 1 && !body.passes) {
-    const paths = decided ? 1 : Math.max(1, turns - node.min + 1);
-    const scan = body.far ? turns * body.steps : body.steps + turns * body.entry;
-    return { ...common, paths, steps: scan + (decided ? turns * follow.entry : 0) };
-  }
-  if (node.max <= 1) {
-    return { ...common, paths: decided ? body.paths : body.paths + 1, steps: body.steps };
-  }
-  if (node.max === Number.POSITIVE_INFINITY) {
-    return { ...common, paths: Number.POSITIVE_INFINITY, steps: Number.POSITIVE_INFINITY };
-  }
-  let paths = node.min === 0 ? 1 : 0;
-  let steps = 0;
-  let ways = 1;
-  for (let turn = 1; turn <= node.max && steps < Number.POSITIVE_INFINITY; turn++) {
-    steps += ways * body.steps;
-    ways *= body.paths;
-    if (turn >= node.min) {
-      paths += ways;
+  #makeOutline(node: Node): Outline {
+    switch (node.t) {
+      case 'set':
+        return { first: node.set, passes: false, entry: 1, far: false };
+      case 'sequence':
+        return this.#sequenceOutline(node.items);
+      case 'alternatives':
+        return this.#alternativesOutline(node.items);
+      case 'capture':
+        return this.outline(node.body);
+      case 'repeat': {
+        const body = this.outline(node.body);
+        return { ...body, passes: node.min === 0 || body.passes };
+      }
+      case 'look':
+        return { first: any, passes: true, entry: this.cost(node.body, nothing).steps, far: true };
+      case 'atomic':
+        return { ...this.outline(node.body), entry: this.cost(node.body, nothing).steps, far: true };
+      case 'assert':
+        switch (node.kind) {
+          case 'end':
+            return assertion(none, false);
+          case 'endOrNewline':
+          case 'lineEnd':
+            return assertion(newline, false);
+          default:
+            return assertion(any, true);
+        }
+      default:
+        return { first: any, passes: true, entry: Number.POSITIVE_INFINITY, far: true };
     }
   }
-  return { ...common, paths, steps };
+
+  #sequenceOutline(items: readonly Node[]): Outline {
+    let first = none;
+    let entry = 0;
+    let passes = true;
+    let far = false;
+    for (let i = items.length - 1; i >= 0; i--) {
+      const item = this.outline(items[i]!);
+      first = item.passes ? union(item.first, first) : item.first;
+      entry = item.passes ? item.entry + entry : item.entry;
+      passes &&= item.passes;
+      far ||= item.far;
+    }
+    return { first, passes, entry, far };
+  }
+
+  #alternativesOutline(items: readonly Node[]): Outline {
+    let first = none;
+    let entry = 0;
+    let passes = false;
+    let far = false;
+    for (const item of items) {
+      const outline = this.outline(item);
+      first = union(first, outline.first);
+      entry += outline.entry;
+      passes ||= outline.passes;
+      far ||= outline.far;
+    }
+    return { first, passes, entry, far };
+  }
+}
+
+function assertion(first: ByteSet, passes: boolean): Outline {
+  return { first, passes, entry: 1, far: false };
 }

@@ -1,7 +1,7 @@
 // Over 400 lines: the loop of #run shares its state with what it calls, and is kept in one function for speed.
 import type { Node } from './ast.js';
 import { hasByte } from './byte-set.js';
-import { costOf } from './cost.js';
+import { firstBytes } from './cost.js';
 import { assertKinds, compileProgram, Op, type Program } from './program.js';
 import { isAnchored, nullable } from './tree.js';
 
@@ -55,7 +55,7 @@ export class Matcher {
     this.#anchored = isAnchored(root);
     this.#registers = new Int32Array(this.#program.registers);
     if (!nullable(root)) {
-      const { first } = costOf(root, 1);
+      const first = firstBytes(root);
       this.#first = Uint8Array.from({ length: 256 }, (_, c) => (hasByte(first, c) ? 1 : 0));
     }
   }

@@ -1,6 +1,6 @@
 import type { Node } from './ast.js';
 import { complement, fullSet, includesSet, setOf } from './byte-set.js';
-import { costOf } from './cost.js';
+import { stepsOf } from './cost.js';
 import { isAnchored } from './tree.js';
 
 /** Steps, of about 1 ns in machine code, that RegExp may be expected to need at most. */
@@ -32,7 +32,7 @@ export function leadingRun(root: Node): 'line' | 'subject' | undefined {
  */
 export function longestSafe(root: Node, anchored: boolean): number {
   const everywhere = !anchored && !isAnchored(root);
-  const steps = (length: number) => (everywhere ? length + 1 : 1) * (costOf(root, length).steps + 1);
+  const steps = (length: number) => (everywhere ? length + 1 : 1) * (stepsOf(root, length) + 1);
   if (steps(8192) <= stepBudget && steps(65536) < 10 * steps(8192)) {
     return Number.POSITIVE_INFINITY;
   }

@@ -1,4 +1,5 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
+import { setTimer } from '../lib/timer.js';
 import type { ZoneJob, ZoneScope } from './kind.js';
 import type { ZoneFile } from './zone-file.js';
 
@@ -69,7 +70,7 @@ export class TransactionQueue implements TickTask {
     }
     this.#running = false;
     if (this.#later.length > 0 || (this.#due.length > 0 && eager)) this.#schedule();
-    else if (this.#due.length > 0) this.#timer ??= setTimeout(this.#expire, 1);
+    else if (this.#due.length > 0) this.#timer ??= setTimer(this.#expire, 1);
   };
 
   tickEnded(): void {

@@ -1,5 +1,6 @@
 import { In } from '../../shared/config/context.js';
 import { blockIn, loadFromSnapshot } from '../../shared/config/load.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
 import { cachePathScope } from '../cache/cache-paths.js';
 import { DiskCache } from '../cache/disk-cache.js';
@@ -27,7 +28,7 @@ export function runHelper(worker: WorkerProcess, make: (helper: Helper) => reado
   const timers = new Set<NodeJS.Timeout>();
   let running = 0;
   const after = (step: Step, ms: number): void => {
-    const timer = setTimeout(() => {
+    const timer = setTimer(() => {
       timers.delete(timer);
       const pause = step();
       if (pause !== undefined) after(step, pause);

@@ -1,6 +1,7 @@
 import { readdirSync, unlinkSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { md5Hex } from '../../shared/lib/md5.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT, NOTICE, WARN } from '../../shared/log/level.js';
 import { type DiskCache, diskSize } from '../cache/disk-cache.js';
@@ -20,7 +21,7 @@ export function serveLoader(worker: WorkerProcess): Server {
     ({ caches, folders }) => caches.filter(({ index }) => !index.state().loaded).map((cache) => makeLoader(cache, worker.log, folders)),
     () => {
       // The master first has to hear that the process has started.
-      setTimeout(() => {
+      setTimer(() => {
         worker.log.log(NOTICE, 'exit');
         process.exit(0);
       }, LINGER_MS);

@@ -4,6 +4,7 @@ import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { Lru } from '../../shared/lib/lru.js';
 import { md5Hex } from '../../shared/lib/md5.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT } from '../../shared/log/level.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
@@ -127,7 +128,7 @@ export class DiskCache implements TickTask {
     if (now - entry.noted < this.#noteEvery) return;
     entry.noted = now;
     this.#uses.add(entry.path.slice(-32));
-    this.#noting ??= setTimeout(() => this.#note(), NOTE_MS).unref();
+    this.#noting ??= setTimer(() => this.#note(), NOTE_MS).unref();
   }
 
   #note(): void {

@@ -1,5 +1,5 @@
 import { md5Hex } from '../../shared/lib/md5.js';
-import { CRIT, ERROR as ERR } from '../../shared/log/level.js';
+import { CRIT, DEBUG, ERROR as ERR } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE, ERROR } from '../http/request/codes.js';
@@ -61,6 +61,7 @@ export class LocationCache implements ResponseCache {
     if (disk === undefined) return DECLINED;
     if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.method = 'GET';
     const use = new CacheUse(disk, this.#place.key(u));
+    if (r.debugging) r.log(DEBUG, `http cache key: "${use.key}"`);
     u.cacheUse = use;
     if (purging) return this.#purge(u, use);
     u.cacheable = true;
@@ -93,6 +94,7 @@ export class LocationCache implements ResponseCache {
   open(u: UpstreamRequest, use: CacheUse): number {
     const now = nowSeconds();
     const entry = this.#find(u.r, use);
+    if (u.r.debugging) logLookup(u.r, entry);
     if (entry === undefined) {
       // There is no point in looking at such a file again once the lock is had.
       if (use.disk!.foundUseless) use.looked = true;
@@ -161,6 +163,7 @@ export class LocationCache implements ResponseCache {
 
   /** Goes on with what {@link open} returned. */
   answer(u: UpstreamRequest, code: number): void {
+    if (u.r.debugging) u.r.log(DEBUG, `http upstream cache: ${code}`);
     if (code === AGAIN || code === DONE) return;
     if (code === DECLINED) u.proceed();
     else finalize(u.r, code === ERROR ? 500 : code);
@@ -206,6 +209,7 @@ export class LocationCache implements ResponseCache {
     const { r } = u;
     const source = entry.body === undefined ? openBody(use.disk!, entry) : bufferSource(entry.body);
     if (source === undefined) return this.#missing(u, use);
+    if (r.debugging) r.log(DEBUG, `http file cache send: ${entry.path}`);
     u.cached = true;
     u.head = entry.head(u.conf.kinds);
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {
@@ -230,6 +234,7 @@ export class LocationCache implements ResponseCache {
   headAccepted(u: UpstreamRequest): void {
     const use = useOf(u);
     if (use !== null && (use.noCache || use.expired)) u.cacheable = false;
+    if (u.r.debugging) u.r.log(DEBUG, `http cacheable: ${u.cacheable ? 1 : 0}`);
   }
 
   // nginx: ngx_http_upstream_next and ngx_http_upstream_test_next.
@@ -303,6 +308,7 @@ export class LocationCache implements ResponseCache {
     }
     use.writer = null;
     use.settled = true;
+    if (u.r.debugging) u.r.log(DEBUG, `http file cache update: "${use.key}"`);
     const size = writer.commit();
     if (size === 0) {
       use.unlock();
@@ -321,6 +327,12 @@ export class LocationCache implements ResponseCache {
     if (u.cacheable && use.writer === null && (code === 502 || code === 504)) storeError(u, use, this.conf, code);
     use.free();
   }
+}
+
+/** nginx: NGX_DECLINED where there is no entry. */
+function logLookup(r: Request, entry: Entry | undefined): void {
+  r.log(DEBUG, `http file cache exists: ${entry === undefined ? DECLINED : 0} e:${entry === undefined ? 0 : 1}`);
+  if (entry !== undefined) r.log(DEBUG, `cache file: "${entry.path}"`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { INFO } from '../../shared/log/level.js';
+import { DEBUG, INFO } from '../../shared/log/level.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE } from '../http/request/codes.js';
@@ -105,6 +105,8 @@ export class FillJob implements ZoneJob, Waiter {
   #wait(): void {
     const use = this.#use;
     if (use.lockDeadline === 0) use.lockDeadline = performance.now() + use.lockTimeout;
+    const { r } = this.#u;
+    if (r.debugging) r.log(DEBUG, `http file cache lock u:0 wt:${Math.max(0, Math.round(use.lockDeadline - performance.now()))}`);
     use.disk!.waiters.add(this);
   }
 

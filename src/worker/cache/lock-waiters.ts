@@ -1,3 +1,4 @@
+import { setTimer } from '../../shared/lib/timer.js';
 import type { CacheIndex } from './index-zone.js';
 
 /** How often (milliseconds) locks of other processes are looked at. */
@@ -26,7 +27,7 @@ export class LockWaiters {
     const queue = this.#waiting.get(waiter.hash);
     if (queue === undefined) this.#waiting.set(waiter.hash, [waiter]);
     else queue.push(waiter);
-    this.#timer ??= setTimeout(this.#poll, POLL_MS);
+    this.#timer ??= setTimer(this.#poll, POLL_MS);
   }
 
   /** The entry's lock was given back. */
@@ -52,7 +53,7 @@ export class LockWaiters {
       else this.#waiting.set(hash, rest);
       for (const waiter of late) waiter.wake(true);
     }
-    if (this.#waiting.size > 0) this.#timer ??= setTimeout(this.#poll, POLL_MS);
+    if (this.#waiting.size > 0) this.#timer ??= setTimer(this.#poll, POLL_MS);
   };
 
   close(): void {

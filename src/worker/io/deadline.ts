@@ -1,3 +1,5 @@
+import { setTimer } from '../../shared/lib/timer.js';
+
 /** What can run out. `expired` is called once, when the time set last has passed. */
 export interface Expiring {
   expired(): void;
@@ -50,8 +52,7 @@ export class Deadline {
 
   #arm(at: number, ms: number): void {
     this.#firesAt = at;
-    // Node's longest timer; a longer time is reached in several sleeps.
-    this.#timer = setTimeout(fire, Math.min(Math.max(ms, 1), 0x7fffffff), this);
+    this.#timer = setTimer(fire, Math.max(ms, 1), this);
   }
 
   fired(): void {

@@ -64,9 +64,21 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['http2', 'http2_*', 'http3', 'http3_*', 'quic_*', 'listen'],
-        shown: '`http2`, `http2_*`, `http3`, `http3_*`, `quic_*`, `listen ... http2`',
+        shown: '`http2`, `http2_*`, `http3`, `http3_*`, `quic_*`, `listen ... http2`, `quic`',
         note: 'accepted with a warning: clients negotiate HTTP/1.1',
         when: (args, name) => (name === 'listen' ? includes('http2', 'quic')(args) : args[0]?.toLowerCase() !== 'off'),
+      },
+      {
+        directives: ['proxy_http_version'],
+        shown: '`proxy_http_version 2`',
+        note: 'refused: there is no HTTP/2 to backends yet',
+        when: includes('2'),
+      },
+      {
+        directives: ['listen'],
+        shown: '`listen ... reuseport`, `deferred`, `rcvbuf`, `sndbuf`, `fastopen`',
+        note: 'checked and of no effect, with a warning: all workers accept from one socket, and Node cannot set these options of it',
+        when: (args) => args.some((arg) => /^(?:reuseport|deferred)$|^(?:rcvbuf|sndbuf|fastopen)=/.test(arg)),
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { lowerAscii } from '../../shared/lib/ascii-case.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { type DnsAnswer, type DnsRecords, encodeQuery, parseAnswer, readName, readRecords, TYPE } from './message.js';
@@ -97,7 +98,7 @@ export class DnsResolver implements Resolver {
     for (const waiter of waiters) {
       waiter.node = node;
       node.waiting.add(waiter);
-      if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimeout(() => this.#timedOut(waiter), timeoutMs).unref();
+      if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimer(() => this.#timedOut(waiter), timeoutMs).unref();
     }
   }
 
@@ -136,7 +137,7 @@ export class DnsResolver implements Resolver {
     this.#lastServer = (this.#lastServer + 1) % this.#servers.length;
     nodes.ask(node);
     this.#send(node, service);
-    node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
+    node.resend = setTimer(() => this.#resend(nodes, node), RESEND).unref();
     return node;
   }
 
@@ -160,7 +161,7 @@ export class DnsResolver implements Resolver {
     }
     node.server = (node.server + 1) % this.#servers.length;
     this.#send(node, nodes === this.#services);
-    node.resend = setTimeout(() => this.#resend(nodes, node), RESEND).unref();
+    node.resend = setTimer(() => this.#resend(nodes, node), RESEND).unref();
   }
 
   // nginx: ngx_resolver_process_response.

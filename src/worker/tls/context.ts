@@ -64,7 +64,8 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
     minVersion: enabled[0] ?? 'TLSv1.2',
     maxVersion: enabled[enabled.length - 1] ?? 'TLSv1.2',
     secureOptions,
-    sessionTimeout: settings.sessionTimeout,
+    // Node refuses a time of more than 68 years.
+    sessionTimeout: Math.min(settings.sessionTimeout, 0x7fffffff),
     ca: authorities.map(String),
   };
   if (settings.crl !== undefined) options.crl = named('CRL', settings.crl, (path) => loadRevocations(path, objectReader(files)));

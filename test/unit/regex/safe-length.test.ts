@@ -42,3 +42,22 @@ t.test('exponential patterns are never given to RegExp', async (t) => {
     t.equal(limit(pattern), -1, pattern);
   }
 });
+
+t.test('the analysis takes as long as the pattern is, however deep it is nested', async (t) => {
+  // An analysis that looks at a body twice a level would not come to an end.
+  const nested = (open: string, close: string): string => `^/${open.repeat(200)}a${close.repeat(200)}`;
+  for (const [open, close] of [
+    ['(', ')+'],
+    ['(?:', ')*'],
+    ['(?:', ')??'],
+    ['(?:', ')?'],
+    ['(?:', '){2}'],
+    ['(', '|b)'],
+    ['(?>', ')+'],
+  ] as const) {
+    t.type(limit(`${nested(open, close)}$`), 'number', `${open}a${close}`);
+  }
+  t.equal(limit(`${nested('(?:(?=a)', ')+')}$`), -1);
+  t.type(limit(`(?<=${'(?:'.repeat(200)}a${'|b)'.repeat(200)})c`), 'number', 'the length of a lookbehind');
+  t.equal(limit(`^(?<=${'(?(?=a)'.repeat(100)}a${'|b)'.repeat(100)})c`), -1, 'and of conditions in it');
+});

@@ -24,6 +24,8 @@ export interface ConnectionHost {
   giveParser(parser: HeadParser): void;
   /** Counts a finished request under its status. */
   countStatus(r: Request): void;
+  /** A connection is about to be closed: nobody who sees its end may find it counted still. */
+  uncount(connection: HeldConnection): void;
   /** Called by each connection as it ends. */
   connectionClosed(connection: HeldConnection): void;
 }

@@ -1,5 +1,8 @@
 // Longer than most: the states of one client connection and what leads from one to the next, which only make sense together.
-import { INFO } from '../../../shared/log/level.js';
+
+import { errnoText } from '../../../shared/lib/errno.js';
+import { debugOf, type Logger } from '../../../shared/log/error-log.js';
+import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
@@ -70,6 +73,8 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
   #request: Request | null = null;
   #draining = false;
   #idleSince = 0;
+  /** Takes lines between requests: that of the latest one's location. */
+  #log: Logger;
 
   // request body
   #framing: BodyFraming | null = null;
@@ -102,6 +107,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.tls = opened?.tls?.peer;
     this.sni = this.tls?.sni;
     this.#server = opened?.tls?.server ?? address.defaultServer;
+    this.#log = this.#server.root.log;
     this.#serverName = opened?.tls?.serverName;
     this.proxyProtocol = opened?.proxyProtocol;
     this.#plainOnTls = opened?.plainOnTls ?? false;
@@ -110,12 +116,14 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.#deadline.passTo(this);
     this.#output = new Http1Output(socket, this.#deadline, host.env.logFiles);
     host.counters.waiting++;
+    host.counters.changed();
   }
 
   /** Begins to read. */
   start(): void {
     this.#deadline.set(this.acceptedAt, this.#server.settings.clientHeaderTimeout);
     this.#socket.start(this);
+    if (this.debugging || this.#log.level >= DEBUG) this.#note(DEBUG, `accept: ${this.remoteAddress}:${this.remotePort}`, this);
   }
 
   get action(): string | undefined {
@@ -137,6 +145,21 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
 
   logContext(): LogContext {
     return { action: this.action, client: this.remoteAddress, server: `${this.localAddress}:${this.localPort}` };
+  }
+
+  /** Writes a line that belongs to no request. */
+  #note(level: Level, message: string, subject: LogSubject): void {
+    const log = this.debugging ? debugOf(this.#log) : this.#log;
+    if (level <= log.level) log.log(level, message, subject);
+  }
+
+  /** Tells that the client went before it sent a request. nginx: ngx_http_wait_request_handler and ngx_http_keepalive_handler. */
+  #leftWaiting(why: string): void {
+    if (this.requests === 0) this.#note(INFO, why === '' ? 'client closed connection' : `recv() failed (${why})`, this);
+    else {
+      const line = `client ${this.remoteAddress} closed keepalive connection${why === '' ? '' : ` (${why})`}`;
+      this.#note(INFO, line, { connectionId: this.id, logContext: noContext });
+    }
   }
 
   // ---------------------------------------------------------------- reading
@@ -499,6 +522,8 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
       this.#request = null;
       this.#state = State.WAITING;
       this.#action = 'keepalive';
+      this.#log = r.location.log;
+      if (r.debugging) r.log(DEBUG, 'set http keepalive handler');
       const now = this.#inLoop ? this.#now : performance.now();
       this.#idleSince = now;
       this.#pipelined = this.#at < this.#end || this.#pending !== null;
@@ -587,21 +612,18 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     switch (this.#state) {
       case State.WAITING:
         // A pipelined request that is about to be taken up is answered all the same.
-        if (this.#pending === null) this.#close();
+        if (this.#pending === null) {
+          this.#leftWaiting('');
+          this.#close();
+        }
         break;
       case State.LINGERING:
       case State.DISCARDING:
         this.#close();
         break;
-      case State.HEAD: {
-        const r = this.#request as Request;
-        (this.#parser as HeadParser).abandon();
-        takeHead(r, r.head);
-        r.log(INFO, 'client prematurely closed connection');
-        this.closed = true;
-        terminate(r, 400);
+      case State.HEAD:
+        this.#headBroke('client prematurely closed connection');
         break;
-      }
       case State.REQUEST:
         this.#clientLeft();
         break;
@@ -635,8 +657,25 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     }
   }
 
+  readFailed(errno: number): void {
+    if (this.#state === State.WAITING) {
+      this.#leftWaiting(errnoText(errno));
+      this.#close();
+    } else if (this.#state === State.HEAD) this.#headBroke(`recv() failed (${errnoText(errno)})`);
+  }
+
+  #headBroke(why: string): void {
+    const r = this.#request as Request;
+    (this.#parser as HeadParser).abandon();
+    takeHead(r, r.head);
+    r.log(INFO, why);
+    this.closed = true;
+    terminate(r, 400);
+  }
+
   socketClosed(): void {
     if (this.#state === State.CLOSED) return;
+    if (this.#state === State.WAITING) this.#leftWaiting('');
     this.closed = true;
     const r = this.#request;
     if (r !== null && !r.finished && (this.#state === State.REQUEST || this.#state === State.HEAD)) {
@@ -689,7 +728,9 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
 
   /** Closes the connection if nothing came since it had served so many requests. */
   closeAfter(requests: number): void {
-    if (this.#state === State.WAITING && this.requests === requests) this.#close();
+    if (this.#state !== State.WAITING || this.requests !== requests) return;
+    if (requests === 0) this.#note(INFO, 'client timed out (110: Connection timed out)', this);
+    this.#close();
   }
 
   /**
@@ -740,6 +781,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
       this.#host.env.logFiles.flushTick();
     }
     this.#request = null;
+    this.#host.uncount(this);
     this.#socket.closeSoon();
     this.#host.connectionClosed(this);
   }
@@ -762,6 +804,10 @@ function takeHead(r: Request, head: RequestHead): void {
   r.requestLength = head.length;
   if (head.connection === CONNECTION_CLOSE) r.keepalive = false;
   else r.keepalive = head.connection === CONNECTION_KEEP_ALIVE || head.version > HTTP_10;
+}
+
+function noContext(): LogContext {
+  return {};
 }
 
 function afterNextLook(connection: Http1Connection, requests: number): void {

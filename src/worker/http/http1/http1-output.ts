@@ -1,9 +1,11 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
+import { setTimer } from '../../../shared/lib/timer.js';
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
 import type { Deadline } from '../../io/deadline.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
+import { logResponseHead } from '../request/debug-lines.js';
 import { finalize } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
@@ -63,6 +65,7 @@ export class Http1Output implements TickTask {
     this.#logFiles.flushErrors();
     this.#request = r;
     this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
+    if (r.debugging) logResponseHead(r, this.#head);
     r.headerSize = this.#head.length;
     if (r.headerOnly) this.flush();
     else {
@@ -96,7 +99,7 @@ export class Http1Output implements TickTask {
     }
     if (this.#head === null) return;
     this.#headWaits = true;
-    setTimeout(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
+    setTimer(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
   }
 
   headDue(r: Request): void {
@@ -123,7 +126,7 @@ export class Http1Output implements TickTask {
     if (pacer !== null && this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
       this.#paceHead(r, pacer, this.#head);
       if (this.#head !== null) {
-        setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
+        setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
         return;
       }
     }
@@ -168,7 +171,7 @@ export class Http1Output implements TickTask {
       rest = chunk.subarray(allowed);
       this.#write(r, chunk.subarray(0, allowed), false);
     }
-    setTimeout(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
+    setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
   }
 
   #awaitDrain(r: Request, flowing: boolean): void {

@@ -75,6 +75,7 @@ export class Acceptor implements ConnectionHost {
       return;
     }
     this.counters.waiting++;
+    this.counters.changed();
     const opening = new TlsOpening(socket, address, id, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) {
@@ -111,6 +112,7 @@ export class Acceptor implements ConnectionHost {
       return;
     }
     this.counters.waiting++;
+    this.counters.changed();
     const opening = new Opening(socket, address, id, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) this.connectionClosed(opening);
@@ -157,11 +159,16 @@ export class Acceptor implements ConnectionHost {
     if (this.#parsers.length < SPARE_PARSERS) this.#parsers.push(parser);
   }
 
-  /** Called by each connection as it ends. */
-  connectionClosed(connection: HeldConnection): void {
+  /** A connection is about to be closed: nobody who sees its end may find it counted still. */
+  uncount(connection: HeldConnection): void {
     if (!this.#connections.delete(connection)) return;
     this.counters.active--;
     this.counters.changed();
+  }
+
+  /** Called by each connection as it ends. */
+  connectionClosed(connection: HeldConnection): void {
+    this.uncount(connection);
     if (this.draining && this.#connections.size === 0) this.#onDrained?.();
   }
 

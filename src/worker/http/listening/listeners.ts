@@ -94,29 +94,37 @@ export function serversOf(http: Block, infoOf: (server: Block) => ServerNames): 
   return http.children.filter((child) => child.context === In.SERVER).map((block) => ({ block, ...infoOf(block) }));
 }
 
-/** Sorts servers by the addresses they listen on. nginx: ngx_http_add_listen, ngx_http_add_addresses. */
-export function collectAddresses(servers: readonly ServerInfo[], reports: Reports): ListenAddress[] {
-  const addresses = new Map<string, ListenAddress>();
-  for (const server of servers) {
-    const own = new Set<string>();
-    for (const listen of server.listens) {
-      const hosts = listen.host === undefined ? [listen.address] : listen.host.addresses;
-      for (const host of hosts) {
-        for (const port of listen.ports) {
-          const family = listen.family === 'unix' ? 'unix' : host.includes(':') ? 'ipv6' : 'ipv4';
-          const fresh = new ListenAddress(family, host, port, server, listen);
-          // One address has a socket of each type.
-          const key = listen.quic ? `quic ${fresh.key}` : fresh.key;
-          if (own.has(key)) reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
-          own.add(key);
-          const address = addresses.get(key) ?? fresh;
-          addresses.set(key, address);
-          addServer(address, server, listen, reports);
-        }
+/** The addresses of an `http` block, as far as its listens were added. nginx: ngx_http_add_listen, ngx_http_add_addresses. */
+export class AddressBook {
+  readonly #addresses = new Map<string, ListenAddress>();
+
+  get all(): ListenAddress[] {
+    return [...this.#addresses.values()];
+  }
+
+  /** Adds what one `listen` of a server names. A server's listens come one after the other. */
+  add(server: ServerInfo, listen: ListenInfo, reports: Reports): void {
+    const hosts = listen.host === undefined ? [listen.address] : listen.host.addresses;
+    for (const host of hosts) {
+      for (const port of listen.ports) {
+        const family = listen.family === 'unix' ? 'unix' : host.includes(':') ? 'ipv6' : 'ipv4';
+        const fresh = new ListenAddress(family, host, port, server, listen);
+        // One address has a socket of each type.
+        const key = listen.quic ? `quic ${fresh.key}` : fresh.key;
+        const address = this.#addresses.get(key) ?? fresh;
+        if (address.servers.at(-1)?.block === server.block) reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
+        this.#addresses.set(key, address);
+        addServer(address, server, listen, reports);
       }
     }
   }
-  return [...addresses.values()];
+}
+
+/** Sorts servers by the addresses they listen on. */
+export function collectAddresses(servers: readonly ServerInfo[], reports: Reports): ListenAddress[] {
+  const book = new AddressBook();
+  for (const server of servers) for (const listen of server.listens) book.add(server, listen, reports);
+  return book.all;
 }
 
 function addServer(address: ListenAddress, server: ServerInfo, listen: ListenInfo, reports: Reports): void {
@@ -183,6 +191,8 @@ export class NameTable<T> {
   readonly trivial: boolean;
 
   constructor(address: ListenAddress, value: (server: ServerInfo) => T, reports: Reports) {
+    // nginx does not look at the names of a server that is alone, unless a pattern of its own captures something.
+    const alone = address.servers.length === 1 && !address.servers[0]!.names.some(({ kind }) => kind === 'regex');
     this.#hash = new WildcardHash<T>();
     for (const server of address.servers) {
       for (const { kind, name, regex } of server.names) {
@@ -191,11 +201,12 @@ export class NameTable<T> {
           continue;
         }
         const added = this.#hash.add(name, value(server), true);
+        if (alone) continue;
         if (added === 'invalid') reports.fail(`invalid server name or wildcard "${name}" on ${address.key}`);
         if (added === 'conflict') reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`);
       }
     }
-    this.trivial = address.servers.length === 1 && this.#regexes.length === 0;
+    this.trivial = alone;
   }
 
   /** Some name is a regular expression. */

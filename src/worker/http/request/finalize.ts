@@ -1,6 +1,6 @@
 import { ups } from '../../../shared/lib/ups.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from './codes.js';
-import { logFinalize } from './debug-lines.js';
+import { logFinalize, logUri } from './debug-lines.js';
 import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation } from './internal-redirect.js';
 import type { Request } from './request.js';
@@ -83,6 +83,7 @@ function wantsErrorPage(r: Request, code: number): boolean {
 }
 
 function finishSubrequest(r: Request): void {
+  if (r.debugging) logUri(r.parent!, 'http wake parent request:');
   if (r.location.settings.logSubrequest) logRequest(r);
   r.finished = true;
   const main = r.main;
@@ -138,6 +139,7 @@ export function terminate(r: Request, code: number): void {
 }
 
 function endRequest(r: Request): void {
+  if (r.debugging) logUri(r, 'http close request:');
   r.finished = true;
   logRequest(r);
   abandonSubrequests(r);

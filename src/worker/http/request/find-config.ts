@@ -2,7 +2,7 @@ import { ERROR as ERR } from '../../../shared/log/level.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
-import { logLocation } from './debug-lines.js';
+import { logLocation, logTest } from './debug-lines.js';
 import { explain } from './error-reason.js';
 import type { LocationRuntime } from './http-runtime.js';
 import type { LocationTree } from './location-tree.js';
@@ -83,12 +83,14 @@ function match(r: Request, tree: LocationTree | undefined): number {
   const uri = r.uri;
   const exact = tree.exact(uri);
   if (exact !== undefined) {
+    if (r.debugging) logTest(r, 'exact', exact.info.name);
     r.location = exact;
     return FOUND;
   }
   const prefix = tree.prefix(uri);
   let final = false;
   if (prefix !== undefined) {
+    if (r.debugging) logTest(r, 'prefix', prefix.info.name);
     if (prefix.info.autoRedirect && prefix.info.name.length === uri.length + 1) {
       r.location = prefix;
       return REDIRECT;
@@ -103,6 +105,7 @@ function match(r: Request, tree: LocationTree | undefined): number {
     for (let i = 0; i < regexes.length; i++) {
       const location = regexes[i]!;
       const regex = location.info.regex!;
+      if (r.debugging) logTest(r, 'regex', regex.pattern);
       if (regex.exec(r, uri)) {
         r.location = location;
         const nested = match(r, location.children);

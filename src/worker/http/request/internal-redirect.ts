@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
 import { DONE, type Result } from './codes.js';
 import { enterLocation } from './find-config.js';
 import type { Request } from './request.js';
@@ -29,6 +29,7 @@ export function internalRedirect(r: Request, uri: string, args: string, uriUps: 
   r.uriUps = uriUps;
   r.args = args;
   r.exten = extension(uri);
+  if (r.debugging) r.log(DEBUG, `internal redirect: "${uri}?${args}"`);
   r.ctx.length = 0;
   r.location = r.server.root;
   enterLocation(r, r.server.root);
@@ -58,6 +59,7 @@ export function namedLocation(r: Request, name: string): Result {
     r.finalize(500);
     return DONE;
   }
+  if (r.debugging) r.log(DEBUG, `using location: ${name} "${r.uri}?${r.args}"`);
   r.internal = true;
   r.contentHandler = undefined;
   r.uriChanged = false;

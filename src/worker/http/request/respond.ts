@@ -3,6 +3,7 @@ import { METHOD } from '../syntax/method.js';
 import type { BodyStage, Chunk, Source } from './body-stage.js';
 import { chainEnd } from './chain-end.js';
 import { DONE, ERROR, OK, type Result } from './codes.js';
+import { logUri } from './debug-lines.js';
 import type { Request } from './request.js';
 
 /**
@@ -44,6 +45,7 @@ export function sendHeader(r: Request): Result {
 
 /** Gives the body to the chain: the location's filters that this response needs, then the wire. */
 export function sendBody(r: Request, source: Source): void {
+  if (r.debugging) logUri(r, 'http output filter');
   r.source = source;
   r.first = buildChain(r);
   r.more();

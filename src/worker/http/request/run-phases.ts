@@ -1,7 +1,8 @@
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/lib/timer.js';
+import { DEBUG, ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { enter, leave } from './at-work.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
-import { logHead } from './debug-lines.js';
+import { logHead, logPhase } from './debug-lines.js';
 import { findConfig } from './find-config.js';
 import { mapPath } from './map-path.js';
 import type { PhaseHandler } from './phase-handler.js';
@@ -93,6 +94,7 @@ function run(r: Request): void {
       r.step = 0;
       continue;
     }
+    if (r.debugging) logPhase(r);
     const code = handlers[r.step]!(r);
     if (!advance(r, code)) return;
   }
@@ -184,7 +186,7 @@ function refuse(r: Request): void {
     return;
   }
   r.log(INFO, 'delaying unauthorized request');
-  const timer = setTimeout(answerLate, delay, r, 401);
+  const timer = setTimer(answerLate, delay, r, 401);
   r.onFinish(() => clearTimeout(timer));
 }
 
@@ -192,11 +194,13 @@ const answerLate = (r: Request, status: number): void => r.finalize(status);
 
 // nginx: ngx_http_core_post_rewrite_phase.
 function afterRewrite(r: Request): boolean {
+  if (r.debugging) r.log(DEBUG, `post rewrite phase: ${P.POST_REWRITE}`);
   if (!r.uriChanged) {
     r.phase = P.PREACCESS;
     r.step = 0;
     return true;
   }
+  if (r.debugging) r.log(DEBUG, `uri changes: ${r.uriChanges}`);
   if (--r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
     r.finalize(500);
@@ -210,6 +214,7 @@ function afterRewrite(r: Request): boolean {
 
 // nginx: ngx_http_core_post_access_phase.
 function afterAccess(r: Request): boolean {
+  if (r.debugging) r.log(DEBUG, `post access phase: ${P.POST_ACCESS}`);
   const code = r.accessCode;
   if (code !== 0) {
     r.accessCode = 0;

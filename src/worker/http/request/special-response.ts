@@ -1,4 +1,5 @@
 import { ups } from '../../../shared/lib/ups.js';
+import { DEBUG } from '../../../shared/log/level.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
@@ -19,6 +20,7 @@ const NOT_LINGERING = new Set([400, 495, 496, 497]);
 
 /** Answers with an error page of the configuration, or the built-in one. nginx: ngx_http_special_response_handler. */
 export function specialResponse(r: Request, status: number): Result {
+  if (r.debugging) r.log(DEBUG, `http special response: ${status}, "${r.uri}?${r.args}"`);
   r.errStatus = status;
   if (r.http.explains && status >= 400) noteReason(r, status);
   if (r.keepalive && CLOSING.has(status)) r.keepalive = false;

@@ -1,4 +1,5 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
+import { logUri } from './debug-lines.js';
 import { MAX_SUBREQUESTS, type Request } from './request.js';
 import { P, runPhases, startPhases } from './run-phases.js';
 
@@ -104,6 +105,7 @@ export class SubrequestQueue implements TickTask {
 
 function begin(sr: Request): void {
   if (sr.finished) return;
+  if (sr.debugging) logUri(sr, 'http posted request:');
   if (sr.phase === P.CONTENT) runPhases(sr);
   else startPhases(sr);
 }

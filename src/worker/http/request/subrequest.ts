@@ -2,6 +2,7 @@ import { ups } from '../../../shared/lib/ups.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage } from './body-stage.js';
+import { logUri } from './debug-lines.js';
 import { extension } from './internal-redirect.js';
 import { MAX_COUNT, Request } from './request.js';
 import { P } from './run-phases.js';
@@ -78,6 +79,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.onSubrequestDone = options.done ?? null;
   sr.onSubrequestCode = options.code ?? null;
   sr.onSubrequestEnd = options.end ?? null;
+  if (sr.debugging) logUri(sr, 'http subrequest');
   if (!sr.background) {
     main.dependents ??= new Set();
     main.dependents.add(sr);

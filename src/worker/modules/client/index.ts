@@ -1,3 +1,4 @@
+import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
@@ -39,7 +40,21 @@ const head = defineScope<HeadSettings>({
     merge_slashes: { in: HTTP_SERVER, args: 'flag', set: flag('mergeSlashes') },
     max_headers: { in: HTTP_SERVER, args: 1, set: int('maxHeaders') },
   },
+  // nginx: the same check in ngx_http_core_merge_srv_conf.
+  link(conf, ctx, { block }) {
+    if (conf.largeBuffers.size < poolSize(block))
+      ctx.fail('the "large_client_header_buffers" size must be equal to or greater than "connection_pool_size"');
+  },
 });
+
+/** The `connection_pool_size` in force, which has no other effect here. */
+function poolSize(block: Block): number {
+  for (let outer: Block | undefined = block; outer !== undefined; outer = outer.parent) {
+    const node = outer.seen('connection_pool_size');
+    if (node !== undefined) return parseSize(node.args[0]!) ?? 0;
+  }
+  return 512;
+}
 
 type BodySettings = Pick<
   LocationSettings,

@@ -120,7 +120,8 @@ const scope = defineScope<Settings>({
     internal: {
       in: In.LOCATION,
       args: 0,
-      set(conf) {
+      set(conf, _node, ctx) {
+        if (conf.internal !== undefined) ctx.reject('is duplicate');
         conf.internal = true;
       },
     },

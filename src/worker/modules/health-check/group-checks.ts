@@ -1,3 +1,4 @@
+import { setTimer } from '../../../shared/lib/timer.js';
 import { INFO, NOTICE, WARN } from '../../../shared/log/level.js';
 import type { WorkerEnv } from '../../module.js';
 import { DOWN, HEALTHY, type Peer, UNHEALTHY, UNKNOWN } from '../../upstream/balancing/peer.js';
@@ -58,7 +59,7 @@ export class GroupChecks {
 
   #look(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => this.#look(), LOOK_MS).unref();
+    this.#timer = setTimer(() => this.#look(), LOOK_MS).unref();
     const { shared } = this.#group;
     if (shared === undefined) this.#lead(true);
     else shared.lead(LEASE_MS, (leads) => this.#lead(leads));

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { setTimer } from '../../../shared/lib/timer.js';
 import { addressText } from '../../../shared/net/backend-url.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
@@ -76,7 +77,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => this.#begin(), ms).unref();
+    this.#timer = setTimer(() => this.#begin(), ms).unref();
   }
 
   #begin(): void {

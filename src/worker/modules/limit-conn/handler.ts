@@ -1,4 +1,5 @@
-import { CRIT, ERROR, type Level } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/lib/timer.js';
+import { CRIT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -114,7 +115,7 @@ class Entry implements ZoneJob {
     const r = this.#r;
     if (this.#code !== ENTERED) {
       if (r.finished || r.main.finished) return;
-      if (this.#mayAskAgain()) setTimeout(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]);
+      if (this.#mayAskAgain()) setTimer(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]!);
       else this.#refuse();
       return;
     }
@@ -128,6 +129,7 @@ class Entry implements ZoneJob {
   }
 
   #hold(): void {
+    if (this.#r.debugging) for (const { name } of this.#place.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
     STATUS.set(this.#r, 'PASSED');
     this.#r.main.onFinish(() => this.#leave());
   }

@@ -1,4 +1,5 @@
-import { ALERT, ERROR, type Level } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/lib/timer.js';
+import { ALERT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
@@ -84,6 +85,7 @@ class Decision extends RateDecision implements ZoneJob {
     // The client may have left in the meantime; its request counts all the same.
     if (r.finished || r.main.finished) return;
     const { code } = this;
+    if (r.debugging) r.log(DEBUG, `limit_req[${this.#place.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
     if (code === ADMITTED) {
       if (this.delay > 0) this.#delay();
       else this.#proceed('PASSED');
@@ -123,7 +125,7 @@ class Decision extends RateDecision implements ZoneJob {
       return;
     }
     STATUS.set(r, 'DELAYED');
-    const timer = setTimeout(() => r.resume(DECLINED), this.delay);
+    const timer = setTimer(() => r.resume(DECLINED), this.delay);
     r.onFinish(() => clearTimeout(timer));
   }
 

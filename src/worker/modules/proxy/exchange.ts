@@ -4,6 +4,7 @@ import type { Request } from '../../http/request/request.js';
 import { H } from '../../http/syntax/header-names.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
+import { logRequestText } from '../../upstream/exchange/log-exchange.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_OK } from '../../upstream/response/head-codes.js';
@@ -73,6 +74,7 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     if (host !== '') text += `Host: ${host}\r\n`;
     text += this.#ownHeaders(r, headers);
     if (location.conf.settings.passRequestHeaders) text += clientHeaders(r, headers.replaced);
+    if (r.debugging) logRequestText(u, text);
     this.requestText = `${text}\r\n${body}`;
     return true;
   }

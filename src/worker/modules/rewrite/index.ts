@@ -36,7 +36,7 @@ const scope = defineScope<Settings>({
         if (!name.startsWith('$')) ctx.fail(`invalid variable name "${name}"`, { arg: 0, hint: `write \`$${name}\`` });
         if (name.length === 1) ctx.fail(`invalid variable name "${name}"`, { arg: 0 });
         const variable = defineVariable(name.slice(1), ctx);
-        add(conf, { kind: 'set', slot: variable, value: ctx.complex(node.args[1]!) });
+        add(conf, { kind: 'set', slot: variable, name: name.slice(1), value: ctx.complex(node.args[1]!) });
       },
     },
     // nginx: ngx_http_rewrite_if.

@@ -1,5 +1,5 @@
 import type { Block } from '../../../shared/config/block.js';
-import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
+import { DEBUG, ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
 import { setContentType } from '../../http/message/content-type.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
@@ -18,7 +18,7 @@ import type { Target } from './target.js';
 
 /** What a directive of the module does at request time. The directives of a block run in the order of the text. */
 export type Step =
-  | { readonly kind: 'set'; readonly slot: number; readonly value: ComplexValue<Request> }
+  | { readonly kind: 'set'; readonly slot: number; readonly name: string; readonly value: ComplexValue<Request> }
   | { readonly kind: 'if'; readonly condition: Condition; readonly block: Block }
   | { readonly kind: 'break' }
   | { readonly kind: 'return'; readonly status: number; readonly text: ComplexValue<Request> | undefined; readonly reason: string }
@@ -80,9 +80,11 @@ function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
 function compileStep(step: Step, options: ProgramOptions): Op {
   switch (step.kind) {
     case 'set': {
-      const { slot, value } = step;
+      const { slot, name, value } = step;
       return (r) => {
-        options.assign(r, slot, value.eval(r));
+        const text = value.eval(r);
+        if (r.debugging) r.log(DEBUG, `http script set $${name}: "${text}"`);
+        options.assign(r, slot, text);
         return NEXT;
       };
     }
@@ -91,7 +93,9 @@ function compileStep(step: Step, options: ProgramOptions): Op {
       const inside = compile(options.stepsOf(block), options);
       const location = options.locationOf(block);
       return (r, run) => {
-        const holds = condition(r, options.rewriteLog);
+        const { debugging } = r;
+        const holds = condition(r, options.rewriteLog || debugging);
+        if (debugging) r.log(DEBUG, `http script if${holds === true ? '' : ': false'}`);
         if (holds === undefined) {
           run.result = 500;
           return STOP;
@@ -151,8 +155,10 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
 // nginx: ngx_http_script_regex_start_code, ngx_http_script_regex_end_code.
 function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: ProgramOptions): Op {
   const { regex, target, redirect, addArgs, last, breakCycle } = step;
-  const notices = options.rewriteLog;
+  const { rewriteLog } = options;
   return (r, run) => {
+    // nginx: as the condition of the notices in ngx_http_script_regex_start_code.
+    const notices = rewriteLog || r.debugging;
     const found = regex.exec(r, r.uri);
     if (!found && regex.failed) {
       run.result = 500;

@@ -3,7 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
-import { checkListeners, serversOf } from '../../http/listening/listeners.js';
+import { AddressBook, checkListeners, serversOf } from '../../http/listening/listeners.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -20,6 +20,11 @@ export interface ServerNames {
   ssl: boolean;
 }
 
+/** What the `http` block knows while it is read: listens are compared with those before them as each is read, as nginx does. */
+interface HttpInfo extends LocationInfo {
+  readonly book: AddressBook;
+}
+
 /** The scope itself, for whoever sorts servers by address and name. */
 export const namesScope = defineScope<ServerNames>({
   fields: { listens: own<readonly Listen[]>([]), names: own<readonly ServerName[]>([]), ssl: inherit(false) },
@@ -31,7 +36,7 @@ export const namesScope = defineScope<ServerNames>({
       set(_conf, node, ctx) {
         if (ctx.block.seen('http') !== undefined) ctx.reject('is duplicate');
         ctx.block.see(node);
-        ctx.openBlock(node, In.HTTP, { kind: 'root', name: '' });
+        ctx.openBlock(node, In.HTTP, { kind: 'root', name: '', book: new AddressBook() } satisfies HttpInfo);
       },
     },
     server: {
@@ -47,7 +52,12 @@ export const namesScope = defineScope<ServerNames>({
       in: In.SERVER,
       args: { min: 1 },
       set(conf, node, ctx) {
-        conf.listens = [...(conf.listens ?? []), parseListen(node, ctx)];
+        const listen = parseListen(node, ctx);
+        conf.listens = [...(conf.listens ?? []), listen];
+        // Names have no addresses yet; those are looked at with all others once everything is read.
+        if (listen.host !== undefined) return;
+        const { book } = ctx.block.parent!.info as HttpInfo;
+        book.add({ block: ctx.block, listens: [], names: [] }, listen, { fail: (message) => ctx.fail(message), warn: () => {} });
       },
     },
     ssl: {
@@ -112,6 +122,14 @@ function defaultListen(port: number): Listen {
 
 const hashSize = accepted<Request>((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0));
 
+// nginx: ngx_http_core_pool_size.
+const poolSize = accepted<Request>((ctx) => {
+  if (ctx.block.seen(ctx.node.name) !== undefined) ctx.reject('is duplicate');
+  const size = parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value');
+  if (size < 112) ctx.fail('the pool size must be no less than 112', { arg: 0 });
+  if (size % 16 !== 0) ctx.fail('the pool size must be a multiple of 16', { arg: 0 });
+});
+
 /** Settings of a whole `http {}` that nginx needs for its own tables. */
 const tables = defineScope<object>({
   fields: {},
@@ -120,16 +138,8 @@ const tables = defineScope<object>({
     server_names_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
     variables_hash_max_size: { in: In.HTTP, args: 1, set: hashSize },
     variables_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
-    connection_pool_size: {
-      in: In.HTTP | In.SERVER,
-      args: 1,
-      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
-    },
-    request_pool_size: {
-      in: In.HTTP | In.SERVER,
-      args: 1,
-      set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'))),
-    },
+    connection_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: poolSize },
+    request_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: poolSize },
   },
 });
 

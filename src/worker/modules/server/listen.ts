@@ -38,6 +38,15 @@ export interface Listen {
 const FLAGS_WITH_OPTIONS =
   /^(setfib|fastopen|backlog|rcvbuf|sndbuf|accept_filter)=|^(deferred|bind|reuseport|multipath)$|^(ipv6only|so_keepalive)=/;
 
+/** Parameters that are checked, and why nothing comes of them. */
+const WITHOUT_EFFECT: { readonly [name: string]: string | undefined } = {
+  reuseport: 'all workers accept from one socket',
+  deferred: 'Node cannot set this option of a socket',
+  rcvbuf: 'Node cannot set this option of a socket',
+  sndbuf: 'Node cannot set this option of a socket',
+  fastopen: 'Node cannot set this option of a socket',
+};
+
 /** Reads a `listen` directive. nginx: ngx_http_core_listen, ngx_parse_url. */
 export function parseListen(node: DirectiveNode, ctx: Context): Listen {
   const text = node.args[0]!;
@@ -65,10 +74,12 @@ export function parseListen(node: DirectiveNode, ctx: Context): Listen {
       set = true;
       bind = true;
     }
+    const effect = WITHOUT_EFFECT[name];
+    if (effect !== undefined) ctx.warn(`the "${name}" parameter has no effect: ${effect}`, { arg: i });
     if (option === 'default_server' || option === 'default') defaultServer = true;
     else if (option === 'ssl') ssl = true;
     else if (option === 'http2') {
-      ctx.warn('the "listen ... http2" directive is deprecated, use the "http2" directive instead');
+      ctx.warn('the "http2" parameter has no effect: HTTP/2 is not supported yet, clients use HTTP/1.1', { arg: i });
       http2 = true;
     } else if (option === 'quic') {
       ctx.warn('the "quic" parameter has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1', { arg: i });
@@ -151,7 +162,7 @@ function parseAddress(text: string, ctx: Context): Place {
   if (host === '') bad('no host');
   if (host === '*') return { family: 'ipv4', address: '*', host: undefined, ports };
   if (isIPv4(host)) return { family: 'ipv4', address: host === '0.0.0.0' ? '*' : host, host: undefined, ports };
-  const ref = ctx.host(host, `"${text}" of the "listen" directive`);
+  const ref = ctx.host(host, 'listen', { message: `host not found in "${text}" of the "listen" directive` });
   return { family: 'ipv4', address: host, host: ref, ports };
 }
 

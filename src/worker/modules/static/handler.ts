@@ -1,5 +1,5 @@
 import { errnoText } from '../../../shared/lib/errno.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
 import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
@@ -18,6 +18,7 @@ export function sendFile(r: Request): Result {
   if (uri.charCodeAt(uri.length - 1) === 47) return DECLINED;
   const path = mapPath(r);
   if (path === undefined) return noPath(r);
+  if (r.debugging) r.log(DEBUG, `http filename: "${path}"`);
   const info = openFile(r, path);
   if (info.errno !== 0) return openFailed(r, path, info);
   if (info.isDirectory) return toFolder(r);

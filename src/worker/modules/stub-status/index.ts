@@ -35,7 +35,9 @@ function statusText(counters: Counters): string {
   );
 }
 
-const variable = (name: 'active' | 'reading' | 'writing' | 'waiting') => ({
+const NAMES = ['active', 'reading', 'writing', 'waiting'] as const;
+
+const variable = (name: (typeof NAMES)[number]) => ({
   name: `connections_${name}`,
   cacheable: false,
   get: (r: Request) => String(r.http.env.zones.counters.current(name)),
@@ -45,6 +47,10 @@ const variable = (name: 'active' | 'reading' | 'writing' | 'waiting') => ({
 export const stubStatusModule = defineModule({
   name: 'stub_status',
   location: scope,
-  variables: [variable('active'), variable('reading'), variable('writing'), variable('waiting')],
+  main: defineScope({ fields: {}, directives: {} }),
+  variables: NAMES.map(variable),
   handler: (_conf, env) => (r) => show(r, env),
+  installMain(_conf, http, env) {
+    if (NAMES.some((name) => http.variables.used(`connections_${name}`))) env.zones.counters.publishAtOnce();
+  },
 });

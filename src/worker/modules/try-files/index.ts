@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { climbs, ups } from '../../../shared/lib/ups.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { testFile } from '../../http/files/open-file.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
@@ -69,6 +69,8 @@ export const tryFilesModule = defineModule({
 // nginx: ngx_http_try_files_handler.
 function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
   return (r) => {
+    const { debugging } = r;
+    if (debugging) r.log(DEBUG, 'try files handler');
     const root = rootPath(r);
     if (root === undefined) return noPath(r);
     const alias = r.location.settings.alias;
@@ -81,6 +83,7 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
         r.log(ERR, `"${file}" leads out of "${root}"`);
         continue;
       }
+      if (debugging) r.log(DEBUG, `trying to use ${folder ? 'dir' : 'file'}: "${file}" "${path}"`);
       const info = testFile(r, path);
       if (info.errno !== 0) {
         const { errno } = info;
@@ -119,6 +122,7 @@ function nameIn(r: Request, name: ComplexValue<Request>, alias: number): string 
 const upsMeant = (r: Request, name: ComplexValue<Request>, file: string): number => (file === r.uri ? r.uriUps : ups(name.text));
 
 function fallBack(r: Request, target: string, meant: number): Result {
+  if (r.debugging) r.log(DEBUG, `trying to use file: "${target}" "${rootPath(r)}${target}"`);
   if (target.startsWith('@')) return namedLocation(r, target);
   const { uri, args } = splitArgs(target);
   return internalRedirect(r, uri, args, meant);

@@ -1,4 +1,5 @@
 import { parseSize } from '../../../shared/config/language/units.js';
+import { setTimer } from '../../../shared/lib/timer.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Reads a response no faster than `*_limit_rate` says. nginx: the limit_rate part of ngx_event_pipe_read_upstream. */
@@ -40,7 +41,7 @@ export class ReadPacer {
     if (size < end - start) this.#held.push(Buffer.from(bytes.subarray(start + size, end)));
     const behind = size > 0 ? size : 1 - allowed;
     this.#u.pauseReading();
-    this.#timer = setTimeout(goOn, Math.ceil((behind * 1000) / this.#rate), this);
+    this.#timer = setTimer(goOn, Math.ceil((behind * 1000) / this.#rate), this);
     if (size === 0) return;
     this.#read += size;
     this.#u.paced(bytes, start, start + size);

@@ -1,6 +1,6 @@
 // Longer than most: one exchange with a backend from its first attempt to its end, whose steps all work on the same state.
 
-import { ALERT, ERROR as ERR, INFO, type Level } from '../../../shared/log/level.js';
+import { ALERT, DEBUG, ERROR as ERR, INFO, type Level } from '../../../shared/log/level.js';
 import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../../http/request/codes.js';
 import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
@@ -23,6 +23,7 @@ import { processHead } from './copy-head.js';
 import { sendEarlyHints } from './early-hints.js';
 import { interceptError } from './intercept.js';
 import { localAddress } from './local-address.js';
+import { logUpstreamHead } from './log-exchange.js';
 import { mayTryNext } from './next-upstream.js';
 import { ResponsePipe } from './pipe.js';
 import type { Exchange } from './protocol.js';
@@ -174,8 +175,10 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
   /** Begins, once the request's body is at hand. nginx: ngx_http_upstream_init_request. */
   start(): void {
     const { r, conf } = this;
+    if (r.debugging) this.log(DEBUG, 'http init upstream, client timer: 0');
     if (conf.cache !== undefined) {
       const code = conf.cache.lookup(this);
+      if (code !== DONE && r.debugging) this.log(DEBUG, `http upstream cache: ${code}`);
       if (code === AGAIN) return;
       if (code !== DECLINED) {
         if (code !== DONE) finalize(r, code === ERROR ? 500 : code);
@@ -254,6 +257,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     this.attempt = attempt;
     this.attempts!.push(attempt);
     this.#attemptStart = now;
+    if (this.r.debugging) this.log(DEBUG, `get rr peer, try: ${this.picker!.tries}`);
     const peer = this.picker!.next(this);
     if (peer !== PICKING) this.#usePeer(peer, now);
   }
@@ -290,6 +294,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     const c = this.group?.idle?.take(peer.name, this.tls, this.conf);
     if (c !== undefined) {
       this.reused = true;
+      if (this.r.debugging) this.log(DEBUG, `get keepalive peer: using connection to ${peer.name}`);
       c.owner = this;
       c.requests++;
       this.connection = c;
@@ -297,6 +302,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
       return;
     }
     this.reused = false;
+    if (this.r.debugging) this.log(DEBUG, `connect to ${peer.name}`);
     const local = localAddress(this);
     const tls = this.tls ? this.conf.tls!.options(this, peer) : undefined;
     if (tls === null) {
@@ -349,6 +355,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     const attempt = this.attempt!;
     if (attempt.connectTime === -1) attempt.connectTime = now - this.#attemptStart;
     this.action = 'sending request to upstream';
+    if (this.r.debugging) this.log(DEBUG, 'http upstream send request');
     this.#phase = P.HEAD;
     this.requestSent = true;
     const sender = makeBodySender(this, c);
@@ -427,6 +434,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     const { exchange, conf } = this;
     const attempt = this.attempt!;
     this.action = 'reading response header from upstream';
+    if (this.r.debugging) this.log(DEBUG, 'http upstream process header');
     attempt.bytesReceived += size;
     this.responseReceived = true;
     let bytes = given;
@@ -483,6 +491,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
       break;
     }
     attempt.headerTime = this.#clock() - this.#attemptStart;
+    if (this.r.debugging) logUpstreamHead(this);
     conf.cache?.headRead(this);
     const status = this.head.status;
     if (status >= 300) {
@@ -730,6 +739,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     const { r, conf } = this;
     const picker = this.picker!;
     const attempt = this.attempt!;
+    if (r.debugging) this.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
     if (this.peer !== null) {
       if (this.connection !== null) attempt.bytesSent = this.connection.sent;
       picker.done(this.peer, failure === FT.HTTP_403 || failure === FT.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
@@ -828,6 +838,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
   }
 
   #release(code: number): void {
+    const { debugging } = this.r;
+    if (debugging) this.log(DEBUG, `finalize http upstream request: ${code}`);
     this.#done = true;
     this.#phase = P.DONE;
     const { r, connection: c, peer } = this;
@@ -849,6 +861,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     if (c !== null) {
       const idle = this.group?.idle;
       const kept = idle !== undefined && this.keepalive && this.requestBodySent && idle.put(c, peer?.name ?? '', this.conf, now);
+      if (kept && debugging) this.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
       if (!kept) c.close();
     }
     this.store?.drop();

@@ -1,3 +1,4 @@
+import { setTimer } from '../../../shared/lib/timer.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { addressText } from '../../../shared/net/backend-url.js';
@@ -47,7 +48,7 @@ export class DynamicServer {
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => this.#resolve(), ms).unref();
+    this.#timer = setTimer(() => this.#resolve(), ms).unref();
   }
 
   #resolve(): void {
