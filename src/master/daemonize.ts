@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Configuration } from '../shared/config/configuration.js';
 import { closeLogFd, type LogFd, openLogFd } from '../shared/log/log-fd.js';
+import { withoutDebugger } from './no-debugger.js';
 
 /** Marks the process that becomes the daemon. */
 const MARK = 'SLUICE_DAEMON';
@@ -37,7 +38,7 @@ export function releaseStarter(): void {
  */
 export function daemonize(configuration: Configuration, write: (text: string) => void): Promise<number> {
   const log = standardError(configuration);
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+  const child = spawn(process.execPath, [...withoutDebugger(), ...process.argv.slice(1)], {
     detached: true,
     stdio: ['ignore', 'ignore', log?.fd ?? 'inherit', 'ipc'],
     env: { ...process.env, [MARK]: '1' },

@@ -3,6 +3,7 @@ import { errnoText } from '../shared/lib/errno.js';
 import { ALERT, NOTICE } from '../shared/log/level.js';
 import { INHERITED } from './inherited.js';
 import type { Master } from './master.js';
+import { withoutDebugger } from './no-debugger.js';
 import { restartWorkers } from './reload.js';
 import { numberOfSignal } from './signals.js';
 
@@ -19,7 +20,7 @@ export async function upgrade(master: Master): Promise<void> {
   log.log(NOTICE, 'changing binary');
   const { path } = pidFile;
   const old = `${path}.oldbin`;
-  const [program, ...args] = [process.execPath, ...process.execArgv, ...process.argv.slice(1)] as [string, ...string[]];
+  const [program, ...args] = [process.execPath, ...withoutDebugger(), ...process.argv.slice(1)] as [string, ...string[]];
   try {
     await pidFile.rename(old);
   } catch (error) {

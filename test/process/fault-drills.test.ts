@@ -1,4 +1,4 @@
 import { testDrills } from '../support/drills.js';
 
 // Rotation has a test of its own with logrotate.
-testDrills(['reloads', 'broken-configs', 'killed-workers', 'killed-master', 'catastrophic-patterns', 'zone-files']);
+testDrills(['reloads', 'broken-configs', 'killed-workers', 'killed-master', 'catastrophic-patterns', 'zone-files', 'early-signals']);
