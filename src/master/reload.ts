@@ -4,6 +4,7 @@ import { type Cycle, closeLogs, logsToTerminal, openCycle } from './cycle.js';
 import { closeListeners, removeListeners } from './listeners.js';
 import type { Master } from './master.js';
 import { PidFile } from './pid-file.js';
+import { followErrorLog } from './standard-error.js';
 
 /** The reload that runs, and whether another one was asked for meanwhile. */
 const running = new WeakMap<Master, { again: boolean }>();
@@ -26,7 +27,13 @@ export function reload(master: Master): void {
       await (master.newBinary === undefined ? reloadOnce(master) : startAgain(master));
     }
     running.delete(master);
+    followErrorLog(master);
   })();
+}
+
+/** True while a reload runs. */
+export function isReloading(master: Master): boolean {
+  return running.has(master);
 }
 
 async function reloadOnce(master: Master): Promise<void> {

@@ -2,6 +2,7 @@ import type { Configuration } from '../shared/config/configuration.js';
 import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
 import { EMERG, NOTICE } from '../shared/log/level.js';
+import { isStandardError, redirectStandardError } from '../shared/log/standard-error.js';
 import type { ListenSocket } from '../shared/net/listen-socket.js';
 import { type Context, loadReported } from './context.js';
 import { type Cycle, closeLogs, logsToTerminal, openCycle } from './cycle.js';
@@ -47,6 +48,7 @@ class SingleProcess {
   readonly #serve: Serve;
   readonly #pidFile: PidFile;
   #cycle: Cycle;
+  readonly #standardError: boolean;
   #generation = 1;
   #server: Server | undefined;
   #reloads: Promise<void> = Promise.resolve();
@@ -55,6 +57,7 @@ class SingleProcess {
   constructor(context: Context, cycle: Cycle, serve: Serve, pidFile: PidFile) {
     this.#context = context;
     this.#cycle = cycle;
+    this.#standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
     this.#serve = serve;
     this.#pidFile = pidFile;
   }
@@ -90,11 +93,19 @@ class SingleProcess {
         this.#quit();
         break;
       case 'reload':
-        this.#reloads = this.#reloads.then(() => this.#reload());
+        this.#reloads = this.#reloads.then(() => this.#reload()).then(() => this.#followErrorLog());
         break;
       case 'reopen':
         log.log(NOTICE, 'reopening logs');
         this.#cycle.logFiles.reopenAll();
+        // Not while a reload looks names up: its threads open descriptors.
+        this.#reloads = this.#reloads.then(() => this.#followErrorLog());
+    }
+  }
+
+  #followErrorLog(): void {
+    if (this.#standardError) {
+      redirectStandardError(this.#cycle.configuration.errorLogs, this.#cycle.logFiles);
     }
   }
 

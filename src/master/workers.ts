@@ -76,6 +76,8 @@ export interface PoolOptions {
   readonly program: string;
   readonly name: string;
   readonly log: Logger;
+  /** Descriptor 2 follows the error log. */
+  readonly standardError: boolean;
   /** A process has ended, however it did. */
   readonly onEnd: (pid: number) => void;
   /** The last process with this plan of the shared zones has ended. */
@@ -241,6 +243,7 @@ export class WorkerPool {
       process: configuration.process,
       zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
+      standardError: this.#options.standardError,
       listens: sockets.map(({ spec }) => spec),
       control,
       name: this.#options.name,
