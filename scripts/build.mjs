@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { build } from 'esbuild';
+import { FROM_THE_SHELL, NO_DEBUGGER } from './no-debugger.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const root = new URL('..', import.meta.url).pathname;
@@ -25,7 +26,12 @@ const ours = {
   ...common,
   packages: 'external',
   sourcemap: true,
-  define: { SLUICE_VERSION: JSON.stringify(version), WINSTON_PARTS: '"winston-parts.js"', 'import.meta.url': 'MODULE_URL' },
+  define: {
+    SLUICE_VERSION: JSON.stringify(version),
+    NO_DEBUGGER: JSON.stringify(NO_DEBUGGER),
+    WINSTON_PARTS: '"winston-parts.js"',
+    'import.meta.url': 'MODULE_URL',
+  },
 };
 const moduleUrl = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;";
 /** Makes a script that compiles to one function: see src/shared/lib/compiled.ts. */
@@ -37,8 +43,13 @@ const wrapped = {
 rmSync(outdir, { recursive: true, force: true });
 await build({
   ...ours,
+  entryPoints: { sluice: 'src/master/main.ts' },
+  outdir,
+  banner: { js: `${FROM_THE_SHELL}\n${moduleUrl}` },
+});
+await build({
+  ...ours,
   entryPoints: {
-    sluice: 'src/master/main.ts',
     worker: 'src/worker/main.ts',
     'subcommands/yargs-cli': 'src/master/subcommands/yargs-cli.ts',
   },

@@ -1,6 +1,6 @@
 // What a drill works with: one server (sluice or nginx) on a configuration in a folder of its own, its backend, and clients.
-import { fork } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { fork, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { list, memoryOf, read, treeOf } from '../bench/measure.mjs';
 import { freePort, makeCertificate, prepare, start, stop } from '../bench/servers.mjs';
@@ -75,11 +75,27 @@ http {
   }
 
   async start(http, main) {
+    await this.prepare(http, main);
+    await this.run();
+  }
+
+  /** Writes the configuration, which the server finds right. */
+  async prepare(http, main) {
     if (this.#ports.length === 0) this.#ports.push(...(await Promise.all([freePort(), freePort(), freePort(), freePort()])));
     const conf = this.conf(http, main);
     const refusal = prepare(this.#command, this.dir, conf);
     if (refusal !== undefined) throw new Error(`${this.server}: ${refusal}`);
-    await this.run();
+  }
+
+  /** Runs the executable file as a shell does, with these global directives, and does not wait; it writes its errors to the file `stderr`. */
+  launch(globals) {
+    const [file, ...args] = this.sluice ? this.#command.slice(1) : this.#command;
+    const stderr = openSync(`${this.dir}/stderr`, 'a');
+    const child = spawn(file, [...args, '-p', `${this.dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', globals], {
+      stdio: ['ignore', 'ignore', stderr],
+    });
+    closeSync(stderr);
+    return child;
   }
 
   /** Starts on the configuration as it stands in the folder. */
@@ -144,6 +160,11 @@ http {
 
   log() {
     return read(`${this.dir}/error.log`);
+  }
+
+  /** What a server that `launch` started wrote to standard error. */
+  stderr() {
+    return read(`${this.dir}/stderr`);
   }
 
   /** Clients that go on until `stop`, which resolves with what they counted. */

@@ -7,6 +7,7 @@ import { ErrorLog, type Logger } from '../shared/log/error-log.js';
 import { openErrorLog } from '../shared/log/error-log-spec.js';
 import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
 import { LogFiles } from '../shared/log/log-files.js';
+import { redirectStandardError } from '../shared/log/standard-error.js';
 import { loadWinston } from '../shared/log/winston.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
 import { ControlSocket } from './orphan.js';
@@ -139,7 +140,14 @@ export class Lifecycle {
     const log = openErrorLog(start.errorLogs, this.#logFiles, ({ host }) => start.snapshot.hosts[host]?.[0] ?? host);
     this.#log = log;
     this.#logFiles.failures = log;
+    this.#redirect(start);
     loadWinston();
+  }
+
+  #redirect({ standardError, errorLogs }: Start): void {
+    if (standardError) {
+      redirectStandardError(errorLogs, this.#logFiles);
+    }
   }
 
   #accept(): void {
@@ -168,6 +176,9 @@ export class Lifecycle {
   #reopen(): void {
     this.#log.log(NOTICE, 'reopening logs');
     this.#logFiles.reopenAll();
+    if (this.#start !== undefined) {
+      this.#redirect(this.#start);
+    }
   }
 
   /** Lets every client finish. nginx: ngx_quit in ngx_worker_process_cycle. */

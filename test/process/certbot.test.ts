@@ -12,7 +12,8 @@ import { waitFor } from '../support/wait.js';
 
 const NAME = 'site.example.com';
 const lacks = (command: string, ...args: string[]): boolean => spawnSync(command, args).error !== undefined;
-const plugins = spawnSync('certbot', ['plugins', '--config-dir', '/tmp/none', '--work-dir', '/tmp/none', '--logs-dir', '/tmp/none']);
+const none = t.testdir({});
+const plugins = spawnSync('certbot', ['plugins', '--config-dir', none, '--work-dir', none, '--logs-dir', none]);
 const missing =
   (lacks('certbot', '--version') && 'no certbot') ||
   (!`${plugins.stdout}`.includes('nginx') && 'certbot has no plugin for nginx') ||

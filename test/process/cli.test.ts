@@ -1,11 +1,27 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import t from 'tap';
 import { againstNginx, product, serverCommand, version } from '../support/binary.js';
 import { makePrefix } from '../support/prefix.js';
 import { runCli, testConfig } from '../support/run-cli.js';
 import { httpConf, startServer } from '../support/server.js';
+
+/** nginx's modules that `configure` leaves out unless asked, and those that it builds in unless asked not to. */
+const OPTIONAL =
+  'ssl v2 v3 realip addition xslt image_filter geoip sub dav flv mp4 gunzip gzip_static auth_request random_index secure_link degradation slice stub_status perl';
+const USUAL =
+  'charset gzip ssi userid access auth_basic mirror autoindex geo map split_clients referer rewrite proxy fastcgi uwsgi scgi grpc tunnel memcached limit_conn limit_req empty_gif browser';
+
+t.test('-V names the modules that are there', { skip: againstNginx }, async (t) => {
+  const there = new Set(readdirSync(new URL('../../src/worker/modules', import.meta.url)).map((name) => name.replaceAll('-', '_')));
+  const expected = [
+    ...OPTIONAL.split(' ').flatMap((name) => (there.has(name) ? [`--with-http_${name}_module`] : [])),
+    ...USUAL.split(' ').flatMap((name) => (there.has(name) ? [] : [`--without-http_${name}_module`])),
+  ];
+  const { stderr } = await runCli(['-V']);
+  t.strictSame(stderr.match(/--with\S+/g), expected);
+});
 
 t.test('-v, -V and -h speak on standard error', async (t) => {
   const token = againstNginx ? 'nginx/\\S+' : `sluice/${version.replaceAll('.', '\\.')}`;

@@ -10,4 +10,5 @@ testDrills([
   'nested-patterns',
   'long-times',
   'zone-files',
+  'early-signals',
 ]);

@@ -32,24 +32,16 @@ export interface Certs {
   readonly crlWithClient: string;
 }
 
-// Changes whenever what is made changes; the date bounds the age of what is reused.
-const cache = join(tmpdir(), `sluice-test-certs-4-${process.getuid?.() ?? 0}-${new Date().toISOString().slice(0, 10)}`);
+/** Of the run, where scripts/test says so; otherwise of this process. */
+let made: string | undefined;
 
-/** Makes the certificates with the openssl command, once a day for all tests on the machine; throws without that command. */
+/** Makes the certificates with the openssl command, once for all tests of a run, whose folder goes with it; throws without that command. */
 export function certs(): Certs {
-  if (!existsSync(`${cache}/ca.crt`)) {
-    const fresh = mkdtempSync(`${cache}-`);
-    makeAll(fresh);
-    try {
-      renameSync(fresh, cache);
-    } catch {
-      // Another test process was first.
-      rmSync(fresh, { recursive: true, force: true });
-    }
-  }
-  const pair = (name: string): KeyPair => ({ cert: `${cache}/${name}.crt`, key: `${cache}/${name}.key` });
+  made ??= makeOnce();
+  const dir = made;
+  const pair = (name: string): KeyPair => ({ cert: `${dir}/${name}.crt`, key: `${dir}/${name}.key` });
   return {
-    dir: cache,
+    dir,
     ca: pair('ca'),
     rsa: pair('rsa'),
     ecdsa: pair('ecdsa'),
@@ -57,10 +49,32 @@ export function certs(): Certs {
     client: pair('client'),
     revoked: pair('revoked'),
     other: pair('other'),
-    encryptedKey: `${cache}/encrypted.key`,
-    crl: `${cache}/empty.crl`,
-    crlWithClient: `${cache}/client.crl`,
+    encryptedKey: `${dir}/encrypted.key`,
+    crl: `${dir}/empty.crl`,
+    crlWithClient: `${dir}/client.crl`,
   };
+}
+
+function makeOnce(): string {
+  const run = process.env['SLUICE_TEST_RUN'];
+  const fresh = mkdtempSync(join(run ?? tmpdir(), 'sluice-certs-'));
+  if (run === undefined) {
+    process.once('exit', () => rmSync(fresh, { recursive: true, force: true }));
+    makeAll(fresh);
+    return fresh;
+  }
+  const shared = `${run}/certs`;
+  if (!existsSync(shared)) {
+    makeAll(fresh);
+    try {
+      renameSync(fresh, shared);
+      return shared;
+    } catch {
+      // Another test process was first.
+    }
+  }
+  rmSync(fresh, { recursive: true, force: true });
+  return shared;
 }
 
 /** The text of a file, for node:tls. */
@@ -70,31 +84,36 @@ const RSA = ['-newkey', 'rsa:2048'];
 const ECDSA = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
 const NAMES = 'subjectAltName=DNS:localhost,DNS:example.com,DNS:*.example.com,IP:127.0.0.1';
 
+const DAY = 24 * 60 * 60 * 1000;
+
+/** The time so many milliseconds from now, as openssl's configuration has it. */
+const asn1Time = (after: number): string => new Date(Date.now() + after).toISOString().replace(/[-:T]|\.\d+/g, '');
+
 function makeAll(dir: string): void {
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
-  const selfSigned = (name: string, ...more: string[]): void =>
-    openssl(
-      'req',
-      '-x509',
-      '-nodes',
-      '-days',
-      '30',
-      ...ECDSA,
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.crt`,
-      '-subj',
-      `/CN=${name}`,
-      ...more,
-    );
-  const signed = (name: string, key: readonly string[], subject: string, extension: string): void => {
-    writeFileSync(`${dir}/${name}.ext`, `${extension}\nbasicConstraints=CA:FALSE\n`);
+  /** Makes a certificate that the authority has signed, or its own key. */
+  const make = (name: string, key: readonly string[], subject: string, extension: string, ...signer: string[]): void => {
+    writeFileSync(`${dir}/${name}.ext`, extension);
     openssl('req', '-nodes', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
-    openssl('ca', '-batch', '-config', 'ca.conf', '-extfile', `${name}.ext`, '-in', `${name}.csr`, '-out', `${name}.crt`);
+    openssl('ca', '-batch', '-config', 'ca.conf', '-extfile', `${name}.ext`, '-in', `${name}.csr`, '-out', `${name}.crt`, ...signer);
   };
+  const selfSigned = (name: string, ...extensions: string[]): void =>
+    make(
+      name,
+      ECDSA,
+      `/CN=${name}`,
+      ['subjectKeyIdentifier=hash', 'basicConstraints=critical,CA:TRUE', ...extensions].join('\n'),
+      '-selfsign',
+      '-keyfile',
+      `${name}.key`,
+    );
+  const signed = (name: string, key: readonly string[], subject: string, extension: string): void =>
+    make(name, key, subject, `${extension}\nbasicConstraints=CA:FALSE`);
   const revocationList = (name: string): void => openssl('ca', '-batch', '-config', 'ca.conf', '-gencrl', '-out', name);
 
+  // Tests ask what holds some minutes ago.
+  const yesterday = asn1Time(-DAY);
+  const nextMonth = asn1Time(30 * DAY);
   mkdirSync(`${dir}/issued`);
   writeFileSync(`${dir}/index.txt`, '');
   writeFileSync(`${dir}/serial`, '1000\n');
@@ -102,11 +121,13 @@ function makeAll(dir: string): void {
   writeFileSync(
     `${dir}/ca.conf`,
     `[ca]\ndefault_ca=test\n[test]\ndir=.\nnew_certs_dir=./issued\ndatabase=./index.txt\nserial=./serial\ncrlnumber=./crlnumber\n` +
-      `certificate=./ca.crt\nprivate_key=./ca.key\ndefault_md=sha256\ndefault_days=30\ndefault_crl_days=30\npolicy=any\n` +
+      `certificate=./ca.crt\nprivate_key=./ca.key\ndefault_md=sha256\ndefault_startdate=${yesterday}\ndefault_enddate=${nextMonth}\ndefault_crl_days=30\npolicy=any\n` +
       `unique_subject=no\nemail_in_dn=no\n[any]\ncommonName=supplied\norganizationName=optional\n`,
   );
-  selfSigned('ca', '-addext', 'keyUsage=critical,keyCertSign,cRLSign');
+  selfSigned('ca', 'keyUsage=critical,keyCertSign,cRLSign');
   selfSigned('other');
+  // A responder knows what the authority gave out; those two are nobody's.
+  writeFileSync(`${dir}/index.txt`, '');
   signed('rsa', RSA, '/CN=localhost', NAMES);
   signed('ecdsa', ECDSA, '/CN=localhost', NAMES);
   signed('second', ECDSA, '/CN=example.org', 'subjectAltName=DNS:example.org');

@@ -6,17 +6,23 @@ declare const SLUICE_VERSION: string;
 /** The server's name and version, as in the Server header. */
 export const product = `sluice/${SLUICE_VERSION}`;
 
-/** The modules that are built in, by the options that build them into nginx, which certbot and others look for. */
-const MODULES = [
-  'http_ssl',
-  'http_v2',
-  'http_realip',
-  'http_sub',
-  'http_gunzip',
-  'http_gzip_static',
-  'http_auth_request',
-  'http_stub_status',
+/** The modules beyond nginx's usual ones, by the options that build them into nginx, which certbot and others look for; in nginx's order. */
+const WITH = [
+  'ssl',
+  'realip',
+  'addition',
+  'sub',
+  'dav',
+  'gunzip',
+  'gzip_static',
+  'auth_request',
+  'random_index',
+  'secure_link',
+  'slice',
+  'stub_status',
 ] as const;
+/** Those of nginx's usual modules that are not there. */
+const WITHOUT = ['grpc', 'tunnel'] as const;
 
 /** The first line of `-v`; tools expect the name of the family before the product. */
 export const versionLine = (): string => `nginx version: ${product}\n`;
@@ -28,7 +34,8 @@ export function configureText(): string {
   const options = [
     `--prefix=${places.prefix.slice(0, -1)}`,
     `--conf-path=${places.conf}`,
-    ...MODULES.map((name) => `--with-${name}_module`),
+    ...WITH.map((name) => `--with-http_${name}_module`),
+    ...WITHOUT.map((name) => `--without-http_${name}_module`),
   ];
   return (
     `built by Node.js ${process.version} (${process.arch})\n` +

@@ -6,6 +6,7 @@ import { openErrorLog } from '../../shared/log/error-log-spec.js';
 import { EMERG } from '../../shared/log/level.js';
 import { LogFiles, openFailure } from '../../shared/log/log-files.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
+import { logsToTerminal } from '../processes/terminal.js';
 import type { Context } from './context.js';
 import { createPaths } from './create-paths.js';
 import { type Listeners, openListeners } from './listeners.js';
@@ -80,11 +81,6 @@ function openOrExplain<T>(path: string, open: () => T): T {
   } catch (error) {
     throw new Error(openFailure((error as { path?: string }).path ?? path, error));
   }
-}
-
-/** True when lines of the error log reach the terminal as they are. */
-export function logsToTerminal({ errorLogs }: Configuration): boolean {
-  return errorLogs.some(({ to }) => to.kind === 'stderr');
 }
 
 /** The numeric id of the user that workers become; undefined when they keep the master's. */

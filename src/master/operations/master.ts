@@ -10,6 +10,8 @@ export interface Master {
   readonly context: Context;
   readonly pool: WorkerPool;
   cycle: Cycle;
+  /** Descriptor 2 leads to the error log, and follows it. */
+  readonly standardError: boolean;
   pidFile: PidFile;
   readonly control: ControlFolder | undefined;
   /** It runs in the background, so WINCH is no resized terminal. */

@@ -1,9 +1,11 @@
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import { loadReported } from '../cycle/context.js';
-import { type Cycle, closeLogs, logsToTerminal, openCycle } from '../cycle/cycle.js';
+import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import { PidFile } from '../processes/pid-file.js';
+import { logsToTerminal } from '../processes/terminal.js';
 import type { Master } from './master.js';
+import { followErrorLog } from './standard-error.js';
 
 /** The reload that runs, and whether another one was asked for meanwhile. */
 const running = new WeakMap<Master, { again: boolean }>();
@@ -26,7 +28,13 @@ export function reload(master: Master): void {
       await (master.newBinary === undefined ? reloadOnce(master) : startAgain(master));
     }
     running.delete(master);
+    followErrorLog(master);
   })();
+}
+
+/** True while a reload runs. */
+export function isReloading(master: Master): boolean {
+  return running.has(master);
 }
 
 async function reloadOnce(master: Master): Promise<void> {

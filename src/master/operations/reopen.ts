@@ -1,10 +1,17 @@
 import { NOTICE } from '../../shared/log/level.js';
 import { workerUid } from '../cycle/cycle.js';
 import type { Master } from './master.js';
+import { isReloading } from './reload.js';
+import { followErrorLog } from './standard-error.js';
 
 /** Opens all log files anew, here and then in the workers, whose user they are given to. nginx: ngx_reopen_files. */
-export function reopen({ context, cycle, pool }: Master): void {
+export function reopen(master: Master): void {
+  const { context, cycle, pool } = master;
   context.log.log(NOTICE, 'reopening logs');
   cycle.logFiles.reopenAll(workerUid(cycle.configuration));
   pool.reopen();
+  // A reload does that at its end: the threads that look names up for it open descriptors.
+  if (!isReloading(master)) {
+    followErrorLog(master);
+  }
 }

@@ -3,12 +3,14 @@ import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { EMERG, NOTICE } from '../../shared/log/level.js';
+import { isStandardError, redirectStandardError } from '../../shared/log/standard-error.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import { type Context, loadReported } from '../cycle/context.js';
-import { type Cycle, closeLogs, logsToTerminal, openCycle } from '../cycle/cycle.js';
+import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { numberOfSignal, onSignals, type Verb } from '../processes/signals.js';
+import { logsToTerminal } from '../processes/terminal.js';
 
 /** Serves in this process, without workers; for development and small containers. nginx: ngx_single_process_cycle. */
 export async function serveAlone(
@@ -48,6 +50,7 @@ class SingleProcess {
   readonly #serve: Serve;
   readonly #pidFile: PidFile;
   #cycle: Cycle;
+  readonly #standardError: boolean;
   #generation = 1;
   #server: Server | undefined;
   #reloads: Promise<void> = Promise.resolve();
@@ -56,6 +59,7 @@ class SingleProcess {
   constructor(context: Context, cycle: Cycle, serve: Serve, pidFile: PidFile) {
     this.#context = context;
     this.#cycle = cycle;
+    this.#standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
     this.#serve = serve;
     this.#pidFile = pidFile;
   }
@@ -91,11 +95,19 @@ class SingleProcess {
         this.#quit();
         break;
       case 'reload':
-        this.#reloads = this.#reloads.then(() => this.#reload());
+        this.#reloads = this.#reloads.then(() => this.#reload()).then(() => this.#followErrorLog());
         break;
       case 'reopen':
         log.log(NOTICE, 'reopening logs');
         this.#cycle.logFiles.reopenAll();
+        // Not while a reload looks names up: its threads open descriptors.
+        this.#reloads = this.#reloads.then(() => this.#followErrorLog());
+    }
+  }
+
+  #followErrorLog(): void {
+    if (this.#standardError) {
+      redirectStandardError(this.#cycle.configuration.errorLogs, this.#cycle.logFiles);
     }
   }
 

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
 import { EMERG } from '../../shared/log/level.js';
+import { isStandardError } from '../../shared/log/standard-error.js';
 import { ListenSocket, type SocketHandle } from '../../shared/net/listen-socket.js';
 import { startLines } from '../command-line/version.js';
 import type { Context } from '../cycle/context.js';
@@ -66,15 +67,18 @@ function makeMaster(
   { daemonized, inherited }: MasterOptions & { readonly inherited: boolean },
 ): Master {
   const { log, name, zones } = context;
+  const standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
   return {
     context,
     cycle,
+    standardError,
     control,
     pidFile: new PidFile(cycle.configuration.process.pid, log),
     pool: new WorkerPool({
       program: fileURLToPath(new URL('worker.js', import.meta.url)),
       name,
       log,
+      standardError,
       onEnd: (ended) => zones.release(ended),
       onPlanUnused: (plan) => zones.retire(plan),
     }),

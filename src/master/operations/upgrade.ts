@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { errnoText } from '../../shared/lib/errno.js';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
 import { INHERITED } from '../processes/inherited.js';
+import { withoutDebugger } from '../processes/no-debugger.js';
 import { numberOfSignal } from '../processes/signals.js';
 import type { Master } from './master.js';
 import { restartWorkers } from './reload.js';
@@ -19,7 +20,7 @@ export async function upgrade(master: Master): Promise<void> {
   log.log(NOTICE, 'changing binary');
   const { path } = pidFile;
   const old = `${path}.oldbin`;
-  const [program, ...args] = [process.execPath, ...process.execArgv, ...process.argv.slice(1)] as [string, ...string[]];
+  const [program, ...args] = [process.execPath, ...withoutDebugger(), ...process.argv.slice(1)] as [string, ...string[]];
   try {
     await pidFile.rename(old);
   } catch (error) {

@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import type { Listeners } from '../cycle/listeners.js';
+import { withoutDebugger } from '../processes/no-debugger.js';
 import { removeControl } from '../processes/orphans.js';
 import { numberOfSignal } from '../processes/signals.js';
 
@@ -18,6 +19,20 @@ const NAMES: Readonly<Record<Role, string>> = {
 
 /** A process that exits so must not be replaced. */
 const FATAL = 2;
+/** Signals that a process which runs does not end upon; one that has only begun to start does. */
+const SURVIVED: ReadonlySet<NodeJS.Signals> = new Set(['SIGHUP', 'SIGUSR1', 'SIGUSR2']);
+/** Signals that come of the process's own mistakes; others are sent from outside. */
+const OWN_FAULTS: ReadonlySet<NodeJS.Signals> = new Set([
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGSYS',
+  'SIGTRAP',
+  'SIGXCPU',
+  'SIGXFSZ',
+]);
 /** Milliseconds a process has to live for its end to be no sign that its replacement ends as quickly. */
 const HEALTHY = 3_000;
 const FIRST_PAUSE = 100;
@@ -62,6 +77,8 @@ export interface PoolOptions {
   readonly program: string;
   readonly name: string;
   readonly log: Logger;
+  /** Descriptor 2 follows the error log. */
+  readonly standardError: boolean;
   /** A process has ended, however it did. */
   readonly onEnd: (pid: number) => void;
   /** The last process with this plan of the shared zones has ended. */
@@ -186,6 +203,7 @@ export class WorkerPool {
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.
       args: [' '.repeat(40)],
+      execArgv: [...withoutDebugger()],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
     });
@@ -226,6 +244,7 @@ export class WorkerPool {
       process: configuration.process,
       zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
+      standardError: this.#options.standardError,
       listens: sockets.map(({ spec }) => spec),
       control,
       name: this.#options.name,
@@ -259,14 +278,14 @@ export class WorkerPool {
     if (role === 'cache-loader' && clean) {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
-    } else if (!member.ready) {
+    } else if (!member.ready && !this.#startAgain(member, signal)) {
       // While a configuration starts, whoever started it says why it cannot run; a replacement has nobody else.
       if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
         log.log(EMERG, reason);
       }
       member.settle?.(reason ?? `${NAMES[role]} ${pid} ended before it could serve`);
     }
-    this.#replace(member, code, clean);
+    this.#replace(member, code, signal);
     if (![...this.#members].some((other) => other.generation.zones === generation.zones)) {
       this.#options.onPlanUnused(generation.zones);
     }
@@ -279,9 +298,20 @@ export class WorkerPool {
     }
   }
 
-  #replace(member: Member, code: number | null, clean: boolean): void {
+  /** Starts once more a process of a new configuration that a signal hit before it could listen for that; the new one answers for it. */
+  #startAgain({ leaving, failures, settle, generation, role, slot }: Member, signal: NodeJS.Signals | null): boolean {
+    if (leaving || this.#ending || failures > 0 || settle === undefined || signal === null || !SURVIVED.has(signal)) {
+      return false;
+    }
+    const { member, ready } = this.#fork(generation, role, slot, 0);
+    this.#options.log.log(NOTICE, `start ${NAMES[role]} ${member.pid}`);
+    void ready.then(settle);
+    return true;
+  }
+
+  #replace(member: Member, code: number | null, signal: NodeJS.Signals | null): void {
     const { role, slot, generation, pid } = member;
-    if (member.leaving || this.#ending || (role === 'cache-loader' && clean)) {
+    if (member.leaving || this.#ending || (role === 'cache-loader' && code === 0)) {
       return;
     }
     if (!member.ready && member.failures === 0) {
@@ -291,8 +321,10 @@ export class WorkerPool {
       this.#options.log.log(ALERT, `${NAMES[role]} ${pid} exited with fatal code ${FATAL} and cannot be respawned`);
       return;
     }
-    const failures = Date.now() - member.born < HEALTHY ? member.failures + 1 : 1;
-    const pause = failures === 1 ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 2));
+    const ownFault = code !== 0 && (signal === null || OWN_FAULTS.has(signal));
+    const failures = ownFault && Date.now() - member.born < HEALTHY ? member.failures + 1 : 1;
+    const needed = role === 'worker' && !this.#hasWorkers();
+    const pause = failures === 1 || needed ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 2));
     const again = (): void => {
       const { member: fresh } = this.#fork(generation, role, slot, failures);
       this.#options.log.log(NOTICE, `start ${NAMES[role]} ${fresh.pid}`);
@@ -306,6 +338,16 @@ export class WorkerPool {
       again();
     }, pause);
     this.#pauses.set(timer, generation);
+  }
+
+  /** Whether a worker serves, or is about to. */
+  #hasWorkers(): boolean {
+    for (const { role, leaving } of this.#members) {
+      if (role === 'worker' && !leaving) {
+        return true;
+      }
+    }
+    return false;
   }
 
   #isOld(generation: Generation): boolean {

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { closeLogFd, type LogFd, openLogFd } from '../../shared/log/log-fd.js';
+import { crashLog } from '../../shared/log/standard-error.js';
+import { withoutDebugger } from './no-debugger.js';
+import { logsToTerminal } from './terminal.js';
 
 /** Marks the process that becomes the daemon. */
 const MARK = 'SLUICE_DAEMON';
@@ -37,7 +40,7 @@ export function releaseStarter(): void {
  */
 export function daemonize(configuration: Configuration, write: (text: string) => void): Promise<number> {
   const log = standardError(configuration);
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+  const child = spawn(process.execPath, [...withoutDebugger(), ...process.argv.slice(1)], {
     detached: true,
     stdio: ['ignore', 'ignore', log?.fd ?? 'inherit', 'ipc'],
     env: { ...process.env, [MARK]: '1' },
@@ -65,18 +68,14 @@ export function daemonize(configuration: Configuration, write: (text: string) =>
 }
 
 /** Where crashes of the daemon leave their traces: its first error log that is a file. nginx: ngx_log_redirect_stderr. */
-function standardError({ errorLogs }: Configuration): LogFd | undefined {
-  if (errorLogs.some(({ to }) => to.kind === 'stderr')) {
+function standardError(configuration: Configuration): LogFd | undefined {
+  if (logsToTerminal(configuration)) {
     return undefined;
   }
-  for (const { to } of errorLogs) {
-    if (to.kind === 'file') {
-      try {
-        return openLogFd(to.path);
-      } catch {
-        // The daemon will say so itself.
-      }
-    }
+  try {
+    return openLogFd(crashLog(configuration.errorLogs) ?? '/dev/null');
+  } catch {
+    // The daemon will say so itself.
+    return openLogFd('/dev/null');
   }
-  return openLogFd('/dev/null');
 }

@@ -17,6 +17,8 @@ export interface Start {
   readonly process: ProcessConf;
   readonly zones: ZonePlan;
   readonly errorLogs: readonly ErrorLogSpec[];
+  /** Descriptor 2 follows the first error log that is a file. */
+  readonly standardError: boolean;
   /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
   readonly listens: readonly ListenSpec[];
   /** Folder of the sockets by which a new master reaches workers that lost theirs; undefined when there is none. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readlinkSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readlinkSync, statSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errnoCode } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
@@ -91,6 +91,20 @@ function inheritedLogFd(fd: 1 | 2): LogFd {
   return log;
 }
 
+/**
+ * Opens the log at this path as descriptor 2 in the place of what is there; throws node:fs's error, and changes nothing, when it cannot be opened. Node has no
+ * dup2(): the lowest number that is free is what the next file gets, and 0 and 1 never are. No other thread may open a descriptor meanwhile.
+ */
+export function openAsStandardError(path: string): void {
+  const first = openLogFd(path);
+  closeSync(2);
+  const second = openLogFd(path);
+  if (second.fd !== 2) {
+    closeLogFd(second);
+  }
+  closeLogFd(first);
+}
+
 /** Closes a log's descriptor unless it is an inherited one. */
 export function closeLogFd(log: LogFd): void {
   if (log.owned) {
@@ -100,7 +114,8 @@ export function closeLogFd(log: LogFd): void {
 
 /**
  * Writes all of `data` (latin1) to a regular file or throws node:fs's error. A disk that fills up in the middle leaves no torn line: what
- * was written of the last line is taken off again, all of `data` when it is not made of lines.
+ * was written of the last line is taken off again, all of `data` when it is not made of lines. When another process has written behind it
+ * meanwhile, it stays, since its line would go.
  */
 export function appendWhole(log: LogFd, data: string, lines: boolean): void {
   let written = 0;
@@ -111,9 +126,21 @@ export function appendWhole(log: LogFd, data: string, lines: boolean): void {
   } catch (error) {
     const torn = written - (lines ? data.lastIndexOf('\n', written - 1) + 1 : 0);
     if (written > 0 && torn > 0 && log.kind === 'file') {
-      ftruncateSync(log.fd, fstatSync(log.fd).size - torn);
+      const end = endOfLastWrite(log);
+      if (end === fstatSync(log.fd).size) {
+        ftruncateSync(log.fd, end - torn);
+      }
     }
     throw error;
+  }
+}
+
+/** Where in the file this process's last write ended; undefined when that cannot be known, as of a descriptor that others use too. */
+function endOfLastWrite({ fd, owned }: LogFd): number | undefined {
+  try {
+    return owned ? Number(/^pos:\s+(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1]) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -59,6 +59,11 @@ export class LogFile implements TickTask {
     return this.#buffering;
   }
 
+  /** True when this is the file that it is open on. */
+  leadsTo({ ino, dev }: { readonly ino: number; readonly dev: number }): boolean {
+    return this.#log?.ino === ino && this.#log.dev === dev;
+  }
+
   /** Makes the file buffered from now on. */
   buffer(buffering: LogBuffering): void {
     this.flush();

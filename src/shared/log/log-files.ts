@@ -1,6 +1,6 @@
 import { errnoText } from '../lib/errno.js';
 import { ALERT, EMERG, type Level } from './level.js';
-import { openLogFd, stderrLogFd } from './log-fd.js';
+import { openAsStandardError, openLogFd, stderrLogFd } from './log-fd.js';
 import { LogFile } from './log-file.js';
 
 /** Where failures of log files are told. */
@@ -50,6 +50,15 @@ export class LogFiles {
       } catch (error) {
         this.failures?.log(EMERG, reopenFailure(file.path, uid, error));
       }
+    }
+  }
+
+  /** Opens the log at this path once more, as descriptor 2; a failure is a line of level alert. */
+  replaceStandardError(path: string): void {
+    try {
+      openAsStandardError(path);
+    } catch (error) {
+      this.failures?.log(ALERT, openFailure(path, error));
     }
   }
 

@@ -192,9 +192,16 @@ class StreamPeer implements SyslogPeer {
     const { tag, nohostname } = this.#spec;
     const form = nohostname ? [] : ['--rfc3164'];
     const logger = spawn('logger', ['--socket', this.#to.path ?? '', '--prio-prefix', '--size', '65536', '--tag', tag, ...form], {
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'ignore', 'pipe'],
     });
     logger.unref();
+    (logger.stderr as Socket).unref();
+    // It goes on without its socket and complains of each message; what its words say is the state after it has closed that.
+    logger.stderr.once('data', () => {
+      if (this.#logger === logger) {
+        this.#failed('send', constants.errno.ECONNREFUSED);
+      }
+    });
     logger.on('error', (error) => this.#failed('connect', error));
     logger.on('exit', (code) => {
       if (this.#logger === logger) {

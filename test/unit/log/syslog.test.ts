@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import t from 'tap';
@@ -229,4 +229,34 @@ t.test('a datagram socket', { skip: missing !== undefined && `no ${missing}` }, 
   await done;
   peer.close();
   t.match(text, /^<11>\S+ [ \d]\d [\d:]{8} T: one x{2000}\n<14>\S+ [ \d]\d [\d:]{8} T: two \xc3\xa9\n$/);
+});
+
+t.test('a datagram socket that goes, and comes back', { skip: missing !== undefined && `no ${missing}` }, async (t) => {
+  const path = `${t.testdir({})}/d`;
+  const script = `use IO::Socket::UNIX; use Socket; $| = 1;
+    my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die; $s->recv(my $m, 65536); print "$m\\n"`;
+  const receiveOne = async (send: () => void): Promise<string> => {
+    const receiver = spawn('perl', ['-e', script, path]);
+    let text = '';
+    receiver.stdout.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    const done = new Promise((resolve) => receiver.once('close', resolve));
+    await waitFor(() => existsSync(path));
+    const sending = setInterval(send, 20);
+    await done;
+    clearInterval(sending);
+    return text;
+  };
+  const reports: string[] = [];
+  const peer = openSyslog(parse(`syslog:server=unix:${path},tag=T,nohostname`), '', (message) => reports.push(message));
+  t.teardown(() => peer.close());
+  t.match(await receiveOne(() => peer.send(6, 'before')), / T: before\n$/);
+  await waitFor(() => {
+    peer.send(6, 'lost');
+    return reports.length > 0;
+  });
+  t.strictSame(reports, [`send() failed (111: Connection refused) while logging to syslog, server: unix:${path}`]);
+  rmSync(path);
+  t.match(await receiveOne(() => peer.send(6, 'after')), / T: (lost|after)\n$/);
 });

@@ -1,0 +1,33 @@
+import { fstatSync } from 'node:fs';
+import type { ErrorLogSpec } from './error-log-spec.js';
+import type { LogFiles } from './log-files.js';
+
+/** The log that crashes leave their traces in: the first that is a file. Undefined when standard error is one of the logs itself, or none is a file. */
+export function crashLog(errorLogs: readonly ErrorLogSpec[]): string | undefined {
+  if (errorLogs.some(({ to }) => to.kind === 'stderr')) {
+    return undefined;
+  }
+  for (const { to } of errorLogs) {
+    if (to.kind === 'file') {
+      return to.path;
+    }
+  }
+  return undefined;
+}
+
+/** True when descriptor 2 leads to that log, as it does in a daemon. */
+export function isStandardError(errorLogs: readonly ErrorLogSpec[], files: LogFiles): boolean {
+  const path = crashLog(errorLogs);
+  return path !== undefined && files.open(path).leadsTo(fstatSync(2));
+}
+
+/**
+ * Puts that log onto descriptor 2, unless it is there: after a rotation, or with another configuration, what a crash prints goes where the other
+ * lines go, and the old file's space becomes free. nginx: ngx_log_redirect_stderr.
+ */
+export function redirectStandardError(errorLogs: readonly ErrorLogSpec[], files: LogFiles): void {
+  const path = crashLog(errorLogs);
+  if (path !== undefined && !files.open(path).leadsTo(fstatSync(2))) {
+    files.replaceStandardError(path);
+  }
+}
