@@ -9,6 +9,7 @@ import type { ConnectionCounters } from './counters.js';
 import type { DebugClients } from './debug-clients.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from './head-parser.js';
 import { Http1Connection } from './http1-connection.js';
+import { IdleQueue } from './idle-queue.js';
 import { type Opened, Opening } from './opening.js';
 import type { Request } from './request.js';
 import type { AddressRuntime, ListenerRuntime } from './runtime-types.js';
@@ -20,7 +21,6 @@ const SPARE_PARSERS = 64;
 /** A client connection in whatever state, as far as all of them together are concerned. */
 interface Held {
   drain(now: number): void;
-  closeIdle(): boolean;
   kill(): void;
 }
 
@@ -31,12 +31,15 @@ export class Acceptor {
   readonly turnEnd = new TurnEnd();
   /** The worker is leaving: responses say `Connection: close`. */
   draining = false;
+  readonly idle = new IdleQueue();
   readonly #connections = new Set<Held>();
   readonly #maxConnections: number;
   readonly #debugClients: DebugClients | undefined;
   /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
   readonly #parsers: HeadParser[] = [];
   #serial = 0;
+  /** The second in which it was last said that connections are closed for new ones. */
+  #reuseTold = -1;
   #onDrained: (() => void) | undefined = undefined;
 
   constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined) {
@@ -82,7 +85,7 @@ export class Acceptor {
       return;
     }
     this.counters.waiting++;
-    const opening = new TlsOpening(socket, address, id, (opened) => {
+    const opening = new TlsOpening(socket, address, id, this.idle, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) {
         this.connectionClosed(opening);
@@ -118,7 +121,7 @@ export class Acceptor {
       return;
     }
     this.counters.waiting++;
-    const opening = new Opening(socket, address, id, (opened) => {
+    const opening = new Opening(socket, address, id, this.idle, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) this.connectionClosed(opening);
       else {
@@ -142,15 +145,15 @@ export class Acceptor {
     return ++this.#serial * this.env.workers + this.env.slot - this.env.workers + 1;
   }
 
-  /** Closes the connection that has been idle longest. nginx: ngx_drain_connections. */
+  /** Closes an idle connection for a new one. */
   #makeRoom(): boolean {
-    for (const connection of this.#connections) {
-      if (connection.closeIdle()) {
-        this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
-        return true;
-      }
+    if (!this.idle.closeOldest()) return false;
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#reuseTold) {
+      this.#reuseTold = second;
+      this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
     }
-    return false;
+    return true;
   }
 
   /** A parser for one head; it comes back by {@link giveParser}. */

@@ -16,6 +16,7 @@ import type { DebugClients } from './debug-clients.js';
 import { finalize, terminate } from './finalize.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from './head-parser.js';
 import { Http1Output } from './http1-output.js';
+import type { Idle } from './idle-queue.js';
 import type { Opened } from './opening.js';
 import { Request } from './request.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from './request-head.js';
@@ -33,7 +34,7 @@ const EMPTY = Buffer.alloc(0);
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
  * or closes it gently. nginx: ngx_http_request.c.
  */
-export class Http1Connection implements ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring {
+export class Http1Connection implements ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring, Idle {
   readonly id: number;
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
@@ -47,6 +48,8 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   readonly debugging: boolean;
   requests = 0;
   closed = false;
+  idleBefore: Idle | null = null;
+  idleAfter: Idle | null = null;
   #action: string | undefined = 'waiting for request';
 
   readonly #acceptor: Acceptor;
@@ -115,6 +118,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   /** Begins to read. */
   start(): void {
     this.#deadline.set(this.acceptedAt, this.#server.settings.clientHeaderTimeout);
+    this.#acceptor.idle.add(this);
     this.#socket.start(this);
   }
 
@@ -220,6 +224,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     this.#state = State.HEAD;
     this.#readingHead = true;
     this.#action = undefined;
+    this.#acceptor.idle.remove(this);
     const counters = this.#acceptor.counters;
     counters.waiting--;
     counters.reading++;
@@ -504,6 +509,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       const now = this.#inLoop ? this.#now : performance.now();
       this.#idleSince = now;
       this.#pipelined = this.#at < this.#end || this.#pending !== null;
+      if (!this.#pipelined) this.#acceptor.idle.add(this);
       this.#keepaliveMin = settings.keepaliveMinTimeout;
       this.#deadline.set(now, timeout);
       this.#acceptor.countStatus(r);
@@ -536,6 +542,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
       this.#close();
       return;
     }
+    this.#acceptor.idle.add(this);
     this.#lingerOn();
     this.#unpause();
   }
@@ -712,11 +719,9 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     }
   }
 
-  /** Closes an idle connection to make room for a new one. Returns false when it is busy. */
-  closeIdle(): boolean {
-    if (this.#state !== State.WAITING || this.requests === 0) return false;
+  /** Closes a connection that waits for a request, or for its client to leave, for a new one. */
+  closeIdle(): void {
     this.#close();
-    return true;
   }
 
   /** Ends the connection whatever it is doing: the worker must go. */
@@ -734,6 +739,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     else counters.writing--;
     this.#state = State.CLOSED;
     this.closed = true;
+    this.#acceptor.idle.remove(this);
     this.#deadline.close();
     this.#output.abandon();
     this.#pending = null;
