@@ -4,6 +4,7 @@ import { DirectWriter, REFUSED, WRITTEN } from './direct-writer.js';
 import { readInto } from './read-into.js';
 import { resetConnection } from './reset.js';
 import type { WriteRequest } from './stream-binding.js';
+import { withoutZone } from './zone-id.js';
 
 /** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
 const COPY_LIMIT = 32 * 1024;
@@ -28,11 +29,11 @@ export class NodeSocket implements ClientSocket {
   }
 
   remote(): SocketAddress {
-    return { address: this.#socket.remoteAddress, port: this.#socket.remotePort };
+    return { address: withoutZone(this.#socket.remoteAddress), port: this.#socket.remotePort };
   }
 
   local(): SocketAddress {
-    return { address: this.#socket.localAddress, port: this.#socket.localPort };
+    return { address: withoutZone(this.#socket.localAddress), port: this.#socket.localPort };
   }
 
   get empty(): boolean {

@@ -6,6 +6,7 @@ import { JOIN_LIMIT, offerTo } from './direct-writer.js';
 import { joined, keepJoined } from './joined.js';
 import { NodeSocket } from './node-socket.js';
 import { keepRequest, type StreamBinding, type StreamHandle, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
+import { withoutZone } from './zone-id.js';
 
 interface Address {
   address?: string | undefined;
@@ -51,6 +52,7 @@ function onRead(this: ConnectionHandle): void {
 export function remoteOf(handle: ConnectionHandle): SocketAddress {
   const peer: Address = {};
   handle.getpeername?.(peer);
+  peer.address = withoutZone(peer.address);
   return peer;
 }
 
@@ -58,6 +60,7 @@ export function remoteOf(handle: ConnectionHandle): SocketAddress {
 export function localOf(handle: ConnectionHandle): SocketAddress {
   const local: Address = {};
   handle.getsockname?.(local);
+  local.address = withoutZone(local.address);
   if (local.address === lastLocal) local.address = lastLocal;
   else lastLocal = local.address;
   return local;

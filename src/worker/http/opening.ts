@@ -3,6 +3,7 @@ import { ERROR, INFO, type Level } from '../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../shared/log/log-line.js';
 import type { SocketAddress } from '../../shared/net/client-socket.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../shared/net/proxy-protocol.js';
+import { withoutZone } from '../../shared/net/zone-id.js';
 import { Deadline, type Expiring } from './deadline.js';
 import type { Idle, IdleQueue } from './idle-queue.js';
 import type { AddressRuntime, TlsAccepted } from './runtime-types.js';
@@ -56,7 +57,8 @@ export class Opening implements Expiring, Idle, LogSubject {
   }
 
   logContext(): LogContext {
-    return { action: this.#action, client: this.#socket.remoteAddress, server: `${this.#socket.localAddress}:${this.#socket.localPort}` };
+    const { remoteAddress, localAddress, localPort } = this.#socket;
+    return { action: this.#action, client: withoutZone(remoteAddress), server: `${withoutZone(localAddress)}:${localPort}` };
   }
 
   start(): void {
