@@ -27,7 +27,7 @@ import type { AddressRuntime, ServerRuntime } from './runtime-types.js';
 const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
 
 /** Bytes of a next request that are read ahead while one is being answered. */
-const READ_AHEAD = 64 * 1024;
+const READ_AHEAD = 2 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
@@ -262,6 +262,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
     counters.changed();
     takeHead(r, head);
     this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
+    if (this.#framing !== null) this.#socket.expectMuch(true);
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
     if (code !== HEAD_DONE) {
       if (head.error !== '') r.log(INFO, head.error);
@@ -490,6 +491,7 @@ export class Http1Connection implements ClientConnection, ClientStream, HeadOwne
   #afterResponse(r: Request): void {
     const settings = r.location.settings;
     const counters = this.#acceptor.counters;
+    if (this.#framing !== null) this.#socket.expectMuch(false);
     this.#framing = null;
     if (this.#ended && this.#pending === null && this.#at >= this.#end) {
       this.#close();
