@@ -3,6 +3,7 @@ import { SqliteZoneStore } from '../shared/zone/store.js';
 import { Acceptor } from './http/acceptor.js';
 import { ConnectionCounters } from './http/counters.js';
 import { DebugClients } from './http/debug-clients.js';
+import { DescriptorGate } from './http/descriptor-gate.js';
 import type { Request } from './http/request.js';
 import { language } from './language.js';
 import type { WorkerEnv } from './module.js';
@@ -35,7 +36,7 @@ export function serve(worker: WorkerProcess): Server {
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
-  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients);
+  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients, new DescriptorGate(worker.sockets, worker.log));
   for (const listener of http?.listeners ?? []) {
     worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
   }

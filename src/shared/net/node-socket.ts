@@ -28,6 +28,11 @@ export class NodeSocket implements ClientSocket {
     this.#direct = new DirectWriter(socket, this.#onFlushed, tls, last);
   }
 
+  /** The connection's descriptor; -1 where there is none. */
+  get fd(): number {
+    return (this.#socket as unknown as { readonly _handle: { readonly fd?: number } | null })._handle?.fd ?? -1;
+  }
+
   remote(): SocketAddress {
     return { address: withoutZone(this.#socket.remoteAddress), port: this.#socket.remotePort };
   }

@@ -93,6 +93,11 @@ export class PlainSocket implements ClientSocket {
     handle.client = this;
   }
 
+  /** The connection's descriptor. */
+  get fd(): number {
+    return this.#handle.fd ?? -1;
+  }
+
   remote(): SocketAddress {
     return remoteOf(this.#handle);
   }

@@ -7,6 +7,7 @@ import { canBePlain, PlainSocket } from '../../shared/net/plain-socket.js';
 import type { WorkerEnv } from '../module.js';
 import type { ConnectionCounters } from './counters.js';
 import type { DebugClients } from './debug-clients.js';
+import type { DescriptorGate } from './descriptor-gate.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from './head-parser.js';
 import { Http1Connection } from './http1-connection.js';
 import { IdleQueue } from './idle-queue.js';
@@ -35,6 +36,7 @@ export class Acceptor {
   readonly #connections = new Set<Held>();
   readonly #maxConnections: number;
   readonly #debugClients: DebugClients | undefined;
+  readonly #gate: DescriptorGate;
   /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
   readonly #parsers: HeadParser[] = [];
   #serial = 0;
@@ -42,11 +44,12 @@ export class Acceptor {
   #reuseTold = -1;
   #onDrained: (() => void) | undefined = undefined;
 
-  constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined) {
+  constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined, gate: DescriptorGate) {
     this.env = env;
     this.counters = counters;
     this.#maxConnections = maxConnections;
     this.#debugClients = debugClients;
+    this.#gate = gate;
   }
 
   /** Makes the server object that takes a listener's connections. */
@@ -60,7 +63,8 @@ export class Acceptor {
   }
 
   /** Counts a new connection. Returns false when there is no room for it. */
-  #admit(): boolean {
+  #admit(fd: number): boolean {
+    this.#gate.accepted(fd);
     this.counters.accepted++;
     this.counters.changed();
     if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
@@ -73,7 +77,7 @@ export class Acceptor {
   }
 
   #acceptPlain(listener: ListenerRuntime, socket: PlainSocket): void {
-    if (!this.#admit()) {
+    if (!this.#admit(socket.fd)) {
       socket.close();
       return;
     }
@@ -109,11 +113,11 @@ export class Acceptor {
   }
 
   #accept(listener: ListenerRuntime, socket: Socket): void {
-    if (!this.#admit()) {
+    const plain = new NodeSocket(socket, false);
+    if (!this.#admit(plain.fd)) {
       socket.destroy();
       return;
     }
-    const plain = new NodeSocket(socket, false);
     const address = addressOf(listener, plain);
     const id = this.#nextId();
     if (address.tls === undefined && !address.proxyProtocol) {
@@ -172,6 +176,7 @@ export class Acceptor {
     if (!this.#connections.delete(connection)) return;
     this.counters.active--;
     this.counters.changed();
+    this.#gate.released();
     if (this.draining && this.#connections.size === 0) this.#onDrained?.();
   }
 
