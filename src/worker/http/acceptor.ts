@@ -44,7 +44,13 @@ export class Acceptor {
   #reuseTold = -1;
   #onDrained: (() => void) | undefined = undefined;
 
-  constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined, gate: DescriptorGate) {
+  constructor(
+    env: WorkerEnv,
+    counters: ConnectionCounters,
+    maxConnections: number,
+    debugClients: DebugClients | undefined,
+    gate: DescriptorGate,
+  ) {
     this.env = env;
     this.counters = counters;
     this.#maxConnections = maxConnections;
