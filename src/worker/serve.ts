@@ -4,6 +4,7 @@ import type { WorkerEnv } from './env.js';
 import { ConnectionCounters } from './http/connection/counters.js';
 import { DebugClients } from './http/connection/debug-clients.js';
 import { Acceptor } from './http/listening/acceptor.js';
+import { DescriptorGate } from './http/listening/descriptor-gate.js';
 import { endFailedRequest } from './http/request/at-work.js';
 import type { Request } from './http/request/request.js';
 import { language } from './language.js';
@@ -35,7 +36,7 @@ export function serve(worker: WorkerProcess): Server {
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
-  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients);
+  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients, new DescriptorGate(worker.sockets, worker.log));
   for (const listener of http?.listeners ?? []) {
     worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
   }

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { product } from '../support/binary.js';
 import { exchange, http, httpGet, pipeline, RawClient } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 // How request heads are read: the request line, header fields, Host, and what is refused.
 
@@ -177,6 +178,11 @@ t.test('request heads', async (t) => {
     for (const request of ['GET /x\r\n', 'GET /x\n', 'GET /x \r\n']) t.equal(await exchange(s, request), 'GET|/x||localhost||');
   });
 
+  t.test('and so does a refusal of another method', async (t) => {
+    for (const request of ['POST /x\r\n', 'HEAD /x\r\n'])
+      t.match(await exchange(s, request), /^<html>\r\n<head><title>400 Bad Request<[\s\S]*<\/html>\r\n$/);
+  });
+
   t.test('heads may come byte by byte', async (t) => {
     const client = await RawClient.connect(s);
     await client.sendSlowly([...'GET /slow?a=b HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n'], 1);
@@ -270,4 +276,30 @@ t.test('pipelined requests are answered in order', async (t) => {
   t.equal(head.header('Content-Length'), '20');
   t.equal((await client.response()).status, 400, 'the rest of the connection is lost with a bad request');
   t.equal(await client.rest(), '');
+});
+
+t.test('what a request line that cannot be read has no part of', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      'return 200; access_log %%DIR%%/parts.log parts;',
+      'log_format parts "$request_method|$request_uri|$uri|$document_uri|$server_protocol";',
+    ),
+  });
+  const rows = [
+    ['BAD^ / HTTP/1.1\r\n', '-|-|-|-|-'],
+    ['GET a HTTP/1.1\r\n', '-|-|-|-|-'],
+    ['POST /\r\n', '-|-|-|-|-'],
+    ['GET / HTTP/9.1\r\n', '-|-|-|-|'],
+    ['GET /%00 HTTP/1.1\r\n', 'GET|-|||HTTP/1.1'],
+    ['GET /a\r\n', 'GET|/a|/a|/a|-'],
+    ['GET /a?b HTTP/1.1\r\n\r\n', 'GET|/a?b|/a|/a|HTTP/1.1'],
+  ] as const;
+  for (const [request] of rows) await exchange(s, request);
+  t.strictSame(
+    await waitFor(() => {
+      const lines = s.read('parts.log').split('\n').slice(0, -1);
+      return lines.length === rows.length && lines;
+    }),
+    rows.map(([, parts]) => parts),
+  );
 });

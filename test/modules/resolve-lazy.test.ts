@@ -48,6 +48,10 @@ t.test('a name without an address is refused unless it is marked', async (t) => 
   const message = (line: string): Promise<string | undefined> =>
     configMessage(t, serverConf('location / { proxy_pass http://group; }', `upstream group { server ${line}; }`));
   t.match(await message('backend.invalid'), /host not found in upstream "backend.invalid"/);
+  const files = { 'servers.conf': Buffer.from('server 127.0.0.\xb2;', 'latin1') };
+  const included = serverConf('location / { proxy_pass http://group; }', 'upstream group { include servers.conf; }');
+  t.match(await configMessage(t, included, files), /host not found in upstream "127\.0\.0\./, 'Node takes the byte for 2');
+  t.match(await message('[fe80::1%lo]'), /invalid IPv6 address in upstream "\[fe80::1%lo\]"/);
   t.match(await message('backend.invalid resolve=lazy'), /no resolver defined to resolve names at run time in upstream "group"/);
   t.match(await message('backend.invalid resolve=later'), /invalid parameter "resolve=later"/);
 });

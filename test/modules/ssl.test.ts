@@ -146,6 +146,8 @@ t.test('certificates of clients', async (t) => {
   t.match(body(await get(server, '/', { servername: 'no-ca', ...client('other') })), /^FAILED:self-signed certificate CN=other/);
   t.match((await get(server, '/', { servername: 'crl', ...client('client') })).text, /The SSL certificate error/);
   await server.logged('client SSL certificate verify error: (23:certificate revoked)');
+  for (const host of ['on', 'ON', 'on.'])
+    t.match(body(await get(server, '/', { servername: 'On.', host, ...client('client') })), /^SUCCESS/, `a dot in the hello, ${host}`);
   t.match((await get(server, '/', { servername: 'on', host: 'optional', ...client('client') })).text, /^HTTP\/1\.1 421 /);
   await server.logged('client attempted to request the server name different from the one that was negotiated');
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {

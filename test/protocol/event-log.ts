@@ -93,7 +93,7 @@ function readRequest(bytes: Pieces, parser: HeadParser, own: HeadLimits, log: st
     log.push(`incomplete ${parser.inHeaders ? 'headers' : 'request line'} line=${quoted(head.line)}`);
     return false;
   }
-  if (head.version > 0) requestLine(head, log);
+  if (head.method !== '') requestLine(head, log);
   for (let i = 0; i < head.headers.length; i += 2) log.push(`header ${quoted(head.headers[i]!)}: ${quoted(head.headers[i + 1]!)}`);
   if (code !== HEAD_DONE) {
     log.push(`error ${code} ${quoted(head.error)}`);

@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly conf: string;
   /** Files under the prefix, written before the start. */
   readonly files?: Files;
+  /** A command that runs the server, which keeps its process. */
+  readonly within?: readonly string[];
   /** Further arguments. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -114,7 +116,7 @@ class RunningServer implements Server {
 
   async start(): Promise<void> {
     await this.configure(this.#options.conf);
-    const [command, ...first] = serverCommand();
+    const [command, ...first] = [...(this.#options.within ?? []), ...serverCommand()] as [string, ...string[]];
     const args = [...first, '-p', `${this.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', '-g', this.#globals()];
     // A process group of its own, so that teardown reaches workers whose master is gone.
     const child = spawn(command, [...args, ...(this.#options.args ?? [])], {

@@ -1,5 +1,5 @@
-import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { lookupHost } from '../lib/lookup-host.js';
+import { isPlainIp } from '../lib/zone-id.js';
 import { type Subject, VariableTable } from '../value/value.js';
 import { applyNodes, Draft, tableOf } from './apply.js';
 import type { Block } from './block.js';
@@ -105,14 +105,14 @@ function read<R extends Subject>(language: Language<R>, sources: Sources, origin
 
 function literal(host: string): readonly string[] | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  return isIP(bare) === 0 ? undefined : [bare];
+  return isPlainIp(bare) ? [bare] : undefined;
 }
 
 async function resolveHost(host: string): Promise<readonly string[] | undefined> {
   const known = literal(host);
   if (known !== undefined) return known;
   try {
-    return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+    return await lookupHost(host);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
-import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { isIPv4, SocketAddress } from 'node:net';
+import { isPlainIpv6 } from '../lib/zone-id.js';
 
 /** The parts of a backend's address as a directive or a variable names it. nginx: ngx_url_t. */
 export interface BackendUrl {
@@ -72,7 +73,7 @@ function parseInet6(url: string, { defaultPort, uriPart }: UrlOptions): BackendU
   if (typeof port === 'string') return port;
   const literal = url.slice(1, bracket);
   if (literal === '') return 'no host';
-  if (!isIPv6(literal)) return 'invalid IPv6 address';
+  if (!isPlainIpv6(literal)) return 'invalid IPv6 address';
   return { url, family: 'inet6', host: url.slice(0, bracket + 1), ...port, uri, address: literal };
 }
 

@@ -37,6 +37,8 @@ export interface ClientSocket {
   start(owner: SocketOwner): void;
   pause(): void;
   resume(): void;
+  /** Says whether more than a request's head is to come. Until then little is read at a time: whoever is not ready for it must keep it. */
+  expectMuch(much: boolean): void;
   /** Sends text (latin1) or bytes, which must not change until all is sent. Returns false when that takes time: `flushed` follows. */
   write(data: string | Buffer): boolean;
   /** Sends text, bytes and text. */

@@ -15,6 +15,8 @@ export interface SocketHandle {
   getsockname?(into: { address?: string; family?: string; port?: number }): number;
   setNoDelay?(on: boolean): number;
   listen(backlog: number): number;
+  readStart?(): number;
+  readStop?(): number;
   close(): void;
 }
 
@@ -153,6 +155,19 @@ export class ListenSocket {
     own._listen2(null, -1, -1, this.#spec.backlog);
     const accept = takers.get(server);
     if (accept !== undefined) this.#handle.onconnection = connectionMaker(accept);
+  }
+
+  /** Stops accepting until {@link resume}: connections wait in the backlog. Returns false where libuv does not let it. */
+  pause(): boolean {
+    // libuv has no call for that; but a stream that is no longer read is no longer watched, and a socket that was adopted counts as one.
+    if (this.#server === undefined || this.#handle.readStart?.() !== 0) return false;
+    this.#handle.readStop?.();
+    return true;
+  }
+
+  /** Accepts again. */
+  resume(): void {
+    if (this.#server !== undefined) this.#handle.listen(this.#spec.backlog);
   }
 
   /** Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { withoutZone } from '../lib/zone-id.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { DirectWriter, REFUSED, WRITTEN } from './direct-writer.js';
 import { readInto } from './read-into.js';
@@ -27,12 +28,17 @@ export class NodeSocket implements ClientSocket {
     this.#direct = new DirectWriter(socket, this.#onFlushed, tls, last);
   }
 
+  /** The connection's descriptor; -1 where there is none. */
+  get fd(): number {
+    return (this.#socket as unknown as { readonly _handle: { readonly fd?: number } | null })._handle?.fd ?? -1;
+  }
+
   remote(): SocketAddress {
-    return { address: this.#socket.remoteAddress, port: this.#socket.remotePort };
+    return { address: withoutZone(this.#socket.remoteAddress), port: this.#socket.remotePort };
   }
 
   local(): SocketAddress {
-    return { address: this.#socket.localAddress, port: this.#socket.localPort };
+    return { address: withoutZone(this.#socket.localAddress), port: this.#socket.localPort };
   }
 
   get empty(): boolean {
@@ -61,6 +67,9 @@ export class NodeSocket implements ClientSocket {
   resume(): void {
     this.#socket.resume();
   }
+
+  // Node reads as much as it likes.
+  expectMuch(): void {}
 
   write(data: string | Buffer): boolean {
     const code = this.#direct.write(data);

@@ -1,6 +1,7 @@
 // A client's connection without a `net.Socket`: libuv's handle and nothing else, so that neither an idle connection nor a request pays for
 // node:stream's two machines. Node has no public way to do that.
 import { Socket, type SocketConstructorOpts } from 'node:net';
+import { withoutZone } from '../lib/zone-id.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { JOIN_LIMIT, offerTo } from './direct-writer.js';
 import { joined, keepJoined } from './joined.js';
@@ -16,7 +17,8 @@ interface Address {
 export interface ConnectionHandle extends StreamHandle {
   /** How many bytes the kernel has not taken yet. */
   readonly writeQueueSize: number;
-  onread: ((this: ConnectionHandle) => void) | undefined;
+  /** What it returns is read into from then on. */
+  onread: ((this: ConnectionHandle) => Buffer | undefined) | undefined;
   /** What serves it. */
   client?: unknown;
   useUserBuffer(buffer: Buffer): void;
@@ -33,6 +35,8 @@ export interface ConnectionHandle extends StreamHandle {
 
 /** As much as libuv reads at once. */
 const READ_SIZE = 64 * 1024;
+/** Enough for nearly every request's head. */
+const HEAD_SIZE = 4 * 1024;
 const EOF = -4095;
 
 /** Most connections come to the same address, whose text they share. */
@@ -40,17 +44,19 @@ let lastLocal: string | undefined;
 
 // What all connections read into; it is used up before the next one is read.
 let buffer: Buffer | undefined;
+let headBuffer: Buffer | undefined;
 let state: Int32Array | undefined;
 let lengthAt = 0;
 
-function onRead(this: ConnectionHandle): void {
-  (this.client as PlainSocket).read(state![lengthAt]!);
+function onRead(this: ConnectionHandle): Buffer | undefined {
+  return (this.client as PlainSocket).read(state![lengthAt]!);
 }
 
 /** Where the other end of a connection is. */
 export function remoteOf(handle: ConnectionHandle): SocketAddress {
   const peer: Address = {};
   handle.getpeername?.(peer);
+  peer.address = withoutZone(peer.address);
   return peer;
 }
 
@@ -58,6 +64,7 @@ export function remoteOf(handle: ConnectionHandle): SocketAddress {
 export function localOf(handle: ConnectionHandle): SocketAddress {
   const local: Address = {};
   handle.getsockname?.(local);
+  local.address = withoutZone(local.address);
   if (local.address === lastLocal) local.address = lastLocal;
   else lastLocal = local.address;
   return local;
@@ -74,6 +81,9 @@ export class PlainSocket implements ClientSocket {
   /** Writes that the kernel did not take at once. */
   #waiting = 0;
   #reading = false;
+  /** What is read into, and whether that is to be the longer one. */
+  #buffer: Buffer | undefined = undefined;
+  #much = false;
   #closed = false;
   #closing = false;
 
@@ -81,6 +91,11 @@ export class PlainSocket implements ClientSocket {
     this.#node = streamBinding() as StreamBinding;
     this.#handle = handle;
     handle.client = this;
+  }
+
+  /** The connection's descriptor. */
+  get fd(): number {
+    return this.#handle.fd ?? -1;
   }
 
   remote(): SocketAddress {
@@ -111,23 +126,34 @@ export class PlainSocket implements ClientSocket {
     if (!first) return;
     if (buffer === undefined) {
       buffer = Buffer.allocUnsafeSlow(READ_SIZE);
+      headBuffer = Buffer.allocUnsafeSlow(HEAD_SIZE);
       state = this.#node.streamBaseState;
       lengthAt = this.#node.kReadBytesOrError;
     }
-    this.#handle.useUserBuffer(buffer);
+    this.#buffer = headBuffer as Buffer;
+    this.#handle.useUserBuffer(this.#buffer);
     this.#handle.onread = onRead;
     this.resume();
   }
 
-  /** So many bytes came into the common memory, or an error number. */
-  read(length: number): void {
-    if (this.#closed || length === 0) return;
-    if (length > 0) this.#owner!.received(buffer!, length, true);
+  /** So many bytes came into the common memory, or an error number. Returns what is to be read into from now on, if that changes. */
+  read(length: number): Buffer | undefined {
+    if (this.#closed || length === 0) return undefined;
+    const read = this.#buffer as Buffer;
+    if (length > 0) this.#owner!.received(read, length, true);
     else if (length === EOF) this.#owner!.clientEnded();
     else {
       this.#owner!.readFailed?.(length);
       this.close();
     }
+    const next = this.#much ? buffer : headBuffer;
+    if (next === read) return undefined;
+    this.#buffer = next;
+    return next;
+  }
+
+  expectMuch(much: boolean): void {
+    this.#much = much;
   }
 
   pause(): void {

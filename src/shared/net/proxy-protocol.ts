@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import { formatIpv6 } from '../lib/format-ipv6.js';
+import { isPlainIp } from '../lib/zone-id.js';
 
 /** What a PROXY protocol header said. */
 export interface ProxyProtocolHeader {
@@ -47,8 +47,7 @@ function readVersion1(bytes: Buffer): ProxyProtocolResult {
   const found = /^PROXY TCP([46]) ([^ ]+) ([^ ]+) (\d{1,5}) (\d{1,5})$/.exec(line);
   if (found === null) return broken(bytes);
   const [, , source, destination, from, to] = found as unknown as [string, string, string, string, string, string];
-  const valid = (address: string): boolean => isIPv4(address) || isIPv6(address);
-  if (!valid(source) || !valid(destination) || Number(from) > 65535 || Number(to) > 65535) return broken(bytes);
+  if (!isPlainIp(source) || !isPlainIp(destination) || Number(from) > 65535 || Number(to) > 65535) return broken(bytes);
   return {
     kind: 'header',
     header: {

@@ -177,6 +177,9 @@ export class TlsSocket implements ClientSocket {
     if (this.#cipher!.readStart() !== 0) this.close();
   }
 
+  // A record is read as a whole.
+  expectMuch(): void {}
+
   /** A write is under way. A cipher takes no other one until it is over, and Node ends the process if it gets one. */
   #busy(): boolean {
     if (this.#last === undefined) return false;

@@ -25,7 +25,7 @@ const MAX_FRAGMENT = 16384;
 export interface Choice {
   /** The server that the client named in its hello, or the address's default server. */
   readonly server: ServerRuntime;
-  /** The name in the hello, in lower case, when a server answers to it. */
+  /** The name in the hello, in lower case and without a trailing dot, when a server answers to it. */
   readonly serverName: string | undefined;
   /** Whose context this is. */
   readonly tls: ServerTls;
@@ -71,7 +71,7 @@ export function choose(
   try {
     return {
       server,
-      serverName: asked === undefined ? undefined : name?.toLowerCase(),
+      serverName: asked === undefined ? undefined : host,
       tls,
       context: tls.contextFor(() => requestFor(server)),
       verify: (own.ready ? own : tls).settings.verify !== 'off',

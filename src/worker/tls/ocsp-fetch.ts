@@ -1,5 +1,5 @@
-import { lookup } from 'node:dns';
 import { connect, isIP, type Socket } from 'node:net';
+import { lookupHost } from '../../shared/lib/lookup-host.js';
 import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../resolver/resolver.js';
 
 /** Where a responder is asked. */
@@ -78,15 +78,10 @@ class Question {
       });
       if (this.#ended) this.#cancelResolve = undefined;
     } else if (system) {
-      lookup(host, { all: true }, (error, found) => {
-        if (error !== null) this.#end(undefined, `${host} could not be resolved (${error.code})`);
-        else
-          this.#connect(
-            found.map(({ address }) => address),
-            0,
-            '',
-          );
-      });
+      lookupHost(host).then(
+        (addresses) => this.#connect(addresses, 0, ''),
+        (error: NodeJS.ErrnoException) => this.#end(undefined, `${host} could not be resolved (${error.code})`),
+      );
     } else this.#end(undefined, `no resolver defined to resolve ${host}`);
   }
 

@@ -114,7 +114,14 @@ class Handshake {
       ALPNProtocols: PROTOCOLS,
     });
     events.begin(secured);
+    // The socket is half open after that, and node:tls waits on.
+    const gone = (): void => {
+      this.#end({ level: INFO, message: CLOSED_BY_PEER });
+      secured.destroy();
+    };
+    secured.on('end', gone);
     secured.on('secure', () => {
+      secured.removeListener('end', gone);
       (secured as unknown as ServerSocket)._releaseControl();
       if (choice.maxFragment > 0) secured.setMaxSendFragment(choice.maxFragment);
       const owner: CipherOwner = {

@@ -117,3 +117,23 @@ t.test('the connection of a tunnel becomes one of Node, and its bytes still come
   t.equal((await all) === sent, true);
   await owner.until(() => owner.events.includes('closed'));
 });
+
+t.test('little is read at a time until much is expected', async (t) => {
+  const { client, socket, owner } = await pair(t);
+  const sizes: number[] = [];
+  const received = owner.received.bind(owner);
+  owner.received = (bytes, length) => {
+    sizes.push(length);
+    return received(bytes, length);
+  };
+  const total = 100_000;
+  client.write(Buffer.alloc(total, 'x'));
+  await owner.until(() => owner.text.length === total);
+  t.ok(Math.max(...sizes) <= 4096);
+  socket.expectMuch(true);
+  sizes.length = 0;
+  client.write(Buffer.alloc(total, 'y'));
+  await owner.until(() => owner.text.length === 2 * total);
+  t.ok(Math.max(...sizes) > 4096);
+  t.equal(owner.text, 'x'.repeat(total) + 'y'.repeat(total));
+});

@@ -22,7 +22,13 @@ t.test('version 1', async (t) => {
   });
   t.match(readProxyProtocol(Buffer.from('PROXY UNKNOWN whatever\r\n')), { kind: 'header', header: undefined, size: 24 });
   for (let end = 1; end < 41; end++) t.equal(readProxyProtocol(bytes.subarray(0, end)).kind, 'more', `${end} bytes`);
-  for (const line of ['PROXY TCP4 192.0.2.1 x 1 2', 'PROXY TCP4 192.0.2.1 192.0.2.2 1 99999', 'PROXY TCP5 a b 1 2', 'GET / HTTP/1.1']) {
+  for (const line of [
+    'PROXY TCP4 192.0.2.1 x 1 2',
+    'PROXY TCP4 192.0.2.1 192.0.2.2 1 99999',
+    'PROXY TCP5 a b 1 2',
+    'PROXY TCP6 fe80::1%eth0 ::1 1 2',
+    'GET / HTTP/1.1',
+  ]) {
     t.match(readProxyProtocol(Buffer.from(`${line}\r\n`)), { kind: 'invalid', message: `broken header: "${line}"` });
   }
 });

@@ -10,6 +10,7 @@ import { Deadline, type Expiring } from '../../io/deadline.js';
 import { asksForCertificates, checkClientCertificate } from '../../tls/request-check.js';
 import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
 import type { DebugClients } from '../connection/debug-clients.js';
+import type { Idle } from '../connection/idle-queue.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
@@ -29,14 +30,14 @@ import { Http1Output } from './http1-output.js';
 const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
 
 /** Bytes of a next request that are read ahead while one is being answered. */
-const READ_AHEAD = 64 * 1024;
+const READ_AHEAD = 2 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
  * or closes it gently. nginx: ngx_http_request.c.
  */
-export class Http1Connection implements HeldConnection, ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring {
+export class Http1Connection implements HeldConnection, ClientConnection, ClientStream, HeadOwner, SocketOwner, LogSubject, Expiring, Idle {
   readonly id: number;
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
@@ -50,6 +51,8 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
   readonly debugging: boolean;
   requests = 0;
   closed = false;
+  idleBefore: Idle | null = null;
+  idleAfter: Idle | null = null;
   #action: string | undefined = 'waiting for request';
 
   readonly #host: ConnectionHost;
@@ -122,6 +125,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
   /** Begins to read. */
   start(): void {
     this.#deadline.set(this.acceptedAt, this.#server.settings.clientHeaderTimeout);
+    this.#host.idle.add(this);
     this.#socket.start(this);
     if (this.debugging || this.#log.level >= DEBUG) this.#note(DEBUG, `accept: ${this.remoteAddress}:${this.remotePort}`, this);
   }
@@ -243,6 +247,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.#state = State.HEAD;
     this.#readingHead = true;
     this.#action = undefined;
+    this.#host.idle.remove(this);
     const counters = this.#host.counters;
     counters.waiting--;
     counters.reading++;
@@ -280,6 +285,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     counters.changed();
     takeHead(r, head);
     this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
+    if (this.#framing !== null) this.#socket.expectMuch(true);
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
     if (code !== HEAD_DONE) {
       if (head.error !== '') r.log(INFO, head.error);
@@ -508,6 +514,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
   #afterResponse(r: Request): void {
     const settings = r.location.settings;
     const counters = this.#host.counters;
+    if (this.#framing !== null) this.#socket.expectMuch(false);
     this.#framing = null;
     if (this.#ended && this.#pending === null && this.#at >= this.#end) {
       this.#close();
@@ -527,6 +534,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
       const now = this.#inLoop ? this.#now : performance.now();
       this.#idleSince = now;
       this.#pipelined = this.#at < this.#end || this.#pending !== null;
+      if (!this.#pipelined) this.#host.idle.add(this);
       this.#keepaliveMin = settings.keepaliveMinTimeout;
       this.#deadline.set(now, timeout);
       this.#host.countStatus(r);
@@ -559,6 +567,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
       this.#close();
       return;
     }
+    this.#host.idle.add(this);
     this.#lingerOn();
     this.#unpause();
   }
@@ -751,11 +760,9 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     }
   }
 
-  /** Closes an idle connection to make room for a new one. Returns false when it is busy. */
-  closeIdle(): boolean {
-    if (this.#state !== State.WAITING || this.requests === 0) return false;
+  /** Closes a connection that waits for a request, or for its client to leave, for a new one. */
+  closeIdle(): void {
     this.#close();
-    return true;
   }
 
   /** Ends the connection whatever it is doing: the worker must go. */
@@ -773,6 +780,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     else counters.writing--;
     this.#state = State.CLOSED;
     this.closed = true;
+    this.#host.idle.remove(this);
     this.#deadline.close();
     this.#output.abandon();
     this.#pending = null;

@@ -8,11 +8,13 @@ import type { WorkerEnv } from '../../env.js';
 import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
 import type { ConnectionCounters } from '../connection/counters.js';
 import type { DebugClients } from '../connection/debug-clients.js';
+import { IdleQueue } from '../connection/idle-queue.js';
 import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
+import type { DescriptorGate } from './descriptor-gate.js';
 import { Opening } from './opening.js';
 import { TlsOpening } from './tls-opening.js';
 
@@ -24,19 +26,30 @@ export class Acceptor implements ConnectionHost {
   readonly env: WorkerEnv;
   /** The worker is leaving: responses say `Connection: close`. */
   draining = false;
+  readonly idle = new IdleQueue();
   readonly #connections = new Set<HeldConnection>();
   readonly #maxConnections: number;
   readonly #debugClients: DebugClients | undefined;
+  readonly #gate: DescriptorGate;
   /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
   readonly #parsers: HeadParser[] = [];
   #serial = 0;
+  /** The second in which it was last said that connections are closed for new ones. */
+  #reuseTold = -1;
   #onDrained: (() => void) | undefined = undefined;
 
-  constructor(env: WorkerEnv, counters: ConnectionCounters, maxConnections: number, debugClients: DebugClients | undefined) {
+  constructor(
+    env: WorkerEnv,
+    counters: ConnectionCounters,
+    maxConnections: number,
+    debugClients: DebugClients | undefined,
+    gate: DescriptorGate,
+  ) {
     this.env = env;
     this.counters = counters;
     this.#maxConnections = maxConnections;
     this.#debugClients = debugClients;
+    this.#gate = gate;
   }
 
   /** Makes the server object that takes a listener's connections. */
@@ -50,7 +63,8 @@ export class Acceptor implements ConnectionHost {
   }
 
   /** Counts a new connection. Returns false when there is no room for it. */
-  #admit(): boolean {
+  #admit(fd: number): boolean {
+    this.#gate.accepted(fd);
     this.counters.accepted++;
     this.counters.changed();
     if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
@@ -63,7 +77,7 @@ export class Acceptor implements ConnectionHost {
   }
 
   #acceptPlain(listener: ListenerRuntime, socket: PlainSocket): void {
-    if (!this.#admit()) {
+    if (!this.#admit(socket.fd)) {
       socket.close();
       return;
     }
@@ -76,7 +90,7 @@ export class Acceptor implements ConnectionHost {
     }
     this.counters.waiting++;
     this.counters.changed();
-    const opening = new TlsOpening(socket, address, id, (opened) => {
+    const opening = new TlsOpening(socket, address, id, this.idle, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) {
         this.connectionClosed(opening);
@@ -100,11 +114,11 @@ export class Acceptor implements ConnectionHost {
   }
 
   #accept(listener: ListenerRuntime, socket: Socket): void {
-    if (!this.#admit()) {
+    const plain = new NodeSocket(socket, false);
+    if (!this.#admit(plain.fd)) {
       socket.destroy();
       return;
     }
-    const plain = new NodeSocket(socket, false);
     const address = addressOf(listener, plain);
     const id = this.#nextId();
     if (address.tls === undefined && !address.proxyProtocol) {
@@ -113,7 +127,7 @@ export class Acceptor implements ConnectionHost {
     }
     this.counters.waiting++;
     this.counters.changed();
-    const opening = new Opening(socket, address, id, (opened) => {
+    const opening = new Opening(socket, address, id, this.idle, (opened) => {
       this.counters.waiting--;
       if (opened === undefined) this.connectionClosed(opening);
       else {
@@ -137,15 +151,15 @@ export class Acceptor implements ConnectionHost {
     return ++this.#serial * this.env.workers + this.env.slot - this.env.workers + 1;
   }
 
-  /** Closes the connection that has been idle longest. nginx: ngx_drain_connections. */
+  /** Closes an idle connection for a new one. */
   #makeRoom(): boolean {
-    for (const connection of this.#connections) {
-      if (connection.closeIdle()) {
-        this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
-        return true;
-      }
+    if (!this.idle.closeOldest()) return false;
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#reuseTold) {
+      this.#reuseTold = second;
+      this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
     }
-    return false;
+    return true;
   }
 
   /** A parser for one head; it comes back by {@link giveParser}. */
@@ -169,6 +183,7 @@ export class Acceptor implements ConnectionHost {
   /** Called by each connection as it ends. */
   connectionClosed(connection: HeldConnection): void {
     this.uncount(connection);
+    this.#gate.released();
     if (this.draining && this.#connections.size === 0) this.#onDrained?.();
   }
 

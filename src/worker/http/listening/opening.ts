@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
+import { withoutZone } from '../../../shared/lib/zone-id.js';
 import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { Idle, IdleQueue } from '../connection/idle-queue.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
 
@@ -16,31 +18,39 @@ export const isTls = (first: number): boolean => first === HANDSHAKE || (first &
  * A connection before its first request, where something comes before that: a PROXY protocol header, a TLS handshake.
  * nginx: ngx_http_ssl_handshake.
  */
-export class Opening implements Expiring, LogSubject {
+export class Opening implements Expiring, Idle, LogSubject {
   readonly connectionId: number;
+  idleBefore: Idle | null = null;
+  idleAfter: Idle | null = null;
+  readonly #idle: IdleQueue;
   readonly #socket: Socket;
   readonly #address: AddressRuntime;
   readonly #done: (opened: Opened | undefined) => void;
   readonly #deadline = new Deadline(this);
   #action: string;
   #proxyProtocol: ProxyProtocolHeader | undefined = undefined;
+  /** What came of a PROXY protocol header. */
+  #held: Buffer | null = null;
   #finished = false;
 
-  /** `done` is called once: with what was found, or with nothing when the connection was given up. */
-  constructor(socket: Socket, address: AddressRuntime, id: number, done: (opened: Opened | undefined) => void) {
+  /** It stands in the `idle` queue until a handshake begins. `done` is called once: with what was found, or with nothing when the connection was given up. */
+  constructor(socket: Socket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: Opened | undefined) => void) {
     this.#socket = socket;
     this.#address = address;
+    this.#idle = idle;
     this.connectionId = id;
     this.#done = done;
     this.#action = address.proxyProtocol ? 'reading PROXY protocol' : 'SSL handshaking';
   }
 
   logContext(): LogContext {
-    return { action: this.#action, client: this.#socket.remoteAddress, server: `${this.#socket.localAddress}:${this.#socket.localPort}` };
+    const { remoteAddress, localAddress, localPort } = this.#socket;
+    return { action: this.#action, client: withoutZone(remoteAddress), server: `${withoutZone(localAddress)}:${localPort}` };
   }
 
   start(): void {
     this.#deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    this.#idle.add(this);
     const socket = this.#socket;
     socket.on('readable', this.#readable);
     socket.on('end', this.#ended);
@@ -57,12 +67,15 @@ export class Opening implements Expiring, LogSubject {
 
   #proxyDone = false;
 
-  #proxyHeader(bytes: Buffer): void {
+  #proxyHeader(piece: Buffer): void {
+    const bytes = this.#held === null ? piece : Buffer.concat([this.#held, piece]);
     const result = readProxyProtocol(bytes);
     if (result.kind === 'more') {
-      this.#socket.unshift(bytes);
+      // Given back to the socket, they would be announced again at once, for ever.
+      this.#held = bytes;
       return;
     }
+    this.#held = null;
     if (result.kind === 'invalid') {
       this.#log(ERROR, result.message);
       this.#giveUp();
@@ -86,6 +99,7 @@ export class Opening implements Expiring, LogSubject {
       return;
     }
     this.#detach();
+    this.#idle.remove(this);
     this.#action = 'SSL handshaking';
     this.#address.tls!.accept(this.#socket, (result) => {
       if (this.#finished) return;
@@ -100,6 +114,7 @@ export class Opening implements Expiring, LogSubject {
     if (this.#finished) return;
     this.#finished = true;
     this.#detach();
+    this.#idle.remove(this);
     this.#deadline.close();
     this.#done({ tls, proxyProtocol: this.#proxyProtocol, plainOnTls });
   }
@@ -124,15 +139,15 @@ export class Opening implements Expiring, LogSubject {
   /** A handshake under way is finished: a request follows it. */
   drain(): void {}
 
-  closeIdle(): boolean {
+  closeIdle(): void {
     this.#giveUp();
-    return true;
   }
 
   #giveUp(): void {
     if (this.#finished) return;
     this.#finished = true;
     this.#detach();
+    this.#idle.remove(this);
     this.#deadline.close();
     this.#socket.on('error', () => {});
     this.#socket.destroy();

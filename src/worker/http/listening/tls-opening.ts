@@ -3,6 +3,7 @@ import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { PlainSocket } from '../../../shared/net/plain-socket.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { Idle, IdleQueue } from '../connection/idle-queue.js';
 import type { AddressRuntime, Handshaking, TlsAccepted } from '../request/address-runtime.js';
 import { isTls } from './opening.js';
 
@@ -13,10 +14,13 @@ export type TlsOpened =
   | { readonly tls: undefined; readonly bytes: Buffer; readonly length: number };
 
 /** The same as {@link Opening} for connections to ports for TLS that have no `net.Socket`. nginx: ngx_http_ssl_handshake. */
-export class TlsOpening implements Expiring, LogSubject, SocketOwner {
+export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   readonly connectionId: number;
   readonly remote: SocketAddress;
   readonly local: SocketAddress;
+  idleBefore: Idle | null = null;
+  idleAfter: Idle | null = null;
+  readonly #idle: IdleQueue;
   readonly #socket: PlainSocket;
   readonly #address: AddressRuntime;
   readonly #done: (opened: TlsOpened | undefined) => void;
@@ -27,12 +31,13 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   #handshake: Handshaking | undefined = undefined;
   #finished = false;
 
-  /** `done` is called once: with what was found, or with nothing when the connection was given up. */
-  constructor(socket: PlainSocket, address: AddressRuntime, id: number, done: (opened: TlsOpened | undefined) => void) {
+  /** It stands in the `idle` queue until a handshake begins. `done` is called once: with what was found, or with nothing when the connection was given up. */
+  constructor(socket: PlainSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {
     this.#socket = socket;
     this.remote = socket.remote();
     this.local = socket.local();
     this.#address = address;
+    this.#idle = idle;
     this.connectionId = id;
     this.#done = done;
   }
@@ -43,6 +48,7 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
 
   start(): void {
     this.deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    this.#idle.add(this);
     this.#socket.start(this);
   }
 
@@ -51,6 +57,7 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
       this.#finish({ tls: undefined, bytes, length });
       return true;
     }
+    this.#idle.remove(this);
     const piece = bytes.subarray(0, length);
     const whole = this.#held === null ? piece : Buffer.concat([this.#held, piece]);
     this.#handshake = this.#address.tls!.acceptPlain(this.#socket, whole, (result) => {
@@ -68,6 +75,7 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   #finish(opened: TlsOpened | undefined): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#idle.remove(this);
     if (opened === undefined) this.deadline.close();
     this.#done(opened);
   }
@@ -100,9 +108,8 @@ export class TlsOpening implements Expiring, LogSubject, SocketOwner {
   /** A handshake under way is finished: a request follows it. */
   drain(): void {}
 
-  closeIdle(): boolean {
+  closeIdle(): void {
     this.kill();
-    return true;
   }
 
   #log(level: Level, message: string): void {

@@ -8,6 +8,7 @@ import { methodBit } from './method.js';
 import { checkHead } from './request-checks.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, RequestHead } from './request-head.js';
 import {
+  HTTP_09,
   HTTP_10,
   HTTP_11,
   REQUEST_LINE_AGAIN,
@@ -230,9 +231,13 @@ export class HeadParser implements HostParts {
     if (code === REQUEST_LINE_AGAIN) return HEAD_AGAIN;
     if (code !== REQUEST_LINE_OK) {
       head.line = lineText(bytes, start, limit);
+      if (line.protocolStart !== -1) head.protocol = '';
       if (code === REQUEST_LINE_INVALID_METHOD) return this.#refuse(400, 'client sent invalid method');
       if (code === REQUEST_LINE_INVALID_VERSION) return this.#refuse(505, 'client sent invalid version');
-      if (code === REQUEST_LINE_INVALID_09_METHOD) return this.#refuse(400, 'client sent invalid method in HTTP/0.9 request');
+      if (code === REQUEST_LINE_INVALID_09_METHOD) {
+        head.version = HTTP_09;
+        return this.#refuse(400, 'client sent invalid method in HTTP/0.9 request');
+      }
       return this.#refuse(400, 'client sent invalid request');
     }
 

@@ -16,8 +16,8 @@ export class RequestHead {
   methodBit: number = METHOD.UNKNOWN;
   /** The whole request line; of a refused or unfinished one, what had arrived of it. */
   line = '';
-  /** The version's text as sent ("HTTP/1.1"); empty in HTTP/0.9. */
-  protocol = '';
+  /** The version's text as sent ("HTTP/1.1"); none in HTTP/0.9, and empty where it could not be read. */
+  protocol: string | undefined = undefined;
   /** Major * 1000 + minor; HTTP/0.9 is 9. 0 until the request line is read. */
   version = 0;
   /** The scheme of an absolute request target. */

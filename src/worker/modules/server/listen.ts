@@ -1,7 +1,8 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import type { HostRef } from '../../../shared/config/define.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
+import { isPlainIpv6 } from '../../../shared/lib/zone-id.js';
 import type { Context } from '../../module.js';
 
 /** Options that belong to a socket, whichever server names it. Undefined: not said. */
@@ -149,7 +150,7 @@ function parseAddress(text: string, ctx: Context): Place {
     const end = text.indexOf(']');
     const address = text.slice(1, end);
     if (end === -1) bad('invalid host');
-    if (!isIPv6(address)) bad('invalid IPv6 address');
+    if (!isPlainIpv6(address)) bad('invalid IPv6 address');
     const rest = text.slice(end + 1);
     if (rest !== '' && !rest.startsWith(':')) bad('invalid port');
     return { family: 'ipv6', address, host: undefined, ports: rest === '' ? [80] : parsePorts(rest.slice(1), bad) };

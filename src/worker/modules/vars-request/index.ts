@@ -41,6 +41,9 @@ function msec(): string {
   return `${Math.floor(now / 1000)}.${String(now % 1000).padStart(3, '0')}`;
 }
 
+/** A URI that could not be made is empty; of a line that could not be read there is none. */
+const uriOf = (r: Request): string | undefined => (r.uri === '' && r.main.method === '' ? undefined : r.uri);
+
 function setArgs(r: Request, value: string): void {
   r.args = value;
   r.validUnparsedUri = false;
@@ -48,10 +51,10 @@ function setArgs(r: Request, value: string): void {
 
 const variables: readonly Variable[] = [
   fixed('request', (r) => r.main.line),
-  fixed('request_method', (r) => r.main.method),
-  fixed('request_uri', (r) => r.unparsedUri),
-  live('uri', (r) => r.uri),
-  live('document_uri', (r) => r.uri),
+  fixed('request_method', (r) => r.main.method || undefined),
+  fixed('request_uri', (r) => r.unparsedUri || undefined),
+  live('uri', uriOf),
+  live('document_uri', uriOf),
   { name: 'args', cacheable: false, changeable: true, get: (r) => (r.args === '' ? undefined : r.args), set: setArgs },
   live('query_string', (r) => (r.args === '' ? undefined : r.args)),
   live('is_args', (r) => (r.args === '' ? '' : '?')),

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isPlainIp } from '../../../shared/lib/zone-id.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ConnectOptions } from '../connection/connector.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -9,8 +9,8 @@ const anyAddressProbed: ConnectOptions = { localAddress: undefined, localPort: u
 /** An address with an optional port, as `*_bind` takes it; undefined when it is none. nginx: ngx_parse_addr_port. */
 export function parseLocalAddress(text: string): { address: string; port: number | undefined } | undefined {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
-  const plain = bracketed ?? (isIP(text) !== 0 ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
-  if (plain === null || isIP(plain[1]!) === 0) return undefined;
+  const plain = bracketed ?? (isPlainIp(text) ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
+  if (plain === null || !isPlainIp(plain[1]!)) return undefined;
   if (plain[2] === undefined) return { address: plain[1]!, port: undefined };
   const port = Number(plain[2]);
   return port >= 1 && port <= 65535 ? { address: plain[1]!, port } : undefined;
