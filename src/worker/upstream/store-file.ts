@@ -4,16 +4,22 @@ import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import { CRIT } from '../../shared/log/level.js';
+import { Gathered } from '../body/gathered.js';
 import { mapPath } from '../http/map-path.js';
 import { openTempFile, type TempFile } from '../http/temp-file.js';
 import type { BodyTee } from './conf.js';
 import type { UpstreamRequest } from './engine.js';
 import { K } from './header-kinds.js';
 
+/** Bytes written to the file at once. */
+const WRITE_SIZE = 64 * 1024;
+
 /** Keeps a complete 200 response as a file of the document tree. nginx: ngx_http_upstream_store. */
 export class StoreFile implements BodyTee {
   readonly #u: UpstreamRequest;
   #file: TempFile | undefined = undefined;
+  /** What waits for more to be written with it. */
+  readonly #held = new Gathered();
   #length = 0;
   #failed = false;
 
@@ -21,16 +27,29 @@ export class StoreFile implements BodyTee {
     this.#u = u;
   }
 
-  write(piece: Buffer): void {
-    if (this.#failed || !this.#open()) return;
+  write(bytes: Buffer, start: number, end: number): void {
+    if (this.#failed) return;
+    this.#length += end - start;
+    if (this.#held.length + end - start < WRITE_SIZE) this.#held.add(bytes, start, end);
+    else if (this.#writeHeld()) this.#put(bytes, start, end);
+  }
+
+  /** Writes what waited for more. */
+  #writeHeld(): boolean {
+    for (const piece of this.#held.takeForFile()) if (!this.#put(piece, 0, piece.length)) return false;
+    return true;
+  }
+
+  #put(bytes: Buffer, start: number, end: number): boolean {
+    if (!this.#open()) return false;
     const file = this.#file!;
     try {
-      let offset = 0;
-      while (offset < piece.length) offset += writeSync(file.fd, piece, offset);
-      this.#length += piece.length;
+      for (let at = start; at < end; ) at += writeSync(file.fd, bytes, at, end - at);
+      return true;
     } catch (error) {
       this.#failed = true;
       this.#u.log(CRIT, `write() "${file.path}" failed (${errnoText(error)})`);
+      return false;
     }
   }
 
@@ -52,7 +71,7 @@ export class StoreFile implements BodyTee {
     if (this.#failed || head.status !== 200) return;
     if (head.contentLength !== -1 && head.contentLength !== this.#length) return;
     const path = conf.settings.store!.path === undefined ? mapPath(r) : conf.settings.store!.path.eval(r);
-    if (path === undefined || path === '' || !this.#open()) return;
+    if (path === undefined || path === '' || !this.#open() || !this.#writeHeld()) return;
     this.#move(this.#file!, path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path);
   }
 
