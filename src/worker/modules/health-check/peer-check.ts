@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { Gathered } from '../../body/gathered.js';
 import { backgroundRequest } from '../../http/background-request.js';
 import type { LocationRuntime } from '../../http/runtime-types.js';
 import { Attempt } from '../../upstream/attempt.js';
@@ -53,8 +54,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   /** An unfinished head, and how much of it has been read. */
   #held: Buffer | null = null;
   #heldAt = 0;
-  #body: Buffer[] = [];
-  #bodySize = 0;
+  readonly #body = new Gathered();
   #stopped = false;
 
   constructor(plan: CheckPlan, peer: Peer, verdict: number, result: (check: PeerCheck, failure: string | undefined) => void) {
@@ -86,8 +86,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     this.#u = u;
     this.#reader = reader;
     this.#held = null;
-    this.#body = [];
-    this.#bodySize = 0;
+    this.#body.clear();
     const attempt = new Attempt();
     attempt.peer = this.peer.name;
     r.upstream = u;
@@ -197,21 +196,21 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   #readBody(bytes: Buffer, start: number, end: number): void {
     const u = this.#u;
     const reader = this.#reader;
+    const behind = reader.complete && start < end;
     if (!reader.complete && !reader.body(u.head, u, this, bytes, start, end))
       this.#finish('reading upstream: upstream sent invalid response', false);
-    else if (reader.complete) this.#finishBody(reader.keepalive);
-    else if (this.#bodySize >= MAX_BODY) this.#finishBody(false);
+    else if (reader.complete) this.#finishBody(reader.keepalive && !behind);
+    else if (this.#body.length >= MAX_BODY) this.#finishBody(false);
   }
 
   /** Takes a piece of the body. */
   add(bytes: Buffer, start: number, end: number): void {
-    if (!this.plan.test.wantsBody || this.#bodySize >= MAX_BODY) return;
-    this.#body.push(Buffer.from(bytes.subarray(start, end)));
-    this.#bodySize += end - start;
+    if (!this.plan.test.wantsBody || this.#body.length >= MAX_BODY) return;
+    this.#body.add(bytes, start, end);
   }
 
   #finishBody(keepalive: boolean): void {
-    const text = Buffer.concat(this.#body).toString('latin1', 0, MAX_BODY);
+    const text = this.#body.joined().toString('latin1', 0, MAX_BODY);
     const failure = this.plan.test.testBody(this.#u.r, text);
     this.#finish(failure === undefined ? undefined : `checking ${failure}`, keepalive);
   }
