@@ -172,6 +172,10 @@ export class Request implements Subject, LogSubject {
   background = false;
   /** Subrequests that are still under way. */
   activeSubrequests = 0;
+  /** Of a main request: background subrequests that it does not end before. */
+  awaited = 0;
+  /** All else of it is over. */
+  awaiting = false;
   logged = false;
 
   /** `now`: the present moment on the monotonic clock. */

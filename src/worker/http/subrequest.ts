@@ -1,7 +1,8 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import type { BodyStage } from '../body/stage.js';
+import { OK } from '../phases/codes.js';
 import { runFromContent, startPhases } from '../phases/engine.js';
-import { abandonSubrequest } from './finalize.js';
+import { abandonSubrequest, finalize } from './finalize.js';
 import { extension } from './internal-redirect.js';
 import { METHOD } from './method.js';
 import { Request } from './request.js';
@@ -14,6 +15,8 @@ export interface SubrequestOptions {
   readonly keepMethod?: boolean;
   /** Nobody waits for it; it may outlive the parent's response. nginx: NGX_HTTP_SUBREQUEST_BACKGROUND. */
   readonly background?: boolean;
+  /** Of one in the background: the client's next request is taken up once it is over, as nginx does with all of them. */
+  readonly awaited?: boolean;
   /** The body is not wanted: the subrequest sends only its head. */
   readonly headerOnly?: boolean;
   /** It begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
@@ -70,18 +73,31 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     // A response may be made of any number of subrequests: those that are over are let go.
     sr.onFinish(() => r.main.forget(abandon));
   }
+  if (options.awaited) awaitEnd(sr);
   r.activeSubrequests++;
   if (options.clone) {
     sr.location = r.location;
     sr.validUnparsedUri = r.validUnparsedUri;
     sr.validLocation = r.validLocation;
     sr.contentHandler = r.contentHandler;
+    sr.captures = r.captures;
     sr.exten = r.exten;
     process.nextTick(runFromContent, sr);
     return sr;
   }
   process.nextTick(begin, sr);
   return sr;
+}
+
+/** Keeps the main request from its end until this one is over. nginx: ngx_http_finalize_connection with r->main->count. */
+function awaitEnd(sr: Request): void {
+  const { main } = sr;
+  main.awaited++;
+  sr.onFinish(() => {
+    main.awaited--;
+    // The end of a subrequest goes on after its callbacks.
+    if (main.awaiting && main.awaited === 0) process.nextTick(finalize, main, OK);
+  });
 }
 
 function begin(sr: Request): void {
