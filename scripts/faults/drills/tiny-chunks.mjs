@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net';
+import { availableParallelism, loadavg } from 'node:os';
 import { cpuOf } from '../../bench/measure.mjs';
 import { clients } from '../stage.mjs';
 
@@ -115,10 +116,15 @@ export default {
       const { answered, failed, why, slowest } = await load.stop();
       expect(failed === 0, `${name}: ${failed} of ${answered} bystanders' requests failed: ${JSON.stringify(why)}`);
       for (const { status } of answers) expect(status === '200', `${name}: status ${status}`);
-      expect(stage.short || slowest < 100, `${name}: a bystander waited ${Math.round(slowest)} ms`);
+      // On a crowded machine everybody waits, also for others' processes.
+      expect(
+        stage.short || slowest < 100 * Math.max(1, loadavg()[0] / availableParallelism()),
+        `${name}: a bystander waited ${Math.round(slowest)} ms`,
+      );
       figures[name] = {
         cpu: Math.round(cpu / 400) / 10,
         slowest: Math.round(slowest),
+        failed,
         memory: Math.round(memory - before),
         answer: answers[0].bytes,
       };
