@@ -15,7 +15,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['shared/net'],
   ['shared/lookup', 'shared/ipc'],
   // What knows no request: time and files, the syntax of heads, names looked up in DNS.
-  ['worker/env.ts', 'worker/io', 'worker/http/syntax', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/env.ts', 'worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/http/syntax'],
   // The request and its life: the contracts of streams, stages, phases and locations.
   ['worker/http/request', 'worker/worker-process.ts'],
   [

@@ -3,10 +3,16 @@ import t from 'tap';
 import { startCache, status } from '../support/cache.js';
 import { configMessage } from '../support/config-message.js';
 import { type OriginAnswer, startOrigin } from '../support/origin.js';
-import { http, httpGet, requestText } from '../support/raw-client.js';
+import { http, httpGet, RawClient, type Response, requestText } from '../support/raw-client.js';
+import { waitFor } from '../support/wait.js';
 
 /** Kept, and too old from the beginning. */
 const OLD = { 'X-Accel-Expires': '@1' };
+/** Kept, too old since a moment, and good while it is updated. */
+const tooOld = (): Record<string, string> => ({
+  'Cache-Control': 'stale-while-revalidate=600',
+  'X-Accel-Expires': `@${Math.floor(Date.now() / 1000) - 5}`,
+});
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString();
 
 t.test('headers of the response', async (t) => {
@@ -151,9 +157,10 @@ t.test('stale-if-error and stale-while-revalidate', async (t) => {
   const refresher = httpGet(s, '/while');
   await origin.received(count + 1);
   t.equal(await status(s, '/while'), 'UPDATING');
-  t.equal(await status(s, '/behind'), 'STALE', 'the refresh is nobody’s business');
+  const behind = async (): Promise<string | undefined> => (await http(s, requestText('GET', '/behind'))).header('x-status');
+  t.equal(await behind(), 'STALE', 'the response does not wait for the refresh');
   await origin.received(count + 2);
-  t.equal(await status(s, '/behind'), 'UPDATING');
+  t.equal(await behind(), 'UPDATING');
   release({ headers: { 'Cache-Control': 'max-age=60' }, body: 'new' });
   t.equal((await refresher).header('x-status'), 'EXPIRED');
   t.equal((await httpGet(s, '/while')).text, 'new');
@@ -174,6 +181,63 @@ t.test('proxy_cache_use_stale updating with proxy_cache_background_update', asyn
     t.equal(text, 'body 1');
   }
   t.equal(await status(s, '/a'), 'HIT');
+});
+
+t.test('stale-while-revalidate: who gets what while an entry is updated behind the clients, and after it', async (t) => {
+  let asked = 0;
+  let next: { readonly status?: number; readonly fresh?: boolean } = {};
+  let gate: Promise<void> | undefined;
+  const origin = await startOrigin(t, async ({ target }) => {
+    const n = ++asked;
+    const { status, fresh } = next;
+    await gate;
+    const validity = fresh ? { 'Cache-Control': 'max-age=600' } : tooOld();
+    return { status: status ?? 200, headers: status === undefined ? validity : {}, body: `${target} ${n}` };
+  });
+  const s = await startCache(t, origin, {
+    location: 'proxy_cache_background_update on;',
+    more: `location ~ ^/matched/(.*)$ {
+      proxy_cache_background_update on;
+      proxy_pass http://127.0.0.1:${origin.port}/got/$1;
+      add_header X-Status $upstream_cache_status always; }`,
+  });
+  const said = (response: Response): string => `${response.header('x-status')} ${response.text}`;
+  /** What a client gets whose connection stays open. */
+  const get = async (path: string): Promise<string> => said(await http(s, requestText('GET', path)));
+  /** The same for one who waits for the end of the connection, which comes after that of the update. */
+  const getWhole = async (path: string): Promise<string> => said(await httpGet(s, path));
+  for (const [path, target] of [
+    ['/a', '/a'],
+    ['/matched/b', '/got/b'],
+  ] as const) {
+    asked = 0;
+    next = {};
+    t.equal(await get(path), `MISS ${target} 1`);
+    let open = (): void => {};
+    gate = new Promise((done) => {
+      open = done;
+    });
+    const beginner = await RawClient.connect(s);
+    beginner.send(requestText('GET', path));
+    t.equal(said(await beginner.response()), `STALE ${target} 1`, 'it begins the update');
+    await waitFor(() => asked === 2, { what: () => `request 2 for ${target}; there were ${asked}` });
+    t.equal(await get(path), `UPDATING ${target} 1`);
+    t.equal(await get(path), `UPDATING ${target} 1`);
+    next = { status: 500 };
+    beginner.send(requestText('GET', path, { Connection: 'close' }));
+    gate = undefined;
+    open();
+    t.equal(said(await beginner.response()), `STALE ${target} 2`, 'its next request is taken up after the update, and begins another');
+    await beginner.closed();
+    t.equal(asked, 3);
+    t.equal(await getWhole(path), `STALE ${target} 2`, 'the next begins another, since that one has failed');
+    t.equal(asked, 4);
+    next = { fresh: true };
+    t.equal(await getWhole(path), `STALE ${target} 2`);
+    t.equal(await getWhole(path), `HIT ${target} 5`);
+    t.equal(await getWhole(path), `HIT ${target} 5`);
+    t.equal(asked, 5);
+  }
 });
 
 t.test('mistakes in proxy_cache_path and its kin', async (t) => {

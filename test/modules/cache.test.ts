@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { answer, bodyOf, files, purge, startCache, status } from '../support/cache.js';
+import { answer, bodyOf, fileOf, files, purge, startCache, status } from '../support/cache.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { runCli } from '../support/run-cli.js';
@@ -41,6 +44,29 @@ t.test('what is kept, why something is not, and what is said of it', async (t) =
   }
   const posted = await http(s, requestText('POST', '/a?b=c', { Connection: 'close' }));
   t.equal(posted.header('cache-status'), 'sluice; fwd=method; fwd-status=200');
+});
+
+t.test("a key that looks like the name of another key's variant", async (t) => {
+  const origin = await startOrigin(t, ({ body, header }) => ({
+    headers: { 'Cache-Control': 'max-age=600', Vary: 'X-Kind' },
+    body: `${body.toString('hex')} ${header('X-Kind')}`,
+  }));
+  const s = await startCache(t, origin, {
+    location: 'proxy_cache_key $request_body; proxy_cache_methods POST; client_body_in_single_buffer on;',
+  });
+  const post = (key: string, kind: string) => http(s, requestText('POST', '/', { 'X-Kind': kind, 'Content-Length': `${key.length}` }, key));
+  await post('a', '1');
+  await post('a', '2');
+  // What changed a moment ago is read again: only then it stays in memory.
+  await sleep(100);
+  const kept = await post('a', '2');
+  t.strictSame([kept.header('x-status'), kept.text], ['HIT', '61 2']);
+  const main = createHash('md5').update('a').digest();
+  const variant = createHash('md5').update(main).update('x-kind:2\r\n').digest('hex');
+  const other = await post(`\0${variant}`, '2');
+  t.equal(other.header('x-status'), 'MISS');
+  t.equal(other.text, `${Buffer.from(`\0${variant}`).toString('hex')} 2`);
+  t.ok(existsSync(fileOf(s.dir, `\0${variant}`)), 'its response is kept under its own name');
 });
 
 t.test('a purge in one worker is seen by all', async (t) => {

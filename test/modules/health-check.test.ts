@@ -172,6 +172,8 @@ t.test('health_check keepalive_time: checks share a connection', async (t) => {
     ),
   });
   t.equal((await origin.received(3)).connection, 1);
+  origin.answer('HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+  await waitFor(() => origin.connections() > 2, { what: () => 'other connections, since bytes are behind the response' });
 });
 
 t.test('one of several workers makes the checks, and another one when it dies', async (t) => {

@@ -1,9 +1,10 @@
 // Connections to backends that are kept, `$upstream_*` and interim answers.
+import { createServer, type Server, type Socket } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
-import { httpGet, type Response } from '../support/raw-client.js';
+import { http, httpGet, type Response, requestText } from '../support/raw-client.js';
 import { httpConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -172,4 +173,118 @@ t.test('messages', async (t) => {
   t.equal(await message('keepalive_timeout x;'), '"keepalive_timeout" directive invalid value in %%FILE%%:1');
   t.equal(await message('keepalive_time 1s; keepalive_time 1s;'), '"keepalive_time" directive is duplicate in %%FILE%%:1');
   if (!againstNginx) t.equal(await message('keepalive 1; keepalive 2;'), '"keepalive" directive is duplicate in %%FILE%%:1');
+});
+
+/** What a client gets who asks for what the backend has said, unasked, behind another response. */
+const FORGED = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged';
+
+t.test('bytes behind a response end the connection', async (t) => {
+  const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n';
+  const responses: Readonly<Record<string, string>> = {
+    '/head': `${ok}`,
+    '/no-content': 'HTTP/1.1 204 No Content\r\n\r\n',
+    '/not-modified': 'HTTP/1.1 304 Not Modified\r\n\r\n',
+    '/empty': 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+    '/length': `${ok}body`,
+    '/chunked': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n',
+    '/trailers': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nA: b\r\n\r\n',
+    '/page': 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
+    '/limited': `${ok}body`,
+    '/unbuffered': `${ok}body`,
+    '/cached': 'HTTP/1.1 204 No Content\r\nCache-Control: max-age=60\r\n\r\n',
+  };
+  const origin = await startOrigin(t, ({ target }) => (responses[target] === undefined ? { body: 'own' } : responses[target] + FORGED));
+  const s = await startServer(t, {
+    conf: httpConf(`
+      proxy_cache_path %%DIR%%/cache keys_zone=kept:1m;
+      upstream origin { server 127.0.0.1:${origin.port}; keepalive 1; }
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        proxy_http_version 1.1;
+        proxy_set_header Connection "";
+        location / { proxy_pass http://origin; }
+        location /trailers { proxy_pass http://origin; proxy_pass_trailers on; }
+        location /page { proxy_pass http://origin; proxy_intercept_errors on; error_page 404 = /own; }
+        location /limited { proxy_pass http://origin; proxy_limit_rate 4; }
+        location /unbuffered { proxy_pass http://origin; proxy_buffering off; }
+        location /cached { proxy_pass http://origin; proxy_cache kept; }
+      }`),
+  });
+  t.equal((await httpGet(s, '/own')).text, 'own');
+  for (const path of Object.keys(responses)) {
+    const before = origin.connections();
+    await http(s, requestText(path === '/head' ? 'HEAD' : 'GET', path));
+    t.equal((await httpGet(s, '/own')).text, 'own', path);
+    t.equal(origin.connections(), before + 1, `${path}: the next request has a connection of its own`);
+  }
+  // A connection that nobody uses ends when something comes on it.
+  const idle = await startOrigin(t, async ({ connection, nth }, reply) => {
+    await reply.write(`HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n${connection}/${nth}`);
+    if (nth === 2) await reply.write('x');
+    return undefined;
+  });
+  const kept = await startServer(t, {
+    conf: httpConf(`
+      upstream origin { server 127.0.0.1:${idle.port}; keepalive 1; }
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        location / { proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; }
+      }`),
+  });
+  t.equal((await httpGet(kept, '/')).text, '1/1');
+  t.equal((await httpGet(kept, '/')).text, '1/2');
+  await waitFor(() => idle.open() === 0, { what: () => 'the end of the idle connection' });
+  t.equal((await httpGet(kept, '/')).text, '2/1');
+});
+
+t.test('bytes behind a response of memcached or FastCGI end the connection', async (t) => {
+  let connections = 0;
+  const answers: Readonly<Record<string, string>> = { '/found': 'VALUE /found 0 4\r\nbody\r\nEND\r\n', '/missing': 'END\r\n' };
+  const memcached = createServer((socket) => {
+    connections++;
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const key = bytes.toString('latin1').slice(4, -2);
+      socket.write(
+        answers[key] === undefined ? `VALUE ${key} 0 3\r\nown\r\nEND\r\n` : `${answers[key]}VALUE /own 0 6\r\nforged\r\nEND\r\n`,
+      );
+    });
+  });
+  const sockets = new Set<Socket>();
+  memcached.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((done) => memcached.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    memcached.close();
+  });
+  const record = (type: number, content: string): string =>
+    String.fromCharCode(1, type, 0, 1, content.length >> 8, content.length & 255, 0, 0) + content;
+  const page = (text: string): string => record(6, `Content-Type: text/plain\r\n\r\n${text}`) + record(6, '') + record(3, '\0'.repeat(8));
+  let passes = 0;
+  const fastcgi = createServer((socket) => {
+    const nth = ++passes;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', () => socket.write(Buffer.from(nth === 1 ? page('body') + page('forged') : page('own'), 'latin1')));
+  });
+  await new Promise<void>((done) => fastcgi.listen(0, '127.0.0.1', done));
+  t.teardown(() => fastcgi.close());
+  const port = (server: Server): number => (server.address() as { port: number }).port;
+  const s = await startServer(t, {
+    conf: httpConf(`
+      upstream memcached { server 127.0.0.1:${port(memcached)}; keepalive 1; }
+      upstream fastcgi { server 127.0.0.1:${port(fastcgi)}; keepalive 1; }
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        location / { set $memcached_key $uri; memcached_pass memcached; }
+        location /fastcgi { fastcgi_pass fastcgi; fastcgi_keep_conn on; }
+      }`),
+  });
+  t.equal((await httpGet(s, '/found')).text, 'body');
+  t.equal((await httpGet(s, '/own')).text, 'own');
+  t.equal((await httpGet(s, '/missing')).status, 404);
+  t.equal((await httpGet(s, '/own')).text, 'own');
+  t.equal(connections, 3, 'the one without bytes behind its response is used again');
+  t.equal((await httpGet(s, '/fastcgi')).text, 'body');
+  t.equal((await httpGet(s, '/fastcgi')).text, 'own');
 });

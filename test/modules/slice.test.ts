@@ -28,6 +28,20 @@ const conf = (port: number, more = ''): string =>
     'proxy_temp_path %%DIR%%/temp; proxy_cache_path %%DIR%%/cache levels=1:2 keys_zone=Z:1m;',
   );
 
+t.test('slices of a location with captures are asked for at the same address', async (t) => {
+  const origin = await startOrigin(t, (request) => ranged(request));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location ~ ^/matched/(.*)$ { slice 50k; proxy_pass http://127.0.0.1:${origin.port}/got/$1; proxy_set_header Range $slice_range; }`,
+    ),
+  });
+  t.ok((await httpGet(s, '/matched/a')).body.equals(body));
+  t.strictSame(
+    origin.requests.map(({ target }) => target),
+    ['/got/a', '/got/a'],
+  );
+});
+
 t.test('a response in slices, from the backend and from the cache', async (t) => {
   const origin = await startOrigin(t, (request) => ranged(request));
   const s = await startServer(t, { conf: conf(origin.port) });

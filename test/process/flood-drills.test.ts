@@ -1,3 +1,3 @@
 import { testDrills } from '../support/drills.js';
 
-testDrills(['certificates', 'floods', 'worker-connections', 'endless-includes']);
+testDrills(['certificates', 'floods', 'tiny-chunks', 'worker-connections', 'endless-includes']);

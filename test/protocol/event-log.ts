@@ -1,7 +1,9 @@
-import { ChunkedDecoder } from '../../src/worker/http/syntax/chunked.js';
+import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from '../../src/worker/http/syntax/chunked-body.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadLimits, HeadParser } from '../../src/worker/http/syntax/head-parser.js';
 import type { RequestHead } from '../../src/worker/http/syntax/request-head.js';
 import { HTTP_11 } from '../../src/worker/http/syntax/request-line.js';
+import { Http1Reader } from '../../src/worker/upstream/response/http1-reader.js';
+import { UpstreamHead } from '../../src/worker/upstream/response/upstream-head.js';
 import { quoted } from '../support/case-bytes.js';
 
 /** nginx's limits, unless a case says otherwise. */
@@ -33,7 +35,8 @@ export function eventLog(input: Buffer, meta: Meta, size: number, first = 0): st
   for (let at = first; at < input.length; at += size) pieces.push(Buffer.from(input.subarray(at, at + size)));
   const bytes = new Pieces(pieces);
   if (meta.type === 'chunked') {
-    readChunked(bytes, meta, log);
+    if (meta.trailers === undefined) readChunked(bytes, log);
+    else readWithTrailers(bytes, meta.trailers, log);
     return log;
   }
   const own = { ...limits, ...meta };
@@ -100,7 +103,7 @@ function readRequest(bytes: Pieces, parser: HeadParser, own: HeadLimits, log: st
     return false;
   }
   log.push(`off=${bytes.offset} head length=${head.length}${['', ' close', ' keep-alive'][head.connection]}`);
-  if (head.chunked) return readChunked(bytes, {}, log);
+  if (head.chunked) return readChunked(bytes, log);
   if (head.contentLength >= 0) return readLength(bytes, head.contentLength, log);
   return head.version >= HTTP_11;
 }
@@ -124,19 +127,36 @@ function readLength(bytes: Pieces, length: number, log: string[]): boolean {
   return body.length === length;
 }
 
-function readChunked(bytes: Pieces, meta: Meta, log: string[]): boolean {
-  const decoder = new ChunkedDecoder(meta.trailers ?? 0);
+function readChunked(bytes: Pieces, log: string[]): boolean {
+  const decoder = new ChunkedBody(false);
   let body = '';
-  let status = 0;
-  while (!decoder.done && status === 0 && bytes.left()) {
-    status = decoder.read(bytes.piece, bytes.at, bytes.piece.length);
+  let code = CHUNK_AGAIN;
+  while (code === CHUNK_AGAIN && bytes.left()) {
+    code = decoder.read(bytes.piece, bytes.at, bytes.piece.length);
+    body += bytes.piece.toString('latin1', decoder.start, decoder.end);
     bytes.take(decoder.next);
-    if (decoder.piece !== null) body += decoder.piece.toString('latin1');
   }
-  const off = decoder.problem === '' ? `off=${bytes.offset} ` : '';
-  log.push(`${off}chunked body ${quoted(body)}${decoder.done || status !== 0 ? '' : ' incomplete'}`);
-  for (let i = 0; i < decoder.trailers.length; i += 2)
-    log.push(`trailer ${quoted(decoder.trailers[i]!)}: ${quoted(decoder.trailers[i + 1]!)}`);
-  if (status !== 0) log.push(`error ${status}${decoder.problem === '' ? '' : ` ${quoted(decoder.problem)}`}`);
-  return decoder.done;
+  log.push(`off=${bytes.offset} chunked body ${quoted(body)}${code === CHUNK_AGAIN ? ' incomplete' : ''}`);
+  if (code !== CHUNK_AGAIN && code !== CHUNK_DONE) log.push('error 400');
+  return code === CHUNK_DONE;
+}
+
+/** A body as a backend sends it, whose trailers are kept if they are not longer than `limit`. */
+function readWithTrailers(bytes: Pieces, limit: number, log: string[]): void {
+  const reader = new Http1Reader();
+  const head = new UpstreamHead();
+  const problems: string[] = [];
+  const reporter = { log: (_level: unknown, text: string) => void problems.push(text.replace('upstream ', '')) };
+  let body = '';
+  const sink = { add: (piece: Buffer, start: number, end: number) => void (body += piece.toString('latin1', start, end)) };
+  head.chunked = true;
+  reader.expectBody(head, false, true, limit);
+  let sound = true;
+  while (sound && !reader.complete && bytes.left()) {
+    sound = reader.body(head, reporter, sink, bytes.piece, bytes.at, bytes.piece.length);
+    bytes.take(reader.complete ? reader.next : bytes.piece.length);
+  }
+  log.push(`${sound ? `off=${bytes.offset} ` : ''}chunked body ${quoted(body)}`);
+  for (let i = 0; i < head.trailers.length; i += 3) log.push(`trailer ${quoted(head.trailers[i]!)}: ${quoted(head.trailers[i + 2]!)}`);
+  if (!sound) log.push(`error 400 ${quoted(problems.join(' '))}`);
 }

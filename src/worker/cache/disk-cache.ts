@@ -67,18 +67,19 @@ export class DiskCache implements TickTask {
 
   /** The entry of a key, of this very moment. A damaged file counts as none, and is reported. */
   find(key: string): Entry | undefined {
-    return this.#hotEntry(key) ?? this.#read(key, md5Hex(key), key);
+    return this.#hotEntry(key, key) ?? this.#read(key, md5Hex(key), key);
   }
 
   /** The entry of a variant of a key. */
   findVariant(hash: string, key: string): Entry | undefined {
     const name = `\0${hash}`;
-    return this.#hotEntry(name) ?? this.#read(name, hash, key);
+    return this.#hotEntry(name, key) ?? this.#read(name, hash, key);
   }
 
-  #hotEntry(name: string): Entry | undefined {
+  #hotEntry(name: string, key: string): Entry | undefined {
     const entry = this.#hot.get(name);
-    if (entry === undefined) return undefined;
+    // A key may look like the name of a variant, and clients may look for digests that are the same.
+    if (entry === undefined || entry.header.key !== key) return undefined;
     if (entry.checkedIn === this.#tick) return entry;
     const stat = statSync(fsPath(entry.path), NO_THROW);
     if (stat !== undefined && entry.isCurrent(stat)) {

@@ -183,7 +183,15 @@ export class LocationCache implements ResponseCache {
   /** Starts a request of our own that refreshes the entry while the client gets the old one. nginx: ngx_http_upstream_cache_background_update. */
   refreshBehind(u: UpstreamRequest, use: CacheUse): boolean {
     const { r } = u;
-    const sr = startSubrequest(r, { uri: r.uri, args: r.args, keepMethod: true, background: true, headerOnly: true, clone: true });
+    const sr = startSubrequest(r, {
+      uri: r.uri,
+      args: r.args,
+      keepMethod: true,
+      background: true,
+      awaited: true,
+      headerOnly: true,
+      clone: true,
+    });
     if (sr === undefined) return false;
     sr.onFinish(() => use.unlock());
     return true;

@@ -4,6 +4,7 @@ import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
 import type { Request } from '../http/request/request.js';
+import { Gathered } from '../io/gathered.js';
 import type { BodyTee } from '../upstream/exchange/conf.js';
 import { BlockSums, type EntryHeader, encodeHeader, tableChecksum } from './file-format.js';
 import { tempName } from './path.js';
@@ -26,8 +27,7 @@ export class CacheWriter implements BodyTee {
   readonly #folder: string;
   readonly #header: HeaderStart;
   readonly #sums = new BlockSums();
-  #pieces: Buffer[] = [];
-  #held = 0;
+  readonly #held = new Gathered();
   #length = 0;
   #headerLength = 0;
   #written = 0;
@@ -49,18 +49,21 @@ export class CacheWriter implements BodyTee {
     return this.#length;
   }
 
-  write(piece: Buffer): void {
+  write(bytes: Buffer, start: number, end: number): void {
     if (this.#failed) return;
-    this.#length += piece.length;
-    this.#sums.add(piece);
-    this.#pieces.push(piece);
-    this.#held += piece.length;
-    if (this.#held > IN_MEMORY) this.#attempt(() => this.#spill());
+    this.#length += end - start;
+    if (this.#held.length + end - start <= IN_MEMORY) this.#held.add(bytes, start, end);
+    else
+      this.#attempt(() => {
+        this.#spill();
+        this.#append(bytes.subarray(start, end));
+      });
   }
 
   /** Completes the file and moves it to its place. Returns its size, 0 when that failed. */
   commit(): number {
     if (this.#failed) return 0;
+    for (const piece of this.#held.pieces) this.#sums.add(piece);
     const table = this.#sums.table();
     const header = encodeHeader({ ...this.#header, bodyLength: this.#length }, tableChecksum(table));
     if (header === undefined) {
@@ -70,9 +73,9 @@ export class CacheWriter implements BodyTee {
     const done = this.#attempt(() => {
       if (this.#fd === -1) {
         this.#open();
-        this.#put(Buffer.concat([header, ...this.#pieces, table]), 0);
+        this.#put(Buffer.concat([header, ...this.#held.take(), table]), 0);
       } else {
-        this.#spill();
+        for (const piece of this.#held.takeForFile()) this.#writeBody(piece);
         this.#put(table, this.#headerLength + this.#written);
         this.#put(header, 0);
       }
@@ -87,7 +90,7 @@ export class CacheWriter implements BodyTee {
   /** Drops what was written. */
   abort(): void {
     this.#failed = true;
-    this.#pieces = [];
+    this.#held.clear();
     if (this.#fd !== -1) {
       closeSync(this.#fd);
       this.#fd = -1;
@@ -115,18 +118,24 @@ export class CacheWriter implements BodyTee {
     }
   }
 
+  /** Writes what is in memory to the file. */
   #spill(): void {
     if (this.#fd === -1) {
       const header = encodeHeader({ ...this.#header, bodyLength: 0 }, 0);
       this.#headerLength = header?.length ?? 0;
       this.#open();
     }
-    for (const piece of this.#pieces) {
-      this.#put(piece, this.#headerLength + this.#written);
-      this.#written += piece.length;
-    }
-    this.#pieces = [];
-    this.#held = 0;
+    for (const piece of this.#held.takeForFile()) this.#append(piece);
+  }
+
+  #append(piece: Buffer): void {
+    this.#sums.add(piece);
+    this.#writeBody(piece);
+  }
+
+  #writeBody(piece: Buffer): void {
+    this.#put(piece, this.#headerLength + this.#written);
+    this.#written += piece.length;
   }
 
   #open(): void {

@@ -52,3 +52,34 @@ t.test('backends that send without end share a turn of the event loop', async (t
   t.ok(a.state.reading && b.state.reading, 'both go on in the next');
   t.equal(b.pour(), 16);
 });
+
+t.test('a response that comes byte by byte is passed on by whole buffers', (t) => {
+  const sent: Buffer[] = [];
+  const kept: number[] = [];
+  const r = {
+    http: { fairShare: new FairShare() },
+    first: { send: (_r: Request, chunk: Buffer | null) => void (chunk !== null && sent.push(chunk)) },
+  } as unknown as Request;
+  const pipe = new ResponsePipe(
+    {
+      r,
+      tee: { write: (_bytes: Buffer, start: number, end: number) => void kept.push(end - start) },
+      conf: { settings: { buffers: { number: 8, size: 4096 }, maxTempFileSize: 0 } },
+      resumeReading: () => {},
+    } as unknown as UpstreamRequest,
+    true,
+  );
+  const byte = Buffer.alloc(1);
+  for (let i = 0; i < 10_000; i++) {
+    byte[0] = i;
+    pipe.add(byte, 0, 1);
+    pipe.settle(1);
+  }
+  t.equal(kept.length, 10_000);
+  pipe.pull(r);
+  pipe.finish(true);
+  pipe.pull(r);
+  t.strictSame(Buffer.concat(sent), Buffer.from(Array.from({ length: 10_000 }, (_, i) => i & 255)));
+  t.equal(sent.length, 1);
+  t.end();
+});

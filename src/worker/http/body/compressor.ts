@@ -28,6 +28,8 @@ function transform(stream: SyncStream, flushes: { readonly [ending in Ending]: n
   const handle = stream._handle;
   const state = stream._writeState;
   let failure: string | undefined;
+  // Most small pieces yield nothing yet.
+  let unused: Buffer | undefined;
   handle.onerror = (message) => {
     failure = message;
   };
@@ -36,13 +38,15 @@ function transform(stream: SyncStream, flushes: { readonly [ending in Ending]: n
       const pieces: Buffer[] = [];
       let at = 0;
       for (;;) {
-        const output = Buffer.allocUnsafe(ROOM);
+        const output = unused ?? Buffer.allocUnsafe(ROOM);
+        unused = undefined;
         const size = chunk.length - at;
         handle.writeSync(flushes[end], chunk, at, size, output, 0, ROOM);
         if (failure !== undefined) throw new Error(failure);
         const room = state[0]!;
         at += size - state[1]!;
         if (room < ROOM) pieces.push(output.subarray(0, ROOM - room));
+        else unused = output;
         if (room > 0) return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
       }
     },

@@ -1,6 +1,5 @@
-import type { Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
-import { ChunkedDecoder } from '../syntax/chunked.js';
+import { CHUNK_DONE, CHUNK_INVALID, ChunkedBody } from '../syntax/chunked-body.js';
 
 /** Cuts a request body out of the bytes on the connection. */
 export interface BodyFraming {
@@ -8,20 +7,21 @@ export interface BodyFraming {
   readonly done: boolean;
   /** After a read: the offset of the first byte not used. */
   readonly next: number;
-  /** After a read: a piece of the body, memory of the buffer that was read; null when the bytes were only framing. */
-  readonly piece: Chunk | null;
-  /** After a read: how many bytes after `piece` the framing announces so far. */
+  /** After a read: where in the bytes that were read the body's are; an empty range when there was only framing. */
+  readonly start: number;
+  readonly end: number;
+  /** After a read: how many bytes behind these the framing announces so far. */
   readonly left: number;
-  /** Reads on from `start`. Returns 0, or the status to answer a malformed body with. */
-  read(bytes: Buffer, start: number, end: number): number;
+  /** Reads `from..to`, which may be written over. Returns 0, or the status to answer a malformed body with. */
+  read(bytes: Buffer, from: number, to: number): number;
   /** The body is broken: nothing more is read of it. */
   fail(): void;
 }
 
 /** A body of announced length. */
 class LengthFraming implements BodyFraming {
-  next = 0;
-  piece: Chunk | null = null;
+  start = 0;
+  end = 0;
   left: number;
 
   constructor(length: number) {
@@ -32,11 +32,15 @@ class LengthFraming implements BodyFraming {
     return this.left === 0;
   }
 
-  read(bytes: Buffer, start: number, end: number): number {
-    const size = Math.min(end - start, this.left);
+  get next(): number {
+    return this.end;
+  }
+
+  read(_bytes: Buffer, from: number, to: number): number {
+    const size = Math.min(to - from, this.left);
     this.left -= size;
-    this.next = start + size;
-    this.piece = bytes.subarray(start, this.next);
+    this.start = from;
+    this.end = from + size;
     return 0;
   }
 
@@ -45,7 +49,39 @@ class LengthFraming implements BodyFraming {
   }
 }
 
+/** A chunked body. Its trailers are dropped. */
+class ChunkedFraming implements BodyFraming {
+  done = false;
+  readonly #chunks = new ChunkedBody(false);
+
+  get next(): number {
+    return this.#chunks.next;
+  }
+
+  get start(): number {
+    return this.#chunks.start;
+  }
+
+  get end(): number {
+    return this.#chunks.end;
+  }
+
+  get left(): number {
+    return this.#chunks.left;
+  }
+
+  read(bytes: Buffer, from: number, to: number): number {
+    const code = this.#chunks.read(bytes, from, to);
+    this.done = code === CHUNK_DONE;
+    return code === CHUNK_INVALID ? 400 : 0;
+  }
+
+  fail(): void {
+    this.done = true;
+  }
+}
+
 /** The framing of a request that has a body. */
 export function makeFraming(r: Request): BodyFraming {
-  return r.chunkedIn ? new ChunkedDecoder(0) : new LengthFraming(r.contentLength);
+  return r.chunkedIn ? new ChunkedFraming() : new LengthFraming(r.contentLength);
 }

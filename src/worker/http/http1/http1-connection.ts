@@ -340,9 +340,8 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
         this.#bodyFailed(status);
         return false;
       }
-      const piece = framing.piece;
-      if (piece !== null && sink !== null) {
-        if (!sink.data(this.#shared ? Buffer.from(piece) : piece, framing.left)) {
+      if (sink !== null && framing.end > framing.start) {
+        if (!sink.data(this.#bytes, framing.start, framing.end, framing.left)) {
           this.#sinkPaused = true;
           break;
         }

@@ -37,9 +37,13 @@ export interface ClientConnection {
   readonly sni: string | undefined;
 }
 
-/** Takes a request body piece by piece; `announced` bytes are known to come after this one. Returns false to pause; {@link ClientStream.resumeBody} goes on. */
+/** Takes a request body piece by piece. */
 export interface BodySink {
-  data(chunk: Chunk, announced: number): boolean;
+  /**
+   * Bytes `start..end` came, whose memory is used again after the call; `announced` bytes are known to come behind them. Returns false to
+   * pause; {@link ClientStream.resumeBody} goes on.
+   */
+  data(bytes: Buffer, start: number, end: number, announced: number): boolean;
   /** The whole body has been given. */
   end(): void;
   /** The body broke off or is malformed; `status` is what to answer (400, 408, 413, 499 when the client left). */

@@ -56,6 +56,10 @@ export function finalize(r: Request, code: number): void {
       finishSubrequest(r);
       return;
     }
+    if (r.awaited > 0) {
+      r.awaiting = true;
+      return;
+    }
     if (startPostAction(r)) return;
     if (r.aborted) {
       terminate(r, ERROR);

@@ -2,27 +2,27 @@ import { closeSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, INFO, WARN } from '../../../shared/log/level.js';
-import type { Chunk } from './body-stage.js';
+import { Gathered } from '../../io/gathered.js';
 import type { BodySink } from './client-stream.js';
 import type { Request } from './request.js';
 import { openTempFile, type TempFile } from './temp-file.js';
 
 /** A request body that was read: in memory, or past `client_body_buffer_size` in a temporary file. */
 export class RequestBody {
-  /** What is in memory, in order. Empty when the body went to a file. */
-  readonly chunks: Buffer[] = [];
+  /** What is in memory. Empty when the body went to a file. */
+  bytes = new Gathered();
   length = 0;
   file: TempFile | undefined = undefined;
 
   /** The body as one piece of memory; undefined when it is in a file. */
   inMemory(): Buffer | undefined {
     if (this.file !== undefined) return undefined;
-    if (this.chunks.length > 1) this.chunks.splice(0, this.chunks.length, Buffer.concat(this.chunks));
-    return this.chunks[0] ?? EMPTY;
+    return this.bytes.joined();
   }
 }
 
-const EMPTY = Buffer.alloc(0);
+/** Bytes written to the temporary file at once, unless `client_body_buffer_size` is less. */
+const WRITE_SIZE = 64 * 1024;
 
 /**
  * Reads the whole request body, then calls `then` once. When the body cannot be read, the request is ended with the
@@ -56,7 +56,6 @@ class BodyCollector implements BodySink {
   readonly #r: Request;
   readonly #body: RequestBody;
   readonly #then: (r: Request) => void;
-  #buffered = 0;
 
   constructor(r: Request, body: RequestBody, then: (r: Request) => void) {
     this.#r = r;
@@ -66,25 +65,31 @@ class BodyCollector implements BodySink {
     if (settings.clientBodyInFileOnly !== 'off') r.requestBodyInFileOnly = true;
   }
 
-  data(chunk: Chunk, announced: number): boolean {
+  data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const body = this.#body;
-    body.length += chunk.length;
+    body.length += end - start;
     const settings = this.#r.location.settings;
     if (this.#r.chunkedIn && settings.clientMaxBodySize !== 0 && body.length + announced > settings.clientMaxBodySize) {
       this.#r.log(ERR, `client intended to send too large chunked body: ${body.length}+${announced} bytes`);
       this.fail(413);
       return false;
     }
+    const held = body.bytes.length + end - start;
     if (body.file === undefined) {
-      body.chunks.push(chunk);
-      this.#buffered += chunk.length;
-      if (this.#buffered > settings.clientBodyBufferSize || this.#r.requestBodyInFileOnly) return this.#spool();
+      if (held <= settings.clientBodyBufferSize && !this.#r.requestBodyInFileOnly) {
+        body.bytes.add(bytes, start, end);
+        return true;
+      }
+      if (!this.#openFile()) return false;
+    }
+    if (held < WRITE_SIZE && held <= settings.clientBodyBufferSize) {
+      body.bytes.add(bytes, start, end);
       return true;
     }
-    return this.#write(chunk);
+    return this.#writeHeld() && this.#write(bytes, start, end);
   }
 
-  #spool(): boolean {
+  #openFile(): boolean {
     const r = this.#r;
     const settings = r.location.settings;
     let file: TempFile;
@@ -108,16 +113,21 @@ class BodyCollector implements BodySink {
         }
       }
     });
-    for (const chunk of this.#body.chunks) if (!this.#write(chunk)) return false;
-    this.#body.chunks.length = 0;
     return true;
   }
 
-  #write(chunk: Buffer): boolean {
+  /** Writes what waited for more. */
+  #writeHeld(): boolean {
+    const { bytes } = this.#body;
+    if (bytes.length === 0) return true;
+    for (const piece of bytes.takeForFile()) if (!this.#write(piece, 0, piece.length)) return false;
+    return true;
+  }
+
+  #write(bytes: Buffer, start: number, end: number): boolean {
     const file = this.#body.file as TempFile;
     try {
-      let offset = 0;
-      while (offset < chunk.length) offset += writeSync(file.fd, chunk, offset);
+      for (let at = start; at < end; ) at += writeSync(file.fd, bytes, at, end - at);
       return true;
     } catch (error) {
       this.#r.log(CRIT, `write() "${file.path}" failed (${errnoText(error)})`);
@@ -128,7 +138,8 @@ class BodyCollector implements BodySink {
 
   end(): void {
     // An empty body still gets its file when files are wanted.
-    if (this.#r.requestBodyInFileOnly && this.#body.file === undefined && !this.#spool()) return;
+    if (this.#r.requestBodyInFileOnly && this.#body.file === undefined && !this.#openFile()) return;
+    if (this.#body.file !== undefined && !this.#writeHeld()) return;
     if (this.#r.chunkedIn) this.#r.contentLength = this.#body.length;
     this.#then(this.#r);
   }

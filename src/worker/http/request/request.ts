@@ -183,6 +183,10 @@ export class Request implements Subject, LogSubject {
   dependents: Set<Request> | null = null;
   /** On a main request: subrequests that have not begun. */
   queue: SubrequestQueue | null = null;
+  /** On a main request: background subrequests that it does not end before. */
+  awaited = 0;
+  /** All else of it is over. */
+  awaiting = false;
   logged = false;
 
   /** `now`: the present moment on the monotonic clock. */

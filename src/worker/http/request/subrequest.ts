@@ -2,6 +2,7 @@ import { ups } from '../../../shared/lib/ups.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage } from './body-stage.js';
+import { OK } from './codes.js';
 import { logUri } from './debug-lines.js';
 import { extension } from './internal-redirect.js';
 import { MAX_COUNT, Request } from './request.js';
@@ -16,6 +17,8 @@ export interface SubrequestOptions {
   readonly keepMethod?: boolean;
   /** Nobody waits for it; it may outlive the parent's response. nginx: NGX_HTTP_SUBREQUEST_BACKGROUND. */
   readonly background?: boolean;
+  /** Of one in the background: the client's next request is taken up once it is over, as nginx does with all of them. */
+  readonly awaited?: boolean;
   /** The body is not wanted: the subrequest sends only its head. */
   readonly headerOnly?: boolean;
   /** It begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
@@ -84,11 +87,13 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     main.dependents ??= new Set();
     main.dependents.add(sr);
   }
+  if (options.awaited) awaitEnd(sr);
   if (options.clone) {
     sr.location = r.location;
     sr.validUnparsedUri = r.validUnparsedUri;
     sr.validLocation = r.validLocation;
     sr.contentHandler = r.contentHandler;
+    sr.captures = r.captures;
     sr.exten = r.exten;
     sr.phase = P.CONTENT;
   }
@@ -96,3 +101,16 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   main.queue.add(sr);
   return sr;
 }
+
+/** Keeps the main request from its end until this one is over. nginx: ngx_http_finalize_connection with r->main->count. */
+function awaitEnd(sr: Request): void {
+  const { main } = sr;
+  main.awaited++;
+  sr.onFinish(() => {
+    main.awaited--;
+    // The end of a subrequest goes on after its callbacks.
+    if (main.awaiting && main.awaited === 0) process.nextTick(endMain, main);
+  });
+}
+
+const endMain = (main: Request): void => main.finalize(OK);

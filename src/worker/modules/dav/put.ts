@@ -75,7 +75,7 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
 function ownFile(r: Request): TempFile | undefined {
   try {
     const file = openTempFile(r.location.settings.clientBodyTempPath);
-    for (const chunk of r.main.body?.chunks ?? []) writeSync(file.fd, chunk);
+    for (const piece of r.main.body?.bytes.pieces ?? []) writeSync(file.fd, piece);
     closeSync(file.fd);
     return file;
   } catch (error) {

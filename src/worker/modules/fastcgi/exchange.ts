@@ -2,6 +2,7 @@ import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../cgi/cgi-head.js';
 import type { RequestParams } from '../../cgi/handler.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { moveDown } from '../../io/gathered.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/response/head-codes.js';
@@ -54,6 +55,9 @@ export class FastcgiExchange implements Exchange {
   #headSize = 0;
   /** Body that is still to come, or one of these two. */
   #left = UNKNOWN;
+  /** Where in the bytes at hand the body is that they held: that of all records is moved together. */
+  #start = 0;
+  #end = 0;
 
   constructor(plan: FastcgiRequestPlan) {
     this.#plan = plan;
@@ -146,6 +150,13 @@ export class FastcgiExchange implements Exchange {
 
   // nginx: ngx_http_fastcgi_input_filter, ngx_http_fastcgi_non_buffered_filter.
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
+    this.#start = this.#end = start;
+    const sound = this.#readRecords(u, bytes, start, end);
+    this.#passOn(u, bytes);
+    return sound;
+  }
+
+  #readRecords(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     const records = this.#records;
     for (let at = start; ; at = records.next) {
       const code = records.read(bytes, at, end);
@@ -156,23 +167,23 @@ export class FastcgiExchange implements Exchange {
       }
       const { type } = records;
       if (code === RECORD_BEGIN) {
-        if (!this.#begins(u, type, records.length)) return true;
+        if (!this.#begins(u, bytes, type, records.length)) return true;
       } else if (code === CONTENT) {
         if (type === RECORD.STDERR) logStderr(u, bytes, records);
         else if (type === RECORD.STDOUT && !this.#takeBody(u, bytes)) return true;
       } else if (type === RECORD.END) {
-        this.#ended(u, records.next === end);
+        this.#ended(u, bytes, records.next === end);
         return true;
       }
     }
   }
 
   /** Looks at a record's head. Returns false when nothing more is to be read. */
-  #begins(u: UpstreamRequest, type: number, length: number): boolean {
+  #begins(u: UpstreamRequest, bytes: Buffer, type: number, length: number): boolean {
     // A response that is not buffered may go on until the end of the request.
     if (this.#left <= 0 || !u.buffering) return true;
-    if (type === RECORD.END) return brokenOff(u, 'upstream prematurely closed FastCGI request');
-    return type !== RECORD.STDOUT || length > 0 || brokenOff(u, 'upstream prematurely closed FastCGI stdout');
+    if (type === RECORD.END) return this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI request');
+    return type !== RECORD.STDOUT || length > 0 || this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI stdout');
   }
 
   /** Gives a piece on. Returns false when it was the last one because the backend sends more than it said. */
@@ -180,26 +191,46 @@ export class FastcgiExchange implements Exchange {
     const { start, end } = this.#records;
     if (this.#left === UNTIL_DATA) this.#left = u.head.contentLength;
     if (this.#left === UNKNOWN) {
-      u.pipe!.add(bytes, start, end);
+      this.#gather(bytes, start, end);
       return true;
     }
     const size = end - start;
     if (size > this.#left) {
       u.log(WARN, 'upstream sent more data than specified in "Content-Length" header');
-      u.pipe!.add(bytes, start, start + this.#left);
+      this.#gather(bytes, start, start + this.#left);
       this.#left = 0;
       this.complete = true;
       return false;
     }
-    u.pipe!.add(bytes, start, end);
+    this.#gather(bytes, start, end);
     this.#left -= size;
     return true;
   }
 
+  #gather(bytes: Buffer, start: number, end: number): void {
+    if (this.#end === this.#start) this.#start = this.#end = start;
+    else moveDown(bytes, this.#end, start, end);
+    this.#end += end - start;
+  }
+
+  #passOn(u: UpstreamRequest, bytes: Buffer): void {
+    if (this.#end > this.#start) u.pipe!.add(bytes, this.#start, this.#end);
+    this.#start = this.#end;
+  }
+
+  /** The response ends here, although the client was promised more. */
+  #brokenOff(u: UpstreamRequest, bytes: Buffer, reason: string): false {
+    this.#passOn(u, bytes);
+    u.log(ERR, reason);
+    u.attempt!.reason = reason;
+    u.finalize(502);
+    return false;
+  }
+
   /** The request is over; `clean` when nothing follows. */
-  #ended(u: UpstreamRequest, clean: boolean): void {
+  #ended(u: UpstreamRequest, bytes: Buffer, clean: boolean): void {
     if (this.#left > 0) {
-      brokenOff(u, 'upstream prematurely closed FastCGI request');
+      this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI request');
       return;
     }
     this.complete = true;
@@ -210,14 +241,6 @@ export class FastcgiExchange implements Exchange {
 function invalid(u: UpstreamRequest, reason: string): number {
   u.log(ERR, reason);
   return HEAD_INVALID;
-}
-
-/** The response ends here, although the client was promised more. */
-function brokenOff(u: UpstreamRequest, reason: string): false {
-  u.log(ERR, reason);
-  u.attempt!.reason = reason;
-  u.finalize(502);
-  return false;
 }
 
 /** Writes what the responder said on standard error, without the line's end. Returns it. */

@@ -3,6 +3,7 @@ import { setTimer } from '../../../shared/lib/timer.js';
 import { addressText } from '../../../shared/net/backend-url.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { Gathered } from '../../io/gathered.js';
 import { Attempt } from '../../upstream/balancing/attempt.js';
 import { defaultPeerOptions, Peer } from '../../upstream/balancing/peer.js';
 import type { ConnectionOwner, UpstreamConnection } from '../../upstream/connection/connection.js';
@@ -54,8 +55,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   /** An unfinished head, and how much of it has been read. */
   #held: Buffer | null = null;
   #heldAt = 0;
-  #body: Buffer[] = [];
-  #bodySize = 0;
+  readonly #body = new Gathered();
   #stopped = false;
 
   constructor(plan: CheckPlan, peer: Peer, verdict: number, result: (check: PeerCheck, failure: string | undefined) => void) {
@@ -87,8 +87,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     this.#u = u;
     this.#reader = reader;
     this.#held = null;
-    this.#body = [];
-    this.#bodySize = 0;
+    this.#body.clear();
     const attempt = new Attempt();
     attempt.peer = this.peer.name;
     u.attach();
@@ -198,21 +197,21 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   #readBody(bytes: Buffer, start: number, end: number): void {
     const u = this.#u;
     const reader = this.#reader;
+    const behind = reader.complete && start < end;
     if (!reader.complete && !reader.body(u.head, u, this, bytes, start, end))
       this.#finish('reading upstream: upstream sent invalid response', false);
-    else if (reader.complete) this.#finishBody(reader.keepalive);
-    else if (this.#bodySize >= MAX_BODY) this.#finishBody(false);
+    else if (reader.complete) this.#finishBody(reader.keepalive && !behind);
+    else if (this.#body.length >= MAX_BODY) this.#finishBody(false);
   }
 
   /** Takes a piece of the body. */
   add(bytes: Buffer, start: number, end: number): void {
-    if (!this.plan.test.wantsBody || this.#bodySize >= MAX_BODY) return;
-    this.#body.push(Buffer.from(bytes.subarray(start, end)));
-    this.#bodySize += end - start;
+    if (!this.plan.test.wantsBody || this.#body.length >= MAX_BODY) return;
+    this.#body.add(bytes, start, end);
   }
 
   #finishBody(keepalive: boolean): void {
-    const text = Buffer.concat(this.#body).toString('latin1', 0, MAX_BODY);
+    const text = this.#body.joined().toString('latin1', 0, MAX_BODY);
     const failure = this.plan.test.testBody(this.#u.r, text);
     this.#finish(failure === undefined ? undefined : `checking ${failure}`, keepalive);
   }

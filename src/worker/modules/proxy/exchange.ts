@@ -122,7 +122,6 @@ export class ProxyExchange extends Http1Reader implements Exchange {
   beginBody(u: UpstreamRequest): void {
     const { settings } = u.conf;
     this.expectBody(u.head, this.#head, settings.passTrailers, settings.bufferSize);
-    if (this.complete) u.keepalive = this.keepalive;
   }
 
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {

@@ -1,7 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Chunk } from '../../http/request/body-stage.js';
 import type { BodySink } from '../../http/request/client-stream.js';
 import { RequestBody } from '../../http/request/request-body.js';
+import { Gathered } from '../../io/gathered.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { writePiece } from './body-frame.js';
 import type { RequestSender } from './body-sender.js';
@@ -26,7 +26,7 @@ function decide(u: UpstreamRequest, relay: BodyRelay, body: RequestBody): void {
   if (u.done || r.finished) return;
   if (relay.complete) {
     u.relay = null;
-    body.chunks.push(...relay.takeChunks());
+    body.bytes = relay.bytes;
     body.length = relay.received;
     if (r.chunkedIn) r.contentLength = body.length;
   } else r.requestBodyNoBuffering = true;
@@ -38,8 +38,7 @@ export class BodyRelay implements RequestSender, BodySink {
   readonly #u: UpstreamRequest;
   #c: UpstreamConnection | null = null;
   /** What came since the last write. */
-  #chunks: Chunk[] = [];
-  #size = 0;
+  readonly bytes = new Gathered();
   #scheduled = false;
   #paused = false;
   #blocked = false;
@@ -59,13 +58,6 @@ export class BodyRelay implements RequestSender, BodySink {
     return this;
   }
 
-  takeChunks(): Chunk[] {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    this.#size = 0;
-    return chunks;
-  }
-
   start(): void {
     const { socket } = this.#c!;
     socket.cork();
@@ -74,24 +66,23 @@ export class BodyRelay implements RequestSender, BodySink {
     socket.uncork();
   }
 
-  data(chunk: Chunk, announced: number): boolean {
+  data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     if (this.#stopped) return false;
     const { r } = this.#u;
     const { clientMaxBodySize, clientBodyBufferSize } = r.location.settings;
-    this.received += chunk.length;
+    this.received += end - start;
     if (r.chunkedIn && clientMaxBodySize !== 0 && this.received + announced > clientMaxBodySize) {
       r.log(ERR, `client intended to send too large chunked body: ${this.received}+${announced} bytes`);
       this.#u.finalize(413);
       return false;
     }
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
+    this.bytes.add(bytes, start, end);
     // What comes together leaves together, once the connection has given all it has read.
     if (this.#c !== null && !this.#scheduled) {
       this.#scheduled = true;
       process.nextTick(flushRelay, this);
     }
-    this.#paused = (this.#c === null || this.#blocked) && this.#size >= clientBodyBufferSize;
+    this.#paused = (this.#c === null || this.#blocked) && this.bytes.length >= clientBodyBufferSize;
     return !this.#paused;
   }
 
@@ -115,7 +106,7 @@ export class BodyRelay implements RequestSender, BodySink {
     const c = this.#c;
     if (this.#stopped || this.#lastSent || c === null || this.#u.done) return;
     let flowing = !this.#blocked;
-    if (this.#size > 0 || this.complete) flowing = this.#write(c);
+    if (this.bytes.length > 0 || this.complete) flowing = this.#write(c);
     if (this.complete) {
       this.#lastSent = true;
       if (c.flushed) this.#u.requestComplete();
@@ -134,13 +125,13 @@ export class BodyRelay implements RequestSender, BodySink {
 
   #write(c: UpstreamConnection): boolean {
     const frame = this.#u.exchange.bodyFrame;
-    const size = this.#size;
-    const chunks = this.takeChunks();
+    const size = this.bytes.length;
+    const pieces = this.bytes.take();
     let flowing = true;
     c.socket.cork();
     const whole = frame !== undefined && size > 0 && size <= frame.largest;
     if (whole) c.writeText(frame.before(size));
-    for (let i = 0; i < chunks.length; i++) flowing = writePiece(c, whole ? undefined : frame, chunks[i]!);
+    for (let i = 0; i < pieces.length; i++) flowing = writePiece(c, whole ? undefined : frame, pieces[i]!);
     if (whole) flowing = c.writeText(frame.after(size));
     if (frame !== undefined && this.complete) flowing = c.writeText(frame.last);
     c.socket.uncork();

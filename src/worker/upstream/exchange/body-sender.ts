@@ -33,7 +33,7 @@ class BodySender implements RequestSender {
   readonly #u: UpstreamRequest;
   readonly #c: UpstreamConnection;
   readonly #body: RequestBody;
-  #chunk = 0;
+  #piece = 0;
   #offset = 0;
   #last = false;
   #stopped = false;
@@ -53,10 +53,10 @@ class BodySender implements RequestSender {
       const after = frame === undefined ? '' : frame.after(body.length) + frame.last;
       const whole = Buffer.allocUnsafe(before.length + body.length + after.length);
       let at = whole.write(before, 0, before.length, 'latin1');
-      for (const chunk of body.chunks) at += chunk.copy(whole, at);
+      for (const piece of body.bytes.pieces) at += piece.copy(whole, at);
       whole.write(after, at, after.length, 'latin1');
       this.#last = true;
-      this.#chunk = body.chunks.length;
+      this.#piece = body.bytes.pieces.length;
       this.#ended(this.#c.write(whole));
       return;
     }
@@ -79,7 +79,7 @@ class BodySender implements RequestSender {
 
   #allWritten(): boolean {
     const body = this.#body;
-    return body.file === undefined ? this.#chunk >= body.chunks.length : this.#offset >= body.length;
+    return body.file === undefined ? this.#piece >= body.bytes.pieces.length : this.#offset >= body.length;
   }
 
   #write(): void {
@@ -106,11 +106,11 @@ class BodySender implements RequestSender {
   #next(): Buffer | undefined {
     const body = this.#body;
     if (body.file === undefined) {
-      const chunk = body.chunks[this.#chunk]!;
-      const piece = chunk.subarray(this.#offset, this.#offset + PIECE);
+      const whole = body.bytes.pieces[this.#piece]!;
+      const piece = whole.subarray(this.#offset, this.#offset + PIECE);
       this.#offset += piece.length;
-      if (this.#offset >= chunk.length) {
-        this.#chunk++;
+      if (this.#offset >= whole.length) {
+        this.#piece++;
         this.#offset = 0;
       }
       return piece;

@@ -40,5 +40,6 @@ export interface ResolvedTarget {
 
 /** The body of a response is also given to whoever keeps a copy. */
 export interface BodyTee {
-  write(piece: Buffer): void;
+  /** Bytes `start..end` came; their memory is used again after the call. */
+  write(bytes: Buffer, start: number, end: number): void;
 }

@@ -8,6 +8,7 @@ import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import type { SharingReader } from '../../io/fair-share.js';
+import { copied, Gathered } from '../../io/gathered.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** More of the response is to come. */
@@ -31,9 +32,9 @@ export class ResponsePipe implements Source, SharingReader {
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
   readonly #limit: number;
-  /** The first piece that waits, and those behind it: most responses are one piece. */
+  /** The first piece that waits, and what is behind it: most responses are one piece. */
   #first: Buffer | null = null;
-  #rest: Buffer[] | null = null;
+  #rest: Gathered | null = null;
   /** Bytes in them. */
   #queued = 0;
   #state = OPEN;
@@ -57,13 +58,12 @@ export class ResponsePipe implements Source, SharingReader {
   add(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
     if (size === 0) return;
-    const piece = copied(bytes, start, end);
-    this.#u.tee?.write(piece);
+    this.#u.tee?.write(bytes, start, end);
     if (this.#state === ABANDONED) return;
-    if (this.#first === null) this.#first = piece;
+    if (this.#first === null) this.#first = copied(bytes, start, end);
     else {
-      this.#rest ??= [];
-      this.#rest.push(piece);
+      this.#rest ??= new Gathered();
+      this.#rest.add(bytes, start, end);
     }
     this.#queued += size;
   }
@@ -187,14 +187,12 @@ export class ResponsePipe implements Source, SharingReader {
       this.#drop();
       return first;
     }
-    let size = first.length;
-    let n = 0;
-    while (n < rest.length && size + rest[n]!.length <= PIECE) size += rest[n++]!.length;
-    const pieces = rest.splice(0, n);
-    this.#first = rest.shift() ?? null;
+    const behind = rest.takeUpTo(PIECE - first.length);
+    const piece = behind.length === 0 ? first : Buffer.concat([first, ...behind]);
+    this.#first = rest.shift();
     if (rest.length === 0) this.#rest = null;
-    this.#queued -= size;
-    return n === 0 ? first : Buffer.concat([first, ...pieces], size);
+    this.#queued -= piece.length;
+    return piece;
   }
 
   /** Moves what is in memory to the temporary file. */
@@ -216,17 +214,20 @@ export class ResponsePipe implements Source, SharingReader {
       this.#fileEnd = 0;
     }
     try {
-      for (let piece = this.#first; piece !== null; piece = this.#rest?.shift() ?? null) {
-        let offset = 0;
-        while (offset < piece.length) offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
-        this.#fileEnd += piece.length;
-      }
+      if (this.#first !== null) this.#write(file, this.#first);
+      for (const piece of this.#rest?.pieces ?? []) this.#write(file, piece);
     } catch (error) {
       r.log(CRIT, `pwritev() "${file.path}" failed (${errnoText(error)})`);
       return false;
     }
     this.#drop();
     return true;
+  }
+
+  #write(file: TempFile, piece: Buffer): void {
+    let offset = 0;
+    while (offset < piece.length) offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
+    this.#fileEnd += piece.length;
   }
 
   #readFile(): Buffer | undefined {
@@ -249,15 +250,4 @@ export class ResponsePipe implements Source, SharingReader {
     closeSync(this.#file.fd);
     this.#file = undefined;
   }
-}
-
-/** Up to this size a loop copies faster than a call does. */
-const BY_HAND = 48;
-
-function copied(bytes: Buffer, start: number, end: number): Buffer {
-  const size = end - start;
-  const piece = Buffer.allocUnsafe(size);
-  if (size > BY_HAND) bytes.copy(piece, 0, start, end);
-  else for (let i = 0; i < size; i++) piece[i] = bytes[start + i]!;
-  return piece;
 }

@@ -1,5 +1,6 @@
 import { parseSize } from '../../../shared/config/language/units.js';
 import { setTimer } from '../../../shared/lib/timer.js';
+import { Gathered } from '../../io/gathered.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Reads a response no faster than `*_limit_rate` says. nginx: the limit_rate part of ngx_event_pipe_read_upstream. */
@@ -8,7 +9,7 @@ export class ReadPacer {
   readonly #rate: number;
   readonly #startSecond = Math.floor(Date.now() / 1000);
   #read = 0;
-  #held: Buffer[] = [];
+  readonly #held = new Gathered();
   #timer: NodeJS.Timeout | undefined = undefined;
   #ended = false;
 
@@ -30,15 +31,20 @@ export class ReadPacer {
     return this.#timer !== undefined;
   }
 
+  /** There are bytes that were not let through. */
+  get leftOver(): boolean {
+    return this.#held.length > 0;
+  }
+
   /** Lets bytes through as far as the rate allows and keeps the rest. */
   take(bytes: Buffer, start: number, end: number): void {
     if (this.#timer !== undefined) {
-      this.#held.push(Buffer.from(bytes.subarray(start, end)));
+      this.#held.add(bytes, start, end);
       return;
     }
     const allowed = this.#rate * (Math.floor(Date.now() / 1000) - this.#startSecond + 1) - this.#read;
     const size = Math.min(end - start, Math.max(allowed, 0));
-    if (size < end - start) this.#held.push(Buffer.from(bytes.subarray(start + size, end)));
+    if (size < end - start) this.#held.add(bytes, start + size, end);
     const behind = size > 0 ? size : 1 - allowed;
     this.#u.pauseReading();
     this.#timer = setTimer(goOn, Math.ceil((behind * 1000) / this.#rate), this);
@@ -49,9 +55,11 @@ export class ReadPacer {
 
   expired(): void {
     this.#timer = undefined;
-    const held = this.#held;
-    this.#held = [];
-    for (const bytes of held) this.take(bytes, 0, bytes.length);
+    if (this.#held.length > 0) {
+      const bytes = this.#held.joined();
+      this.#held.clear();
+      this.take(bytes, 0, bytes.length);
+    }
     if (this.#timer !== undefined) return;
     if (this.#ended) this.#u.bodyEnded();
     else this.#u.resumeReading();
@@ -66,7 +74,7 @@ export class ReadPacer {
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#held.length = 0;
+    this.#held.clear();
   }
 }
 

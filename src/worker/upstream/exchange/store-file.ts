@@ -6,14 +6,20 @@ import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { climbsByVariables, mapPath } from '../../http/request/map-path.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
+import { Gathered } from '../../io/gathered.js';
 import { K } from '../response/header-kinds.js';
 import type { BodyTee } from './conf.js';
 import type { UpstreamRequest } from './upstream-request.js';
+
+/** Bytes written to the file at once. */
+const WRITE_SIZE = 64 * 1024;
 
 /** Keeps a complete 200 response as a file of the document tree. nginx: ngx_http_upstream_store. */
 export class StoreFile implements BodyTee {
   readonly #u: UpstreamRequest;
   #file: TempFile | undefined = undefined;
+  /** What waits for more to be written with it. */
+  readonly #held = new Gathered();
   #length = 0;
   #failed = false;
 
@@ -21,16 +27,29 @@ export class StoreFile implements BodyTee {
     this.#u = u;
   }
 
-  write(piece: Buffer): void {
-    if (this.#failed || !this.#open()) return;
+  write(bytes: Buffer, start: number, end: number): void {
+    if (this.#failed) return;
+    this.#length += end - start;
+    if (this.#held.length + end - start < WRITE_SIZE) this.#held.add(bytes, start, end);
+    else if (this.#writeHeld()) this.#put(bytes, start, end);
+  }
+
+  /** Writes what waited for more. */
+  #writeHeld(): boolean {
+    for (const piece of this.#held.takeForFile()) if (!this.#put(piece, 0, piece.length)) return false;
+    return true;
+  }
+
+  #put(bytes: Buffer, start: number, end: number): boolean {
+    if (!this.#open()) return false;
     const file = this.#file!;
     try {
-      let offset = 0;
-      while (offset < piece.length) offset += writeSync(file.fd, piece, offset);
-      this.#length += piece.length;
+      for (let at = start; at < end; ) at += writeSync(file.fd, bytes, at, end - at);
+      return true;
     } catch (error) {
       this.#failed = true;
       this.#u.log(CRIT, `write() "${file.path}" failed (${errnoText(error)})`);
+      return false;
     }
   }
 
@@ -52,7 +71,7 @@ export class StoreFile implements BodyTee {
     if (this.#failed || head.status !== 200) return;
     if (head.contentLength !== -1 && head.contentLength !== this.#length) return;
     const path = this.#path();
-    if (path === undefined || path === '' || !this.#open()) return;
+    if (path === undefined || path === '' || !this.#open() || !this.#writeHeld()) return;
     this.#move(this.#file!, path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path);
   }
 

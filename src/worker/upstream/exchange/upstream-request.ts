@@ -490,6 +490,8 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
       } else if (attempt.status === 0) attempt.status = this.head.status;
       break;
     }
+    // A response that is its head alone may end here, unread by anybody else; whatever follows would answer the next request.
+    if (start < end) this.keepalive = false;
     attempt.headerTime = this.#clock() - this.#attemptStart;
     if (this.r.debugging) logUpstreamHead(this);
     conf.cache?.headRead(this);
@@ -849,6 +851,7 @@ export class UpstreamRequest implements ConnectionOwner, PickerOwner, UpstreamWo
     }
     const now = this.#clock();
     this.#endAttempt(now);
+    if (this.#pacer?.leftOver) this.keepalive = false;
     this.#pacer?.stop();
     this.#sender?.stop();
     this.#tunnel?.stop();

@@ -1,5 +1,5 @@
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
-import { CHUNK_AGAIN, CHUNK_DONE, CHUNK_PIECE, ChunkedBody } from './chunked-body.js';
+import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from './chunked-body.js';
 import type { HeaderKinds } from './header-kinds.js';
 import { type HeadProgress, type Reporter, readHttp1Head, readTrailers } from './http1-head.js';
 import type { UpstreamHead } from './upstream-head.js';
@@ -90,18 +90,15 @@ export class Http1Reader implements HeadProgress {
   #chunks(head: UpstreamHead, reporter: Reporter, sink: PieceSink, bytes: Buffer, start: number, end: number): boolean {
     if (this.#trailers !== null) return this.#readTrailers(head, reporter, bytes, start, end);
     const chunked = this.#chunked!;
-    for (let at = start; ; at = chunked.next) {
-      const code = chunked.read(bytes, at, end);
-      if (code === CHUNK_PIECE) sink.add(bytes, chunked.start, chunked.end);
-      else if (code === CHUNK_AGAIN) return true;
-      else if (code === CHUNK_DONE) {
-        if (this.#keepTrailers) return this.#readTrailers(head, reporter, bytes, chunked.next, end);
-        return this.#ended(head, reporter, chunked.next < end, 'final chunk');
-      } else {
-        reporter.log(ERR, 'upstream sent invalid chunked response');
-        return false;
-      }
+    const code = chunked.read(bytes, start, end);
+    if (chunked.end > chunked.start) sink.add(bytes, chunked.start, chunked.end);
+    if (code === CHUNK_AGAIN) return true;
+    if (code === CHUNK_DONE) {
+      if (this.#keepTrailers) return this.#readTrailers(head, reporter, bytes, chunked.next, end);
+      return this.#ended(head, reporter, chunked.next, end, 'final chunk');
     }
+    reporter.log(ERR, 'upstream sent invalid chunked response');
+    return false;
   }
 
   #readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, start: number, end: number): boolean {
@@ -118,10 +115,13 @@ export class Http1Reader implements HeadProgress {
       this.#trailers = all;
       return true;
     }
-    return this.#ended(head, reporter, behind < all.length, this.#trailers === null ? 'final chunk' : 'trailers');
+    return this.#ended(head, reporter, end - all.length + behind, end, this.#trailers === null ? 'final chunk' : 'trailers');
   }
 
-  #ended(head: UpstreamHead, reporter: Reporter, extra: boolean, after: string): boolean {
+  /** The response was read up to `next`. */
+  #ended(head: UpstreamHead, reporter: Reporter, next: number, end: number, after: string): boolean {
+    const extra = next < end;
+    this.next = next;
     this.complete = true;
     this.keepalive = !head.connectionClose && !extra;
     if (extra) reporter.log(WARN, `upstream sent data after ${after}`);
