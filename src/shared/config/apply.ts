@@ -34,6 +34,9 @@ export class Draft<R extends Subject> {
   /** Log files and folders that the configuration needs, by full path. */
   readonly logFiles = new Set<string>();
   readonly folders = new Set<string>();
+  /** Native modules that are to be loaded, and the directives that nobody here knows, in the order of the text. */
+  readonly natives: { readonly node: DirectiveNode; readonly path: string }[] = [];
+  readonly unknown: DirectiveNode[] = [];
 
   constructor(
     registry: Registry<R>,
@@ -86,6 +89,7 @@ function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: 
   const row = rows?.find(({ directive }) => (directive.in & block.context) !== 0);
   if (row === undefined) {
     if (rows === undefined) {
+      draft.unknown.push(node);
       const hint = draft.registry.hintFor(node.name);
       fail(node, `unknown directive "${node.name}"`, hint === undefined ? undefined : { hint });
     }
@@ -183,6 +187,10 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
 
   get named(): NamedFiles {
     return this.#draft.sources.named;
+  }
+
+  nativeModule(path: string): void {
+    this.#draft.natives.push({ node: this.node, path });
   }
 
   setCompatible(on: boolean): void {

@@ -8,6 +8,7 @@ import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
 import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
+import { type ForeignDirective, judgeNativeModules, type NativeModule } from './native-modules.js';
 import { Registry } from './registry.js';
 import { diskSources, type Snapshot, type Sources, snapshotSources } from './sources.js';
 import type { ZoneTable } from './zone-table.js';
@@ -46,6 +47,10 @@ export interface Language<R extends Subject> {
   readonly modules: readonly ModuleScopes<R>[];
   /** The module of nginx whose directive this is, where that is not there; undefined when nobody knows it. */
   missingModule(directive: string): string | undefined;
+  /** The third-party module whose directive this is; undefined when nobody knows it. */
+  foreignDirective(directive: string): ForeignDirective | undefined;
+  /** What is known of a module that `load_module` names, by the name of its file without `.so`. */
+  nativeModule(object: string): NativeModule | undefined;
   /** Defines the variables that exist without any directive. */
   defineVariables(http: VariableTable<R>, stream: VariableTable<R>): void;
 }
@@ -58,7 +63,7 @@ export async function loadFromDisk<R extends Subject>(
   language: Language<R>,
   origin: Origin & { readonly inherited?: ReadonlyMap<string, Version> },
 ): Promise<Loaded<R>> {
-  const draft = read(language, diskSources(origin, origin.inherited), origin);
+  const draft = read(language, diskSources(origin, origin.inherited), origin, true);
   const hosts: Record<string, readonly string[]> = {};
   for (const { ref, what, options } of draft.hosts) {
     if (options.needed?.() === false) continue;
@@ -77,12 +82,12 @@ export async function loadFromDisk<R extends Subject>(
 
 /** Builds the same configuration from the master's snapshot, as a worker does. */
 export function loadFromSnapshot<R extends Subject>(language: Language<R>, snapshot: Snapshot): Loaded<R> {
-  const draft = read(language, snapshotSources(snapshot), snapshot);
+  const draft = read(language, snapshotSources(snapshot), snapshot, false);
   for (const { ref } of draft.hosts) ref.addresses = snapshot.hosts[ref.host] ?? literal(ref.host) ?? [];
   return link(draft, snapshot.hosts, false);
 }
 
-function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin): Draft<R> {
+function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin, checking: boolean): Draft<R> {
   const http = new VariableTable<R>();
   const stream = new VariableTable<R>();
   language.defineVariables(http, stream);
@@ -95,6 +100,7 @@ function read<R extends Subject>(language: Language<R>, sources: Sources, origin
       draft.errors.push(error);
     }
   }
+  judgeNativeModules(draft, language, checking);
   return draft;
 }
 
