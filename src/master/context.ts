@@ -16,11 +16,18 @@ export interface Context {
   readonly early: EarlySignals;
 }
 
-/** Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in force. */
-export async function loadReported({ load, options, log }: Context, before?: Configuration): Promise<Configuration | undefined> {
+/**
+ * Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in force.
+ * `warned`: the process that started this one has told the warnings.
+ */
+export async function loadReported(
+  { load, options, log }: Context,
+  before?: Configuration,
+  warned = false,
+): Promise<Configuration | undefined> {
   try {
     const configuration = await load(before === undefined ? options : { ...options, inherited: before.inheritable });
-    for (const finding of configuration.warnings) {
+    for (const finding of warned ? [] : configuration.warnings) {
       log.report(finding);
     }
     return configuration;

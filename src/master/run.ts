@@ -66,7 +66,7 @@ async function start(
   serveAlone: Parts['serveAlone'],
 ): Promise<number | undefined> {
   const { commandLine, log } = context;
-  const configuration = await loadReported(context);
+  const configuration = await loadReported(context, undefined, daemon);
   if (configuration === undefined) {
     return 1;
   }

@@ -1,6 +1,6 @@
 import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
-import type { DirectiveNode, Node, Pos } from './ast.js';
+import type { DirectiveNode, Node, Pos, RelatedPlace } from './ast.js';
 import type { Block } from './block.js';
 import type { NamedFiles } from './named-files.js';
 import type { ZoneTable } from './zone-table.js';
@@ -139,7 +139,10 @@ export interface FailOptions {
 export interface LinkContext<R extends Subject> {
   /** Fails at the block that is being linked, at `pos`, or with null without a place, where nginx's message holds it. */
   fail(message: string, pos?: Pos | null): never;
-  warn(message: string, pos?: Pos): void;
+  /** Warns there; with null the message has no place, and `related` shows where to look. */
+  warn(message: string, pos?: Pos | null, related?: readonly RelatedPlace[]): void;
+  /** Fails because nothing defines a zone, and says what may be meant. */
+  unknownZone(message: string, zone: ZoneRef<unknown, unknown>, pos: Pos | undefined): never;
   readonly variables: VariableTable<R>;
   readonly zones: ZoneTable;
   /** Reads files that belong to the configuration. */

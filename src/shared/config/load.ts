@@ -1,11 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Subject, VariableTable } from '../value/value.js';
+import type { ZoneRef } from '../zone/kind.js';
 import { applyNodes, Draft, tableOf } from './apply.js';
-import { commandLine, type Pos } from './ast.js';
+import { commandLine, type Pos, type RelatedPlace } from './ast.js';
 import type { Block } from './block.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
+import { zoneHint } from './hints.js';
 import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
 import { type ForeignDirective, judgeNativeModules, type NativeModule } from './native-modules.js';
@@ -141,13 +143,21 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     const warn = (message: string, pos: Pos | undefined): void => void draft.warnings.push({ level: 'warn', message, pos });
     table.bind((name, pos) => {
       const meant = suggest(name, table.names());
-      errors.push(new ConfigError(`unknown "${name}" variable`, undefined, hintAt(pos, meant)));
+      errors.push(
+        new ConfigError(
+          `unknown "${name}" variable`,
+          undefined,
+          hintAt(pos, meant === undefined ? undefined : `did you mean \`$${meant}\`?`),
+        ),
+      );
     }, warn);
   }
   // Blocks were complete, for nginx, when their `}` was read; this it misses at the end of the file.
   if (root.seen('events') === undefined) errors.push(new ConfigError('no "events" section in configuration'));
   for (const zone of draft.zones.all()) {
-    if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));
+    if (zone.bytes !== 0) continue;
+    const hint = zoneHint(zone, draft.zones, (name) => registry.rows(name) !== undefined);
+    errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos, hint)));
   }
   giveUp();
   return {
@@ -204,8 +214,21 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
     throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? this.#end());
   }
 
-  warn(message: string, pos?: Pos): void {
-    this.#draft.warnings.push({ level: 'warn', message, pos: pos ?? this.#end() });
+  warn(message: string, pos?: Pos | null, related: readonly RelatedPlace[] = []): void {
+    this.#draft.warnings.push({ level: 'warn', message, pos: pos === null ? undefined : (pos ?? this.#end()), related });
+  }
+
+  unknownZone(message: string, zone: ZoneRef<unknown, unknown>, pos: Pos | undefined): never {
+    const { registry, zones } = this.#draft;
+    const place = zones.all().find(({ name }) => name === zone.name)?.pos;
+    throw new ConfigError(
+      message,
+      pos,
+      hintAt(
+        place,
+        zoneHint(zone, zones, (name) => registry.rows(name) !== undefined),
+      ),
+    );
   }
 
   /** The block's last line. */
@@ -216,9 +239,9 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
 }
 
 /** nginx names no place for these; a person gets it all the same. */
-function hintAt(pos: { file: string; line: number; column: number } | undefined, meant?: string): object {
+function hintAt(pos: { file: string; line: number; column: number } | undefined, hint: string | undefined): object {
   return {
-    ...(meant === undefined ? {} : { hint: `did you mean \`$${meant}\`?` }),
+    ...(hint === undefined ? {} : { hint }),
     ...(pos === undefined ? {} : { related: [{ pos, text: 'it is used here' }] }),
   };
 }

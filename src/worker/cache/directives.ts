@@ -3,6 +3,7 @@ import { type Directive, type Field, inherit, type LinkContext, type MergePlace,
 import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
 import { parseTime } from '../../shared/config/units.js';
 import type { ComplexValue } from '../../shared/value/value.js';
+import type { ZoneRef } from '../../shared/zone/kind.js';
 import { METHOD } from '../http/method.js';
 import type { Request } from '../http/request.js';
 import { claimContent } from '../module.js';
@@ -176,7 +177,7 @@ export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>
   while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
   const pos = http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
   if ('zone' in choice && (choice.zone.data as unknown) === undefined) {
-    ctx.fail(`"${family}_cache" zone "${choice.zone.name}" is unknown`, pos);
+    ctx.unknownZone(`"${family}_cache" zone "${choice.zone.name}" is unknown`, choice.zone as ZoneRef<unknown, unknown>, pos);
   }
   if (target !== undefined && conf.pass !== undefined) ctx.fail(`"${family}_cache_purge" directive is incompatible with "${family}_pass"`);
   const keyless = conf.cacheKey === undefined && family !== 'proxy' && target === undefined;

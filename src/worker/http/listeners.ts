@@ -1,4 +1,4 @@
-import type { Pos } from '../../shared/config/ast.js';
+import type { Pos, RelatedPlace } from '../../shared/config/ast.js';
 import type { Block } from '../../shared/config/block.js';
 import type { ListenSpec } from '../../shared/config/configuration.js';
 import { In } from '../../shared/config/context.js';
@@ -185,14 +185,15 @@ export class NameTable<T> {
   constructor(address: ListenAddress, value: (server: ServerInfo) => T, reports: Reports) {
     this.#hash = new WildcardHash<T>();
     for (const server of address.servers) {
-      for (const { kind, name, regex } of server.names) {
+      for (const { kind, name, regex, pos } of server.names) {
         if (kind === 'regex' && regex !== undefined) {
           this.#regexes.push({ regex, value: value(server) });
           continue;
         }
         const added = this.#hash.add(name, value(server), true);
         if (added === 'invalid') reports.fail(`invalid server name or wildcard "${name}" on ${address.key}`);
-        if (added === 'conflict') reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`);
+        if (added === 'conflict')
+          reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`, null, conflictPlaces(address, name, pos));
       }
     }
     this.trivial = address.servers.length === 1 && this.#regexes.length === 0;
@@ -213,6 +214,15 @@ export class NameTable<T> {
     }
     return undefined;
   }
+}
+
+/** Where a name stands that another server has, and where the one that counts stands. */
+function conflictPlaces({ servers }: ListenAddress, name: string, pos: Pos | undefined): RelatedPlace[] {
+  const first = servers.flatMap(({ names }) => names).find((other) => other.name === name && other.kind !== 'regex');
+  return [
+    ...(pos === undefined ? [] : [{ pos, text: 'this one is ignored' }]),
+    ...(first?.pos === undefined || first.pos === pos ? [] : [{ pos: first.pos, text: 'this one counts' }]),
+  ];
 }
 
 /** Checks all listens and names of an `http` block. */
