@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { errnoText } from '../shared/lib/errno.js';
@@ -45,11 +45,12 @@ export function runServeCommand(values: SubcommandValues): Promise<number | Serv
 }
 
 /** Serves an application, or prints the configuration that does. */
-export function runProxyCommand(values: SubcommandValues): Promise<number | ServerStart> {
-  const target = String(values.target);
+export async function runProxyCommand(values: SubcommandValues): Promise<number | ServerStart> {
+  const given = String(values.target);
+  const target = await whereItAnswers(given);
   return serve(
     values,
-    target,
+    given,
     undefined,
     (place) => proxyConfiguration({ ...place, target: byteText(target) }),
     () => {},
@@ -85,6 +86,20 @@ export function mediaTypes(): string {
   const { prefix, conf } = defaultPlaces(false);
   const folder = (conf.startsWith('/') ? conf : prefix + conf).replace(/[^/]*$/, '');
   return readFileSync(fsPath(`${folder}mime.types`), 'latin1');
+}
+
+/** For a port alone, the one of this machine's two addresses on which it answers now; both stay possible when none does. */
+async function whereItAnswers(target: string): Promise<string> {
+  const port = /^:?(\d{1,5})$/.exec(target)?.[1];
+  if (port === undefined || Number(port) > 65_535) return target;
+  for (const host of ['127.0.0.1', '::1']) {
+    const answers = await new Promise<boolean>((done) => {
+      const probe = connect({ host, port: Number(port) }, () => probe.destroy());
+      probe.once('error', () => done(false)).once('close', (failed) => done(!failed));
+    });
+    if (answers) return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  }
+  return target;
 }
 
 function portOf(text: string): number {

@@ -128,8 +128,8 @@ const hostOf = (target: string): string => target.replace(/^https?:\/\//i, '').r
 function backend(target: string): { readonly scheme: 'http' | 'https'; readonly servers: readonly string[] } {
   if (/^:?\d{1,5}$/.test(target)) {
     const port = target.replace(':', '');
-    // Node listens on ::1 alone when it is told localhost.
-    return { scheme: 'http', servers: [`127.0.0.1:${port}`, `[::1]:${port} backup`] };
+    // Node listens on ::1 alone when it is told localhost. An application that is started anew is asked again at once.
+    return { scheme: 'http', servers: [`127.0.0.1:${port} max_fails=0`, `[::1]:${port} max_fails=0 backup`] };
   }
   const found = /^(?:(https?):\/\/)?([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?\/?$/i.exec(target);
   if (found === null) throw new ServeError(`"${target}" is no application: give a port, HOST:PORT or a URL without a path`);

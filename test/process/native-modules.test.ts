@@ -71,6 +71,7 @@ t.test('unknown directives of well-known modules say whose they are and what doe
     t.match(stderr, new RegExp(`hint: \`\\w+\` is of the third-party module ${module}.*, which sluice does not have; `), line);
     t.ok(stderr.includes(instead), `${line}: ${stderr}`);
   }
+  t.match((await testConfig(t, 'events {}\nmail { }')).stderr, 'hint: `mail` is of ngx_mail_module, which sluice does not have');
   t.match((await testConfig(t, 'events {}\nrtmp { server { } }')).stderr, 'the third-party module rtmp, which sluice does not have');
 });
 

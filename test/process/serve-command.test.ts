@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx, serverCommand } from '../support/binary.js';
@@ -75,6 +76,29 @@ t.test('sluice proxy puts the server in front of an application', async (t) => {
   await fetch(new URL('/y', url));
   t.equal(origin.requests.length, 2);
   t.match(origin.requests[0]!.header('x-forwarded-proto'), 'http');
+});
+
+t.test('sluice proxy finds an application that listens on ::1 alone, and one that comes later', async (t) => {
+  const { dir, env } = await site(t);
+  const six = createServer();
+  const listens = await new Promise<boolean>((done) => six.once('error', () => done(false)).listen(0, '::1', () => done(true)));
+  t.teardown(() => six.close());
+  if (listens) {
+    const { port } = six.address() as { port: number };
+    const printed = await runCli(['proxy', String(port), '--print-config'], { cwd: dir, env });
+    t.match(printed.stdout, `    upstream application {\n        server [::1]:${port};\n    }\n`);
+  }
+  const [port, application] = [await portOf(t), await portOf(t)];
+  const server = startForeground(t, command, [...first, 'proxy', String(application), '--port', String(port)], { cwd: dir, env });
+  const [, url = ''] = await server.until(/ on (http:\S+) /);
+  t.equal((await fetch(url)).status, 502);
+  const late = createHttpServer((_request, response) => response.end('late'));
+  await new Promise<void>((done) => late.listen(application, '127.0.0.1', done));
+  t.teardown(() => {
+    late.close();
+    late.closeAllConnections();
+  });
+  t.equal(await (await fetch(url)).text(), 'late', 'at once');
 });
 
 t.test('--print-config prints what -t accepts', async (t) => {

@@ -174,6 +174,9 @@ export const foreignModules: readonly ForeignModule[] = [
 /** Modules of others that are built in, by the files that hold them. */
 const builtIn = new Set(['ngx_http_brotli_filter_module', 'ngx_http_brotli_static_module', 'ngx_http_cache_purge_module']);
 
+/** The block of the mail proxy, whose directives are not in the table of what is missing. */
+const MAIL = 'mail';
+
 /** nginx's own modules that can be files, with the modules of the table {@link missing} that they hold. */
 const ownObjects: Readonly<Record<string, RegExp>> = {
   ngx_http_image_filter_module: /^ngx_http_image_filter_module$/,
@@ -187,7 +190,7 @@ const ownObjects: Readonly<Record<string, RegExp>> = {
 
 /** The module of nginx whose directive this is, where that is not there. */
 export const missingModule = (directive: string): string | undefined =>
-  Object.entries(missing).find(([, names]) => names.includes(directive))?.[0];
+  directive === MAIL ? 'ngx_mail_module' : Object.entries(missing).find(([, names]) => names.includes(directive))?.[0];
 
 /** What is known of a module by the name of its file without `.so`; undefined for a module that is not known. */
 export function nativeModule(object: string): NativeModule | undefined {
@@ -197,7 +200,7 @@ export function nativeModule(object: string): NativeModule | undefined {
   const parts = ownObjects[object];
   if (parts === undefined) return undefined;
   const names = Object.entries(missing).flatMap(([part, directives]) => (parts.test(part) ? directives : []));
-  if (object === 'ngx_mail_module') names.push('mail');
+  if (object === 'ngx_mail_module') names.push(MAIL);
   return { builtIn: names.length === 0 && object === 'ngx_stream_module', has: (directive) => names.includes(directive) };
 }
 
