@@ -1,4 +1,4 @@
-// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, and what a thread runs. One file
+// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what a thread runs, and what the package exports. One file
 // loads faster than some hundred, and CommonJS as one script faster than modules: V8's code for it is made here, too (code-cache.mjs), so that a start
 // compiles next to nothing. Packages from node_modules stay outside the bundles, but for the parts of winston that are used, and for what the thread that
 // hashes passwords uses: its script is run as a text, from where no package is found.
@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { build } from 'esbuild';
+import ts from 'typescript';
 import { FROM_THE_SHELL, NO_DEBUGGER } from './no-debugger.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -52,6 +53,7 @@ await build({
   entryPoints: {
     worker: 'src/worker/main.ts',
     'subcommands/yargs-cli': 'src/master/subcommands/yargs-cli.ts',
+    index: 'src/master/package.ts',
   },
   outdir,
   banner: { js: moduleUrl },
@@ -95,4 +97,12 @@ await build({
   legalComments: 'inline',
 });
 writeFileSync(`${outdir}/package.json`, '{ "type": "commonjs" }\n');
+// The types of what the package exports.
+for (const [source, target] of [
+  ['package', 'index'],
+  ['subcommands/serve-text', 'subcommands/serve-text'],
+]) {
+  const text = readFileSync(`${root}src/master/${source}.ts`, 'utf8');
+  writeFileSync(`${outdir}/${target}.d.ts`, ts.transpileDeclaration(text, { compilerOptions: { isolatedDeclarations: true } }).outputText);
+}
 execFileSync(process.execPath, [`${root}scripts/code-cache.mjs`, outdir], { stdio: 'inherit' });

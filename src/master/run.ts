@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import type { Configuration, LoadConfiguration } from '../shared/config/configuration.js';
+import { byteText } from '../shared/lib/native-text.js';
 import { type CommandLine, parseCommandLine, programName, UsageError } from './command-line/cli.js';
 import { loadOptions } from './command-line/places.js';
 import { configureText, helpText, product, versionLine } from './command-line/version.js';
@@ -11,7 +13,9 @@ import { testConfig } from './operations/test-config.js';
 import { daemonize, isDaemon, releaseStarter, tellStarter } from './processes/daemonize.js';
 import type { EarlySignals } from './processes/early-signals.js';
 import { INHERITED } from './processes/inherited.js';
+import { type ServerStart, serveOptions } from './subcommands/serve-command.js';
 import { subcommands } from './subcommands/subcommand.js';
+import { wrongWordHint } from './subcommands/wrong-word.js';
 
 /** What the program is made of beside the master itself. */
 export interface Parts {
@@ -23,10 +27,23 @@ export interface Parts {
 /** Runs what the command line asks for; resolves to the exit code, or to undefined while the server runs. nginx: main. */
 export async function run(args: readonly string[], early: EarlySignals, parts: Parts): Promise<number | undefined> {
   const name = programName(process.argv[1]);
-  if (name !== 'nginx' && isSubcommand(args[0])) {
-    const { runSubcommand } = await import('./subcommands/yargs-cli.js');
-    return runSubcommand(args, subcommands, product);
+  const command = name === 'nginx' ? undefined : commandOf(args);
+  if (command === undefined) {
+    return runNginx(name, args, early, parts);
   }
+  const { runSubcommand } = await import('./subcommands/yargs-cli.js');
+  const outcome = await runSubcommand(command, subcommands, product);
+  return typeof outcome === 'number' ? outcome : runNginx(name, outcome.args, early, parts, outcome.ready);
+}
+
+/** Does what nginx's options ask for. `ready` hears where clients are answered once they are. */
+async function runNginx(
+  name: 'nginx' | 'sluice',
+  args: readonly string[],
+  early: EarlySignals,
+  parts: Parts,
+  ready?: ServerStart['ready'],
+): Promise<number | undefined> {
   const daemon = isDaemon();
   const write = daemon ? tellStarter : writeTerminal;
   let commandLine: CommandLine;
@@ -36,7 +53,7 @@ export async function run(args: readonly string[], early: EarlySignals, parts: P
     if (!(error instanceof UsageError)) {
       throw error;
     }
-    write(`${name}: ${error.message}\n`);
+    write(`${name}: ${error.message}\n${name === 'nginx' ? '' : wrongWordHint(byteText(args[0] ?? ''))}`);
     return 1;
   }
   if (commandLine.version) {
@@ -56,7 +73,7 @@ export async function run(args: readonly string[], early: EarlySignals, parts: P
   if (commandLine.test) {
     return testConfig(context);
   }
-  return start(context, daemon, write, serveAlone);
+  return start(context, daemon, write, serveAlone, ready);
 }
 
 async function start(
@@ -64,9 +81,10 @@ async function start(
   daemon: boolean,
   write: (text: string) => void,
   serveAlone: Parts['serveAlone'],
+  announce: ServerStart['ready'] = () => {},
 ): Promise<number | undefined> {
   const { commandLine, log } = context;
-  const configuration = await loadReported(context);
+  const configuration = await loadReported(context, undefined, undefined, daemon);
   if (configuration === undefined) {
     return 1;
   }
@@ -80,15 +98,33 @@ async function start(
   if (daemon) {
     process.umask(0);
   }
+  const ready = (): void => {
+    releaseStarter();
+    announce(configuration.urls);
+  };
   if (!conf.masterProcess) {
-    return serveAlone(context, configuration, releaseStarter);
+    return serveAlone(context, configuration, ready);
   }
-  return startMaster(context, configuration, { daemonized: daemon, ready: releaseStarter });
+  return startMaster(context, configuration, { daemonized: daemon, ready });
 }
 
-/** Everything that nginx does not know, and whatever the shell's completion asks. */
-function isSubcommand(word: string | undefined): boolean {
-  return word !== undefined && (OWN_WORDS.includes(word) || subcommands.some(({ name }) => name === word));
+/**
+ * The command line of a subcommand, if it is one: everything that nginx does not know, and whatever the shell's completion asks. A folder
+ * stands for the command that serves it.
+ */
+function commandOf(args: readonly string[]): readonly string[] | undefined {
+  const [word] = args;
+  if (word === undefined) return undefined;
+  if (word === 'help') return [...args.slice(1), '--help'];
+  if (OWN_WORDS.includes(word) || subcommands.some(({ name }) => name === word)) return args;
+  const option = /^--([a-z-]+)/.exec(word)?.[1];
+  const serves =
+    option === undefined
+      ? !word.startsWith('-') && (word.includes('/') || isFolder(word))
+      : serveOptions.some(({ name }) => name === option);
+  return serves ? ['serve', ...args] : undefined;
 }
 
 const OWN_WORDS = ['completion', '--help', '--version', '--get-yargs-completions'];
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -14,7 +14,7 @@ import type { Sources } from '../shared/config/sources.js';
 import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
 import { EMERG, levelByName } from '../shared/log/level.js';
 import { cachePathScope } from './cache/cache-paths.js';
-import { collectAddresses, collectSockets, serversOf } from './http/listening/listeners.js';
+import { collectAddresses, collectSockets, type ListenAddress, serversOf } from './http/listening/listeners.js';
 import type { Request } from './http/request/request.js';
 import { language } from './language.js';
 import { mainErrorLogs } from './modules/error-log/index.js';
@@ -55,7 +55,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     zoneDirectory: settings.zoneDirectory,
     nginxCompatibility: settings.compatibility,
   };
-  const listens = listensOf(loaded);
+  const { listens, urls } = listensOf(loaded);
   const warnings = loaded.warnings.map((finding) => finished(finding, loaded.sources));
   const enough = checkConnections(settings.workerConnections, listens.length);
   if (enough !== undefined) throw new ConfigErrors([enough, ...warnings], true);
@@ -64,6 +64,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     inheritable: settings.inheritable ? loaded.sources.named.versions : new Map(),
     process: conf,
     listens,
+    urls,
     errorLogs: errorLogs(loaded, options),
     logFiles: loaded.logFiles,
     tempPaths: loaded.folders,
@@ -92,9 +93,9 @@ function cachePathsOf(loaded: Loaded<Request>): Configuration['cachePaths'] {
   return loaded.settings(cachePathScope, http).paths.map(({ zone }) => ({ path: zone.data.path, manager: true, loader: true }));
 }
 
-function listensOf(loaded: Loaded<Request>): Configuration['listens'] {
+function listensOf(loaded: Loaded<Request>): Pick<Configuration, 'listens' | 'urls'> {
   const http = blockIn(loaded.root, In.HTTP);
-  if (http === undefined) return [];
+  if (http === undefined) return { listens: [], urls: [] };
   const servers = serversOf(http, (server) => loaded.settings(namesScope, server));
   const silent = {
     fail: (message: string): never => {
@@ -102,7 +103,15 @@ function listensOf(loaded: Loaded<Request>): Configuration['listens'] {
     },
     warn: () => {},
   };
-  return collectSockets(collectAddresses(servers, silent)).map(({ spec }) => spec);
+  const addresses = collectAddresses(servers, silent);
+  return { listens: collectSockets(addresses).map(({ spec }) => spec), urls: addresses.filter(({ quic }) => !quic).map(urlOf) };
+}
+
+/** Every interface is reached as localhost, too. */
+function urlOf({ family, any, key, port, ssl }: ListenAddress): string {
+  const scheme = ssl ? 'https' : 'http';
+  if (family === 'unix') return key;
+  return `${scheme}://${any ? `localhost:${port}` : key}/`;
 }
 
 /** Puts a finding in its final words. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import t from 'tap';
 import { certs } from '../support/certs.js';
 import { makePrefix } from '../support/prefix.js';
@@ -55,4 +55,58 @@ t.test('every guide is listed, and links lead somewhere', async (t) => {
       t.doesNotThrow(() => readFileSync(folder + link), `${guide}: ${link}`);
     }
   }
+});
+
+/** The regular expressions of a guide's locations. */
+const patternsOf = (guide: string): RegExp[] =>
+  [...readFileSync(folder + guide, 'utf8').matchAll(/location ~ ("?)(.*?)\1 \{/g)].map(([, , pattern = '']) => new RegExp(pattern));
+
+t.test('static-site.md: names with a hash, and none without', async (t) => {
+  const [hashed] = patternsOf('static-site.md');
+  for (const name of ['/assets/index-DiwrgTda.js', '/assets/index-B1x_-9Qk.css', '/main.3f2a1b9c.js', '/app.0123456789abcdef0123.woff2']) {
+    t.match(name, hashed!);
+  }
+  for (const name of ['/index.js', '/jquery.min.js', '/my-component-library.js', '/date-functions.js', '/a-settings.css']) {
+    t.notMatch(name, hashed!);
+  }
+});
+
+t.test('php.md: PATH_INFO, and the challenges of certificates', async (t) => {
+  const [php, hidden] = patternsOf('php.md');
+  t.match('/index.php/path/info', php!);
+  t.match('/index.php', php!);
+  t.match('/.env', hidden!);
+  t.match('/a/.git/config', hidden!);
+  t.notMatch('/.well-known/acme-challenge/token', hidden!);
+});
+
+t.test('logs.md: every log is one that the shipped file for logrotate takes', async (t) => {
+  const [glob = ''] = readFileSync(`${root}conf/logrotate/sluice`, 'utf8').split(' ');
+  const taken = new RegExp(`^${glob.replaceAll('.', '\\.').replace('*', '[^/]*')}$`);
+  const logs = [...readFileSync(`${folder}logs.md`, 'utf8').matchAll(/^ *(?:access|error)_log +(\/\S+)/gm)].map(([, path]) => path);
+  t.ok(logs.length > 2);
+  for (const log of logs) t.match(log, taken);
+});
+
+t.test('from-nginx.md: the copy for a trial has ports and a pid file of its own', async (t) => {
+  const { dir } = await makePrefix(t, {
+    'nginx/nginx.conf': `pid %%DIR%%/nginx.pid;\nevents {}\nhttp {\n  access_log off;\n  include %%DIR%%/nginx/sites/*.conf;\n}\n`,
+    'site.conf': 'server {\n  listen 80 default_server;\n  listen [::]:80;\n  listen 127.0.0.1:443;\n}\n',
+  });
+  mkdirSync(`${dir}/nginx/sites`);
+  symlinkSync(`${dir}/site.conf`, `${dir}/nginx/sites/a.conf`);
+  const [, script = ''] = /```sh\n( *cp -RL [\s\S]*?)```/.exec(readFileSync(`${folder}from-nginx.md`, 'utf8')) ?? [];
+  const copying = script
+    .replace(/^ *sluice .*\n/gm, '')
+    .replaceAll('/etc/nginx', `${dir}/nginx`)
+    .replaceAll('/tmp/trial', `${dir}/trial`);
+  const copied = spawnSync('sh', ['-ec', copying], { encoding: 'utf8' });
+  t.equal(copied.status, 0, copied.stderr);
+  t.equal(
+    readFileSync(`${dir}/trial/sites/a.conf`, 'utf8'),
+    'server {\n  listen 808 default_server;\n  listen [::]:808;\n  listen 127.0.0.1:4438;\n}\n',
+  );
+  t.match(readFileSync(`${dir}/trial/nginx.conf`, 'utf8'), `pid ${dir}/trial/sluice.pid;\n`);
+  t.match(readFileSync(`${dir}/trial/nginx.conf`, 'utf8'), `include ${dir}/trial/sites/*.conf;\n`);
+  t.match(readFileSync(`${dir}/site.conf`, 'utf8'), 'listen 80 default_server;', 'the original stays');
 });

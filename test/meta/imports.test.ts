@@ -45,7 +45,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['master/cycle'],
   ['master/operations'],
   ['master/subcommands'],
-  ['master/run.ts'],
+  ['master/run.ts', 'master/package.ts'],
   ['master/parts.ts'],
   ['master/main.ts'],
 ];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
@@ -66,4 +67,52 @@ t.test('$error_reason in an access log', async (t) => {
   await waitFor(() => /^403 access forbidden by rule \\x22deny all\\x22 in .*sluice\.conf:\d+\n$/.test(s.read('why.log')), {
     what: () => s.read('why.log'),
   });
+});
+
+t.test('$error_reason_json stands in JSON whatever it says', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      error_page 404 500 /why;
+      location /a { }
+      location = /why { internal; default_type application/json; return 200 '{"status":$status,"why":"$error_reason_json"}'; }`),
+  });
+  const answer = await httpGet(s, '/a%22%5C%0Ab%FF');
+  t.equal(answer.status, 404);
+  t.same(JSON.parse(answer.body.toString('utf8')), {
+    status: 404,
+    why: `open() "${s.dir}/html/a"\\\nb\u00ff" failed (2: No such file or directory)`,
+  });
+});
+
+t.test('snippets/problem-details.conf: problem details for programs, a page for browsers', async (t) => {
+  const snippet = readFileSync(new URL('../../conf/snippets/problem-details.conf', import.meta.url), 'utf8');
+  const s = await startServer(t, {
+    conf: serverConf(`
+      include snippet.conf;
+      location /secret { auth_basic x; auth_basic_user_file none; }
+      location /gone { return 410; }
+      location /backend { proxy_pass http://127.0.0.1:1; }`),
+    files: { 'snippet.conf': snippet, 'html/ok': 'ok' },
+  });
+  for (const [path, status] of [
+    ['/none', 404],
+    ['/gone', 410],
+    ['/secret', 401],
+    ['/backend', 502],
+  ] as const) {
+    for (const accept of ['application/json', 'application/problem+json', '*/*']) {
+      const answer = await httpGet(s, path, { Accept: accept });
+      t.equal(answer.status, status);
+      t.equal(answer.header('content-type'), 'application/problem+json');
+      t.match(JSON.parse(answer.text), { type: 'about:blank', status, request_id: /^[0-9a-f]+$/ });
+    }
+    const page = await httpGet(s, path, { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    t.equal(page.status, status);
+    t.equal(page.header('content-type'), 'text/html');
+    t.match(page.text, `<h1>Error ${status}</h1>`);
+  }
+  t.equal((await http(s, 'GET / HTTP/1.1\r\n\r\n')).status, 400);
+  t.equal((await httpGet(s, '/ok')).text, 'ok');
+  t.equal((await httpGet(s, '/.problem.html')).status, 404, 'not for clients');
+  t.equal((await http(s, requestText('POST', '/none', { Accept: 'application/json', Connection: 'close' }))).status, 404);
 });

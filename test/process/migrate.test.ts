@@ -32,7 +32,7 @@ t.test('what works, what differs, what is not there', async (t) => {
   t.same([code, stderr], [1, '']);
   t.match(stdout, `${file}: 3 files, 22 directives\n`);
   t.match(stdout, /^same +\d+\ndiffers +4\nno effect +4\nmissing +1\nunknown +3\n/m);
-  t.match(stdout, `\n  more_set_headers: of no module of nginx\n      ${file}:12\n`);
+  t.match(stdout, '\n  more_set_headers: of the third-party module headers-more, which sluice does not have; `add_header');
   t.match(stdout, `\n  proxy_pas: of no module of nginx; perhaps \`proxy_pass\` is meant\n      ${file}:15\n`);
   t.match(stdout, `\n  image_filter: of ngx_http_image_filter_module, which is not there\n      ${file}:13\n`);
   t.match(stdout, `\n      ${file}:14, ${file}:16\n`, 'each place');

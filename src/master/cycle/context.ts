@@ -19,16 +19,18 @@ export interface Context {
 
 /**
  * Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in
- * force. `parsed` is called when the text was found right, after the warnings about it and before errors of another kind.
+ * force. `parsed` is called when the text was found right, after the warnings about it and before errors of another kind. `warned`: the process
+ * that started this one has told the warnings.
  */
 export async function loadReported(
   { load, options, log }: Context,
   before?: Configuration,
   parsed?: () => void,
+  warned = false,
 ): Promise<Configuration | undefined> {
   try {
     const configuration = await load(before === undefined ? options : { ...options, inherited: before.inheritable });
-    for (const finding of configuration.warnings) {
+    for (const finding of warned ? [] : configuration.warnings) {
       log.report(finding);
     }
     parsed?.();

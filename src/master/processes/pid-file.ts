@@ -119,10 +119,16 @@ export class PidFile {
   }
 }
 
+/** The process id of the master that a pid file names, if it is alive. */
+export function runningMaster(path: string): number | undefined {
+  const pid = pidIn(path);
+  return pid !== undefined && isMaster(pid) ? pid : undefined;
+}
+
 /** The message for a master that is alive and has the pid file that we want; undefined when there is none. */
 export function runningInstance(path: string): string | undefined {
-  const pid = pidIn(path);
-  return pid !== undefined && pid !== process.pid && isMaster(pid) ? runningMessage(path, pid) : undefined;
+  const pid = runningMaster(path);
+  return pid !== undefined && pid !== process.pid ? runningMessage(path, pid) : undefined;
 }
 
 /** Makes sure that a pid file can be written, as `-t` does: creates it when it is missing. Throws an Error with nginx's message. */

@@ -3,12 +3,14 @@ import { ConfigErrors } from '../../shared/config/configuration.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { runCacheRequest } from '../../worker/cache/shell.js';
 import { loadConfiguration } from '../../worker/configuration.js';
+import { EXIT } from '../command-line/exit-codes.js';
 import { loadOptions } from '../command-line/places.js';
+import type { SubcommandValues } from './subcommand.js';
 
 const ACTIONS = ['list', 'inspect', 'purge'] as const;
 
 /** Runs `sluice cache ACTION`; resolves to the exit code. */
-export async function runCacheCommand(values: Readonly<Record<string, string | boolean | undefined>>): Promise<number> {
+export async function runCacheCommand(values: SubcommandValues): Promise<number> {
   const text = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === 'string' ? byteText(value) : undefined;
@@ -16,7 +18,7 @@ export async function runCacheCommand(values: Readonly<Record<string, string | b
   const action = ACTIONS.find((word) => word === values.action);
   if (action === undefined) {
     process.stderr.write(`sluice: cache: the action is one of ${ACTIONS.join(', ')}\n`);
-    return 2;
+    return EXIT.USAGE;
   }
   const print = (line: string): void => void process.stdout.write(`${line}\n`, 'latin1');
   try {
@@ -32,6 +34,6 @@ export async function runCacheCommand(values: Readonly<Record<string, string | b
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     for (const { message } of error.findings) process.stderr.write(`sluice: ${message}\n`);
-    return 2;
+    return EXIT.CONFIGURATION;
   }
 }

@@ -3,12 +3,13 @@ import { byteText } from '../../shared/lib/native-text.js';
 import { needsWork, reportText } from '../../worker/migration/report.js';
 import { surveyConfiguration } from '../../worker/migration/survey.js';
 import { loadOptions } from '../command-line/places.js';
+import type { SubcommandValues } from './subcommand.js';
 
 /**
  * Runs `sluice migrate FILE`; resolves to the exit code: 0 when the configuration is accepted, 1 when something has to be changed first. Files
  * that it names relative to nginx's prefix are looked for beside it, as a distribution's nginx does.
  */
-export async function runMigrateCommand(values: Readonly<Record<string, string | boolean | undefined>>): Promise<number> {
+export async function runMigrateCommand(values: SubcommandValues): Promise<number> {
   const conf = byteText(String(values.file));
   const full = conf.startsWith('/') ? conf : `${byteText(process.cwd())}/${conf}`;
   const prefix = typeof values.directory === 'string' ? byteText(values.directory) : full.slice(0, full.lastIndexOf('/') + 1);

@@ -2,6 +2,9 @@
 // read by cli.ts. The build makes it a file of its own:
 // yargs is an ES module, which the script that the rest is made into cannot load.
 import type { Argv } from 'yargs';
+import { UsageError } from '../command-line/cli.js';
+import { EXIT } from '../command-line/exit-codes.js';
+import type { ServerStart } from './serve-command.js';
 import type { Subcommand } from './subcommand.js';
 
 /** nginx's options, so that the long help and the shell's completion know them. */
@@ -21,13 +24,20 @@ const VALUES: Readonly<Record<string, string>> = {
   g: 'set global directives out of configuration file',
 };
 
-/** Runs one of the subcommands, the long help, or the shell's completion; resolves to the exit code. `version`: what `--version` says. */
-export async function runSubcommand(args: readonly string[], subcommands: readonly Subcommand[], version: string): Promise<number> {
+/**
+ * Runs one of the subcommands, the long help, or the shell's completion; resolves to the exit code, or to the server that is to be started.
+ * `version`: what `--version` says.
+ */
+export async function runSubcommand(
+  args: readonly string[],
+  subcommands: readonly Subcommand[],
+  version: string,
+): Promise<number | ServerStart> {
   const { default: yargs } = await import('yargs');
-  let code = 0;
+  let outcome: number | ServerStart = 0;
   let parser: Argv = yargs([...args])
     .scriptName('sluice')
-    .usage('$0 [options]\n$0 <command> ...')
+    .usage('$0 [options]\n$0 <directory>\n$0 <command> ...')
     .strict()
     .version(version)
     .completion('completion', 'print a script for the shell, which completes options and commands');
@@ -40,18 +50,32 @@ export async function runSubcommand(args: readonly string[], subcommands: readon
   }
   for (const subcommand of subcommands) {
     parser = addCommand(parser, subcommand, (result) => {
-      code = result;
+      outcome = result;
     });
   }
   parser.fail((message, error) => {
-    code = 1;
-    process.stderr.write(`sluice: ${message ?? error.message}\n`);
+    // What is thrown is no fault of the command line. Throwing keeps the command from running.
+    throw error ?? new UsageError(message);
   });
-  await parser.parseAsync();
-  return code;
+  try {
+    await parser.parseAsync();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const command = subcommands.find(({ name }) => name === args[0]);
+    process.stderr.write(`sluice: ${command === undefined ? '' : `${command.name}: `}${plainMessage(error.message, command)}\n`);
+    return EXIT.USAGE;
+  }
+  return outcome;
 }
 
-function addCommand(parser: Argv, { name, describe, options, run }: Subcommand, done: (code: number) => void): Argv {
+/** Says in one line what a command line lacks. */
+function plainMessage(message: string, command: Subcommand | undefined): string {
+  if (!message.startsWith('Not enough non-option arguments') || command === undefined) return message;
+  const lacking = command.options.filter(({ positional, required }) => positional && required);
+  return `${lacking.map(({ name, describe }) => `the ${name} is missing: ${describe}`).join('; ')} (\`sluice ${command.name} --help\` says more)`;
+}
+
+function addCommand(parser: Argv, { name, describe, options, run }: Subcommand, done: (outcome: number | ServerStart) => void): Argv {
   const words = options.flatMap(({ positional, required, name: word }) => (positional ? [required ? `<${word}>` : `[${word}]`] : []));
   return parser.command({
     command: [name, ...words].join(' '),

@@ -7,6 +7,7 @@ import { Block } from './block.js';
 import { contextNames, In } from './context.js';
 import type { Arity, ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
 import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
+import { semicolonHint, unitHint } from './hints.js';
 import { argPlace, type DirectiveNode, type Node, type Pos } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
@@ -35,6 +36,9 @@ export class Draft<R extends Subject> {
   /** Log files and folders that the configuration needs, by full path. */
   readonly logFiles = new Set<string>();
   readonly folders = new Set<string>();
+  /** Native modules that are to be loaded, and the directives that nobody here knows, in the order of the text. */
+  readonly natives: { readonly node: DirectiveNode; readonly path: string }[] = [];
+  readonly unknown: DirectiveNode[] = [];
 
   constructor(
     registry: Registry<R>,
@@ -62,9 +66,15 @@ export function applyNodes<R extends Subject>(draft: Draft<R>, block: Block, nod
       applyDirective(draft, block, node);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      draft.errors.push(error);
+      draft.errors.push(explained(draft, node, error));
     }
   }
+}
+
+/** An error in a directive that goes on where another one begins says so; whatever else is wrong with it then follows from that. */
+function explained<R extends Subject>({ registry }: Draft<R>, node: DirectiveNode, error: ConfigError): ConfigError {
+  const hint = semicolonHint(node, (name) => registry.rows(name) !== undefined);
+  return hint === undefined ? error : new ConfigError(error.message, error.pos, { ...error, hint });
 }
 
 /** Where nginx says an error is: the line on which the directive ended. */
@@ -87,6 +97,7 @@ function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: 
   const row = rows?.find(({ directive }) => (directive.in & block.context) !== 0);
   if (row === undefined) {
     if (rows === undefined) {
+      draft.unknown.push(node);
       const hint = draft.registry.hintFor(node.name);
       fail(node, `unknown directive "${node.name}"`, hint === undefined ? undefined : { hint });
     }
@@ -138,8 +149,7 @@ function expectedArguments(arity: Arity, given: number): string {
   else if (typeof arity === 'number') takes = word(arity);
   else if ('min' in arity) takes = arity.max === undefined ? `at least ${word(arity.min)}` : `${arity.min} to ${arity.max} arguments`;
   else takes = `${arity.join(' or ')} arguments`;
-  const missing = given > 3 ? '; is a `;` missing at the end of the line before?' : '';
-  return `it takes ${takes}, ${given === 0 ? 'none is' : given === 1 ? 'one is' : `${given} are`} given${missing}`;
+  return `it takes ${takes}, ${given === 0 ? 'none is' : given === 1 ? 'one is' : `${given} are`} given`;
 }
 
 const SERVER_LEVEL: number = In.HTTP | In.SERVER | In.STREAM | In.STREAM_SERVER;
@@ -161,6 +171,14 @@ function written(block: Block, scope: number): Record<string, unknown> {
 /** The variable table that a block's text refers to. */
 export function tableOf<R extends Subject>(draft: Draft<R>, block: Block): VariableTable<R> {
   return (block.context & (In.STREAM | In.STREAM_SERVER | In.STREAM_UPSTREAM)) !== 0 ? draft.tables.stream : draft.tables.http;
+}
+
+/** Adds how the argument at fault is to be written, where its unit is one that nginx does not know. */
+function withUnitHint(node: DirectiveNode, options: FailOptions = {}): FailOptions {
+  if (options.hint !== undefined) return options;
+  const hint =
+    options.arg === undefined ? node.args.map(unitHint).find((found) => found !== undefined) : unitHint(node.args[options.arg] ?? '');
+  return hint === undefined ? options : { ...options, hint };
 }
 
 /** What `set` functions are given: of every directive one, so that its methods are a class's rather than closures. */
@@ -186,19 +204,23 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
     return this.#draft.sources.named;
   }
 
+  nativeModule(path: string): void {
+    this.#draft.natives.push({ node: this.node, path });
+  }
+
   setCompatible(on: boolean): void {
     this.#draft.compatible = on;
   }
 
   fail(message: string, options?: FailOptions): never {
-    fail(this.node, message, options);
+    fail(this.node, message, withUnitHint(this.node, options));
   }
 
   reject(message: string, options?: FailOptions): never {
     const { name } = this.node;
     const earlier = message === 'is duplicate' ? this.block.seen(name) : undefined;
     const related = earlier === undefined ? options : { ...options, related: [{ pos: place(earlier), text: 'it was set here before' }] };
-    fail(this.node, `"${name}" directive ${message}`, related);
+    fail(this.node, `"${name}" directive ${message}`, withUnitHint(this.node, related));
   }
 
   warn(message: string, options?: FailOptions): void {

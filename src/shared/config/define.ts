@@ -1,7 +1,7 @@
 import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import type { Block } from './block.js';
-import type { DirectiveNode, Node, Pos } from './language/ast.js';
+import type { DirectiveNode, Node, Pos, RelatedPlace } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import type { ZoneTable } from './zone-table.js';
 
@@ -121,6 +121,8 @@ export interface ConfigContext<R extends Subject> {
   logFile(path: string): void;
   /** Names a folder that the master creates, and gives to the workers' user. */
   folder(path: string): void;
+  /** Asks for a native module by its full path: whether it can be done without shows when all is read. */
+  nativeModule(path: string): void;
   /** `nginx_compatibility on` stands above. */
   readonly compatible: boolean;
   setCompatible(on: boolean): void;
@@ -139,7 +141,10 @@ export interface FailOptions {
 export interface LinkContext<R extends Subject> {
   /** Fails at the block that is being linked, at `pos`, or with null without a place, where nginx's message holds it. */
   fail(message: string, pos?: Pos | null): never;
-  warn(message: string, pos?: Pos): void;
+  /** Warns there; with null the message has no place, and `related` shows where to look. */
+  warn(message: string, pos?: Pos | null, related?: readonly RelatedPlace[]): void;
+  /** Fails because nothing defines a zone, and says what may be meant. */
+  unknownZone(message: string, zone: ZoneRef<unknown, unknown>, pos: Pos | undefined): never;
   readonly variables: VariableTable<R>;
   readonly zones: ZoneTable;
   /** Reads files that belong to the configuration. */

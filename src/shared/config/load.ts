@@ -1,13 +1,17 @@
 import { lookupHost } from '../lib/lookup-host.js';
 import { isPlainIp } from '../lib/zone-id.js';
 import { type Subject, VariableTable } from '../value/value.js';
+import type { ZoneRef } from '../zone/kind.js';
 import { applyNodes, Draft, tableOf } from './apply.js';
 import type { Block } from './block.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, type Diagnostic, suggest } from './errors.js';
+import { zoneHint } from './hints.js';
+import type { RelatedPlace } from './language/ast.js';
 import { commandLine, type Pos } from './language/ast.js';
 import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
+import { type ForeignDirective, judgeNativeModules, type NativeModule } from './native-modules.js';
 import { Registry } from './registry.js';
 import { diskSources, type Snapshot, type Sources, snapshotSources } from './sources.js';
 import type { ZoneTable } from './zone-table.js';
@@ -49,6 +53,10 @@ export interface Language<R extends Subject> {
   readonly modules: readonly ModuleScopes<R>[];
   /** The module of nginx whose directive this is, where that is not there; undefined when nobody knows it. */
   missingModule(directive: string): string | undefined;
+  /** The third-party module whose directive this is; undefined when nobody knows it. */
+  foreignDirective(directive: string): ForeignDirective | undefined;
+  /** What is known of a module that `load_module` names, by the name of its file without `.so`. */
+  nativeModule(object: string): NativeModule | undefined;
   /** Defines the variables that exist without any directive. */
   defineVariables(http: VariableTable<R>, stream: VariableTable<R>): void;
 }
@@ -61,7 +69,7 @@ export async function loadFromDisk<R extends Subject>(
   language: Language<R>,
   origin: Origin & { readonly inherited?: ReadonlyMap<string, Version> },
 ): Promise<Loaded<R>> {
-  const draft = read(language, diskSources(origin, origin.inherited), origin);
+  const draft = read(language, diskSources(origin, origin.inherited), origin, true);
   const hosts: Record<string, readonly string[]> = {};
   let missing = 0;
   for (const { ref, what, options, errors } of draft.hosts) {
@@ -82,12 +90,12 @@ export async function loadFromDisk<R extends Subject>(
 
 /** Builds the same configuration from the master's snapshot, as a worker does. */
 export function loadFromSnapshot<R extends Subject>(language: Language<R>, snapshot: Snapshot): Loaded<R> {
-  const draft = read(language, snapshotSources(snapshot), snapshot);
+  const draft = read(language, snapshotSources(snapshot), snapshot, false);
   for (const { ref } of draft.hosts) ref.addresses = snapshot.hosts[ref.host] ?? literal(ref.host) ?? [];
   return link(draft, snapshot.hosts, false);
 }
 
-function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin): Draft<R> {
+function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin, checking: boolean): Draft<R> {
   const http = new VariableTable<R>();
   const stream = new VariableTable<R>();
   language.defineVariables(http, stream);
@@ -100,6 +108,7 @@ function read<R extends Subject>(language: Language<R>, sources: Sources, origin
       draft.errors.push(error);
     }
   }
+  judgeNativeModules(draft, language, checking);
   return draft;
 }
 
@@ -140,14 +149,22 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
     const warn = (message: string, pos: Pos | undefined): void => void draft.warnings.push({ level: 'warn', message, pos });
     table.bind((name, pos) => {
       const meant = suggest(name, table.names());
-      errors.push(new ConfigError(`unknown "${name}" variable`, undefined, hintAt(pos, meant)));
+      errors.push(
+        new ConfigError(
+          `unknown "${name}" variable`,
+          undefined,
+          hintAt(pos, meant === undefined ? undefined : `did you mean \`$${meant}\`?`),
+        ),
+      );
     }, warn);
   }
   // Blocks were complete, for nginx, when their `}` was read; this it misses when the file is read.
   const parsed = errors.length === 0;
   if (root.seen('events') === undefined) errors.push(new ConfigError('no "events" section in configuration'));
   for (const zone of draft.zones.all()) {
-    if (zone.bytes === 0) errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos)));
+    if (zone.bytes !== 0) continue;
+    const hint = zoneHint(zone, draft.zones, (name) => registry.rows(name) !== undefined);
+    errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos, hint)));
   }
   giveUp(parsed);
   return {
@@ -204,8 +221,21 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
     throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? this.#end());
   }
 
-  warn(message: string, pos?: Pos): void {
-    this.#draft.warnings.push({ level: 'warn', message, pos: pos ?? this.#end() });
+  warn(message: string, pos?: Pos | null, related: readonly RelatedPlace[] = []): void {
+    this.#draft.warnings.push({ level: 'warn', message, pos: pos === null ? undefined : (pos ?? this.#end()), related });
+  }
+
+  unknownZone(message: string, zone: ZoneRef<unknown, unknown>, pos: Pos | undefined): never {
+    const { registry, zones } = this.#draft;
+    const place = zones.all().find(({ name }) => name === zone.name)?.pos;
+    throw new ConfigError(
+      message,
+      pos,
+      hintAt(
+        place,
+        zoneHint(zone, zones, (name) => registry.rows(name) !== undefined),
+      ),
+    );
   }
 
   /** The block's last line. */
@@ -216,9 +246,9 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
 }
 
 /** nginx names no place for these; a person gets it all the same. */
-function hintAt(pos: { file: string; line: number; column: number } | undefined, meant?: string): object {
+function hintAt(pos: { file: string; line: number; column: number } | undefined, hint: string | undefined): object {
   return {
-    ...(meant === undefined ? {} : { hint: `did you mean \`$${meant}\`?` }),
+    ...(hint === undefined ? {} : { hint }),
     ...(pos === undefined ? {} : { related: [{ pos, text: 'it is used here' }] }),
   };
 }

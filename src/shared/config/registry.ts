@@ -2,6 +2,7 @@ import type { Subject } from '../value/value.js';
 import { type Directive, type Field, type LevelName, type Scope, takeOver } from './define.js';
 import { suggest } from './errors.js';
 import type { Language } from './load.js';
+import { foreignText } from './native-modules.js';
 
 /** One directive row with the scope it writes to. */
 export interface Row<R extends Subject> {
@@ -36,10 +37,10 @@ export class Registry<R extends Subject> {
   readonly #rows = new Map<string, Row<R>[]>();
   // biome-ignore lint/suspicious/noExplicitAny: looked up by identity only
   readonly #numbers = new Map<Scope<any, R>, NumberedScope<R>>();
-  readonly #missingModule: Language<R>['missingModule'];
+  readonly #language: Pick<Language<R>, 'missingModule' | 'foreignDirective'>;
 
-  constructor(language: Pick<Language<R>, 'modules' | 'missingModule'>) {
-    this.#missingModule = language.missingModule;
+  constructor(language: Pick<Language<R>, 'modules' | 'missingModule' | 'foreignDirective'>) {
+    this.#language = language;
     for (const module of language.modules) {
       for (const { level, scope } of module.scopes) {
         const fields = Object.entries<Field<unknown>>(scope.fields);
@@ -71,8 +72,10 @@ export class Registry<R extends Subject> {
 
   /** What may be said of a directive that is in no row: that nginx has it, or which one may be meant. */
   hintFor(name: string): string | undefined {
-    const module = this.#missingModule(name);
+    const module = this.#language.missingModule(name);
     if (module !== undefined) return `\`${name}\` is of ${module}, which sluice does not have`;
+    const foreign = this.#language.foreignDirective(name);
+    if (foreign !== undefined) return `\`${name}\` is of ${foreignText(foreign)}`;
     const plain = name.replace(/[^\x21-\x7e]/g, '');
     if (plain !== name && this.#rows.has(plain))
       return `write \`${plain}\`: there are characters beside it that may look like spaces, but are none`;

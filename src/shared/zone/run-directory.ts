@@ -111,7 +111,8 @@ function isInUse(path: string): boolean {
   return !alone;
 }
 
-function withRights<T>(uid: number | undefined, work: () => T): T {
+/** Does file work with the rights of a user, where root is about to do it. */
+export function withRights<T>(uid: number | undefined, work: () => T): T {
   if (uid === undefined || uid === 0) return work();
   loadSqlite();
   process.seteuid!(uid);

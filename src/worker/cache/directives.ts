@@ -1,19 +1,23 @@
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../shared/config/define.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergePlace, own } from '../../shared/config/define.js';
 import { parseTime } from '../../shared/config/language/units.js';
 import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
 import type { ComplexValue } from '../../shared/value/value.js';
+import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
 import { METHOD } from '../http/syntax/method.js';
+import { claimContent } from '../module.js';
 import { FT } from '../upstream/settings/failure.js';
 import type { StoreSettings } from '../upstream/settings/settings.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
+import { type PurgeRule, type PurgeTarget, readPurge } from './purge-rule.js';
 import type { CacheChoice, CacheSettings, CacheValid } from './settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
 /** The rows may look at `*_store`, which excludes a cache. */
 type Settings = CacheSettings & { store: StoreSettings | null };
+type CacheLinkSettings = CacheSettings & { pass: unknown };
 type Row = Directive<Settings, Request>;
 
 /** The defaults, and how inner blocks take settings over. */
@@ -31,7 +35,8 @@ export const cacheFields: { readonly [K in keyof CacheSettings]: Field<CacheSett
   cacheUseStale: inherit<number>(FT.OFF),
   cacheBackgroundUpdate: inherit(false),
   cacheRevalidate: inherit(false),
-  cachePurge: inherit<readonly ComplexValue<Request>[]>([]),
+  cachePurge: inherit<PurgeRule>(null),
+  cachePurgeTarget: own<PurgeTarget | undefined>(undefined),
   cacheConvertHead: inherit(true),
   cacheMaxRangeOffset: inherit(Number.POSITIVE_INFINITY),
 };
@@ -95,9 +100,24 @@ const valid: Row['set'] = (conf, node, ctx) => {
 
 // nginx: ngx_http_set_predicate_slot.
 const predicates =
-  (field: 'cacheBypass' | 'noCache' | 'cachePurge'): Row['set'] =>
+  (field: 'cacheBypass' | 'noCache'): Row['set'] =>
   (conf, node, ctx) => {
     conf[field] = [...(conf[field] ?? []), ...node.args.map((text) => ctx.complex(text))];
+  };
+
+// Conditions as nginx sells it, or one of the two forms of ngx_cache_purge.
+const purge =
+  (family: CacheFamily): Row['set'] =>
+  (conf, _node, ctx) => {
+    const read = readPurge(ctx, family, conf.cachePurge);
+    if (read === null || !('key' in read)) {
+      conf.cachePurge = read;
+      return;
+    }
+    if ((ctx.block.context & In.LOCATION) === 0) ctx.reject('(separate location syntax) is not allowed here');
+    if (conf.cachePurgeTarget !== undefined) ctx.reject('is duplicate');
+    claimContent(ctx, family);
+    conf.cachePurgeTarget = read;
   };
 
 const methods: Row['set'] = (conf, node, ctx) => {
@@ -127,14 +147,14 @@ export function cacheDirectives(family: CacheFamily): { readonly [name: string]:
     [`${family}_cache_use_stale`]: { in: ANYWHERE, args: { min: 1 }, set: bits('cacheUseStale', staleWords) },
     [`${family}_cache_background_update`]: { in: ANYWHERE, args: 'flag', set: flag('cacheBackgroundUpdate') },
     [`${family}_cache_revalidate`]: { in: ANYWHERE, args: 'flag', set: flag('cacheRevalidate') },
-    [`${family}_cache_purge`]: { in: ANYWHERE, args: { min: 1 }, set: predicates('cachePurge') },
+    [`${family}_cache_purge`]: { in: ANYWHERE, args: { min: 1 }, set: purge(family) },
     [`${family}_cache_convert_head`]: { in: ANYWHERE, args: 'flag', set: flag('cacheConvertHead') },
     [`${family}_cache_max_range_offset`]: { in: ANYWHERE, args: 1, set: offset('cacheMaxRangeOffset') },
   };
 }
 
 /** Fills in what follows from other settings; for `finish`. nginx: the cache part of ngx_http_proxy_merge_loc_conf. */
-export function finishCache(conf: Settings, parent: Readonly<Settings> | undefined): void {
+export function finishCache(conf: Settings, parent: Readonly<Settings> | undefined, place: MergePlace): void {
   // Of a cache and a store, the one said last, which is the inner one, is in force.
   if (conf.cache !== null && conf.store !== null) {
     if (conf.cache === parent?.cache) conf.cache = null;
@@ -143,19 +163,23 @@ export function finishCache(conf: Settings, parent: Readonly<Settings> | undefin
   if ((conf.cacheUseStale & FT.OFF) !== 0) conf.cacheUseStale = FT.OFF;
   if ((conf.cacheUseStale & FT.ERROR) !== 0) conf.cacheUseStale |= FT.NOLIVE;
   conf.cacheMethods |= METHOD.GET | METHOD.HEAD;
+  // An `if` goes on with what its location does.
+  if (place.nameless) conf.cachePurgeTarget ??= parent?.cachePurgeTarget;
 }
 
 /** Checks that the cache exists, and that there is a key; for `link`. */
-export function linkCache(family: CacheFamily, conf: Readonly<CacheSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
-  const choice = conf.cache;
+export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+  const target = conf.cachePurgeTarget;
+  const choice = target?.choice ?? conf.cache;
   if (choice === null) return;
   // nginx finds these when it merges: the place it names is the end of the http block.
   let http = place.block;
   while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
   const pos = http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
   if ('zone' in choice && (choice.zone.data as unknown) === undefined) {
-    ctx.fail(`"${family}_cache" zone "${choice.zone.name}" is unknown`, pos);
+    ctx.unknownZone(`"${family}_cache" zone "${choice.zone.name}" is unknown`, choice.zone as ZoneRef<unknown, unknown>, pos);
   }
-  const keyless = conf.cacheKey === undefined && family !== 'proxy';
+  if (target !== undefined && conf.pass !== undefined) ctx.fail(`"${family}_cache_purge" directive is incompatible with "${family}_pass"`);
+  const keyless = conf.cacheKey === undefined && family !== 'proxy' && target === undefined;
   if (keyless && place.context !== In.HTTP) ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, pos);
 }

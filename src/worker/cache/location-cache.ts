@@ -1,5 +1,5 @@
 import { md5Hex } from '../../shared/lib/md5.js';
-import { CRIT, DEBUG, ERROR as ERR } from '../../shared/log/level.js';
+import { CRIT, DEBUG } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE, ERROR } from '../http/request/codes.js';
@@ -14,23 +14,24 @@ import { processHead } from '../upstream/exchange/copy-head.js';
 import type { ResponseCache } from '../upstream/exchange/response-cache.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
-import { cachePathScope, openCache } from './cache-paths.js';
+import { type CacheChooser, cacheChooser } from './cache-chooser.js';
 import { nowSeconds } from './clock.js';
-import { type DiskCache, diskSize } from './disk-cache.js';
+import { diskSize } from './disk-cache.js';
 import type { Entry } from './entry.js';
 import { startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
 import { FillJob, RefreshJob } from './lock-jobs.js';
 import { purgePrefix } from './purge.js';
+import { purgeAndAnswer } from './purge-answer.js';
+import { testPurge } from './purge-rule.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
 import { CacheUse, useOf } from './use.js';
 import { variantHash, varyText } from './vary.js';
 
 /** What a location's cache needs to know of the worker. */
 export interface CachePlace {
-  /** The cache to use; undefined: none, `null`: there is none of that name. */
-  disk(r: Request): DiskCache | undefined | null;
+  readonly disk: CacheChooser;
   /** The request's key. */
   key(u: UpstreamRequest): string;
 }
@@ -49,8 +50,9 @@ export class LocationCache implements ResponseCache {
   lookup(u: UpstreamRequest): number {
     const { r } = u;
     const { conf } = this;
-    const purging = conf.cachePurge.length > 0 && firstTrue(r, conf.cachePurge) !== undefined;
-    if (!purging && (r.methodBit & conf.cacheMethods) === 0) {
+    const purge = conf.cachePurge === null ? 'no' : testPurge(r, conf.cachePurge);
+    if (purge === 'forbidden') return 403;
+    if (purge === 'no' && (r.methodBit & conf.cacheMethods) === 0) {
       const unasked = new CacheUse(undefined, '');
       unasked.reason = `method ${r.method}`;
       u.cacheUse = unasked;
@@ -58,12 +60,13 @@ export class LocationCache implements ResponseCache {
     }
     const disk = this.#place.disk(r);
     if (disk === null) return ERROR;
-    if (disk === undefined) return DECLINED;
+    if (disk === undefined) return purge === 'method' ? 404 : DECLINED;
     if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.method = 'GET';
     const use = new CacheUse(disk, this.#place.key(u));
     if (r.debugging) r.log(DEBUG, `http cache key: "${use.key}"`);
     u.cacheUse = use;
-    if (purging) return this.#purge(u, use);
+    if (purge === 'method') return purgeAndAnswer(r, disk, use.key);
+    if (purge === 'conditions') return this.#purge(u, use);
     u.cacheable = true;
     const bypass = firstTrue(r, conf.cacheBypass);
     if (bypass !== undefined) {
@@ -343,10 +346,7 @@ function logLookup(r: Request, entry: Entry | undefined): void {
   if (entry !== undefined) r.log(DEBUG, `cache file: "${entry.path}"`);
 }
 
-/**
- * Makes the cache of a location; undefined where there is none. `key` makes a request's key unless `*_cache_key` gives it.
- * nginx: ngx_http_upstream_cache_get.
- */
+/** Makes the cache of a location; undefined where there is none. `key` makes a request's key unless `*_cache_key` gives it. */
 export function makeLocationCache(
   family: CacheFamily,
   conf: Readonly<CacheSettings>,
@@ -355,23 +355,10 @@ export function makeLocationCache(
   env: WorkerEnv,
 ): LocationCache | undefined {
   const choice = conf.cache;
-  if (choice === null) return undefined;
-  const { cacheKey } = conf;
+  const { cacheKey, cachePurge } = conf;
   const keyOf = cacheKey === undefined ? key : (u: UpstreamRequest): string => cacheKey.eval(u.r);
-  if ('zone' in choice) {
-    const disk = openCache(env, choice.zone);
-    return new LocationCache(conf, { disk: () => disk, key: keyOf });
-  }
-  const caches = new Map<string, DiskCache>();
-  for (const path of http.mainSettings(cachePathScope).paths) {
-    if (path.family === family) caches.set(path.zone.name, openCache(env, path.zone));
-  }
-  const named = (r: Request): DiskCache | undefined | null => {
-    const name = choice.name.eval(r);
-    if (name === '' || name === 'off') return undefined;
-    const disk = caches.get(name);
-    if (disk === undefined) r.log(ERR, `cache "${name}" not found`);
-    return disk ?? null;
-  };
-  return new LocationCache(conf, { disk: named, key: keyOf });
+  if (choice !== null) return new LocationCache(conf, { disk: cacheChooser(family, choice, http, env), key: keyOf });
+  // Purges are answered here even where nothing is kept: backends do not get to see them.
+  const answersPurges = cachePurge !== null && 'method' in cachePurge;
+  return answersPurges ? new LocationCache(conf, { disk: () => undefined, key: keyOf }) : undefined;
 }

@@ -3,6 +3,7 @@ import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
 import type { CacheDef } from './cache-def.js';
 import type { CacheIndex } from './index-zone.js';
+import type { PurgeRule, PurgeTarget } from './purge-rule.js';
 
 /** One status (0: any) of `*_cache_valid` and its seconds. */
 export interface CacheValid {
@@ -32,7 +33,9 @@ export interface CacheSettings {
   cacheUseStale: number;
   cacheBackgroundUpdate: boolean;
   cacheRevalidate: boolean;
-  cachePurge: readonly ComplexValue<Request>[];
+  cachePurge: PurgeRule;
+  /** A location that only purges. */
+  cachePurgeTarget: PurgeTarget | undefined;
   cacheConvertHead: boolean;
   /** Bytes; Infinity: no limit. */
   cacheMaxRangeOffset: number;

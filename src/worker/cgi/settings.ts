@@ -60,7 +60,7 @@ export function cgiDirectives(family: CgiFamily, schemes: readonly BackendScheme
 /** Completes the settings of a block; for `finish`. */
 export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly<CgiSettings> | undefined, place: MergePlace): void {
   finishUpstream(family, conf, place);
-  finishCache(conf, parent);
+  finishCache(conf, parent, place);
   // `if` goes on with its location's backend. nginx: the noname part of ngx_http_fastcgi_merge_loc_conf.
   if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
 }

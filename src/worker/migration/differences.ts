@@ -53,7 +53,11 @@ export const differenceTables: readonly DifferenceTable[] = [
         when: (args) => !['epoll', 'poll', 'select'].includes(args[0] ?? ''),
       },
       {
-        directives: ['load_module', 'ssl_engine'],
+        directives: ['load_module'],
+        note: 'nothing is loaded: a module that is built in, or that nothing in the configuration uses, is accepted with a warning, another one is refused',
+      },
+      {
+        directives: ['ssl_engine'],
         note: 'refused: nothing is loaded into the server',
       },
       {

@@ -2,6 +2,7 @@ import { applyInclude } from '../../shared/config/apply.js';
 import { ConfigErrors, type LoadOptions } from '../../shared/config/configuration.js';
 import { ConfigError } from '../../shared/config/errors.js';
 import type { DirectiveNode, Node } from '../../shared/config/language/ast.js';
+import { foreignText } from '../../shared/config/native-modules.js';
 import { Registry } from '../../shared/config/registry.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { levelNames, WARN } from '../../shared/log/level.js';
@@ -81,9 +82,11 @@ class Walk {
     const rows = registry.rows(node.name);
     if (rows === undefined) {
       const module = language.missingModule(node.name);
+      const foreign = language.foreignDirective(node.name);
       const meant = registry.suggest(node.name);
       // Nothing is known of the inside of an unknown block.
       if (module !== undefined) this.#add(node, 'missing', `of ${module}, which is not there`);
+      else if (foreign !== undefined) this.#add(node, 'unknown', `of ${foreignText(foreign)}`);
       else
         this.#add(node, 'unknown', meant === undefined ? 'of no module of nginx' : `of no module of nginx; perhaps \`${meant}\` is meant`);
       return;

@@ -2,7 +2,7 @@ import type { Block } from '../../../shared/config/block.js';
 import type { ListenSpec } from '../../../shared/config/configuration.js';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext } from '../../../shared/config/define.js';
-import type { Pos } from '../../../shared/config/language/ast.js';
+import type { Pos, RelatedPlace } from '../../../shared/config/language/ast.js';
 import { WildcardHash } from '../../../shared/lib/wildcard-hash.js';
 import type { RegexValue } from '../../../shared/value/value.js';
 import type { Request } from '../request/request.js';
@@ -195,7 +195,7 @@ export class NameTable<T> {
     const alone = address.servers.length === 1 && !address.servers[0]!.names.some(({ kind }) => kind === 'regex');
     this.#hash = new WildcardHash<T>();
     for (const server of address.servers) {
-      for (const { kind, name, regex } of server.names) {
+      for (const { kind, name, regex, pos } of server.names) {
         if (kind === 'regex' && regex !== undefined) {
           this.#regexes.push({ regex, value: value(server) });
           continue;
@@ -203,7 +203,8 @@ export class NameTable<T> {
         const added = this.#hash.add(name, value(server), true);
         if (alone) continue;
         if (added === 'invalid') reports.fail(`invalid server name or wildcard "${name}" on ${address.key}`);
-        if (added === 'conflict') reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`);
+        if (added === 'conflict')
+          reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`, null, conflictPlaces(address, name, pos));
       }
     }
     this.trivial = alone;
@@ -224,6 +225,15 @@ export class NameTable<T> {
     }
     return undefined;
   }
+}
+
+/** Where a name stands that another server has, and where the one that counts stands. */
+function conflictPlaces({ servers }: ListenAddress, name: string, pos: Pos | undefined): RelatedPlace[] {
+  const first = servers.flatMap(({ names }) => names).find((other) => other.name === name && other.kind !== 'regex');
+  return [
+    ...(pos === undefined ? [] : [{ pos, text: 'this one is ignored' }]),
+    ...(first?.pos === undefined || first.pos === pos ? [] : [{ pos: first.pos, text: 'this one counts' }]),
+  ];
 }
 
 /** Checks all listens and names of an `http` block. */

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag, text } from '../../../shared/config/slots.js';
 import type { RegexValue } from '../../../shared/value/value.js';
+import { purgeHandler } from '../../cache/purge-answer.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
 import type { Request } from '../../http/request/request.js';
@@ -63,7 +64,7 @@ export const fastcgiModule = defineModule({
     { name: 'fastcgi_path_info', cacheable: false, get: (r) => pathInfo(r) },
   ],
   handler(conf, env, location) {
-    if (conf.pass === undefined) return undefined;
+    if (conf.pass === undefined) return purgeHandler('fastcgi', conf.cachePurgeTarget, env, location);
     const plan = {
       params: new RequestParams(conf, location, PAIR),
       keepConnection: conf.keepConnection,

@@ -213,9 +213,7 @@ export const processScope = defineScope<ProcessSettings>({
       set(_conf, node, ctx) {
         const path = ctx.path(node.args[0]!);
         if (ctx.block.seen('events') !== undefined || ctx.block.seen('http') !== undefined) ctx.reject('is specified too late');
-        ctx.fail(`dlopen() "${path}" failed (${path}: cannot open shared object file: No such file or directory)`, {
-          hint: 'sluice loads no nginx modules; what it has is built in: see `sluice -V`',
-        });
+        ctx.nativeModule(path);
       },
     },
   },

@@ -3,6 +3,7 @@ import { inherit, own } from '../../../shared/config/define.js';
 import { accepted, complex, oneOf, parseInteger } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
+import { purgeHandler } from '../../cache/purge-answer.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
@@ -63,7 +64,7 @@ const scope = defineScope<ProxySettings>({
   },
   finish(conf, parent, place) {
     finishUpstream('proxy', conf, place);
-    finishCache(conf, parent);
+    finishCache(conf, parent, place);
     // `if` and `limit_except` go on with their location's backend. nginx: the noname part of ngx_http_proxy_merge_loc_conf.
     if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
   },
@@ -81,6 +82,7 @@ export const proxyModule = defineModule({
   location: scope,
   variables: proxyVariables,
   handler(conf, env, location) {
-    return conf.pass === undefined ? undefined : makeHandler(compileLocation(conf, conf.pass, env, location), location);
+    if (conf.pass === undefined) return purgeHandler('proxy', conf.cachePurgeTarget, env, location);
+    return makeHandler(compileLocation(conf, conf.pass, env, location), location);
   },
 });

@@ -1,3 +1,4 @@
+import { purgeHandler } from '../../cache/purge-answer.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';
 import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
@@ -16,7 +17,7 @@ export const scgiModule = defineModule({
   name: 'scgi',
   location: scope,
   handler(conf, env, location) {
-    if (conf.pass === undefined) return undefined;
+    if (conf.pass === undefined) return purgeHandler('scgi', conf.cachePurgeTarget, env, location);
     const params = new RequestParams(conf, location, { before: (name) => `${name}\0`, after: '\0' });
     const request = (u: UpstreamRequest): string => scgiRequest(u, params);
     return cgiHandler(env, location, {

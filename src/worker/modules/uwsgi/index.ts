@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { int, text } from '../../../shared/config/slots.js';
+import { purgeHandler } from '../../cache/purge-answer.js';
 import { type BackendScheme, mayUseTls } from '../../cgi/backend-pass.js';
 import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../cgi/handler.js';
 import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
@@ -47,7 +48,7 @@ export const uwsgiModule = defineModule({
   name: 'uwsgi',
   location: scope,
   handler(conf, env, location) {
-    if (conf.pass === undefined) return undefined;
+    if (conf.pass === undefined) return purgeHandler('uwsgi', conf.cachePurgeTarget, env, location);
     const params = new RequestParams(conf, location, uwsgiParam);
     const request = (u: UpstreamRequest): string | undefined => uwsgiPacket(u, params, conf);
     return cgiHandler(env, location, {

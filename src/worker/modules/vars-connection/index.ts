@@ -3,7 +3,7 @@ import { proxyProtocolTlv } from '../../../shared/net/proxy-protocol.js';
 import type { Request } from '../../http/request/request.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, type Variable } from '../../module.js';
-import { SERVER_VERSION } from '../../version.js';
+import { NGINX_VERSION } from '../../version.js';
 
 const fixed = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, get });
 const host = hostname();
@@ -40,7 +40,7 @@ const variables: readonly Variable[] = [
   { name: 'proxy_protocol_tlv_', prefix: true, get: (r, suffix) => tlv(r, suffix) },
   fixed('hostname', () => host),
   fixed('pid', () => String(process.pid)),
-  fixed('nginx_version', () => SERVER_VERSION),
+  fixed('nginx_version', () => NGINX_VERSION),
   ...['tcpinfo_rtt', 'tcpinfo_rttvar', 'tcpinfo_snd_cwnd', 'tcpinfo_rcv_space'].map(tcpInfo),
 ];
 

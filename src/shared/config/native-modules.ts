@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { fsPath } from '../lib/fs-path.js';
+import type { Subject } from '../value/value.js';
+import type { Draft } from './apply.js';
+import { type ConfigError, directiveError, reportedPos } from './errors.js';
+import type { Language } from './load.js';
+
+/** What a file that `load_module` names holds, as far as this program has to do with it. */
+export interface NativeModule {
+  readonly builtIn: boolean;
+  /** Whether it would bring an unknown directive along. */
+  has(directive: string): boolean;
+}
+
+/** Which third-party module a directive is of, and what does the same here; empty where nothing does. */
+export interface ForeignDirective {
+  readonly module: string;
+  readonly instead: string;
+}
+
+/** The rest of a sentence that begins with the directive. */
+export const foreignText = ({ module, instead }: ForeignDirective): string =>
+  `the third-party module ${module}, which sluice does not have${instead === '' ? '' : `; ${instead}`}`;
+
+/**
+ * Says of each `load_module`, once all is read, that it can be done without, or that it cannot: nothing is ever loaded. A module is missed
+ * when a directive that nobody knows here is, or may be, one of its own. `checking`: in a worker all of this is known to be well.
+ */
+export function judgeNativeModules<R extends Subject>(draft: Draft<R>, language: Language<R>, checking: boolean): void {
+  if (!checking) return;
+  const refused: ConfigError[] = [];
+  for (const { node, path } of draft.natives) {
+    const object = path.slice(path.lastIndexOf('/') + 1).replace(/\.so$/, '');
+    const known = language.nativeModule(object);
+    const ignored = (why: string): void =>
+      void draft.warnings.push({ level: 'warn', message: `"load_module" of "${object}" is ignored: ${why}`, pos: reportedPos(node) });
+    if (known?.builtIn) {
+      ignored('it is built in');
+      continue;
+    }
+    if (known === undefined && !existsSync(fsPath(path))) {
+      refused.push(
+        directiveError(node, `dlopen() "${path}" failed (${path}: cannot open shared object file: No such file or directory)`, { arg: 0 }),
+      );
+      continue;
+    }
+    const missed = draft.unknown.find(({ name }) => (known === undefined ? isUnclaimed(language, name) : known.has(name)));
+    if (missed === undefined) {
+      ignored('nothing in the configuration uses it');
+      continue;
+    }
+    refused.push(
+      directiveError(node, `"load_module" of "${object}" is not possible: sluice loads no nginx modules`, {
+        arg: 0,
+        related: [{ pos: reportedPos(missed), text: `\`${missed.name}\` ${known === undefined ? 'may be' : 'is'} one of its directives` }],
+      }),
+    );
+  }
+  draft.errors.unshift(...refused);
+}
+
+/** No other module is known to have this directive. */
+const isUnclaimed = <R extends Subject>(language: Language<R>, directive: string): boolean =>
+  language.missingModule(directive) === undefined && language.foreignDirective(directive) === undefined;

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { makePrefix } from '../support/prefix.js';
+import { runCli, testConfig } from '../support/run-cli.js';
+import { waitFor } from '../support/wait.js';
+
+if (againstNginx) t.bailout('nginx gives no hints');
+
+const said = async (inside: string): Promise<string> =>
+  (await testConfig(t, `pid %%DIR%%/x.pid;\nevents {}\nhttp {\naccess_log off;\n${inside}\n}\n`)).stderr;
+
+t.test('a missing ; is named, whatever nginx makes of it', async (t) => {
+  const listen = await said('server {\n listen 127.0.0.1:%%PORT_0%%\n server_name a;\n}');
+  t.match(listen, /^sluice: \[emerg\] invalid parameter "server_name" in .*:7\n/);
+  t.match(listen, '    hint: is a `;` missing at the end of line 6? `server_name` begins a directive\n');
+  t.match(await said('server_tokens off\ngzip on;'), 'hint: is a `;` missing at the end of line 5? `gzip` begins');
+  t.match(await said('keepalive_timeout 65s\n sendfile on;'), 'hint: is a `;` missing at the end of line 5? `sendfile` begins');
+  t.match(await said('sendfile maybe on;'), 'hint: it takes `on` or `off`, 2 are given');
+});
+
+t.test('units that nginx does not know', async (t) => {
+  for (const [line, hint] of [
+    ['client_max_body_size 10MB;', 'write `10m`'],
+    ['client_max_body_size 1GB;', 'write `1024m`'],
+    ['client_body_buffer_size 64KiB;', 'write `64k`'],
+    ['client_body_buffer_size 1.5m;', 'numbers are whole'],
+    ['proxy_read_timeout 10sec;', 'write `10s`'],
+    ['proxy_read_timeout 5min;', 'write `5m`'],
+    ['proxy_buffers 8 16KB;', 'write `16k`'],
+    ['limit_req_zone $uri zone=a:10MB rate=1r/s;', 'a zone is written as in `zone=name:10m`'],
+  ] as const) {
+    t.ok((await said(line)).includes(`    hint: ${hint}`), line);
+  }
+});
+
+t.test('a zone that nothing defines', async (t) => {
+  const zones = 'limit_req_zone $uri zone=one:1m rate=1r/s; proxy_cache_path %%DIR%%/c keys_zone=pages:1m;';
+  t.match(await said(`${zones} limit_req zone=onne;`), 'hint: no `limit_req_zone` defines it; did you mean `one`?\n');
+  t.match(await said(`${zones} limit_conn adr 1;`), 'hint: no `limit_conn_zone` defines it\n');
+  const cache = await said(`${zones}\nproxy_cache page;`);
+  t.match(cache, /"proxy_cache" zone "page" is unknown in .*\n/);
+  t.match(cache, 'hint: no `proxy_cache_path` defines it; did you mean `pages`?\n');
+  t.match(cache, /note: it is used here, in .*:6\n/);
+});
+
+t.test('a conflicting server name: nginx names no place, both are shown', async (t) => {
+  const server = 'server { listen 127.0.0.1:%%PORT_0%%;\n server_name a.example; }';
+  const { stderr, file, prefix } = await testConfig(t, `pid %%DIR%%/x.pid; events {} http { access_log off;\n${server}\n${server}\n}`);
+  const message = `sluice: [warn] conflicting server name "a.example" on 127.0.0.1:${prefix.port(0)}, ignored\n`;
+  t.ok(stderr.startsWith(`${message}    note: this one is ignored, in ${file}:5\n    5 |  server_name a.example; }\n`), stderr);
+  t.match(stderr, `    note: this one counts, in ${file}:3\n`);
+});
+
+t.test('a server that goes into the background tells its warnings once', async (t) => {
+  const server = 'server { listen 127.0.0.1:%%PORT_0%%; server_name a.example; }';
+  const { dir } = await makePrefix(t, {
+    'sluice.conf': `pid x.pid; error_log error.log; events {} http { access_log off; ${server} ${server} }`,
+  });
+  const args = ['-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'stderr'];
+  const started = await runCli(args);
+  const pid = Number(readFileSync(`${dir}/x.pid`, 'latin1'));
+  t.teardown(async () => {
+    process.kill(pid, 'SIGQUIT');
+    await waitFor(() => {
+      try {
+        process.kill(pid, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    });
+  });
+  t.equal(started.code, 0);
+  t.equal(started.stderr.match(/conflicting server name/g)?.length, 1, started.stderr);
+  t.equal(started.stderr.match(/this one is ignored/g)?.length, 1);
+});
