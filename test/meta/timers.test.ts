@@ -5,7 +5,7 @@ import { filesBelow, root } from './source-files.js';
 /** Who may use Node's timers itself, and how often. */
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
   'shared/lib/timer.ts': [2, 'setTimer itself'],
-  'master/start-master.ts': [1, 'an interval of a constant length, which keeps the process'],
+  'master/operations/start-master.ts': [1, 'an interval of a constant length, which keeps the process'],
   'worker/tls/ocsp-fetch.ts': [1, "a socket's own timeout, of a constant length"],
 };
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimer } from '../../../shared/lib/timer.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { CRIT } from '../../../shared/log/level.js';
 import type { ListenSocket } from '../../../shared/net/listen-socket.js';
@@ -30,7 +31,7 @@ export class DescriptorGate {
     for (const socket of this.#sockets) if (socket.pause()) this.#shut = true;
     if (!this.#shut) return;
     this.#log.log(CRIT, 'accept4() failed (24: Too many open files)');
-    this.#timer = setTimeout(() => this.released(), RETRY);
+    this.#timer = setTimer(() => this.released(), RETRY);
     this.#timer.unref();
   }
 
