@@ -10,6 +10,7 @@ import {
 } from '../../../src/worker/http/http2/hpack/decoder.js';
 import { HpackEncoder, KEEP, nameCode } from '../../../src/worker/http/http2/hpack/encoder.js';
 import type { Field } from '../../../src/worker/http/http2/hpack/field.js';
+import { HOPELESS, lookAhead } from '../../../src/worker/http/http2/hpack/look-ahead.js';
 
 const LIMITS = { field: 100, total: 1000 };
 
@@ -109,6 +110,20 @@ t.test('a block cut off anywhere is invalid, never out of its bounds', async (t)
   for (let i = 2; i < whole.length; i += 2) {
     const { code, lines } = decode(new HpackDecoder(), whole.slice(0, i));
     t.ok(code === BLOCK_CUT_OFF || lines.length === [2, 4, 6, 34].indexOf(i) + 1, String(i));
+  }
+});
+
+t.test('a look at the beginning of a block', async (t) => {
+  const whole = Buffer.from('828684418cf1e3c2e5f23a6ba0ab90f4ff400a637573746f6d2d6b65790c637573746f6d2d76616c7565', 'hex');
+  let from = 0;
+  for (let end = 0; end <= whole.length; end++) {
+    from = lookAhead(whole, from, end);
+    t.equal(from, end < 1 ? 0 : end < 2 ? 1 : end < 3 ? 2 : end < 17 ? 3 : end < whole.length ? 17 : whole.length, String(end));
+  }
+  for (const hex of ['ffffffff', '42ffffffff', '4001617fffffff', '82ffffffff', '3fffffff']) {
+    const bytes = Buffer.from(hex, 'hex');
+    t.equal(lookAhead(bytes, 0, bytes.length), HOPELESS, hex);
+    t.not(lookAhead(bytes, 0, bytes.length - 1), HOPELESS, 'a byte less');
   }
 });
 

@@ -44,6 +44,7 @@ import {
   type FieldSink,
   HpackDecoder,
 } from './hpack/decoder.js';
+import { HOPELESS, lookAhead } from './hpack/look-ahead.js';
 import { ENOUGH, Output } from './output.js';
 import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FLAG, FRAME, MAX_FRAME, MAX_WINDOW, PREFACE, SETTING } from './protocol.js';
 import { RequestReader } from './request-reader.js';
@@ -256,7 +257,10 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #read(bytes: Buffer, at: number, end: number): number {
     const frames = this.#frames;
     const code = frames.read(bytes, at, end);
-    if (code === READ_AGAIN) return frames.next;
+    if (code === READ_AGAIN) {
+      if (this.#block.streamId !== 0 && !this.#block.open) this.#lookAhead();
+      return frames.next;
+    }
     if (this.#block.open && frames.type !== FRAME.CONTINUATION) {
       return this.#fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent inappropriate frame while CONTINUATION was expected');
     }
@@ -288,6 +292,17 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
         break;
     }
     return frames.next;
+  }
+
+  /** A HEADERS frame is not whole: what is wrong with its beginning ends the connection now. */
+  #lookAhead(): void {
+    const { held, flags } = this.#frames;
+    const block = this.#block;
+    if (block.seen === 0) block.seen = ((flags & FLAG.PADDED) !== 0 ? 1 : 0) + ((flags & FLAG.PRIORITY) !== 0 ? 5 : 0);
+    if (held === null || held.length <= block.seen) return;
+    const seen = lookAhead(held, block.seen, held.length);
+    if (seen === HOPELESS) this.#fail(ERROR_CODE.COMPRESSION_ERROR, 'client sent header block with too long number');
+    else block.seen = seen;
   }
 
   #tooLong(): void {

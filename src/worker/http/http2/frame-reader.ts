@@ -55,6 +55,11 @@ export class FrameReader {
     return this.#state !== HEAD || this.#heldLength > 0;
   }
 
+  /** What came of a payload that is not whole. */
+  get held(): Buffer | null {
+    return this.#state === PAYLOAD && this.#held !== null ? this.#held.subarray(0, this.#heldLength) : null;
+  }
+
   /** Reads on from `pos`; `end` is where the bytes end. */
   read(bytes: Buffer, pos: number, end: number): number {
     let at = pos;

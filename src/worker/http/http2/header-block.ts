@@ -10,6 +10,8 @@ export class HeaderBlock {
   trailers = false;
   /** It took too long: its stream is over already. */
   refused = false;
+  /** How far its first frame, which is not whole, was looked at. */
+  seen = 0;
   #pieces: Buffer[] = [];
   #size = 0;
 
@@ -39,6 +41,7 @@ export class HeaderBlock {
     this.streamId = 0;
     this.open = false;
     this.refused = false;
+    this.seen = 0;
     if (this.#size === 0) return;
     this.#pieces = [];
     this.#size = 0;

@@ -29,7 +29,7 @@ export interface FieldSink {
 }
 
 /** A number has at most so many bytes. nginx: NGX_HTTP_V2_INT_OCTETS. */
-const NUMBER_BYTES = 4;
+export const NUMBER_BYTES = 4;
 
 // What strings in Huffman code are decoded into.
 let scratch = Buffer.allocUnsafeSlow(1024);
