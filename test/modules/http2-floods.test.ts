@@ -24,8 +24,10 @@ async function target(t: Test, extra = ''): Promise<Server> {
     return undefined;
   });
   return startServer(t, {
-    conf: serverConf(`http2 on; ${extra} location / { return 200 ok; } location /wait { proxy_pass http://127.0.0.1:${origin.port}; }`),
-    files: { 'html/f': 'x'.repeat(100_000) },
+    conf: serverConf(
+      `http2 on; ${extra} location / { return 200 ok; } location = /f { } location /wait { proxy_pass http://127.0.0.1:${origin.port}; }`,
+    ),
+    files: { 'html/f': 'x'.repeat(1_000_000) },
   });
 }
 
