@@ -92,8 +92,8 @@ function inheritedLogFd(fd: 1 | 2): LogFd {
 }
 
 /**
- * Opens the log at this path as descriptor 2 in the place of what is there; throws node:fs's error, and changes nothing, when it cannot be opened. Node has no
- * dup2(): the lowest number that is free is what the next file gets, and 0 and 1 never are. No other thread may open a descriptor meanwhile.
+ * Opens the log at this path as descriptor 2, in place of the present one. When it cannot be opened, throws node:fs's error and changes nothing.
+ * Node has no dup2(), so descriptor 2 is closed and the next file gets the lowest free number; no other thread may open a descriptor meanwhile.
  */
 export function openAsStandardError(path: string): void {
   const first = openLogFd(path);

@@ -22,11 +22,11 @@ export const STATUS = lastingSlot<string>();
 const MAX_KEY = 255;
 
 /**
- * A client that has its answer may send the next request to another worker before the first one has given the place back.
- * So a request that other workers leave no place for asks again, after so many milliseconds each, before it is refused. The later ones are for
- * machines with more to do than processors: there a worker may have to wait for its turn between its answer and what follows.
+ * A client may send its next request to another worker before the first worker has recorded that the previous one ended. A request that only other
+ * workers' connections put over the limit is therefore tried again after each of these pauses (milliseconds) before it is refused. The long ones are
+ * for busy machines, where a worker may have to wait for a processor between its response and the record.
  */
-const PATIENCE = [3, 5, 12, 30];
+const RETRY_PAUSES = [3, 5, 12, 30];
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
@@ -72,7 +72,7 @@ class Place {
   }
 }
 
-/** One request that asks to be let in, and then holds its places until it ends. */
+/** One request: it waits for the decision, and is then counted until it ends. */
 class Entry implements ZoneJob {
   readonly #r: Request;
   readonly #place: Place;
@@ -88,7 +88,7 @@ class Entry implements ZoneJob {
     this.#keys = keys;
   }
 
-  /** Enters without a transaction, where this worker has places left in all zones. */
+  /** Counts the request without a transaction, if connections of this worker that just ended leave room in all zones. */
   enterNow(): boolean {
     const { zones } = this.#place;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '' && !zones[i]!.hasPlace(this.#keys[i]!)) return false;
@@ -105,7 +105,7 @@ class Entry implements ZoneJob {
       this.#code = zones[i]!.enter(this.#keys[i]!, conf.limits[i]!.max);
       if (this.#code === ENTERED) continue;
       this.#refusing = i;
-      if (!this.#mayAskAgain()) zones[i]!.reject();
+      if (!this.#mayRetry()) zones[i]!.reject();
       for (let j = 0; j < i; j++) if (this.#keys[j] !== '') zones[j]!.undo(this.#keys[j]!);
       return;
     }
@@ -115,7 +115,7 @@ class Entry implements ZoneJob {
     const r = this.#r;
     if (this.#code !== ENTERED) {
       if (r.finished || r.main.finished) return;
-      if (this.#mayAskAgain()) setTimer(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]!);
+      if (this.#mayRetry()) setTimer(() => this.#place.scope.submit(this), RETRY_PAUSES[this.#tries++]!);
       else this.#refuse();
       return;
     }
@@ -134,8 +134,8 @@ class Entry implements ZoneJob {
     this.#r.main.onFinish(() => this.#leave());
   }
 
-  #mayAskAgain(): boolean {
-    return this.#code === CONTESTED && this.#tries < PATIENCE.length;
+  #mayRetry(): boolean {
+    return this.#code === CONTESTED && this.#tries < RETRY_PAUSES.length;
   }
 
   #leave(): void {

@@ -63,7 +63,7 @@ class Place {
   }
 }
 
-/** One request that waits for its decision, and perhaps for its turn. */
+/** One request: it waits for the decision, and then perhaps for its delay. */
 class Decision extends RateDecision implements ZoneJob {
   readonly #r: Request;
   readonly #place: Place;
