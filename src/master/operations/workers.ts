@@ -63,7 +63,7 @@ interface Member {
   readonly slot: number;
   readonly generation: Generation;
   readonly born: number;
-  /** It was told to end, so nobody replaces it. */
+  /** The master told it to end, and does not replace it. */
   leaving: boolean;
   ready: boolean;
   settle: ((problem?: string) => void) | undefined;
@@ -279,7 +279,7 @@ export class WorkerPool {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
     } else if (!member.ready && !this.#startAgain(member, signal)) {
-      // While a configuration starts, whoever started it says why it cannot run; a replacement has nobody else.
+      // While a configuration starts, the starting code logs why it cannot run; for a replacement only this code can.
       if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
         log.log(EMERG, reason);
       }

@@ -153,7 +153,7 @@ function countersOf(master: number): readonly WorkerTotals[] | undefined {
       return readCounters(folder, statSync(fsPath(folder)).uid);
     }
   } catch {
-    // A process of somebody else.
+    // A process of another user.
   }
   return undefined;
 }

@@ -22,7 +22,7 @@ export interface Directive<C, R extends Subject> {
   readonly set: (conf: Partial<C>, node: DirectiveNode, ctx: ConfigContext<R>) => void;
 }
 
-/** The value a setting has where nothing is said, and how an inner block takes over the outer block's. */
+/** A setting's default, and how an inner block inherits the outer block's value. */
 export interface Field<T> {
   readonly initial: T;
   readonly merge: (parent: T, child: T | undefined) => T;

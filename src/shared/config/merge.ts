@@ -49,7 +49,7 @@ class Merging<R extends Subject> {
     this.#prefix = prefix;
   }
 
-  /** Merges a block and those in it. `siblings`: what is known of the contexts of the block around, by context. */
+  /** Merges a block and the blocks inside it. `siblings`: settings that blocks of one context inside the same outer block share. */
   mergeBlock(block: Block, siblings: Map<number, Common<R>>): void {
     const { context, parent } = block;
     const place: MergePlace = { context, nameless: (context & NAMELESS) !== 0, block, prefix: this.#prefix };

@@ -5,7 +5,7 @@ import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { isPlainIpv6 } from '../../../shared/lib/zone-id.js';
 import type { Context } from '../../module.js';
 
-/** Options that belong to a socket, whichever server names it. Undefined: not said. */
+/** Options of a socket, whichever server names them. Undefined: not given. */
 export interface ListenOptions {
   readonly backlog: number | undefined;
   readonly rcvbuf: number | undefined;
