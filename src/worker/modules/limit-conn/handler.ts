@@ -30,7 +30,7 @@ const RETRY_PAUSES = [3, 5, 12, 30];
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
-  const place = new Place(conf, env);
+  const location = new LocationLimits(conf, env);
   const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
@@ -46,15 +46,15 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
       values.push(value);
     }
     if (!counted) return DECLINED;
-    const entry = new Entry(r, place, values);
+    const entry = new Entry(r, location, values);
     if (entry.enterNow()) return DECLINED;
-    place.scope.submit(entry);
+    location.scope.submit(entry);
     return AGAIN;
   };
 }
 
 /** What all requests of a location have in common. */
-class Place {
+class LocationLimits {
   readonly conf: Readonly<Settings>;
   readonly env: WorkerEnv;
   readonly zones: readonly ConnZone[];
@@ -75,22 +75,22 @@ class Place {
 /** One request: it waits for the decision, and is then counted until it ends. */
 class Entry implements ZoneJob {
   readonly #r: Request;
-  readonly #place: Place;
+  readonly #location: LocationLimits;
   readonly #keys: readonly string[];
   #code = ENTERED;
   /** Index of the limit that refused the request. */
   #refusing = 0;
   #tries = 0;
 
-  constructor(r: Request, place: Place, keys: readonly string[]) {
+  constructor(r: Request, location: LocationLimits, keys: readonly string[]) {
     this.#r = r;
-    this.#place = place;
+    this.#location = location;
     this.#keys = keys;
   }
 
   /** Counts the request without a transaction, if connections of this worker that just ended leave room in all zones. */
   enterNow(): boolean {
-    const { zones } = this.#place;
+    const { zones } = this.#location;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '' && !zones[i]!.hasPlace(this.#keys[i]!)) return false;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.enterNow(this.#keys[i]!);
     this.#hold();
@@ -98,7 +98,7 @@ class Entry implements ZoneJob {
   }
 
   work(): void {
-    const { zones, conf } = this.#place;
+    const { zones, conf } = this.#location;
     this.#code = ENTERED;
     for (let i = 0; i < zones.length; i++) {
       if (this.#keys[i] === '') continue;
@@ -115,7 +115,7 @@ class Entry implements ZoneJob {
     const r = this.#r;
     if (this.#code !== ENTERED) {
       if (r.finished || r.main.finished) return;
-      if (this.#mayRetry()) setTimer(() => this.#place.scope.submit(this), RETRY_PAUSES[this.#tries++]!);
+      if (this.#mayRetry()) setTimer(() => this.#location.scope.submit(this), RETRY_PAUSES[this.#tries++]!);
       else this.#refuse();
       return;
     }
@@ -129,7 +129,7 @@ class Entry implements ZoneJob {
   }
 
   #hold(): void {
-    if (this.#r.debugging) for (const { name } of this.#place.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
+    if (this.#r.debugging) for (const { name } of this.#location.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
     STATUS.set(this.#r, 'PASSED');
     this.#r.main.onFinish(() => this.#leave());
   }
@@ -139,13 +139,13 @@ class Entry implements ZoneJob {
   }
 
   #leave(): void {
-    const { zones } = this.#place;
+    const { zones } = this.#location;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.leave(this.#keys[i]!);
   }
 
   #refuse(): void {
     const r = this.#r;
-    const { conf, zones, env } = this.#place;
+    const { conf, zones, env } = this.#location;
     const { name } = zones[this.#refusing]!;
     if (this.#code !== FULL) r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
     else env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);

@@ -135,10 +135,10 @@ function parseKeepalive(value: string, ctx: Context, arg: number): boolean {
   return true;
 }
 
-type Place = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;
+type ParsedAddress = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;
 
 /** Reads `address:port`, `port`, `address`, `[v6]:port`, `unix:path`. nginx: ngx_parse_url with listen. */
-function parseAddress(text: string, ctx: Context): Place {
+function parseAddress(text: string, ctx: Context): ParsedAddress {
   const bad = (reason: string): never => ctx.fail(`${reason} in "${text}" of the "listen" directive`, { arg: 0 });
   if (/^unix:/i.test(text)) {
     const path = text.slice(5);
