@@ -17,7 +17,7 @@ import { type ServerStart, serveOptions } from './subcommands/serve-command.js';
 import { subcommands } from './subcommands/subcommand.js';
 import { wrongWordHint } from './subcommands/wrong-word.js';
 
-/** What the program is made of beside the master itself. */
+/** The parts of the program beside the master itself. */
 export interface Parts {
   readonly load: LoadConfiguration;
   /** Serves in this process (`master_process off`). */

@@ -14,6 +14,8 @@ t.test('sluice status says what runs', async (t) => {
   });
   const status = (...more: string[]) =>
     runCli(['status', '-p', `${server.dir}/`, '-c', 'sluice.conf', '-g', `pid ${server.dir}/server.pid;`, ...more]);
+  t.match((await status()).stdout, /^0 connections: 0 reading, 0 writing, 0 waiting; 0 requests in all\n$/m, 'nobody has come yet');
+  t.match(JSON.parse((await status('--json')).stdout), { connections: { active: 0, waiting: 0 }, requests: 0 });
   const client = await RawClient.connect(server);
   client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await client.response();

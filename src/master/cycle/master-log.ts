@@ -71,7 +71,7 @@ export class MasterLog implements Logger {
     }
   }
 
-  /** Logs what is wrong with a configuration, and tells a person more about it on the terminal. */
+  /** Logs the errors of a configuration, and prints more about them if standard error is a terminal. */
   report(finding: Finding): void {
     this.log(finding.level, finding.message);
     this.#write?.(finding.detail);

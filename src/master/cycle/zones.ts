@@ -13,7 +13,10 @@ export class MasterZones {
     this.#log = log;
   }
 
-  /** Makes the zones of a configuration that workers are to be started with. Rejects with an Error for the log, in nginx's words, when they contradict those in use. */
+  /**
+   * Makes the zones for the workers of a configuration. Rejects with an Error for the log, in nginx's words, when they contradict the zones in
+   * use.
+   */
   async prepare(configuration: Configuration): Promise<ZonePlan> {
     if (this.#set === undefined) {
       const { ZoneSet } = await import('../../shared/zone/zone-set.js');

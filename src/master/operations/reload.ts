@@ -11,8 +11,8 @@ import { followErrorLog } from './standard-error.js';
 const running = new WeakMap<Master, { again: boolean }>();
 
 /**
- * Takes the configuration up as it is now. A request that comes while one is being worked on is made up for after it. Old workers leave
- * only once every new one accepts; until then nothing has happened, and whatever fails leaves everything as it was.
+ * Takes over the configuration as it is now. A reload that is asked for while another one runs follows it. Old workers are told to leave only
+ * once every new one accepts; anything that fails before that leaves everything as it was.
  */
 export function reload(master: Master): void {
   const current = running.get(master);

@@ -4,7 +4,7 @@ import type { Master } from './master.js';
 import { isReloading } from './reload.js';
 import { followErrorLog } from './standard-error.js';
 
-/** Opens all log files anew, here and then in the workers, whose user they are given to. nginx: ngx_reopen_files. */
+/** Reopens all log files, here and then in the workers. The files are given to the workers' user. nginx: ngx_reopen_files. */
 export function reopen(master: Master): void {
   const { context, cycle, pool } = master;
   context.log.log(NOTICE, 'reopening logs');

@@ -37,8 +37,8 @@ const OWN_FAULTS: ReadonlySet<NodeJS.Signals> = new Set([
 const HEALTHY = 3_000;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
-/** Milliseconds until a process that was told to end at once is killed. nginx: the termination cycle. */
-const PATIENCE = 1_500;
+/** Milliseconds until the master kills a process that it told to end at once. nginx: the termination cycle. */
+const KILL_AFTER = 1_500;
 
 /** What all processes of one configuration have in common. */
 export interface GenerationSpec {
@@ -47,7 +47,7 @@ export interface GenerationSpec {
   readonly zones: ZonePlan | undefined;
   /** Folder of the processes' control sockets; undefined when there is none. */
   readonly control: string | undefined;
-  /** Lines for the log before those of the start. They are written when the processes are under way, since the first line loads the logger. */
+  /** Lines for the log before those of the start. The master writes them once it has forked the processes, since the first line loads the logger. */
   readonly announce?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ interface Member {
   readonly slot: number;
   readonly generation: Generation;
   readonly born: number;
-  /** It was told to end, so nobody replaces it. */
+  /** The master told it to end, and does not replace it. */
   leaving: boolean;
   ready: boolean;
   settle: ((problem?: string) => void) | undefined;
@@ -192,7 +192,7 @@ export class WorkerPool {
     for (const member of [...this.#members].filter(which)) {
       member.leaving = true;
       member.worker.process.kill('SIGTERM');
-      setTimer(() => member.worker.process.kill('SIGKILL'), PATIENCE).unref();
+      setTimer(() => member.worker.process.kill('SIGKILL'), KILL_AFTER).unref();
     }
   }
 
@@ -279,7 +279,7 @@ export class WorkerPool {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
     } else if (!member.ready && !this.#startAgain(member, signal)) {
-      // While a configuration starts, whoever started it says why it cannot run; a replacement has nobody else.
+      // While a configuration starts, the starting code logs why it cannot run; for a replacement only this code can.
       if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
         log.log(EMERG, reason);
       }
@@ -298,7 +298,7 @@ export class WorkerPool {
     }
   }
 
-  /** Starts once more a process of a new configuration that a signal hit before it could listen for that; the new one answers for it. */
+  /** Forks a process of a new configuration again if a signal ended it before it could listen for signals; the new one takes its place. */
   #startAgain({ leaving, failures, settle, generation, role, slot }: Member, signal: NodeJS.Signals | null): boolean {
     if (leaving || this.#ending || failures > 0 || settle === undefined || signal === null || !SURVIVED.has(signal)) {
       return false;

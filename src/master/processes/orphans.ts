@@ -9,7 +9,7 @@ import { HandlePipe } from '../../shared/net/handle-pipe.js';
 import { boundKey, type SocketHandle } from '../../shared/net/listen-socket.js';
 
 /** Milliseconds that a worker may take to hand its sockets over. */
-const PATIENCE = 2_000;
+const HANDOVER_TIMEOUT = 2_000;
 
 /**
  * The folder beside a pid file in which every worker keeps a socket named by its process id. A worker listens there only when its master is
@@ -91,7 +91,7 @@ function collect(folder: string, pid: number, sockets: Map<string, SocketHandle>
     const timer = setTimer(() => {
       connected?.close();
       finish(undefined);
-    }, PATIENCE);
+    }, HANDOVER_TIMEOUT);
     const events = {
       handle(handle: SocketHandle): void {
         const key = boundKey(handle);

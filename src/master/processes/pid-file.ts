@@ -7,7 +7,7 @@ import { fsPath } from '../../shared/lib/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, INFO, WARN } from '../../shared/log/level.js';
 
-/** Milliseconds after which a lock that nobody renews counts as left behind. */
+/** Milliseconds after which a lock that its holder does not renew counts as abandoned. */
 const STALE = 10_000;
 
 /** A daemon has no umask, and a lock that everybody may put files into is one that cannot be removed. */
@@ -113,7 +113,7 @@ export class PidFile {
   }
 
   #compromised(error: Error): void {
-    // The machine slept, or somebody tidied up. We are still the master that the pid file names.
+    // The machine slept, or the lock was removed. The pid file still names this master.
     this.#log.log(WARN, `the lock beside the pid file "${this.#path}" was lost (${error.message})`);
     this.#release = undefined;
   }

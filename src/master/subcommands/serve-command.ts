@@ -107,7 +107,7 @@ function portOf(text: string): number {
   return Number(text);
 }
 
-/** The usual port, or one of those after it when somebody has it. */
+/** The usual port, or one of the next when it is taken. */
 async function freePort(host: string): Promise<number> {
   for (let port = 8080; port < 8080 + MORE_PORTS; port++) {
     const free = await new Promise<boolean>((done) => {

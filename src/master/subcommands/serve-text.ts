@@ -24,7 +24,7 @@ export interface ProxyOptions extends ServePlace {
   readonly target: string;
 }
 
-/** What is wrong with what was asked for, for the person who asked. */
+/** An error in the user's request, to print. */
 export class ServeError extends Error {}
 
 /** The configuration that serves a folder. */

@@ -19,6 +19,9 @@ interface Process {
   readonly since: Date;
 }
 
+/** What is shown of one worker's counters, or of all. */
+type Numbers = Pick<WorkerTotals, 'active' | 'reading' | 'writing' | 'waiting' | 'requests'>;
+
 /** `sluice status`: what runs with the pid file of this configuration; resolves to the exit code. */
 export async function runStatusCommand(values: SubcommandValues): Promise<number> {
   const text = (name: string): string | undefined => {
@@ -75,7 +78,7 @@ function plainText(master: Process, pidFile: string, children: readonly Process[
 }
 
 function jsonText(master: Process, pidFile: string, children: readonly Process[], counters: readonly WorkerTotals[] | undefined): string {
-  const numbers = (row: WorkerTotals | undefined): object =>
+  const numbers = (row: Numbers | undefined): object =>
     row === undefined
       ? {}
       : { connections: { active: row.active, reading: row.reading, writing: row.writing, waiting: row.waiting }, requests: row.requests };
@@ -99,9 +102,10 @@ const connections = (n: number): string => `${n} connection${n === 1 ? '' : 's'}
 const requests = (n: number): string => `${n} request${n === 1 ? '' : 's'}`;
 const shown = (date: Date): string => date.toISOString().replace('T', ' ').replace(/\..*/, ' UTC');
 
-function sum(counters: readonly WorkerTotals[]): WorkerTotals {
-  const total = { ...counters[0]! };
-  for (const row of counters.slice(1)) for (const name of Object.keys(total) as (keyof WorkerTotals)[]) total[name] += row[name];
+/** What all workers together are doing. A worker has no row before its first client. */
+function sum(counters: readonly WorkerTotals[]): Numbers {
+  const total = { active: 0, reading: 0, writing: 0, waiting: 0, requests: 0 };
+  for (const row of counters) for (const name of Object.keys(total) as (keyof Numbers)[]) total[name] += row[name];
   return total;
 }
 
@@ -149,7 +153,7 @@ function countersOf(master: number): readonly WorkerTotals[] | undefined {
       return readCounters(folder, statSync(fsPath(folder)).uid);
     }
   } catch {
-    // A process of somebody else.
+    // A process of another user.
   }
   return undefined;
 }

@@ -16,7 +16,7 @@ export interface SubcommandOption {
 /** What a command line gave, by the options' names. */
 export type SubcommandValues = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What the program does beside serving, called by a word: `sluice NAME ...`. */
+/** A command beside serving: `sluice NAME ...`. */
 export interface Subcommand {
   readonly name: string;
   readonly describe: string;

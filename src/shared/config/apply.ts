@@ -36,7 +36,7 @@ export class Draft<R extends Subject> {
   /** Log files and folders that the configuration needs, by full path. */
   readonly logFiles = new Set<string>();
   readonly folders = new Set<string>();
-  /** Native modules that are to be loaded, and the directives that nobody here knows, in the order of the text. */
+  /** The `load_module` directives and the unknown directives, in the order of the text. */
   readonly natives: { readonly node: DirectiveNode; readonly path: string }[] = [];
   readonly unknown: DirectiveNode[] = [];
 

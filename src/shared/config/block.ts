@@ -20,8 +20,8 @@ export class Block {
   readonly node: DirectiveNode | undefined;
   readonly children: Block[] = [];
   /**
-   * Settings in force, by scope number, where the block has none of its own: those of outer levels too. All blocks of one context inside the same
-   * block share them. Filled by merging.
+   * Merged settings by scope number, for the scopes in which the block sets nothing. All blocks of one context inside the same block share them.
+   * Merging fills them in.
    */
   common: readonly object[] = [];
   /** What the directive that opened the block knows about it (a location's name, an upstream's). */

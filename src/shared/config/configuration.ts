@@ -113,7 +113,7 @@ export interface Configuration {
 /** Thrown when a configuration cannot be used: all that is wrong with it, gravest reason to stop first, warnings included. */
 export class ConfigErrors extends Error {
   readonly findings: readonly Finding[];
-  /** The text is right, and what was found is wrong for another reason: nginx says "syntax is ok" before it. */
+  /** The syntax is right and the error is of another kind; nginx prints "syntax is ok" before it. */
   readonly parsed: boolean;
 
   constructor(findings: readonly Finding[], parsed = false) {

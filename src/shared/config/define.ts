@@ -22,7 +22,7 @@ export interface Directive<C, R extends Subject> {
   readonly set: (conf: Partial<C>, node: DirectiveNode, ctx: ConfigContext<R>) => void;
 }
 
-/** The value a setting has where nothing is said, and how an inner block takes over the outer block's. */
+/** A setting's default, and how an inner block inherits the outer block's value. */
 export interface Field<T> {
   readonly initial: T;
   readonly merge: (parent: T, child: T | undefined) => T;
@@ -52,8 +52,8 @@ export interface Scope<C extends object, R extends Subject> {
   readonly fields: { readonly [K in keyof C]: Field<C[K]> };
   readonly directives: { readonly [name: string]: Directive<NoInfer<C>, R> };
   /**
-   * Runs on each merged settings object, outermost first; for values that depend on several fields. Blocks of one context in which nothing
-   * of the scope is written share what it makes of them, so that it asks for the block itself only where something is.
+   * Runs on each merged settings object, outermost first, for values that depend on several fields. Blocks of one context that set nothing in the
+   * scope share one settings object, so `finish` may use the block only where something is set.
    */
   readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergePlace) => void;
   /** Checks across settings once all is read and merged; the last place that may fail. */

@@ -48,7 +48,7 @@ export function wildcardRegExp(part: string): RegExp | undefined {
   return wild ? new RegExp(`${source}$`, 's') : undefined;
 }
 
-/** Matches nothing: what an impossible bracket expression comes to. */
+/** Matches nothing; stands for an impossible bracket expression. */
 const never = '(?!)';
 
 /** Reads `[...]` that opens at `from`. Undefined if it is never closed, and so is a plain `[`. */

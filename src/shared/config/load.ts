@@ -36,7 +36,7 @@ export class LoadFailure extends Error {
   readonly errors: readonly ConfigError[];
   readonly warnings: readonly Diagnostic[];
   readonly sources: Sources;
-  /** The text itself is right: nginx has said so when it finds these errors. */
+  /** The syntax is right: nginx has printed "syntax is ok" before it finds these errors. */
   readonly parsed: boolean;
 
   constructor(errors: readonly ConfigError[], warnings: readonly Diagnostic[], sources: Sources, parsed: boolean) {
@@ -51,9 +51,9 @@ export class LoadFailure extends Error {
 /** What a protocol's modules add to the language. */
 export interface Language<R extends Subject> {
   readonly modules: readonly ModuleScopes<R>[];
-  /** The module of nginx whose directive this is, where that is not there; undefined when nobody knows it. */
+  /** The module of nginx that has this directive and that sluice lacks; undefined when nginx has no such directive. */
   missingModule(directive: string): string | undefined;
-  /** The third-party module whose directive this is; undefined when nobody knows it. */
+  /** The third-party module that has this directive; undefined for an unknown directive. */
   foreignDirective(directive: string): ForeignDirective | undefined;
   /** What is known of a module that `load_module` names, by the name of its file without `.so`. */
   nativeModule(object: string): NativeModule | undefined;

@@ -31,13 +31,16 @@ interface Common<R extends Subject> {
   readonly begun: readonly NumberedScope<R>[];
 }
 
-/** One run over all blocks. There may be fifty thousand, most of which say something in two or three of a hundred scopes: only those cost a block anything. */
+/**
+ * One run over all blocks. There may be fifty thousand, most of which set something in two or three of a hundred scopes; only those scopes cost
+ * a block time or memory.
+ */
 class Merging<R extends Subject> {
   readonly #registry: Registry<R>;
   readonly #prefix: string;
   /**
-   * What blocks that say nothing of a scope came to, by their context and its number, and by the settings around them. Most blocks say
-   * nothing of most modules: with thousands of locations, settings of their own would take seconds and much memory.
+   * Merged settings of blocks that set nothing in a scope, by context and scope number, and by the settings of the outer block. Such blocks share
+   * them: with thousands of locations, a copy for each would take seconds and much memory.
    */
   readonly #silent = new Map<number, Map<object, object>>();
 
@@ -46,7 +49,7 @@ class Merging<R extends Subject> {
     this.#prefix = prefix;
   }
 
-  /** Merges a block and those in it. `siblings`: what is known of the contexts of the block around, by context. */
+  /** Merges a block and the blocks inside it. `siblings`: settings that blocks of one context inside the same outer block share. */
   mergeBlock(block: Block, siblings: Map<number, Common<R>>): void {
     const { context, parent } = block;
     const place: MergePlace = { context, nameless: (context & NAMELESS) !== 0, block, prefix: this.#prefix };

@@ -20,8 +20,8 @@ export function fileStamp(path: string): string | undefined {
 }
 
 /**
- * Files that the settings of a configuration name and that are part of it, such as certificates and their keys. Each is read once; workers
- * get what the master has read. They are kept apart from the configuration's text, which can be shown.
+ * Files that the settings name and that belong to the configuration, such as certificates and keys. The master reads each once and sends it to the
+ * workers. They are kept apart from the configuration's text, because `-T` prints that.
  */
 export class NamedFiles {
   readonly #versions = new Map<string, Version>();
@@ -39,7 +39,7 @@ export class NamedFiles {
   readonly read: ReadFile = (path) => this.#read(path, () => undefined);
 
   /**
-   * The same; while the file is still the one that the configuration before has read, its content is that one's, if `keepable` agrees.
+   * The same, but takes the content from the previous configuration if the file is still the same and `keepable` agrees.
    * nginx: ngx_ssl_cache_fetch.
    */
   readKept(path: string, keepable: (text: string) => boolean): string {

@@ -23,8 +23,9 @@ export const foreignText = ({ module, instead }: ForeignDirective): string =>
   `the third-party module ${module}, which sluice does not have${instead === '' ? '' : `; ${instead}`}`;
 
 /**
- * Says of each `load_module`, once all is read, that it can be done without, or that it cannot: nothing is ever loaded. A module is missed
- * when a directive that nobody knows here is, or may be, one of its own. `checking`: in a worker all of this is known to be well.
+ * Checks each `load_module` once the configuration is read; no module is ever loaded. A module is missed when a directive that sluice does not
+ * know is, or may be, one of its own. That is an error, and so is a missing file; everything else is a warning. `checking` is false in a
+ * worker, since the master has checked.
  */
 export function judgeNativeModules<R extends Subject>(draft: Draft<R>, language: Language<R>, checking: boolean): void {
   if (!checking) return;

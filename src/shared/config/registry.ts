@@ -70,7 +70,7 @@ export class Registry<R extends Subject> {
     return this.#rows.get(name);
   }
 
-  /** What may be said of a directive that is in no row: that nginx has it, or which one may be meant. */
+  /** The hint for an unknown directive: that nginx has it, or which directive may be meant. */
   hintFor(name: string): string | undefined {
     const module = this.#language.missingModule(name);
     if (module !== undefined) return `\`${name}\` is of ${module}, which sluice does not have`;

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { Script } from 'node:vm';
 
 /**
- * Loads a bundle, which the build has made one function of CommonJS's parameters, with what V8 made of it then (the file `.cache` beside it). V8 refuses that
- * when it is another version or runs with other flags; then it compiles the bundle as it compiles everything else.
+ * Loads a bundle, which the build made into one function with CommonJS's parameters, together with V8's code for it (the file `.cache` beside
+ * it). Another version of V8, or one with other flags, refuses that code and compiles the bundle instead.
  */
 export function loadCompiled<T>(file: string): T {
   const module = { exports: {} as T };

@@ -56,7 +56,7 @@ export function openLogFd(path: string): LogFd {
     return describe(openSync(fsPath(path), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644), true);
   } catch (error) {
     const code = errnoCode(error);
-    // A FIFO that nobody reads yet. nginx would wait for the reader; opened for both directions it holds the first lines until one comes.
+    // A FIFO without a reader. nginx would wait for one; a FIFO opened for both directions holds the first lines until a reader comes.
     if (code === 'ENXIO' && statSync(fsPath(path)).isFIFO()) {
       return describe(openSync(fsPath(path), O_RDWR | O_APPEND | O_NONBLOCK), true);
     }
@@ -73,7 +73,7 @@ export function openLogFd(path: string): LogFd {
 export function stderrLogFd(): LogFd {
   if (fstatSync(2).isFIFO()) {
     try {
-      // Opened anew it can be non-blocking without changing the descriptor that other processes share.
+      // Reopened, it can be non-blocking while the descriptor that other processes share stays as it is.
       return describe(openSync('/proc/self/fd/2', O_WRONLY | O_APPEND | O_NONBLOCK), true);
     } catch {
       // No /proc, no permission, or no reader: the descriptor itself has to do.
@@ -92,8 +92,8 @@ function inheritedLogFd(fd: 1 | 2): LogFd {
 }
 
 /**
- * Opens the log at this path as descriptor 2 in the place of what is there; throws node:fs's error, and changes nothing, when it cannot be opened. Node has no
- * dup2(): the lowest number that is free is what the next file gets, and 0 and 1 never are. No other thread may open a descriptor meanwhile.
+ * Opens the log at this path as descriptor 2, in place of the present one. When it cannot be opened, throws node:fs's error and changes nothing.
+ * Node has no dup2(), so descriptor 2 is closed and the next file gets the lowest free number; no other thread may open a descriptor meanwhile.
  */
 export function openAsStandardError(path: string): void {
   const first = openLogFd(path);

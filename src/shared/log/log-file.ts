@@ -47,7 +47,7 @@ export class LogFile implements TickTask {
   #fullSecond = 0;
   #reportSecond = 0;
 
-  /** `report` receives what goes wrong, in nginx's words, for a line of level alert. */
+  /** `report` receives errors in nginx's words, for a line of level alert. */
   constructor(path: string, log: LogFd, report: (message: string) => void) {
     this.path = path;
     this.#log = log;
@@ -97,7 +97,7 @@ export class LogFile implements TickTask {
     if (this.#buffering === undefined && this.#pending !== '') this.flush();
   }
 
-  /** Writes what is held. */
+  /** Writes buffered lines. */
   flush(): void {
     if (this.#timer !== undefined) {
       clearTimeout(this.#timer);
@@ -134,7 +134,7 @@ export class LogFile implements TickTask {
     }
   }
 
-  /** Writes what is held and closes the file; later lines are dropped. */
+  /** Writes buffered lines and closes the file; later lines are dropped. */
   close(): void {
     this.flush();
     clearTimeout(this.#retry);

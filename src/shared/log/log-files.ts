@@ -68,14 +68,14 @@ export class LogFiles {
     file.write(line);
   }
 
-  /** Writes the error lines of this tick: whoever has an answer finds in the log what went wrong about it. */
+  /** Writes the error lines of this tick, so that a client which has its response finds its errors in the log. */
   flushErrors(): void {
     if (this.#errors.length === 0) return;
     for (const file of this.#errors) file.flushTick();
     this.#errors.length = 0;
   }
 
-  /** Writes the lines of this tick: whoever sees a connection end finds its requests in the log. */
+  /** Writes the lines of this tick, so that a client which sees its connection end finds its requests in the log. */
   flushTick(): void {
     for (const file of this.#files.values()) file.flushTick();
   }

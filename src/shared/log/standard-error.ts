@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import type { ErrorLogSpec } from './error-log-spec.js';
 import type { LogFiles } from './log-files.js';
 
-/** The log that crashes leave their traces in: the first that is a file. Undefined when standard error is one of the logs itself, or none is a file. */
+/** The log that gets what a crash prints: the first that is a file. Undefined when standard error is itself a log, or no log is a file. */
 export function crashLog(errorLogs: readonly ErrorLogSpec[]): string | undefined {
   if (errorLogs.some(({ to }) => to.kind === 'stderr')) {
     return undefined;
@@ -22,8 +22,8 @@ export function isStandardError(errorLogs: readonly ErrorLogSpec[], files: LogFi
 }
 
 /**
- * Puts that log onto descriptor 2, unless it is there: after a rotation, or with another configuration, what a crash prints goes where the other
- * lines go, and the old file's space becomes free. nginx: ngx_log_redirect_stderr.
+ * Opens that log as descriptor 2, unless it is that already. After a rotation or a reload, what a crash prints then goes to the new file, and the
+ * system can free the old one. nginx: ngx_log_redirect_stderr.
  */
 export function redirectStandardError(errorLogs: readonly ErrorLogSpec[], files: LogFiles): void {
   const path = crashLog(errorLogs);

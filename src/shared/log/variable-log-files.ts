@@ -82,7 +82,7 @@ export class VariableLogFiles {
     }
   }
 
-  /** Writes what is held and closes all files. */
+  /** Writes buffered lines and closes all files. */
   close(): void {
     for (let path = this.#entries.oldestKey(); path !== undefined; path = this.#entries.oldestKey()) {
       this.#forget(path);

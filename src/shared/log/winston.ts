@@ -29,7 +29,7 @@ interface Parts {
 const LEVELS = Object.fromEntries(levelNames.slice(1).map((name, i) => [name, i + 1]));
 const UNCHANGED = { transform: (line: unknown) => line } as NonNullable<LoggerOptions['format']>;
 
-/** What is used of winston, in one file that the build makes beside the bundles; not there when the sources run as they are. */
+/** The file that the build makes of the parts of winston in use; it does not exist when the sources run unbuilt. */
 declare const WINSTON_PARTS: string | undefined;
 
 let parts: Parts | undefined;

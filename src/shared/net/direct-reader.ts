@@ -1,5 +1,5 @@
-// Reads past node:stream's machinery: libuv tells of bytes by calling the handle's `onread`, and Node's own spends more on finding out whom to
-// tell than the telling takes. Node has no public way to do that.
+// Reads without node:stream. libuv reports bytes by calling the handle's `onread`; Node's own function spends more time on its stream than on the
+// call. Node has no public way to replace it.
 import type { Socket } from 'node:net';
 import { streamBinding } from './stream-binding.js';
 

@@ -35,7 +35,7 @@ const IPV6ONLY = 1;
 const EACCES = -13;
 const ENOENT = -2;
 
-/** What is listened on without any option, on a path or on a port of the system's choice: a socket of our own, which no `listen` asks for. */
+/** A listener without options, on a path or on a port that the system chooses: for sluice's own sockets, which no `listen` directive asks for. */
 export function plainSpec(family: 'ipv4' | 'unix', address: string): ListenSpec {
   const key = family === 'unix' ? `unix:${address}` : `${address}:0`;
   return { key, family, address, port: 0, backlog: 8, ipv6only: false, reuseport: false, udp: false };

@@ -151,7 +151,7 @@ export class ZoneFile {
     }
   }
 
-  // Workers that get the lock in turn, while this one always comes too late on a machine with much to do, are no reason to leave them.
+  // On an overloaded machine this worker may find the lock taken each time although others release it. As long as others commit, no one is stuck.
   #isStuck(now: number): boolean {
     // A lock met again after a pause in between is another one.
     if (now - this.#lastLocked > STUCK_MS / 2) this.#waitFrom(now);
@@ -188,7 +188,7 @@ export class ZoneFile {
     this.#db.rollback();
   }
 
-  /** Deals with a failed statement outside or inside a rolled back transaction; the operation can then be repeated. Throws bugs on. */
+  /** Handles a statement that failed, outside a transaction or in one that was rolled back; the caller can then repeat it. Rethrows bugs. */
   recover(error: unknown): void {
     const fault = faultOf(error);
     if (fault === undefined || this.isolated) throw error;

@@ -13,7 +13,10 @@ export interface Waiter {
   wake(timedOut: boolean): void;
 }
 
-/** Requests of this process that wait for locks. Locks of this process wake them at once; those of others are looked at. nginx: ngx_http_file_cache_lock_wait. */
+/**
+ * Requests of this process that wait for cache locks. A lock that this process releases wakes them at once; a timer looks at the locks of other
+ * processes. nginx: ngx_http_file_cache_lock_wait.
+ */
 export class LockWaiters {
   readonly #index: CacheIndex;
   readonly #waiting = new Map<string, Waiter[]>();

@@ -48,7 +48,7 @@ const schemeOf = (text: string, schemes: readonly BackendScheme[]): BackendSchem
 export const mayUseTls = (pass: BackendPass): boolean =>
   pass.tls || (pass.dynamic !== undefined && pass.schemes.some((scheme) => scheme.tls));
 
-/** What an address with variables comes to for a request. */
+/** The value of an address with variables for one request. */
 export interface EvaluatedBackend {
   /** As written; undefined when there is none. */
   readonly schema: string | undefined;

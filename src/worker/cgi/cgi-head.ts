@@ -18,7 +18,7 @@ export const CGI_INVALID = -1;
  * HTTP may come first. nginx: ngx_http_fastcgi_process_header, ngx_http_scgi_process_status_line.
  */
 export class CgiHeadReader {
-  /** Where the next {@link read} goes on: what stands before it need not be given again. */
+  /** The offset at which the next {@link read} goes on; bytes before it need not be given again. */
   next = 0;
   readonly #statusLine: boolean;
   #inHeaders: boolean;

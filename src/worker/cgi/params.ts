@@ -26,7 +26,7 @@ export interface ParamEncoding {
   readonly after: string;
 }
 
-/** Up to this length of a value, what stands before it is made once. */
+/** For values up to this length, the bytes before the value are kept and reused. */
 const SHORT_VALUE = 127;
 
 /** A parameter that a location sends. */

@@ -10,8 +10,8 @@ export interface SharingReader {
 }
 
 /**
- * Keeps those who download much, from files or backends, from filling a tick: a thousand of them who begin at once have room for gigabytes,
- * and everybody else would wait for that. Past the share of a tick they stand in a queue.
+ * Bounds the bytes that all downloads together, of files and from backends, read in one tick. Without it a thousand downloads that begin at once
+ * could read gigabytes while every other client waits. Once the share of a tick is used up, readers wait in a queue.
  */
 export class FairShare implements TickTask {
   #left = SHARE;

@@ -1,6 +1,6 @@
 /** Size of each buffer. */
 export const READ_BUFFER = 256 * 1024;
-/** As many as keep Node's four threads busy while the pieces before are sent, and no more: what is sent in one tick keeps everybody else waiting. */
+/** Enough to keep Node's four threads busy while earlier pieces are sent. More would make other clients wait longer in a tick. */
 const COUNT = 8;
 
 /** Somebody who waits for a buffer. Gives it back when done, perhaps at once. */
@@ -9,8 +9,8 @@ export interface BufferTaker {
 }
 
 /**
- * The memory that a worker reads large files into, for all its clients together: a piece is read, the kernel takes of it what it has room
- * for, and the buffer goes to the next one who waits. So many slow readers cost no memory, and none is passed over.
+ * The buffers into which a worker reads large files, for all its clients. A piece is read, the kernel takes what it has room for, and the buffer
+ * goes to the next client that waits. Slow clients therefore hold no memory, and each gets its turn.
  */
 export class ReadBuffers {
   readonly #free: Buffer[] = [];

@@ -204,7 +204,7 @@ export function nativeModule(object: string): NativeModule | undefined {
   return { builtIn: names.length === 0 && object === 'ngx_stream_module', has: (directive) => names.includes(directive) };
 }
 
-/** The third-party module of a directive, and what does the same here; undefined when nobody knows it. */
+/** The third-party module of a directive, and what does the same in sluice; undefined for an unknown directive. */
 export function foreignDirective(directive: string): ForeignDirective | undefined {
   const found = foreignModules.find(({ directives }) => directives.test(directive));
   if (found === undefined) return undefined;

@@ -74,7 +74,7 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
   return { options, authorities };
 }
 
-/** Whether handshakes may come to TLS 1.3. */
+/** Whether handshakes may end in TLS 1.3. */
 export function speaks13({ options }: ContextBase): boolean {
   return options.maxVersion === 'TLSv1.3' && ((options.secureOptions ?? 0) & constants.SSL_OP_NO_TLSv1_3) === 0;
 }

@@ -49,7 +49,7 @@ export class HandshakeServer {
     if (session !== undefined) (socket as unknown as { _handle: NativeHandle | null })._handle?.loadSession(session);
   }
 
-  /** node:tls asks which events somebody waits for. */
+  /** node:tls asks which events have listeners. */
   listenerCount(event: string): number {
     if (event === 'newSession' || event === 'resumeSession') return this.#tls.sessions === undefined ? 0 : 1;
     return event === 'OCSPRequest' && this.#tls.staples ? 1 : 0;

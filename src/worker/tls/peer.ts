@@ -7,14 +7,14 @@ import type { StatusVerdict } from './client-status.js';
 import type { ServerTls } from './server-tls.js';
 import { type VerifyFailure, verifyFailure } from './verify.js';
 
-/** Who has the cipher of a connection, while there is one: afterwards, what was agreed is not known any more. */
+/** The owner of a connection's cipher, while there is one; afterwards the agreed parameters are no longer known. */
 export interface CipherOwner {
   readonly cipher: CipherState | null;
 }
 
 /** What is known of a client's TLS connection beyond its bytes. */
 export class TlsPeer implements TlsConnection {
-  /** What the client said first; undefined when that could not be read. */
+  /** The client's hello; undefined when it could not be read. */
   readonly hello: ClientHello | undefined;
   /** Whose certificates the handshake ran with. */
   readonly server: ServerTls;

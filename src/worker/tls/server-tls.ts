@@ -68,7 +68,7 @@ export class ServerTls {
     return this.#base !== undefined;
   }
 
-  /** A handshake that begins with this hello comes to TLS 1.3, or to nothing. */
+  /** True when a handshake that begins with this hello can only end in TLS 1.3 or fail. */
   agreesOn13(hello: ClientHello | undefined): boolean {
     return this.#speaks13 && hello?.tls13 === true;
   }

@@ -7,7 +7,7 @@ import type { SessionZone } from './sessions.js';
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */
 export const TLS = { SSLv2: 2, SSLv3: 4, TLSv1: 8, TLSv1_1: 16, TLSv1_2: 32, TLSv1_3: 64 } as const;
 
-/** `ssl_verify_client`: nothing is asked for; required; asked for and checked; asked for, checked by whoever reads `$ssl_client_verify`. */
+/** `ssl_verify_client`: no certificate is asked for; required; asked for and checked; asked for, and the result only in `$ssl_client_verify`. */
 export type VerifyMode = 'off' | 'on' | 'optional' | 'optional_no_ca';
 
 /** `ssl_session_cache`: where sessions are kept. */

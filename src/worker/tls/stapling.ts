@@ -54,7 +54,7 @@ export class Staple {
     this.#root = root;
   }
 
-  /** The response at hand. When it is time, a new one is asked for, for later handshakes. nginx: ngx_ssl_certificate_status_callback. */
+  /** The present response. When it is due, asks for a new one for later handshakes. nginx: ngx_ssl_certificate_status_callback. */
   current(): Buffer | undefined {
     const now = seconds();
     if (!this.#loading && this.#refresh < now) this.#update();

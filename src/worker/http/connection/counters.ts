@@ -1,6 +1,6 @@
 /**
- * What a worker counts about its connections and requests: plain numbers, changed in place on the hot path. Whoever
- * publishes them to the other processes sets `changed`, which is called at most once per change of the loop's turn.
+ * What a worker counts about its connections and requests: plain numbers, changed in place on the hot path. The code that
+ * publishes them to other processes sets `changed`, which is called with each change.
  */
 export class ConnectionCounters {
   accepted = 0;

@@ -229,7 +229,7 @@ export class Acceptor implements ConnectionHost {
     this.counters.changed();
   }
 
-  /** Lets the clients go: idle ones after their `keepalive_min_timeout`, others when they are answered. Calls back when none is left. */
+  /** Closes the connections: idle ones after their `keepalive_min_timeout`, others once they are answered. Calls back when none is left. */
   drain(done: () => void): void {
     this.draining = true;
     this.#onDrained = done;

@@ -10,7 +10,7 @@ const RESERVE = 16;
 const RETRY = 500;
 
 /**
- * Stops accepting while there are no descriptors for more clients, so that these wait in the backlog. libuv itself accepts and closes them.
+ * Stops accepting while no descriptors are left for more clients, so that they wait in the backlog. libuv would accept and close them.
  * nginx: ngx_disable_accept_events.
  */
 export class DescriptorGate {

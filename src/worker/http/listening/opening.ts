@@ -33,7 +33,10 @@ export class Opening implements Expiring, Idle, LogSubject {
   #held: Buffer | null = null;
   #finished = false;
 
-  /** It stands in the `idle` queue until a handshake begins. `done` is called once: with what was found, or with nothing when the connection was given up. */
+  /**
+   * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the connection was
+   * closed.
+   */
   constructor(socket: Socket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: Opened | undefined) => void) {
     this.#socket = socket;
     this.#address = address;

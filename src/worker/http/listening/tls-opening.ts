@@ -31,7 +31,10 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   #handshake: Handshaking | undefined = undefined;
   #finished = false;
 
-  /** It stands in the `idle` queue until a handshake begins. `done` is called once: with what was found, or with nothing when the connection was given up. */
+  /**
+   * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the connection was
+   * closed.
+   */
   constructor(socket: PlainSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {
     this.#socket = socket;
     this.remote = socket.remote();

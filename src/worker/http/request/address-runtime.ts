@@ -31,8 +31,8 @@ export interface TlsTerminator {
   /** Calls back once, with what was agreed or with what failed. */
   accept(socket: Socket, done: TlsDone): void;
   /**
-   * The same for a connection that has no `net.Socket`, which it closes if the handshake fails; the bytes, which are good for the call, are all
-   * that came of it so far. Returns undefined when more must come before the handshake can begin.
+   * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is valid
+   * only during the call. Returns undefined when more must come before the handshake can begin.
    */
   acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined;
 }

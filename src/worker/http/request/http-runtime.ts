@@ -47,8 +47,8 @@ export class ServerRuntime {
 }
 
 /**
- * What a request's own methods of these names do. Handlers and stages call those: so nothing that a request passes through has to know what
- * ends it.
+ * What the request's methods of these names do. Handlers and stages call the methods, so that they need not import the code that resumes and ends
+ * requests.
  */
 export interface RequestLife {
   resume(r: Request, code: number): void;

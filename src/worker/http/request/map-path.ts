@@ -12,7 +12,7 @@ export function documentRoot(r: Request): string {
   return path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path;
 }
 
-/** Tells that variables brought a `..` into a path of the configuration, so that it leads where the configuration does not say. nginx goes there. */
+/** True when the value of a variable has a `..` that leads the path out of the folder that the configuration names. nginx follows it. */
 export const climbsByVariables = (value: ComplexValue<Request>, path: string): boolean =>
   value.constant === undefined && path.includes('..') && ups(path) > ups(value.text);
 

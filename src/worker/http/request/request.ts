@@ -175,8 +175,8 @@ export class Request implements Subject, LogSubject {
   /** It has not begun, and waits in the {@link queue}. */
   queued = false;
   /**
-   * On a main request: how many subrequests there are, and on lower levels have been. One that has ended counts no more only if the main
-   * request itself began it, since what one page includes is bounded by its length, and what pages include in each other is not.
+   * On a main request: how many subrequests count against {@link MAX_COUNT}. One that ended no longer counts if the main request itself began it,
+   * because the length of one page bounds what it includes. Subrequests of subrequests count for good, because pages may include themselves.
    */
   count = 0;
   /** On a main request: subrequests under way that end with it. */
@@ -295,8 +295,8 @@ export class Request implements Subject, LogSubject {
 
 let slots = 0;
 /**
- * A number under which a module keeps its state on a request, in {@link Request.ctx}. Called once for each module, at load. Numbers are given
- * out to those who do keep something, so that they are low and the arrays short.
+ * A slot, the index under which a module keeps its state in {@link Request.ctx}. A module that keeps state calls this once, at load. Others have
+ * no slot, so that the arrays stay short.
  */
 export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
   let slot = -1;

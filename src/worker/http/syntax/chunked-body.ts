@@ -8,7 +8,7 @@ export const CHUNK_DONE = 1;
 /** The framing is broken. */
 export const CHUNK_INVALID = 2;
 
-// Where the reader is. The numbers say nothing.
+// The states of the reader.
 const SIZE_START = 0;
 const SIZE = 1;
 const EXTENSION = 2;

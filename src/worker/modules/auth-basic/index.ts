@@ -117,7 +117,7 @@ function judge(r: Request, user: string, realm: string, verdict: Verdict): Resul
     return OK;
   }
   if (verdict === 'failed') {
-    // The thread has died: only for want of memory.
+    // The thread has died, which happens only without memory.
     r.log(CRIT, 'crypt_r() failed (12: Cannot allocate memory)');
     return 500;
   }

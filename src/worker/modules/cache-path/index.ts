@@ -47,7 +47,7 @@ const variables: readonly Variable[] = [
   { name: 'fastcgi_cache_key', cacheable: false, get: key },
 ];
 
-/** The folders of caches, and what is told of them. nginx: the cache part of ngx_http_upstream_module. */
+/** The folders of caches and their settings. nginx: the cache part of ngx_http_upstream_module. */
 export const cachePathModule = defineModule({
   name: 'cache_path',
   main: cachePathScope,

@@ -66,7 +66,7 @@ export function deletePath(r: Request, path: string, folder: boolean): number {
   }
 }
 
-/** Removes what is in a folder, as far as that goes. nginx follows links to folders here; they are only removed. */
+/** Removes as much of a folder's content as it can. nginx follows links to folders here; sluice removes the links. */
 function emptyFolder(r: Request, folder: string): boolean {
   const names = namesIn(r, folder);
   if (names === undefined) return false;

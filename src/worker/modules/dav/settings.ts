@@ -4,6 +4,6 @@ export interface Settings {
   methods: number;
   createFullPutPath: boolean;
   minDeleteDepth: number;
-  /** Mode bits of what is made. */
+  /** Mode bits of the files and folders that are created. */
   access: number;
 }

@@ -31,7 +31,7 @@ function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): vo
   conf.logs = [...(conf.logs ?? []), spec];
 }
 
-/** The error logs of the main context, for whoever opens them first. */
+/** The error logs of the main context, for the code that opens them first. */
 export const mainErrorLogs = defineScope<ErrorLogs>({
   fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
   directives: { error_log: { in: In.MAIN, args: { min: 1 }, set: addLog } },

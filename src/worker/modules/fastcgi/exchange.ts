@@ -186,7 +186,7 @@ export class FastcgiExchange implements Exchange {
     return type !== RECORD.STDOUT || length > 0 || this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI stdout');
   }
 
-  /** Gives a piece on. Returns false when it was the last one because the backend sends more than it said. */
+  /** Passes a piece on. Returns false when the backend sends more than it announced, which ends the body. */
   #takeBody(u: UpstreamRequest, bytes: Buffer): boolean {
     const { start, end } = this.#records;
     if (this.#left === UNTIL_DATA) this.#left = u.head.contentLength;
@@ -243,7 +243,7 @@ function invalid(u: UpstreamRequest, reason: string): number {
   return HEAD_INVALID;
 }
 
-/** Writes what the responder said on standard error, without the line's end. Returns it. */
+/** Logs the text that the responder wrote to standard error, without its line end. Returns the text. */
 function logStderr(u: UpstreamRequest, bytes: Buffer, { start, end }: RecordReader): string {
   let last = end - 1;
   while (last > start && STDERR_TAIL.includes(bytes[last]!)) last--;

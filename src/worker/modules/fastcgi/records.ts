@@ -51,7 +51,7 @@ export const stdinFrame = {
   last: STDIN_END,
 };
 
-/** What reading on comes to: more bytes are needed. */
+/** The result of reading: more bytes are needed. */
 export const NEED_MORE = 0;
 /** A record begins: `type` and `length` say which. */
 export const RECORD_BEGIN = 1;
@@ -76,9 +76,9 @@ export class RecordReader {
   end = 0;
   /** Where to go on. */
   next = 0;
-  /** Nginx's words for what is wrong, behind "upstream sent ". */
+  /** The error in nginx's words, as they follow "upstream sent ". */
   reason = '';
-  /** Content of the record at hand that is still to come. */
+  /** Bytes of the current record's content that have not come yet. */
   #left = 0;
   #padding = 0;
   #at: number = AT.HEAD;

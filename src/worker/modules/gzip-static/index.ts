@@ -31,7 +31,7 @@ const scope = defineScope<Settings>({
   },
 });
 
-/** Sends a file that was compressed beforehand, if it lies beside the one asked for. nginx: ngx_http_gzip_static_handler. */
+/** Sends the compressed file that stands beside the requested one, if there is one. nginx: ngx_http_gzip_static_handler. */
 function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string): Result {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0 || r.uri.endsWith('/')) return DECLINED;
   const { gzip: rules } = r.location.settings;

@@ -87,7 +87,7 @@ class ConsistentPicker extends RoundRobinPicker {
   }
 }
 
-/** The ring is made anew when the group's addresses change. */
+/** The ring is rebuilt when the group's addresses change. */
 function consistent(set: PeerSet, key: ComplexValue<Request>): Balancer {
   let ring = new Ring(set);
   let version = set.config.version;

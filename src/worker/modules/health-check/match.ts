@@ -31,7 +31,7 @@ export class Match {
     return this.#bodies.length > 0;
   }
 
-  /** Tests all but the body. Returns what is wrong. */
+  /** Tests everything except the body. Returns the aspect that does not match. */
   testHead(r: Request, head: UpstreamHead): Aspect | undefined {
     if (!this.#status.every(({ negated, ranges }) => ranges.some(([low, high]) => head.status >= low && head.status <= high) !== negated)) {
       return 'status code';

@@ -22,15 +22,15 @@ export const STATUS = lastingSlot<string>();
 const MAX_KEY = 255;
 
 /**
- * A client that has its answer may send the next request to another worker before the first one has given the place back.
- * So a request that other workers leave no place for asks again, after so many milliseconds each, before it is refused. The later ones are for
- * machines with more to do than processors: there a worker may have to wait for its turn between its answer and what follows.
+ * A client may send its next request to another worker before the first worker has recorded that the previous one ended. A request that only other
+ * workers' connections put over the limit is therefore tried again after each of these pauses (milliseconds) before it is refused. The long ones are
+ * for busy machines, where a worker may have to wait for a processor between its response and the record.
  */
-const PATIENCE = [3, 5, 12, 30];
+const RETRY_PAUSES = [3, 5, 12, 30];
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
-  const place = new Place(conf, env);
+  const location = new LocationLimits(conf, env);
   const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
@@ -46,15 +46,15 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
       values.push(value);
     }
     if (!counted) return DECLINED;
-    const entry = new Entry(r, place, values);
+    const entry = new Entry(r, location, values);
     if (entry.enterNow()) return DECLINED;
-    place.scope.submit(entry);
+    location.scope.submit(entry);
     return AGAIN;
   };
 }
 
 /** What all requests of a location have in common. */
-class Place {
+class LocationLimits {
   readonly conf: Readonly<Settings>;
   readonly env: WorkerEnv;
   readonly zones: readonly ConnZone[];
@@ -72,25 +72,25 @@ class Place {
   }
 }
 
-/** One request that asks to be let in, and then holds its places until it ends. */
+/** One request: it waits for the decision, and is then counted until it ends. */
 class Entry implements ZoneJob {
   readonly #r: Request;
-  readonly #place: Place;
+  readonly #location: LocationLimits;
   readonly #keys: readonly string[];
   #code = ENTERED;
   /** Index of the limit that refused the request. */
   #refusing = 0;
   #tries = 0;
 
-  constructor(r: Request, place: Place, keys: readonly string[]) {
+  constructor(r: Request, location: LocationLimits, keys: readonly string[]) {
     this.#r = r;
-    this.#place = place;
+    this.#location = location;
     this.#keys = keys;
   }
 
-  /** Enters without a transaction, where this worker has places left in all zones. */
+  /** Counts the request without a transaction, if connections of this worker that just ended leave room in all zones. */
   enterNow(): boolean {
-    const { zones } = this.#place;
+    const { zones } = this.#location;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '' && !zones[i]!.hasPlace(this.#keys[i]!)) return false;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.enterNow(this.#keys[i]!);
     this.#hold();
@@ -98,14 +98,14 @@ class Entry implements ZoneJob {
   }
 
   work(): void {
-    const { zones, conf } = this.#place;
+    const { zones, conf } = this.#location;
     this.#code = ENTERED;
     for (let i = 0; i < zones.length; i++) {
       if (this.#keys[i] === '') continue;
       this.#code = zones[i]!.enter(this.#keys[i]!, conf.limits[i]!.max);
       if (this.#code === ENTERED) continue;
       this.#refusing = i;
-      if (!this.#mayAskAgain()) zones[i]!.reject();
+      if (!this.#mayRetry()) zones[i]!.reject();
       for (let j = 0; j < i; j++) if (this.#keys[j] !== '') zones[j]!.undo(this.#keys[j]!);
       return;
     }
@@ -115,7 +115,7 @@ class Entry implements ZoneJob {
     const r = this.#r;
     if (this.#code !== ENTERED) {
       if (r.finished || r.main.finished) return;
-      if (this.#mayAskAgain()) setTimer(() => this.#place.scope.submit(this), PATIENCE[this.#tries++]!);
+      if (this.#mayRetry()) setTimer(() => this.#location.scope.submit(this), RETRY_PAUSES[this.#tries++]!);
       else this.#refuse();
       return;
     }
@@ -129,23 +129,23 @@ class Entry implements ZoneJob {
   }
 
   #hold(): void {
-    if (this.#r.debugging) for (const { name } of this.#place.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
+    if (this.#r.debugging) for (const { name } of this.#location.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
     STATUS.set(this.#r, 'PASSED');
     this.#r.main.onFinish(() => this.#leave());
   }
 
-  #mayAskAgain(): boolean {
-    return this.#code === CONTESTED && this.#tries < PATIENCE.length;
+  #mayRetry(): boolean {
+    return this.#code === CONTESTED && this.#tries < RETRY_PAUSES.length;
   }
 
   #leave(): void {
-    const { zones } = this.#place;
+    const { zones } = this.#location;
     for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.leave(this.#keys[i]!);
   }
 
   #refuse(): void {
     const r = this.#r;
-    const { conf, zones, env } = this.#place;
+    const { conf, zones, env } = this.#location;
     const { name } = zones[this.#refusing]!;
     if (this.#code !== FULL) r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
     else env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);

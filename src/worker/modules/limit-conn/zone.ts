@@ -146,7 +146,7 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     if (held.count + held.entering === 0 && held.stored === 0) this.#claimed -= slabCost(NODE + key.length);
   }
 
-  /** Gives a place back, unless a request of the next turn takes it. nginx: ngx_http_limit_conn_cleanup. */
+  /** Ends a connection's count at the end of the next tick, unless a request takes it over before. nginx: ngx_http_limit_conn_cleanup. */
   leave(key: string): void {
     const held = this.#held.get(key)!;
     held.count--;

@@ -27,7 +27,7 @@ const MAX_KEY = 65535;
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_req_handler. */
 export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
-  const place = new Place(conf, env);
+  const location = new LocationLimits(conf, env);
   const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
@@ -43,13 +43,13 @@ export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHa
       values.push(value);
     }
     if (!counted) return DECLINED;
-    place.scope.submit(new Decision(r, place, values));
+    location.scope.submit(new Decision(r, location, values));
     return AGAIN;
   };
 }
 
 /** What all requests of a location have in common. */
-class Place {
+class LocationLimits {
   readonly conf: Readonly<Settings>;
   readonly env: WorkerEnv;
   readonly limits: readonly RateLimit[];
@@ -63,21 +63,21 @@ class Place {
   }
 }
 
-/** One request that waits for its decision, and perhaps for its turn. */
+/** One request: it waits for the decision, and then perhaps for its delay. */
 class Decision extends RateDecision implements ZoneJob {
   readonly #r: Request;
-  readonly #place: Place;
+  readonly #location: LocationLimits;
   readonly #keys: readonly string[];
 
-  constructor(r: Request, place: Place, keys: readonly string[]) {
+  constructor(r: Request, location: LocationLimits, keys: readonly string[]) {
     super();
     this.#r = r;
-    this.#place = place;
+    this.#location = location;
     this.#keys = keys;
   }
 
   work(): void {
-    this.decide(this.#place.limits, this.#keys, monotonicMs());
+    this.decide(this.#location.limits, this.#keys, monotonicMs());
   }
 
   after(): void {
@@ -85,14 +85,14 @@ class Decision extends RateDecision implements ZoneJob {
     // The client may have left in the meantime; its request counts all the same.
     if (r.finished || r.main.finished) return;
     const { code } = this;
-    if (r.debugging) r.log(DEBUG, `limit_req[${this.#place.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
+    if (r.debugging) r.log(DEBUG, `limit_req[${this.#location.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
     if (code === ADMITTED) {
       if (this.delay > 0) this.#delay();
       else this.#proceed('PASSED');
       return;
     }
-    if (code === BUSY) this.#log(this.#place.conf.logLevel, `limiting requests${this.#dryRun()}, excess: ${this.#excess()} by zone`);
-    else if (code === NO_ROOM) this.#place.env.log.log(ALERT, `could not allocate node in limit_req zone "${this.limit!.zone.name}"`);
+    if (code === BUSY) this.#log(this.#location.conf.logLevel, `limiting requests${this.#dryRun()}, excess: ${this.#excess()} by zone`);
+    else if (code === NO_ROOM) this.#location.env.log.log(ALERT, `could not allocate node in limit_req zone "${this.limit!.zone.name}"`);
     this.#refuse();
   }
 
@@ -103,7 +103,7 @@ class Decision extends RateDecision implements ZoneJob {
 
   #refuse(): void {
     const r = this.#r;
-    const { conf } = this.#place;
+    const { conf } = this.#location;
     const { code, excess, limit } = this;
     if (code === BUSY) RETRY_AFTER.set(r, Math.max(1, Math.ceil(retryAfter(excess, limit!) / 1000)));
     if (conf.dryRun) {
@@ -117,7 +117,7 @@ class Decision extends RateDecision implements ZoneJob {
 
   #delay(): void {
     const r = this.#r;
-    const { conf } = this.#place;
+    const { conf } = this.#location;
     // One level below that of refusals. nginx: delay_log_level
     this.#log(Math.min(conf.logLevel + 1, 7) as Level, `delaying request${this.#dryRun()}, excess: ${this.#excess()}, by zone`);
     if (conf.dryRun) {
@@ -134,7 +134,7 @@ class Decision extends RateDecision implements ZoneJob {
   }
 
   #dryRun(): string {
-    return this.#place.conf.dryRun ? ', dry run' : '';
+    return this.#location.conf.dryRun ? ', dry run' : '';
   }
 
   #excess(): string {

@@ -10,7 +10,7 @@ const scope = defineScope<{ target: string | undefined }>({
   },
 });
 
-/** Sends finished requests through another location, for what is to happen after them. nginx: ngx_http_post_action. */
+/** Sends a finished request through another location. nginx: ngx_http_post_action. */
 export const postActionModule = defineModule({
   name: 'post_action',
   location: scope,

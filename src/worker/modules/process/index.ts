@@ -32,7 +32,7 @@ export interface ProcessSettings {
   debugConnections: readonly DebugRule[];
 }
 
-/** The scope itself, for whoever turns the settings into a running process. */
+/** The scope itself, for the code that starts a process with these settings. */
 export const processScope = defineScope<ProcessSettings>({
   fields: {
     daemon: inherit(true),

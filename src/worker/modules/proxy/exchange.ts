@@ -106,7 +106,7 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     const head = u.head;
     const code = this.parseHead(head, u.conf.kinds, u, bytes, start, end);
     if (code !== HEAD_OK) return code;
-    // So that the connection can be kept although nobody reads a body.
+    // So that the connection can be kept although the body is not read.
     if (this.#head || head.status === 204 || head.status === 304 || (!head.chunked && head.contentLength === 0)) {
       u.keepalive = !head.connectionClose;
     }

@@ -12,7 +12,7 @@ import type { ProxyLocation } from './location.js';
 import { evaluatePass } from './pass.js';
 import type { ProxyVars } from './settings.js';
 
-/** What the request at hand is sent with, for `$proxy_host` and its kin. */
+/** The exchange of the current request, for `$proxy_host` and its kin. */
 export const proxyContext = contextSlot<ProxyExchange>();
 
 const NO_VARS: ProxyVars = { schema: '', hostHeader: '', port: '', uri: '', keyStart: '' };

@@ -59,7 +59,7 @@ export function usesTls(pass: ProxyPass): boolean {
   return pass.fixed === undefined || pass.fixed.vars.schema.length === 'https://'.length;
 }
 
-/** What a `proxy_pass` with variables comes to for a request. */
+/** The value of a `proxy_pass` with variables for one request. */
 export interface EvaluatedPass {
   readonly vars: ProxyVars;
   readonly target: ResolvedTarget;

@@ -4,11 +4,11 @@ export interface Range {
   readonly end: number;
 }
 
-/** `max_ranges` where nothing is said. */
+/** The default of `max_ranges`. */
 export const UNLIMITED = 0x7fffffff;
 
 const DIGITS = /[0-9]+/y;
-/** Where C's 64-bit numbers end; nginx refuses what is greater. */
+/** The largest 64-bit number of C; nginx refuses greater ones. */
 const LONGEST = '9223372036854775807';
 
 /**

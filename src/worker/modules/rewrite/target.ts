@@ -4,7 +4,7 @@ import type { Request } from '../../http/request/request.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Context } from '../../module.js';
 
-/** A rewrite's result before it is put to use: what stands before the first `?` and what follows it. */
+/** The result of a rewrite: the text before the first `?` and the text after it. */
 export interface Rewritten {
   path: string;
   /** Undefined when the target has no `?` of its own. */

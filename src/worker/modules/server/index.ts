@@ -25,7 +25,7 @@ interface HttpInfo extends LocationInfo {
   readonly book: AddressBook;
 }
 
-/** The scope itself, for whoever sorts servers by address and name. */
+/** The scope itself, for the code that sorts servers by address and name. */
 export const namesScope = defineScope<ServerNames>({
   fields: { listens: own<readonly Listen[]>([]), names: own<readonly ServerName[]>([]), ssl: inherit(false) },
   directives: {

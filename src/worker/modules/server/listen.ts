@@ -5,7 +5,7 @@ import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { isPlainIpv6 } from '../../../shared/lib/zone-id.js';
 import type { Context } from '../../module.js';
 
-/** Options that belong to a socket, whichever server names it. Undefined: not said. */
+/** Options of a socket, whichever server names them. Undefined: not given. */
 export interface ListenOptions {
   readonly backlog: number | undefined;
   readonly rcvbuf: number | undefined;
@@ -135,10 +135,10 @@ function parseKeepalive(value: string, ctx: Context, arg: number): boolean {
   return true;
 }
 
-type Place = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;
+type ParsedAddress = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;
 
 /** Reads `address:port`, `port`, `address`, `[v6]:port`, `unix:path`. nginx: ngx_parse_url with listen. */
-function parseAddress(text: string, ctx: Context): Place {
+function parseAddress(text: string, ctx: Context): ParsedAddress {
   const bad = (reason: string): never => ctx.fail(`${reason} in "${text}" of the "listen" directive`, { arg: 0 });
   if (/^unix:/i.test(text)) {
     const path = text.slice(5);

@@ -1,7 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 
-/** A `block`: what is shown where an included page has nothing to show. */
+/** A `block`: the text to show when an included page is empty or fails. */
 export interface Block {
   readonly name: string;
   readonly pieces: Buffer[];

@@ -1,4 +1,4 @@
-/** What a command did: OK, what was asked for went wrong, or the rest of the page must wait. */
+/** The outcome of a command: it succeeded, it failed, or the rest of the page must wait. */
 export const DONE = 0;
 export const FAILED = 1;
 export const WAIT = 2;

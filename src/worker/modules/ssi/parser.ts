@@ -50,7 +50,7 @@ export class Parser {
   #chunk: Buffer = Buffer.alloc(0);
   #at = 0;
   #state = TEXT;
-  /** How much of an opening at hand came with earlier pieces. */
+  /** How many bytes of the current opening came with earlier pieces. */
   #carried = 0;
   #quote = 0;
   #key = '';

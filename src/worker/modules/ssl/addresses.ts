@@ -10,7 +10,7 @@ import { uncoveredNames } from './certificate-warnings.js';
 
 const QUIET = { fail: () => undefined as never, warn: () => {} };
 
-/** Checks that whoever listens for TLS has certificates, and for the names it answers to. nginx: ngx_http_ssl_init. */
+/** Checks that every server that listens for TLS has certificates, for all of its names. nginx: ngx_http_ssl_init. */
 export function checkAddresses(
   http: Block,
   namesOf: (server: Block) => ServerNames,

@@ -33,7 +33,7 @@ const LARGE_PIECE = 512 * 1024;
 const MIN_PIECE = 4 * 1024;
 const MAX_PIECE = 1024 * 1024;
 
-/** Checks what is up to Node or the kernel here. */
+/** Checks the settings that Node or the kernel decides on. */
 const unused = (check?: (ctx: Context) => void) =>
   accepted((ctx: Context) => {
     if (ctx.block.seen(ctx.node.name) !== undefined) ctx.reject('is duplicate');

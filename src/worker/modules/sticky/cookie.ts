@@ -6,7 +6,7 @@ import type { Context } from '../../module.js';
 import type { StickyCookie } from './settings.js';
 
 const SAMESITE = ['strict', 'lax', 'none'];
-/** What `expires=max` says beside the moment, in seconds. */
+/** The max-age of `expires=max`, in seconds. */
 const MAX_AGE = 315_360_000;
 
 /** Reads the arguments of `sticky cookie`. nginx: ngx_http_upstream_sticky_cookie. */

@@ -27,7 +27,7 @@ export class Sessions {
     return md5Hex(id);
   }
 
-  /** What is known of a session. Costs one read; the rest of the turn's requests need no lock. */
+  /** What is known of a session. Costs one read; the other requests of the tick need no lock. */
   find(key: string): Session | undefined {
     const learned = this.#learned.get(key);
     if (learned?.create) return { sid: learned.sid, last: monotonicMs() };
@@ -35,8 +35,8 @@ export class Sessions {
   }
 
   /**
-   * Binds a session to a server. `before` is what was found of it, if that was looked for. What is new is stored at once, so that a client
-   * that has the response finds its session in every worker; a mere use may wait for the turn's end.
+   * Binds a session to a server. `before` is what {@link find} returned, if it was called. A new session is stored at once, so that the client finds
+   * it in every worker once it has the response; a use is recorded at the end of the tick.
    */
   learn(key: string, sid: string, create: boolean, before: Session | undefined): void {
     const { sql, timeout } = this.zone;

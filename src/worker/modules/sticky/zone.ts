@@ -12,7 +12,7 @@ export interface SessionData {
 
 /** A session as a zone knows it. */
 export interface Session {
-  /** The server's `route`, or what stands for it. */
+  /** The server's `route`, or the digest that replaces it. */
   readonly sid: string;
   /** Milliseconds of the machine's monotonic clock at the last use. */
   readonly last: number;

@@ -3,7 +3,7 @@ import type { RequestParams } from '../../cgi/handler.js';
 import type { ParamEncoding } from '../../cgi/params.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 
-/** The two bytes that say what the packet is for, and what stands behind the parameters. */
+/** The packet's two modifier bytes, and the bytes behind the parameters. */
 export interface PacketSettings {
   readonly modifier1: number;
   readonly modifier2: number;

@@ -87,5 +87,5 @@ const variables: readonly Variable[] = [
   { name: 'upstream_cookie_', prefix: true, cacheable: false, get: cookie },
 ];
 
-/** `$upstream_*`: what is known of a request's backends. */
+/** `$upstream_*`: the attempts of a request at its backends. */
 export const varsUpstreamModule = defineModule({ name: 'vars_upstream', variables });

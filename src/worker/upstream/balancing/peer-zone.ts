@@ -22,7 +22,10 @@ const FIELDS = [
 /** Places of peers that are gone are cleared when there are so many more of them than peers. */
 const SPARE_PLACES = 64;
 
-/** `leads` says which worker does what one does for all. `state` holds {@link FIELDS} of each peer in the order of `keys`; `held` the connections of one worker in the same order. */
+/**
+ * `leads` names the worker that does the work which one worker does for all. `state` holds {@link FIELDS} of each peer in the order of `keys`,
+ * `held` one worker's connections to them in the same order.
+ */
 const DDL = `CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, keys TEXT, state BLOB) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS held (name TEXT, worker INTEGER, conns BLOB, PRIMARY KEY (name, worker)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS leads (name TEXT PRIMARY KEY, worker INTEGER, until INTEGER) WITHOUT ROWID;`;

@@ -1,10 +1,10 @@
 import { HEALTHY, type Peer, type PeerSet, UP } from './peer.js';
 
 /**
- * Smooth weighted round robin among peers of one weight without a look at each of them. While nothing but choices happens, the order in which they are chosen
- * repeats itself, and their current weights follow from how far it has come. Whoever is about to change what a choice depends on calls
- * {@link Rotation.settle} first, which writes the weights down; choices compare all peers then, as nginx does, and for as long as {@link Rotation.begin}
- * finds one that does not count fully.
+ * Smooth weighted round robin among peers of equal weight, without comparing all of them for each choice. As long as no peer fails or changes,
+ * choices repeat in one order, and the position in it gives the peers' current weights. Code that changes what a choice depends on (failures,
+ * health, the list of peers) calls {@link Rotation.settle} first, which stores those weights. Choices then compare all peers, as nginx does, until
+ * {@link Rotation.begin} finds every peer in order again.
  */
 export class Rotation {
   readonly #set: PeerSet;

@@ -34,7 +34,7 @@ export class SharedBalancer implements Balancer {
     this.zone.sql.submit(new Change(this.shared, change));
   }
 
-  /** Takes or keeps for `ms` the lead in what one worker does for all; `then` is told whether this one has it, and sees the peers as they are. */
+  /** Takes or keeps for `ms` the lead in work that one worker does for all; calls `then` with whether this worker has it, once the peers are up to date. */
   lead(ms: number, then: (leads: boolean) => void): void {
     let leads = false;
     this.zone.sql.submit({
