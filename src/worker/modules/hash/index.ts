@@ -1,10 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { crc32 } from '../../../shared/lib/crc32.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Balancer } from '../../upstream/balancing/balancer.js';
-import { nowSeconds, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
+import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
 import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 import { Ring } from './ring.js';

@@ -1,5 +1,6 @@
 import { parseTime } from '../../../shared/config/language/units.js';
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
@@ -58,7 +59,7 @@ export function setExpires(r: Request, conf: Expires): void {
     setCacheControl(r, 'max-age=0');
     return;
   }
-  const now = Math.floor(Date.now() / 1000);
+  const now = nowSeconds();
   let at: number;
   if (expires.kind === 'daily') at = nextTimeOfDay(expires.seconds, now);
   else if (expires.kind === 'access' || out.lastModified === -1) at = now + expires.seconds;

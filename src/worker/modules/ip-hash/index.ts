@@ -1,8 +1,9 @@
 import { In } from '../../../shared/config/context.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { Request } from '../../http/request/request.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, defineScope } from '../../module.js';
-import { nowSeconds, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
+import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
 import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 

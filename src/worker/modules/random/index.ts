@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { defineModule, defineScope } from '../../module.js';
-import { nowSeconds, type Peer } from '../../upstream/balancing/peer.js';
+import type { Peer } from '../../upstream/balancing/peer.js';
 import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 
