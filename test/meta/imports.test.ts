@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/env.ts', 'worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
   ['worker/http/syntax'],
   // The request and its life: the contracts of streams, stages, phases and locations.
-  ['worker/http/request', 'worker/worker-process.ts'],
+  ['worker/http/request'],
   [
     'worker/module.ts',
     'worker/http/connection',
