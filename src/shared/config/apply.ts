@@ -1,7 +1,10 @@
 import { compileRegex } from '../regex/compile.js';
+import type { ComplexValue } from '../value/complex.js';
 import { ComplexValueError, compileComplex } from '../value/complex.js';
+import type { RegexValue } from '../value/regex-value.js';
 import { bindRegex } from '../value/regex-value.js';
-import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
+import type { VariableTable } from '../value/variables.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';

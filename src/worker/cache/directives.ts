@@ -1,8 +1,9 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergePlace, own } from '../../shared/config/define.js';
+import { mergeErrorPos } from '../../shared/config/errors.js';
 import { parseTime } from '../../shared/config/language/units.js';
 import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
-import type { ComplexValue } from '../../shared/value/value.js';
+import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
 import { METHOD } from '../http/syntax/method.js';
@@ -172,10 +173,7 @@ export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>
   const target = conf.cachePurgeTarget;
   const choice = target?.choice ?? conf.cache;
   if (choice === null) return;
-  // nginx finds these when it merges: the place it names is the end of the http block.
-  let http = place.block;
-  while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
-  const pos = http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
+  const pos = mergeErrorPos(place.block);
   if ('zone' in choice && (choice.zone.data as unknown) === undefined) {
     ctx.unknownZone(`"${family}_cache" zone "${choice.zone.name}" is unknown`, choice.zone as ZoneRef<unknown, unknown>, pos);
   }

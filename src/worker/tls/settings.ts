@@ -1,5 +1,5 @@
 import type { Pos } from '../../shared/config/language/ast.js';
-import type { ComplexValue } from '../../shared/value/value.js';
+import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
 import type { SessionZone } from './sessions.js';

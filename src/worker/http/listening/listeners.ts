@@ -4,7 +4,7 @@ import { In } from '../../../shared/config/context.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import type { Pos, RelatedPlace } from '../../../shared/config/language/ast.js';
 import { WildcardHash } from '../../../shared/lib/wildcard-hash.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../request/request.js';
 
 /** What a `listen` directive says, as far as sorting servers needs it. */

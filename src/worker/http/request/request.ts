@@ -2,7 +2,7 @@ import { debugOf } from '../../../shared/log/error-log.js';
 import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
-import type { Subject } from '../../../shared/value/value.js';
+import type { Subject } from '../../../shared/value/subject.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import { enter, leave } from './at-work.js';
 import type { BodyJoint, BodyStage, Source } from './body-stage.js';

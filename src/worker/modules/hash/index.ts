@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { crc32 } from '../../../shared/lib/crc32.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Balancer } from '../../upstream/balancing/balancer.js';

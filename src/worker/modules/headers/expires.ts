@@ -1,7 +1,7 @@
 import { parseTime } from '../../../shared/config/language/units.js';
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 

@@ -1,10 +1,10 @@
 import { setTimer } from '../../../shared/lib/timer.js';
 import { CRIT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import type { WorkerEnv } from '../../env.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
-import type { WorkerEnv } from '../../module.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */

@@ -2,10 +2,10 @@ import { setTimer } from '../../../shared/lib/timer.js';
 import { ALERT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import type { WorkerEnv } from '../../env.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
-import type { WorkerEnv } from '../../module.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */

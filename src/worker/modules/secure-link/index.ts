@@ -5,7 +5,7 @@ import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { complex } from '../../../shared/config/slots.js';
 import { md5Bytes } from '../../../shared/lib/md5.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';

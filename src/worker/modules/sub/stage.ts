@@ -1,5 +1,5 @@
 import { EMPTY } from '../../../shared/lib/empty.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import type { Patterns } from './patterns.js';

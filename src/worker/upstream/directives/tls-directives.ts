@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext } from '../../../shared/config/define.js';
 import { ConfigError, withErrno } from '../../../shared/config/errors.js';
 import { bits, complex, flag, int, text } from '../../../shared/config/slots.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
