@@ -119,7 +119,7 @@ export class Request implements Subject, LogSubject {
   finished = false;
   keepalive = false;
   lingeringClose = false;
-  /** Filters see the whole body in memory. nginx: r->filter_need_in_memory is implied. */
+  /** Trailers may be added once the body is over. nginx: r->expect_trailers. */
   expectTrailers = false;
   /** Names the exact bytes of the body (a file with its time and size), for filters that remember what they made of it. */
   bodyIdentity: string | undefined = undefined;
@@ -139,7 +139,6 @@ export class Request implements Subject, LogSubject {
   limitRate = 0;
   limitRateAfter = 0;
   limitRateSet = false;
-  limitRateAfterSet = false;
   aborted = false;
   /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
   said = '';
