@@ -1,18 +1,16 @@
 import { setTimer } from '../../../shared/lib/timer.js';
-import { CRIT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
+import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import type { WorkerEnv } from '../../env.js';
+import { type LimitSettings, limitKeys } from '../../http/message/limit-settings.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */
-export interface Settings {
+export interface Settings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<ConnZone, ConnData>; readonly max: number }[];
-  logLevel: Level;
-  status: number;
-  dryRun: boolean;
 }
 
 /** `$limit_conn_status`; a request that has it is not counted again. nginx: r->main->limit_conn_status. */
@@ -34,18 +32,8 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
   const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
-    const values: string[] = [];
-    let counted = false;
-    for (let i = 0; i < keys.length; i++) {
-      let value = keys[i]!.eval(r);
-      if (value.length > MAX_KEY) {
-        r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${MAX_KEY} bytes: "${value}"`);
-        value = '';
-      }
-      if (value !== '') counted = true;
-      values.push(value);
-    }
-    if (!counted) return DECLINED;
+    const values = limitKeys(r, keys, MAX_KEY);
+    if (values === undefined) return DECLINED;
     const entry = new Entry(r, place, values);
     if (entry.enterNow()) return DECLINED;
     place.scope.submit(entry);

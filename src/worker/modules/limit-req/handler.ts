@@ -1,19 +1,17 @@
 import { setTimer } from '../../../shared/lib/timer.js';
-import { ALERT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
+import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import type { WorkerEnv } from '../../env.js';
+import { type LimitSettings, limitKeys } from '../../http/message/limit-settings.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */
-export interface Settings {
+export interface Settings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<RateZone, RateData>; readonly burst: number; readonly delay: number }[];
-  logLevel: Level;
-  status: number;
-  dryRun: boolean;
   retryAfter: boolean;
 }
 
@@ -31,18 +29,8 @@ export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHa
   const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
-    const values: string[] = [];
-    let counted = false;
-    for (let i = 0; i < keys.length; i++) {
-      let value = keys[i]!.eval(r);
-      if (value.length > MAX_KEY) {
-        r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${MAX_KEY} bytes: "${value}"`);
-        value = '';
-      }
-      if (value !== '') counted = true;
-      values.push(value);
-    }
-    if (!counted) return DECLINED;
+    const values = limitKeys(r, keys, MAX_KEY);
+    if (values === undefined) return DECLINED;
     place.scope.submit(new Decision(r, place, values));
     return AGAIN;
   };
