@@ -159,7 +159,7 @@ const SERVER_LEVEL: number = In.HTTP | In.SERVER | In.STREAM | In.STREAM_SERVER;
 const MAIN_LEVEL: number = In.HTTP | In.STREAM;
 
 /** The block whose settings of a level a directive in `block` writes. */
-export function ownerOf(block: Block, level: LevelName): Block {
+function ownerOf(block: Block, level: LevelName): Block {
   let owner = block;
   if (level === 'process') while (owner.parent !== undefined) owner = owner.parent;
   else if (level === 'main') while ((owner.context & MAIN_LEVEL) === 0 && owner.parent !== undefined) owner = owner.parent;

@@ -15,7 +15,7 @@ export interface SessionStore {
 const NODE = 128;
 /** Keys of tickets: the one in use, the one before it, the one to come. */
 export const CURRENT = 0;
-export const PREVIOUS = 1;
+const PREVIOUS = 1;
 export const NEXT = 2;
 
 /** A key that tickets are encrypted with; `expire` in seconds of the wall clock, 0 while it is not in use. */

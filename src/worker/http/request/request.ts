@@ -15,7 +15,7 @@ import type { SubrequestQueue } from './subrequest-queue.js';
 import type { UpstreamWork } from './upstream-work.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
-export const MAX_URI_CHANGES = 10;
+const MAX_URI_CHANGES = 10;
 /** How deep subrequests may nest. nginx: NGX_HTTP_MAX_SUBREQUESTS. */
 export const MAX_SUBREQUESTS = 50;
 /** How many subrequests a client's request may have. nginx: the bound on r->main->count, of which it keeps 1000 back. */

@@ -52,7 +52,7 @@ export function sendBody(r: Request, source: Source): void {
 }
 
 /** Makes the body chain of a response whose head was sent. */
-export function buildChain(r: Request): BodyStage {
+function buildChain(r: Request): BodyStage {
   let stage = chainEnd(r);
   const filters = r.location.bodyFilters;
   for (let i = filters.length - 1; i >= 0; i--) stage = filters[i]!(r, stage);

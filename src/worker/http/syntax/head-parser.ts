@@ -26,7 +26,7 @@ export const HEAD_AGAIN = 0;
 export const HEAD_DONE = 1;
 
 /** The status of a header that is too large; it is shown as 400 and `error_page` can tell it apart. */
-export const REQUEST_HEADER_TOO_LARGE = 494;
+const REQUEST_HEADER_TOO_LARGE = 494;
 
 /** What a server block says about request heads. */
 export interface HeadLimits {

@@ -43,7 +43,7 @@ function refuse(head: RequestHead, status: number, error: string): number {
 }
 
 /** The number that a Content-Length header gives; -1 if it is malformed or does not fit into 63 bits (nginx: ngx_atoof). */
-export function parseContentLength(text: string): number {
+function parseContentLength(text: string): number {
   let value = 0;
   for (let i = 0; i < text.length; i++) {
     const digit = text.charCodeAt(i) - 0x30;

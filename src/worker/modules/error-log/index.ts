@@ -39,7 +39,7 @@ export const mainErrorLogs = defineScope<ErrorLogs>({
 });
 
 /** The error logs of `http`, servers and locations. */
-export const locationErrorLogs = defineScope<ErrorLogs>({
+const locationErrorLogs = defineScope<ErrorLogs>({
   fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
   directives: { error_log: { in: In.HTTP | In.SERVER | In.LOCATION, args: { min: 1 }, set: addLog } },
 });

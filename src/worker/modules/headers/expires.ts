@@ -28,7 +28,7 @@ export function parseExpiresDirective(ctx: Context): Expires {
 }
 
 /** Reads the time of `expires`; returns what is wrong with it as text. nginx: ngx_http_parse_expires. */
-export function parseExpires(text: string, kind: 'access' | 'modified'): Expires | string {
+function parseExpires(text: string, kind: 'access' | 'modified'): Expires | string {
   if (kind !== 'modified' && (text === 'epoch' || text === 'max' || text === 'off')) return { kind: text, seconds: 0, value: undefined };
   const sign = text[0] ?? '';
   const daily = sign === '@';

@@ -11,7 +11,7 @@ const SIZE = 16;
 const TEXT = 22;
 
 /** What a request says and gets. nginx: ngx_http_userid_ctx_t. */
-export class UserId {
+class UserId {
   /** The identifier of the client's cookie, undefined when there is none. */
   got: Buffer | undefined = undefined;
   /** The one that the response sets. */
