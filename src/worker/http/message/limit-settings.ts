@@ -2,7 +2,6 @@ import { In } from '../../../shared/config/context.js';
 import { type Directive, type Field, inherit } from '../../../shared/config/define.js';
 import { flag, int, oneOf } from '../../../shared/config/slots.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
-import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../request/request.js';
 
 /** What the settings of limits that count by a key have in common. */
@@ -29,23 +28,4 @@ export function limitDirectives(prefix: string): { readonly [name: string]: Dire
     [`${prefix}_status`]: { in: ANYWHERE, args: 1, set: int('status', 400, 599) },
     [`${prefix}_dry_run`]: { in: ANYWHERE, args: 'flag', set: flag('dryRun') },
   };
-}
-
-/**
- * The keys a request is counted by, in the order of the limits; undefined when all are empty. An empty key is not counted, and neither is one
- * of more than `longest` bytes, which goes into the error log.
- */
-export function limitKeys(r: Request, keys: readonly ComplexValue<Request>[], longest: number): string[] | undefined {
-  const values: string[] = [];
-  let counted = false;
-  for (let i = 0; i < keys.length; i++) {
-    let value = keys[i]!.eval(r);
-    if (value.length > longest) {
-      r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${longest} bytes: "${value}"`);
-      value = '';
-    }
-    if (value !== '') counted = true;
-    values.push(value);
-  }
-  return counted ? values : undefined;
 }

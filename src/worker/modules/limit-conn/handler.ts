@@ -2,7 +2,8 @@ import { setTimer } from '../../../shared/lib/timer.js';
 import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import type { WorkerEnv } from '../../env.js';
-import { type LimitSettings, limitKeys } from '../../http/message/limit-settings.js';
+import type { LimitSettings } from '../../http/message/limit-settings.js';
+import { LimitedLocation } from '../../http/message/limited-location.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
@@ -29,10 +30,9 @@ const PATIENCE = [3, 5, 12, 30];
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
   const place = new Place(conf, env);
-  const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
-    const values = limitKeys(r, keys, MAX_KEY);
+    const values = place.keysOf(r, MAX_KEY);
     if (values === undefined) return DECLINED;
     const entry = new Entry(r, place, values);
     if (entry.enterNow()) return DECLINED;
@@ -41,22 +41,16 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
   };
 }
 
-/** What all requests of a location have in common. */
-class Place {
-  readonly conf: Readonly<Settings>;
-  readonly env: WorkerEnv;
+class Place extends LimitedLocation<Settings> {
   readonly zones: readonly ConnZone[];
-  readonly scope;
 
   constructor(conf: Readonly<Settings>, env: WorkerEnv) {
-    this.conf = conf;
-    this.env = env;
+    super(conf, env);
     this.zones = conf.limits.map(({ zone, max }) => {
       const opened = env.zones.open(zone);
       opened.limit(max);
       return opened;
     });
-    this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
   }
 }
 

@@ -3,7 +3,8 @@ import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import type { WorkerEnv } from '../../env.js';
-import { type LimitSettings, limitKeys } from '../../http/message/limit-settings.js';
+import type { LimitSettings } from '../../http/message/limit-settings.js';
+import { LimitedLocation } from '../../http/message/limited-location.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
@@ -26,28 +27,21 @@ const MAX_KEY = 65535;
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_req_handler. */
 export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
   const place = new Place(conf, env);
-  const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
-    const values = limitKeys(r, keys, MAX_KEY);
+    const values = place.keysOf(r, MAX_KEY);
     if (values === undefined) return DECLINED;
     place.scope.submit(new Decision(r, place, values));
     return AGAIN;
   };
 }
 
-/** What all requests of a location have in common. */
-class Place {
-  readonly conf: Readonly<Settings>;
-  readonly env: WorkerEnv;
+class Place extends LimitedLocation<Settings> {
   readonly limits: readonly RateLimit[];
-  readonly scope;
 
   constructor(conf: Readonly<Settings>, env: WorkerEnv) {
-    this.conf = conf;
-    this.env = env;
+    super(conf, env);
     this.limits = conf.limits.map(({ zone, burst, delay }) => ({ zone: env.zones.open(zone), burst, delay }));
-    this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
   }
 }
 
