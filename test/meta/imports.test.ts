@@ -136,6 +136,14 @@ t.test('shared imports nothing else, master and worker import shared', async (t)
   t.strictSame(foreign.map(show), []);
 });
 
+t.test('a file exports what it has itself', async (t) => {
+  // The package's face to programs is the one file that passes on what others have.
+  const passing = filesBelow('src', '.ts').filter(
+    (file) => file !== 'master/package.ts' && /^export (type )?(\*|\{)/m.test(readFileSync(`${root}src/${file}`, 'utf8')),
+  );
+  t.strictSame(passing, []);
+});
+
 t.test('no module imports another', async (t) => {
   const between = within.filter(({ from, to }) => {
     const [a, b] = [moduleOf(from), moduleOf(to)];
