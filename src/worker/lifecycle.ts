@@ -1,7 +1,10 @@
 import cluster from 'node:cluster';
 import { onMasterMessage, sendToMaster } from '../shared/ipc/channel.js';
 import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.js';
+import { FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
+import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
+import { signalText } from '../shared/lib/signal.js';
 import { setTimer } from '../shared/lib/timer.js';
 import { ErrorLog, type Logger } from '../shared/log/error-log.js';
 import { openErrorLog } from '../shared/log/error-log-spec.js';
@@ -12,26 +15,16 @@ import { loadWinston } from '../shared/log/winston.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
-import type { Serve, Server } from './worker-process.js';
 
-const TITLES: Readonly<Record<Role, string>> = {
-  worker: 'worker process',
-  'cache-manager': 'cache manager process',
-  'cache-loader': 'cache loader process',
-};
-
-/** Exit code of a process that must not be replaced, since its replacement would fail alike. */
-const FATAL = 2;
-
-/** The signals a worker knows, with their numbers and what nginx says of them. */
+/** The signals a worker knows, with what nginx says of them. */
 const SIGNALS = {
-  SIGTERM: [15, ', exiting'],
-  SIGINT: [2, ', exiting'],
-  SIGQUIT: [3, ', shutting down'],
-  SIGUSR1: [10, ', reopening logs'],
-  SIGHUP: [1, ', ignoring'],
-  SIGUSR2: [12, ', ignoring'],
-  SIGWINCH: [28, ''],
+  SIGTERM: ', exiting',
+  SIGINT: ', exiting',
+  SIGQUIT: ', shutting down',
+  SIGUSR1: ', reopening logs',
+  SIGHUP: ', ignoring',
+  SIGUSR2: ', ignoring',
+  SIGWINCH: '',
 } as const;
 
 /** What runs in a process of each role. */
@@ -83,8 +76,7 @@ export class Lifecycle {
 
   /** Acts on a signal. nginx: ngx_signal_handler. */
   signalled(signal: WorkerSignal): void {
-    const [number, action] = SIGNALS[signal];
-    this.#log.log(NOTICE, `signal ${number} (${signal}) received${action}`);
+    this.#log.log(NOTICE, `${signalText(signal)} received${SIGNALS[signal]}`);
     switch (signal) {
       case 'SIGTERM':
       case 'SIGINT':
@@ -101,7 +93,7 @@ export class Lifecycle {
   #begin(start: Start): void {
     const { process: conf, slot, role } = start;
     this.#start = start;
-    process.title = `${start.name}: ${TITLES[role]}`;
+    process.title = `${start.name}: ${ROLE_NAMES[role]}`;
     try {
       this.#openLogs(start);
       this.#sockets = start.listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));
@@ -111,7 +103,7 @@ export class Lifecycle {
       const { generation, snapshot } = start;
       const serve = this.#roles[role];
       if (serve === undefined) {
-        throw new Error(`no ${TITLES[role]} in this build`);
+        throw new Error(`no ${ROLE_NAMES[role]} in this build`);
       }
       const server = serve({
         slot,
@@ -192,7 +184,7 @@ export class Lifecycle {
     }
     this.#quitting = true;
     this.#log.log(NOTICE, 'gracefully shutting down');
-    process.title = `${start.name}: ${TITLES[start.role]} is shutting down`;
+    process.title = `${start.name}: ${ROLE_NAMES[start.role]} is shutting down`;
     for (const socket of this.#sockets) {
       socket.close();
     }
@@ -216,7 +208,7 @@ export class Lifecycle {
 
   #fail(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    sendToMaster({ t: 'failed', message }, () => process.exit(error instanceof FatalSettings ? FATAL : 1));
+    sendToMaster({ t: 'failed', message }, () => process.exit(error instanceof FatalSettings ? FATAL_EXIT : 1));
   }
 
   #crashed(error: unknown): void {

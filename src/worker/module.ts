@@ -1,5 +1,5 @@
 import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/config/define.js';
-import type { Variable as SharedVariable } from '../shared/value/value.js';
+import type { Variable as SharedVariable } from '../shared/value/variables.js';
 import type { WorkerEnv } from './env.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
@@ -7,8 +7,6 @@ import type { LocationInfo } from './http/request/location-info.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
 
-export type { ComplexValue, RegexValue } from '../shared/value/value.js';
-export type { WorkerEnv } from './env.js';
 export type Variable = SharedVariable<Request>;
 export type Context = ConfigContext<Request>;
 

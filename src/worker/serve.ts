@@ -1,4 +1,5 @@
 import { loadFromSnapshot } from '../shared/config/load.js';
+import type { Server, WorkerProcess } from '../shared/ipc/serve.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
 import type { WorkerEnv } from './env.js';
 import { ConnectionCounters } from './http/connection/counters.js';
@@ -11,7 +12,6 @@ import { language } from './language.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
 import { buildRuntime } from './runtime.js';
-import type { Server, WorkerProcess } from './worker-process.js';
 
 /** Builds the server of a worker process from the configuration's snapshot. */
 export function serve(worker: WorkerProcess): Server {

@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/env.ts', 'worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
   ['worker/http/syntax'],
   // The request and its life: the contracts of streams, stages, phases and locations.
-  ['worker/http/request', 'worker/worker-process.ts'],
+  ['worker/http/request'],
   [
     'worker/module.ts',
     'worker/http/connection',
@@ -134,6 +134,14 @@ t.test('no files need each other in a circle', async (t) => {
 t.test('shared imports nothing else, master and worker import shared', async (t) => {
   const foreign = within.filter(({ from, to }) => top(from) !== top(to) && top(to) !== 'shared' && !JOINS_WORKER.includes(roomOf(from)));
   t.strictSame(foreign.map(show), []);
+});
+
+t.test('a file exports what it has itself', async (t) => {
+  // The package's face to programs is the one file that passes on what others have.
+  const passing = filesBelow('src', '.ts').filter(
+    (file) => file !== 'master/package.ts' && /^export (type )?(\*|\{)/m.test(readFileSync(`${root}src/${file}`, 'utf8')),
+  );
+  t.strictSame(passing, []);
 });
 
 t.test('no module imports another', async (t) => {

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { listenAsBackend } from './backend-server.js';
 import { waitFor } from './wait.js';
 
 const BEGIN_REQUEST = 1;
@@ -91,23 +92,9 @@ export async function startFastcgi(t: Test, script: FastcgiHandler, options: { r
       abort: () => aborted++,
     });
   });
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail);
-    server.listen(
-      options.path === undefined ? { port: 0, host: '127.0.0.1' } : { path: options.path, writableAll: true, readableAll: true },
-      done,
-    );
-  });
-  const address = server.address();
-  const stop = (): Promise<void> =>
-    new Promise((done) => {
-      for (const socket of sockets) socket.destroy();
-      if (server.listening) server.close(() => done());
-      else done();
-    });
-  t.teardown(stop);
+  const { port, stop } = await listenAsBackend(t, server, sockets, options);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     requests,
     connections: () => accepted,
     aborted: () => aborted,

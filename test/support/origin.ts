@@ -2,6 +2,7 @@ import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { Test } from 'tap';
+import { listenAsBackend } from './backend-server.js';
 import { waitFor } from './wait.js';
 
 /** A request as the origin received it. Texts have one character for a byte. */
@@ -104,26 +105,10 @@ export async function startOrigin(t: Test, script: OriginHandler | OriginAnswer,
   const server: NetServer = options.tls
     ? createTlsServer(options.tls, serve).on('tlsClientError', () => {})
     : createServer({ allowHalfOpen: true, noDelay: true }, serve);
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail);
-    server.listen(
-      options.path === undefined
-        ? { port: options.port ?? 0, host: '127.0.0.1' }
-        : { path: options.path, writableAll: true, readableAll: true },
-      done,
-    );
-  });
-  const address = server.address();
-  const stop = (): Promise<void> =>
-    new Promise((done) => {
-      for (const socket of sockets) socket.destroy();
-      if (server.listening) server.close(() => done());
-      else done();
-    });
-  t.teardown(stop);
+  const { port, stop } = await listenAsBackend(t, server, sockets, options);
 
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     requests,
     connections: () => accepted,
     open: () => sockets.size,

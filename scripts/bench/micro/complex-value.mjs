@@ -7,7 +7,7 @@ const { compileComplex, VariableTable } = await import(
   await bundleSources(
     'complex-value',
     `export { compileComplex } from './shared/value/complex.js';
-export { VariableTable } from './shared/value/value.js';`,
+export { VariableTable } from './shared/value/variables.js';`,
   )
 );
 

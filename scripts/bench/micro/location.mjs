@@ -9,7 +9,7 @@ const { LocationTree, findConfig, compileRegex, bindRegex, VariableTable } = awa
 export { findConfig } from './worker/http/request/find-config.js';
 export { compileRegex } from './shared/regex/compile.js';
 export { bindRegex } from './shared/value/regex-value.js';
-export { VariableTable } from './shared/value/value.js';`,
+export { VariableTable } from './shared/value/variables.js';`,
   )
 );
 

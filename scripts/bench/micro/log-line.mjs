@@ -7,7 +7,7 @@ const { compileFormat, parseFormat, VariableTable } = await import(
   await bundleSources(
     'log-line',
     `export { compileFormat, parseFormat } from './shared/log/format.js';
-export { VariableTable } from './shared/value/value.js';`,
+export { VariableTable } from './shared/value/variables.js';`,
   )
 );
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { byteText } from '../../shared/lib/native-text.js';
 
 /** The signals of `-s`. */
-export const signalNames = ['stop', 'quit', 'reopen', 'reload'] as const;
+const signalNames = ['stop', 'quit', 'reopen', 'reload'] as const;
 export type SignalName = (typeof signalNames)[number];
 
 /** What the command line asks for. Texts have a character per byte. */

@@ -1,5 +1,6 @@
+import { signalText } from '../../shared/lib/signal.js';
 import { CRIT, NOTICE } from '../../shared/log/level.js';
-import { numberOfSignal, type Verb } from '../processes/signals.js';
+import type { Verb } from '../processes/signals.js';
 import { type Master, oldMasterLives } from './master.js';
 import { reload } from './reload.js';
 import { reopen } from './reopen.js';
@@ -20,7 +21,7 @@ export function act(master: Master, verb: Verb, signal: NodeJS.Signals): void {
   const { log } = master.context;
   const ignored = verb === 'upgrade' && !mayUpgrade(master);
   const action = ignored ? ', ignoring' : verb === 'noaccept' && !master.daemonized ? '' : ACTIONS[verb];
-  log.log(NOTICE, `signal ${numberOfSignal(signal)} (${signal}) received${action}`);
+  log.log(NOTICE, `${signalText(signal)} received${action}`);
   if (ignored) {
     log.log(CRIT, "the changing binary signal is ignored: you should shutdown or terminate before either old or new binary's process");
     return;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { numberOfSignal } from '../../shared/lib/signal.js';
 import { ALERT, ERROR, NOTICE } from '../../shared/log/level.js';
 import type { SignalName } from '../command-line/cli.js';
 import type { MasterLog } from '../cycle/master-log.js';
-import { numberOfSignal } from '../processes/signals.js';
 
 const SIGNALS: Readonly<Record<SignalName, NodeJS.Signals>> = { stop: 'SIGTERM', quit: 'SIGQUIT', reopen: 'SIGUSR1', reload: 'SIGHUP' };
 

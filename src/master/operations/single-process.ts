@@ -1,6 +1,7 @@
 import type { Configuration } from '../../shared/config/configuration.js';
 import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { errnoText } from '../../shared/lib/errno.js';
+import { signalText } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { EMERG, NOTICE } from '../../shared/log/level.js';
 import { isStandardError, redirectStandardError } from '../../shared/log/standard-error.js';
@@ -9,7 +10,7 @@ import { type Context, loadReported } from '../cycle/context.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
-import { numberOfSignal, onSignals, type Verb } from '../processes/signals.js';
+import { onSignals, type Verb } from '../processes/signals.js';
 import { logsToTerminal } from '../processes/terminal.js';
 
 /** Serves in this process, without workers; for development and small containers. nginx: ngx_single_process_cycle. */
@@ -85,7 +86,7 @@ class SingleProcess {
 
   #act(verb: Verb, signal: NodeJS.Signals): void {
     const { log } = this.#context;
-    log.log(NOTICE, `signal ${numberOfSignal(signal)} (${signal}) received${ACTIONS[verb]}`);
+    log.log(NOTICE, `${signalText(signal)} received${ACTIONS[verb]}`);
     switch (verb) {
       case 'terminate':
         this.#server?.terminate();

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { errnoText } from '../../shared/lib/errno.js';
+import { numberOfSignal } from '../../shared/lib/signal.js';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
 import { INHERITED } from '../processes/inherited.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
-import { numberOfSignal } from '../processes/signals.js';
 import type { Master } from './master.js';
 import { restartWorkers } from './reload.js';
 

@@ -2,6 +2,8 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
 import type { Role } from '../../shared/ipc/messages.js';
+import { FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
+import { numberOfSignal } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
@@ -9,16 +11,7 @@ import type { ZonePlan } from '../../shared/zone/plan.js';
 import type { Listeners } from '../cycle/listeners.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
 import { removeControl } from '../processes/orphans.js';
-import { numberOfSignal } from '../processes/signals.js';
 
-const NAMES: Readonly<Record<Role, string>> = {
-  worker: 'worker process',
-  'cache-manager': 'cache manager process',
-  'cache-loader': 'cache loader process',
-};
-
-/** A process that exits so must not be replaced. */
-const FATAL = 2;
 /** Signals that a process which runs does not end upon; one that has only begun to start does. */
 const SURVIVED: ReadonlySet<NodeJS.Signals> = new Set(['SIGHUP', 'SIGUSR1', 'SIGUSR2']);
 /** Signals that come of the process's own mistakes; others are sent from outside. */
@@ -119,7 +112,7 @@ export class WorkerPool {
     }
     log.log(NOTICE, 'start worker processes');
     for (const { member } of started) {
-      log.log(NOTICE, `start ${NAMES[member.role]} ${member.pid}`);
+      log.log(NOTICE, `start ${ROLE_NAMES[member.role]} ${member.pid}`);
     }
     const problems = await Promise.race([
       Promise.all(started.map(({ ready }) => ready)),
@@ -151,7 +144,7 @@ export class WorkerPool {
     for (const role of roles) {
       // One that fails is tried again after a pause.
       const { member } = this.#fork(generation, role, -1, 1);
-      this.#options.log.log(NOTICE, `start ${NAMES[role]} ${member.pid}`);
+      this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${member.pid}`);
     }
   }
 
@@ -250,7 +243,7 @@ export class WorkerPool {
       name: this.#options.name,
     });
     worker.process.on('error', (error) => {
-      reason = `fork() failed while spawning "${NAMES[role]}" (${error.message})`;
+      reason = `fork() failed while spawning "${ROLE_NAMES[role]}" (${error.message})`;
       this.#ended(member, 1, null, reason);
     });
     worker.process.on('exit', (code, signal) => this.#ended(member, code, signal, reason));
@@ -268,11 +261,11 @@ export class WorkerPool {
     }
     const clean = signal === null && code === 0;
     if (signal === null) {
-      log.log(NOTICE, `${NAMES[role]} ${pid} exited with code ${code}`);
+      log.log(NOTICE, `${ROLE_NAMES[role]} ${pid} exited with code ${code}`);
     } else {
       // A process that was told to end before it could listen for that is no reason for an alarm.
       const level = member.leaving && signal === 'SIGTERM' ? NOTICE : ALERT;
-      log.log(level, `${NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
+      log.log(level, `${ROLE_NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
     }
     this.#options.onEnd(pid);
     if (role === 'cache-loader' && clean) {
@@ -283,7 +276,7 @@ export class WorkerPool {
       if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
         log.log(EMERG, reason);
       }
-      member.settle?.(reason ?? `${NAMES[role]} ${pid} ended before it could serve`);
+      member.settle?.(reason ?? `${ROLE_NAMES[role]} ${pid} ended before it could serve`);
     }
     this.#replace(member, code, signal);
     if (![...this.#members].some((other) => other.generation.zones === generation.zones)) {
@@ -304,7 +297,7 @@ export class WorkerPool {
       return false;
     }
     const { member, ready } = this.#fork(generation, role, slot, 0);
-    this.#options.log.log(NOTICE, `start ${NAMES[role]} ${member.pid}`);
+    this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${member.pid}`);
     void ready.then(settle);
     return true;
   }
@@ -317,8 +310,8 @@ export class WorkerPool {
     if (!member.ready && member.failures === 0) {
       return;
     }
-    if (code === FATAL) {
-      this.#options.log.log(ALERT, `${NAMES[role]} ${pid} exited with fatal code ${FATAL} and cannot be respawned`);
+    if (code === FATAL_EXIT) {
+      this.#options.log.log(ALERT, `${ROLE_NAMES[role]} ${pid} exited with fatal code ${FATAL_EXIT} and cannot be respawned`);
       return;
     }
     const ownFault = code !== 0 && (signal === null || OWN_FAULTS.has(signal));
@@ -327,7 +320,7 @@ export class WorkerPool {
     const pause = failures === 1 || needed ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 2));
     const again = (): void => {
       const { member: fresh } = this.#fork(generation, role, slot, failures);
-      this.#options.log.log(NOTICE, `start ${NAMES[role]} ${fresh.pid}`);
+      this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${fresh.pid}`);
     };
     if (pause === 0) {
       again();

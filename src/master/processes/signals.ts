@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import type { EarlySignals } from './early-signals.js';
 
 /** What a signal asks the master to do. */
@@ -13,11 +12,6 @@ const VERBS: Readonly<Partial<Record<NodeJS.Signals, Verb>>> = {
   SIGUSR2: 'upgrade',
   SIGWINCH: 'noaccept',
 };
-
-/** The number of a signal on this system. */
-export function numberOfSignal(signal: NodeJS.Signals): number {
-  return constants.signals[signal];
-}
 
 /** Calls back for each signal from now on, and for a USR1 that came before. nginx: ngx_init_signals. */
 export function onSignals(early: EarlySignals, act: (verb: Verb, signal: NodeJS.Signals) => void): void {

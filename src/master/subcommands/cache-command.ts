@@ -1,20 +1,15 @@
 // Beside parts.ts the one place of the master that reaches into the worker's folders: the form of cache files is theirs.
 import { ConfigErrors } from '../../shared/config/configuration.js';
-import { byteText } from '../../shared/lib/native-text.js';
 import { runCacheRequest } from '../../worker/cache/shell.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
-import { loadOptions } from '../command-line/places.js';
+import { serverOptions, textValue } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
 
 const ACTIONS = ['list', 'inspect', 'purge'] as const;
 
 /** Runs `sluice cache ACTION`; resolves to the exit code. */
 export async function runCacheCommand(values: SubcommandValues): Promise<number> {
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    return typeof value === 'string' ? byteText(value) : undefined;
-  };
   const action = ACTIONS.find((word) => word === values.action);
   if (action === undefined) {
     process.stderr.write(`sluice: cache: the action is one of ${ACTIONS.join(', ')}\n`);
@@ -22,15 +17,13 @@ export async function runCacheCommand(values: SubcommandValues): Promise<number>
   }
   const print = (line: string): void => void process.stdout.write(`${line}\n`, 'latin1');
   try {
-    const options = loadOptions({
-      prefix: text('directory'),
-      conf: text('conf'),
-      globals: text('globals'),
-      errorLog: undefined,
-      signal: undefined,
-    });
+    const options = serverOptions(values, undefined);
     const { zones } = await loadConfiguration(options);
-    return runCacheRequest(zones, { action, zone: text('zone'), key: text('key'), prefix: text('prefix') }, print);
+    return runCacheRequest(
+      zones,
+      { action, zone: textValue(values, 'zone'), key: textValue(values, 'key'), prefix: textValue(values, 'prefix') },
+      print,
+    );
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     for (const { message } of error.findings) process.stderr.write(`sluice: ${message}\n`);

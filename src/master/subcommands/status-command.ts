@@ -7,8 +7,8 @@ import type { WorkerTotals } from '../../shared/zone/counters.js';
 import { readCounters } from '../../shared/zone/read-counters.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
-import { loadOptions } from '../command-line/places.js';
 import { runningMaster } from '../processes/pid-file.js';
+import { serverOptions } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
 
 /** A process of the server. */
@@ -24,19 +24,9 @@ type Numbers = Pick<WorkerTotals, 'active' | 'reading' | 'writing' | 'waiting' |
 
 /** `sluice status`: what runs with the pid file of this configuration; resolves to the exit code. */
 export async function runStatusCommand(values: SubcommandValues): Promise<number> {
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    return typeof value === 'string' ? byteText(value) : undefined;
-  };
   let pidFile: string;
   try {
-    const options = loadOptions({
-      prefix: text('directory'),
-      conf: text('conf'),
-      globals: text('globals'),
-      errorLog: undefined,
-      signal: 'quit',
-    });
+    const options = serverOptions(values, 'quit');
     pidFile = (await loadConfiguration(options)).process.pid;
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;

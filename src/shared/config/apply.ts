@@ -1,7 +1,10 @@
 import { compileRegex } from '../regex/compile.js';
+import type { ComplexValue } from '../value/complex.js';
 import { ComplexValueError, compileComplex } from '../value/complex.js';
+import type { RegexValue } from '../value/regex-value.js';
 import { bindRegex } from '../value/regex-value.js';
-import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
+import type { VariableTable } from '../value/variables.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';
@@ -156,7 +159,7 @@ const SERVER_LEVEL: number = In.HTTP | In.SERVER | In.STREAM | In.STREAM_SERVER;
 const MAIN_LEVEL: number = In.HTTP | In.STREAM;
 
 /** The block whose settings of a level a directive in `block` writes. */
-export function ownerOf(block: Block, level: LevelName): Block {
+function ownerOf(block: Block, level: LevelName): Block {
   let owner = block;
   if (level === 'process') while (owner.parent !== undefined) owner = owner.parent;
   else if (level === 'main') while ((owner.context & MAIN_LEVEL) === 0 && owner.parent !== undefined) owner = owner.parent;

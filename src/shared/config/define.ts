@@ -1,7 +1,10 @@
-import type { ComplexValue, RegexValue, Subject, VariableTable } from '../value/value.js';
+import type { ComplexValue } from '../value/complex.js';
+import type { RegexValue } from '../value/regex-value.js';
+import type { Subject } from '../value/subject.js';
+import type { VariableTable } from '../value/variables.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import type { Block } from './block.js';
-import type { DirectiveNode, Node, Pos, RelatedPlace } from './language/ast.js';
+import type { DirectiveNode, Pos, RelatedPlace } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import type { ZoneTable } from './zone-table.js';
 
@@ -158,5 +161,3 @@ export interface LinkContext<R extends Subject> {
   /** True in the master: files may be opened and checked there; a worker trusts the master's checks. */
   readonly checking: boolean;
 }
-
-export type { DirectiveNode, Node, Pos };

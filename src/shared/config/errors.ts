@@ -3,8 +3,6 @@ import type { Block } from './block.js';
 import { argPlace, commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './language/ast.js';
 import { sourceExcerpt } from './source-excerpt.js';
 
-export { suggest } from './suggest.js';
-
 /** nginx cuts a message about the configuration to this many bytes, its place not counted. nginx: NGX_MAX_CONF_ERRSTR */
 const maxMessage = 1024;
 
@@ -63,10 +61,14 @@ export function directiveError(
   return new ConfigError(message, reportedPos(node), { ...details, caret });
 }
 
+/** The place of the `}` that ends a block. */
+export function closingPos(node: DirectiveNode): Pos {
+  return { ...node.pos, line: node.closeLine ?? node.endLine };
+}
+
 /** An error that shows once a block is complete: nginx names the line of its `}`, the caret points at the directive that opened it. */
 export function blockError(node: DirectiveNode, message: string, details: DiagnosticDetails = {}): ConfigError {
-  const pos = { file: node.pos.file, line: node.closeLine ?? node.endLine, column: 1 };
-  return new ConfigError(message, pos, { caret: [node.pos.line, node.pos.column], ...details });
+  return new ConfigError(message, { ...closingPos(node), column: 1 }, { caret: [node.pos.line, node.pos.column], ...details });
 }
 
 /** The place nginx names for what it finds when it merges settings: the `}` of the `http` (or `stream`) block. */
@@ -75,7 +77,7 @@ export function mergeErrorPos(block: Block): Pos | undefined {
   while (at.parent?.node !== undefined) {
     at = at.parent;
   }
-  return at.node === undefined ? undefined : { ...at.node.pos, line: at.node.closeLine ?? at.node.endLine };
+  return at.node === undefined ? undefined : closingPos(at.node);
 }
 
 /** The error a SyntaxErrorNode stands for. */
@@ -121,13 +123,4 @@ export function diagnosticDetail(diagnostic: Diagnostic, text: (file: string) =>
     lines.push(...sourceExcerpt(text(related.pos.file), related.pos.line, related.pos.column));
   }
   return lines.map((line) => `${line}\n`).join('');
-}
-
-/** A diagnostic for the terminal: nginx's one line, `sluice: [emerg] MESSAGE in FILE:LINE`, then the detail, each line with its line feed. */
-export function renderDiagnostic(
-  diagnostic: Diagnostic,
-  text: (file: string) => string | undefined,
-  options: { readonly program: string },
-): string {
-  return `${options.program}: [${diagnostic.level}] ${placedMessage(diagnostic)}\n${diagnosticDetail(diagnostic, text)}`;
 }

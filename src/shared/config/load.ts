@@ -1,11 +1,13 @@
 import { lookupHost } from '../lib/lookup-host.js';
 import { isPlainIp } from '../lib/zone-id.js';
-import { type Subject, VariableTable } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
+import { VariableTable } from '../value/variables.js';
 import type { ZoneRef } from '../zone/kind.js';
 import { applyNodes, Draft, tableOf } from './apply.js';
 import type { Block } from './block.js';
+import type { Snapshot } from './configuration.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
-import { ConfigError, type Diagnostic, suggest } from './errors.js';
+import { ConfigError, closingPos, type Diagnostic } from './errors.js';
 import { zoneHint } from './hints.js';
 import type { RelatedPlace } from './language/ast.js';
 import { commandLine, type Pos } from './language/ast.js';
@@ -13,7 +15,8 @@ import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
 import { type ForeignDirective, judgeNativeModules, type NativeModule } from './native-modules.js';
 import { Registry } from './registry.js';
-import { diskSources, type Snapshot, type Sources, snapshotSources } from './sources.js';
+import { diskSources, type Sources, snapshotSources } from './sources.js';
+import { suggest } from './suggest.js';
 import type { ZoneTable } from './zone-table.js';
 
 /** A configuration that was read, merged and checked. */
@@ -241,7 +244,7 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
   /** The block's last line. */
   #end(): Pos | undefined {
     const { node } = this.#block;
-    return node === undefined ? undefined : { ...node.pos, line: node.closeLine ?? node.endLine };
+    return node === undefined ? undefined : closingPos(node);
   }
 }
 

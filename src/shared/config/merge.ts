@@ -1,4 +1,4 @@
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 import type { Block } from './block.js';
 import { In } from './context.js';
 import type { LevelName, MergePlace } from './define.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fsPath } from '../lib/fs-path.js';
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 import type { Draft } from './apply.js';
 import { type ConfigError, directiveError, reportedPos } from './errors.js';
 import type { Language } from './load.js';

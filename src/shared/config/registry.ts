@@ -1,8 +1,8 @@
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 import { type Directive, type Field, type LevelName, type Scope, takeOver } from './define.js';
-import { suggest } from './errors.js';
 import type { Language } from './load.js';
 import { foreignText } from './native-modules.js';
+import { suggest } from './suggest.js';
 
 /** One directive row with the scope it writes to. */
 export interface Row<R extends Subject> {

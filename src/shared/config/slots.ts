@@ -1,4 +1,5 @@
-import type { ComplexValue, Subject } from '../value/value.js';
+import type { ComplexValue } from '../value/complex.js';
+import type { Subject } from '../value/subject.js';
 import type { ConfigContext, Directive } from './define.js';
 import { parseOffset, parseSize, parseTime } from './language/units.js';
 

@@ -7,8 +7,6 @@ import { parseConfig } from './language/parser.js';
 import { NamedFiles, type Version } from './named-files.js';
 import { readConfigFile } from './read-file.js';
 
-export type { Snapshot };
-
 /** Where the configuration's text comes from while it is applied. Each file is read and parsed once, however often it is included. */
 export interface Sources {
   readonly entry: string;

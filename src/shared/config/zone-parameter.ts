@@ -1,4 +1,4 @@
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 import type { ConfigContext } from './define.js';
 import { parseSize } from './language/units.js';
 

@@ -4,8 +4,6 @@ import type { LogFiles } from './log-files.js';
 import type { LogSubject } from './log-line.js';
 import { type Carrier, winstonCarrier } from './winston.js';
 
-export type { LogContext, LogSubject } from './log-line.js';
-
 /** Where error lines go. A call whose level is above `level` costs one comparison of integers. */
 export interface Logger {
   /** The highest level that is written. A caller whose message is costly to build checks it first: `if (log.level >= DEBUG)`. */

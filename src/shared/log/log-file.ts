@@ -5,6 +5,7 @@ import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
 import { errnoCode, errnoText } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
 import { setTimer } from '../lib/timer.js';
+import { nowSeconds } from '../lib/unix-time.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
 
 /** How an access log is buffered. */
@@ -157,7 +158,7 @@ export class LogFile implements TickTask {
 
   #out(data: string): void {
     const log = this.#log;
-    if (log === undefined || this.#fullSecond === nowSecond()) {
+    if (log === undefined || this.#fullSecond === nowSeconds()) {
       return;
     }
     const gzip = this.#buffering?.gzip ?? 0;
@@ -194,7 +195,7 @@ export class LogFile implements TickTask {
   }
 
   #failed(error: unknown): void {
-    const second = nowSecond();
+    const second = nowSeconds();
     if (errnoCode(error) === 'ENOSPC') {
       // nginx: the rest of the second goes by without trying, since a write to a full disk can be slow.
       this.#fullSecond = second;
@@ -205,8 +206,6 @@ export class LogFile implements TickTask {
     }
   }
 }
-
-const nowSecond = (): number => Math.floor(Date.now() / 1000);
 
 function giveTo(path: string, log: LogFd, uid: number): void {
   if (log.kind === 'other') {

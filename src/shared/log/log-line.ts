@@ -32,7 +32,7 @@ const EACH_UNSAFE = /[\x00-\x1f\x7f]|[^\x00-\xff]+/g;
  * The text with control characters as `\x0A`, so that nothing a client sends starts a line of its own or reaches a terminal as a command,
  * and with characters that do not fit in a byte as their UTF-8 bytes.
  */
-export function safeText(text: string): string {
+function safeText(text: string): string {
   return UNSAFE.test(text) ? text.replace(EACH_UNSAFE, escapeUnsafe) : text;
 }
 
@@ -42,7 +42,7 @@ function escapeUnsafe(found: string): string {
 }
 
 /** A line's context as nginx appends it to the message. nginx: ngx_http_log_error, ngx_http_log_error_handler. */
-export function contextText(context: LogContext): string {
+function contextText(context: LogContext): string {
   let text = context.action === undefined ? '' : ` while ${context.action}`;
   if (context.client !== undefined) {
     text += `, client: ${context.client}`;

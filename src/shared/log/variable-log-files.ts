@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { fsPath } from '../lib/fs-path.js';
 import { Lru } from '../lib/lru.js';
+import { nowSeconds } from '../lib/unix-time.js';
 import { type LogFd, openLogFd } from './log-fd.js';
 import { LogFile } from './log-file.js';
 
@@ -56,7 +57,7 @@ export class VariableLogFiles {
       file.close();
       return;
     }
-    const now = Math.floor(Date.now() / 1000);
+    const now = nowSeconds();
     this.#forgetUnused(now, cache.inactive);
     const known = this.#entries.get(path);
     const entry = known ?? new Entry();

@@ -4,7 +4,7 @@ import { type Address, noAddress, parseAddress, unmapped } from '../lib/address.
 import { AddressMap } from '../lib/address-map.js';
 import { type Cidr, parseCidr } from '../lib/cidr.js';
 import { TrustedPeers } from '../net/forwarded-address.js';
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 import { GeoRanges } from './geo-ranges.js';
 import { variableName } from './variable-name.js';
 

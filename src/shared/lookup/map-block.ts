@@ -2,7 +2,9 @@ import type { ConfigContext } from '../config/define.js';
 import type { DirectiveNode } from '../config/language/ast.js';
 import { lowerAscii } from '../lib/ascii-case.js';
 import { WildcardHash } from '../lib/wildcard-hash.js';
-import type { ComplexValue, RegexValue, Subject } from '../value/value.js';
+import type { ComplexValue } from '../value/complex.js';
+import type { RegexValue } from '../value/regex-value.js';
+import type { Subject } from '../value/subject.js';
 import { variableName } from './variable-name.js';
 
 /** A `map` as it is read: what its lines say. */

@@ -2,7 +2,7 @@ import type { ConfigContext } from '../config/define.js';
 import { blockError } from '../config/errors.js';
 import type { DirectiveNode } from '../config/language/ast.js';
 import { murmurHash2 } from '../lib/murmur-hash2.js';
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 import { variableName } from './variable-name.js';
 
 interface Part {

@@ -1,5 +1,5 @@
 import type { ConfigContext } from '../config/define.js';
-import type { Subject } from '../value/value.js';
+import type { Subject } from '../value/subject.js';
 
 /** Reads the `$name` of a variable that a directive makes; returns it without the `$` (nginx: ngx_http_add_variable). */
 export function variableName<R extends Subject>(text: string, arg: number, ctx: ConfigContext<R>): string {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { EMPTY } from '../lib/empty.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { DirectWriter, REFUSED, WRITTEN } from './direct-writer.js';
@@ -8,8 +9,6 @@ import type { WriteRequest } from './stream-binding.js';
 
 /** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
 const COPY_LIMIT = 32 * 1024;
-const EMPTY = Buffer.alloc(0);
-
 /** A client's connection on one of Node's sockets: that of TLS, or one that somebody else read from first. */
 export class NodeSocket implements ClientSocket {
   readonly #socket: Socket;

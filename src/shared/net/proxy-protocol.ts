@@ -1,3 +1,4 @@
+import { EMPTY } from '../lib/empty.js';
 import { formatIpv6 } from '../lib/format-ipv6.js';
 import { isPlainIp } from '../lib/zone-id.js';
 
@@ -24,8 +25,6 @@ const V2_HEAD = 16;
 /** The longest header of version 1, and of version 2 that is taken. nginx: NGX_PROXY_PROTOCOL_V1_MAX_HEADER and _MAX_HEADER. */
 const V1_MAX = 107;
 const V2_MAX = 4096;
-const NO_TLVS = Buffer.alloc(0);
-
 /** Reads the header at the start of what a connection sent. nginx: ngx_proxy_protocol_read. */
 export function readProxyProtocol(bytes: Buffer): ProxyProtocolResult {
   const common = Math.min(bytes.length, SIGNATURE.length);
@@ -55,7 +54,7 @@ function readVersion1(bytes: Buffer): ProxyProtocolResult {
       sourcePort: Number(from),
       destinationAddress: destination,
       destinationPort: Number(to),
-      tlvs: NO_TLVS,
+      tlvs: EMPTY,
     },
     size: end + 2,
   };

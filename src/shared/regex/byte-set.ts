@@ -12,7 +12,7 @@ export function fullSet(): ByteSet {
 }
 
 /** Returns the set of the bytes from `low` to `high`, both included. */
-export function rangeSet(low: number, high: number): ByteSet {
+function rangeSet(low: number, high: number): ByteSet {
   const set = emptySet();
   for (let c = low; c <= high; c++) {
     addByte(set, c);

@@ -7,8 +7,6 @@ import { RegexError } from './regex-error.js';
 import { leadingRun, longestSafe } from './safe-length.js';
 import { some } from './tree.js';
 
-export type { GroupName } from './ast.js';
-
 /** A match: the matched text and each group's, undefined where a group is not set. */
 export type RegexMatch = readonly (string | undefined)[];
 

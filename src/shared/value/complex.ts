@@ -1,5 +1,5 @@
 import type { Pos } from '../config/language/ast.js';
-import type { Subject } from './value.js';
+import type { Subject } from './subject.js';
 import type { VariableTable } from './variables.js';
 
 /** Text with variables in it, compiled. */

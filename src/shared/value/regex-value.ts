@@ -1,5 +1,5 @@
 import { type CompiledRegex, matchFailure } from '../regex/compile.js';
-import type { Subject } from './value.js';
+import type { Subject } from './subject.js';
 import type { VariableTable } from './variables.js';
 
 /** A regular expression of the configuration, bound to the variables its named groups fill. */

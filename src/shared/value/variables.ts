@@ -1,5 +1,5 @@
 import type { Pos } from '../config/language/ast.js';
-import type { Subject } from './value.js';
+import type { Subject } from './subject.js';
 
 /** A variable that configurations can name. */
 export interface Variable<R> {

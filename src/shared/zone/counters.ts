@@ -198,7 +198,7 @@ function named(row: readonly number[]): WorkerTotals {
 }
 
 /** The kind of the one zone that holds the counters. */
-export const counterKind: ZoneKind<Counters, undefined> = {
+const counterKind: ZoneKind<Counters, undefined> = {
   id: 'counters',
   ddl: `CREATE TABLE IF NOT EXISTS counters (worker INTEGER PRIMARY KEY, ${NAMES.map((name) => `${name} INTEGER`).join(', ')})`,
   open: (sql, _zone, worker) => new Counters(sql, worker),

@@ -56,7 +56,7 @@ export class RunDirectory {
 }
 
 /** Where zone files go unless the configuration says otherwise. */
-export function defaultBase(): string {
+function defaultBase(): string {
   try {
     accessSync('/dev/shm', constants.W_OK | constants.X_OK);
     if (statSync('/dev/shm').isDirectory()) return '/dev/shm';

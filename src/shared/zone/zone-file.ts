@@ -7,7 +7,7 @@ import { monotonicMs } from './monotonic.js';
 import { Connection, type FaultKind, faultOf, type NativeStatement } from './sqlite.js';
 
 /** A lock that another process holds for so long (milliseconds) belongs to a stuck process; transactions last microseconds. */
-export const STUCK_MS = 500;
+const STUCK_MS = 500;
 /** How often (milliseconds) the file is looked at, and how long a worker counts for itself before it tries the file again. */
 const LOOK_MS = 1000;
 /** A file that soon fails again is tried less and less often, down to this. */

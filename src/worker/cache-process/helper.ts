@@ -1,12 +1,12 @@
 import { In } from '../../shared/config/context.js';
 import { blockIn, loadFromSnapshot } from '../../shared/config/load.js';
+import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
 import { cachePathScope } from '../cache/cache-paths.js';
 import { DiskCache } from '../cache/disk-cache.js';
 import type { Request } from '../http/request/request.js';
 import { language } from '../language.js';
-import type { Server, WorkerProcess } from '../worker-process.js';
 
 /** What a helper process of the caches has at hand. */
 export interface Helper {

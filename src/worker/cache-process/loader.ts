@@ -1,4 +1,5 @@
 import { readdirSync, unlinkSync } from 'node:fs';
+import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { md5Hex } from '../../shared/lib/md5.js';
 import { setTimer } from '../../shared/lib/timer.js';
@@ -9,7 +10,6 @@ import { fileLength } from '../cache/file-format.js';
 import type { IndexRow } from '../cache/index-zone.js';
 import { isEntryName, tempOwner } from '../cache/path.js';
 import { cacheFiles, lookAt } from '../cache/walk.js';
-import type { Server, WorkerProcess } from '../worker-process.js';
 import { runHelper, type Step } from './helper.js';
 
 const LINGER_MS = 500;

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
@@ -6,7 +7,6 @@ import { CRIT } from '../../shared/log/level.js';
 import type { Pace } from '../cache/cache-def.js';
 import type { DiskCache } from '../cache/disk-cache.js';
 import { readHeader } from '../cache/walk.js';
-import type { Server, WorkerProcess } from '../worker-process.js';
 import { runHelper, type Step } from './helper.js';
 import { makeLoader } from './loader.js';
 

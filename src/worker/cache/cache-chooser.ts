@@ -1,7 +1,7 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
+import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
-import type { WorkerEnv } from '../module.js';
 import { cachePathScope, openCache } from './cache-paths.js';
 import type { DiskCache } from './disk-cache.js';
 import type { CacheFamily } from './index-zone.js';

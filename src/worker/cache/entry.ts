@@ -16,7 +16,7 @@ import {
 /** Bodies up to this size are checked in whole before anything of them is sent. */
 const CHECKED = 1024 * 1024;
 /** Bodies up to this size stay in memory. */
-export const HOT = 64 * 1024;
+const HOT = 64 * 1024;
 /** What is read of a file at first: most entries whole. */
 const FIRST_READ = 16 * 1024;
 /** A file that changed within so many milliseconds may change again without its times moving. */

@@ -1,8 +1,8 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import { md5Hex } from '../../shared/lib/md5.js';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { K } from '../upstream/response/header-kinds.js';
-import { nowSeconds } from './clock.js';
 import { diskSize } from './disk-cache.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
 import type { CacheUse } from './use.js';

@@ -1,4 +1,5 @@
 import { md5Hex } from '../../shared/lib/md5.js';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { CRIT, DEBUG } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import { enter, leave } from '../http/request/at-work.js';
@@ -15,7 +16,6 @@ import type { ResponseCache } from '../upstream/exchange/response-cache.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
 import { type CacheChooser, cacheChooser } from './cache-chooser.js';
-import { nowSeconds } from './clock.js';
 import { diskSize } from './disk-cache.js';
 import type { Entry } from './entry.js';
 import { startFill, storeError } from './fill.js';

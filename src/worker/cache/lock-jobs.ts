@@ -15,61 +15,67 @@ import { type CacheUse, latestUse } from './use.js';
  */
 const REFRESH_AGE = 600_000;
 
-/** A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists, ngx_http_file_cache_lock. */
-export class FillJob implements ZoneJob, Waiter {
-  readonly #cache: LocationCache;
-  readonly #u: UpstreamRequest;
-  readonly #use: CacheUse;
-  #counts = false;
-  #uses = 0;
-  #id = 0;
+/** What asks for the lock of an entry, and goes on once it is known who has it. */
+abstract class LockJob implements ZoneJob {
+  readonly cache: LocationCache;
+  readonly u: UpstreamRequest;
+  readonly use: CacheUse;
+  /** The lock, 0 when somebody else has it. */
+  id = 0;
 
   constructor(cache: LocationCache, u: UpstreamRequest, use: CacheUse) {
-    this.#cache = cache;
-    this.#u = u;
-    this.#use = use;
+    this.cache = cache;
+    this.u = u;
+    this.use = use;
   }
 
+  abstract work(): void;
+
+  /** Goes on with a request that still waits. */
+  abstract goOn(): void;
+
+  after(): void {
+    const { u, use } = this;
+    const before = enter(u.r);
+    use.lockId = this.id;
+    if (gone(u)) use.unlock();
+    else this.goOn();
+    leave(before);
+  }
+}
+
+/** A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists, ngx_http_file_cache_lock. */
+export class FillJob extends LockJob implements Waiter {
+  #counts = false;
+  #uses = 0;
+
   get hash(): string {
-    return this.#use.lockHash;
+    return this.use.lockHash;
   }
 
   get deadline(): number {
-    return this.#use.lockDeadline;
+    return this.use.lockDeadline;
   }
 
   start(counts: boolean): number {
     this.#counts = counts;
-    this.#use.disk!.index.sql.submit(this);
+    this.use.disk!.index.sql.submit(this);
     return AGAIN;
   }
 
-  work(): void {
-    const { index } = this.#use.disk!;
-    const { conf } = this.#cache;
-    this.#id = 0;
+  override work(): void {
+    const { index } = this.use.disk!;
+    const { conf } = this.cache;
+    this.id = 0;
     if (this.#counts) {
-      this.#uses = index.countUse(this.#use.hash, this.#use.key, Date.now());
+      this.#uses = index.countUse(this.use.hash, this.use.key, Date.now());
       if (this.#uses < conf.cacheMinUses) return;
     }
-    if (conf.cacheLock) this.#id = index.lock(this.hash, conf.cacheLockAge);
+    if (conf.cacheLock) this.id = index.lock(this.hash, conf.cacheLockAge);
   }
 
-  after(): void {
-    const before = enter(this.#u.r);
-    this.#goOn();
-    leave(before);
-  }
-
-  #goOn(): void {
-    const u = this.#u;
-    const use = this.#use;
-    const cache = this.#cache;
-    use.lockId = this.#id;
-    if (gone(u)) {
-      use.unlock();
-      return;
-    }
+  override goOn(): void {
+    const { cache, use } = this;
     use.counted = true;
     if (this.#counts && this.#uses < cache.conf.cacheMinUses) this.#passUncached(`min_uses ${this.#uses}/${cache.conf.cacheMinUses}`);
     else if (!cache.conf.cacheLock) this.#fill();
@@ -83,94 +89,70 @@ export class FillJob implements ZoneJob, Waiter {
 
   /** Looks once more, and asks for the lock again when the file that is there turns out to be of no use. */
   #lookAgain(): void {
-    const use = this.#use;
+    const use = this.use;
     const id = use.lockId;
     use.lockId = 0;
     use.disk!.unlock(use.lockHash, id);
     use.looked = true;
-    this.#cache.again(this.#u, use);
+    this.cache.again(this.u, use);
   }
 
   #fill(): void {
-    this.#cache.checkRange(this.#u);
-    this.#u.proceed();
+    this.cache.checkRange(this.u);
+    this.u.proceed();
   }
 
   #passUncached(reason: string): void {
-    this.#u.cacheable = false;
-    this.#use.reason = reason;
-    this.#u.proceed();
+    this.u.cacheable = false;
+    this.use.reason = reason;
+    this.u.proceed();
   }
 
   #wait(): void {
-    const use = this.#use;
+    const use = this.use;
     if (use.lockDeadline === 0) use.lockDeadline = performance.now() + use.lockTimeout;
-    const { r } = this.#u;
+    const { r } = this.u;
     if (r.debugging) r.log(DEBUG, `http file cache lock u:0 wt:${Math.max(0, Math.round(use.lockDeadline - performance.now()))}`);
     use.disk!.waiters.add(this);
   }
 
   wake(timedOut: boolean): void {
-    const u = this.#u;
+    const u = this.u;
     if (gone(u)) return;
     const before = enter(u.r);
-    this.#use.looked = false;
+    this.use.looked = false;
     if (timedOut) {
       u.r.log(INFO, 'cache lock timeout');
-      this.#use.lockTimeout = 0;
+      this.use.lockTimeout = 0;
     }
-    this.#cache.again(u, this.#use);
+    this.cache.again(u, this.use);
     leave(before);
   }
 }
 
 /** A request for an entry that is too old: it refreshes it, or gets it as it is because somebody else does. nginx: the end of ngx_http_file_cache_read. */
-export class RefreshJob implements ZoneJob {
-  readonly #cache: LocationCache;
-  readonly #u: UpstreamRequest;
-  readonly #use: CacheUse;
-  #id = 0;
-
-  constructor(cache: LocationCache, u: UpstreamRequest, use: CacheUse) {
-    this.#cache = cache;
-    this.#u = u;
-    this.#use = use;
-  }
-
+export class RefreshJob extends LockJob {
   start(): number {
-    const u = this.#u;
-    const use = this.#use;
+    const u = this.u;
+    const use = this.use;
     // The refresh that a request has started behind its back takes over its lock.
     const parent = u.r.background && u.r.parent !== null ? latestUse(u.r.parent) : null;
     if (parent !== null && parent.lockId !== 0 && parent.lockHash === use.lockHash) {
       use.lockId = parent.lockId;
       parent.lockId = 0;
-      this.#cache.expire(u, use);
+      this.cache.expire(u, use);
       return DECLINED;
     }
     use.disk!.index.sql.submit(this);
     return AGAIN;
   }
 
-  work(): void {
-    this.#id = this.#use.disk!.index.lock(this.#use.lockHash, REFRESH_AGE);
+  override work(): void {
+    this.id = this.use.disk!.index.lock(this.use.lockHash, REFRESH_AGE);
   }
 
-  after(): void {
-    const before = enter(this.#u.r);
-    this.#goOn();
-    leave(before);
-  }
-
-  #goOn(): void {
-    const u = this.#u;
-    const use = this.#use;
-    const cache = this.#cache;
-    use.lockId = this.#id;
-    if (gone(u)) {
-      use.unlock();
-      return;
-    }
+  override goOn(): void {
+    const { cache, u, use } = this;
     const behind = servesWhileUpdating(cache.conf, use) && !u.r.background;
     if (use.lockId === 0) {
       if (behind) {
@@ -190,9 +172,9 @@ export class RefreshJob implements ZoneJob {
   }
 
   #serveAs(status: 'UPDATING' | 'STALE'): void {
-    this.#use.status = status;
-    const code = this.#cache.serve(this.#u, this.#use, this.#use.entry!);
-    if (code !== DONE) this.#cache.answer(this.#u, code);
+    this.use.status = status;
+    const code = this.cache.serve(this.u, this.use, this.use.entry!);
+    if (code !== DONE) this.cache.answer(this.u, code);
   }
 }
 

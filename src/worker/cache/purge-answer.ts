@@ -1,4 +1,5 @@
 import { md5Hex } from '../../shared/lib/md5.js';
+import type { WorkerEnv } from '../env.js';
 import { OK, type Result } from '../http/request/codes.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
@@ -6,7 +7,6 @@ import type { Request } from '../http/request/request.js';
 import { discardBody } from '../http/request/request-body.js';
 import { respondBuffer } from '../http/request/respond.js';
 import { escapeHtml } from '../http/syntax/uri-escape.js';
-import type { WorkerEnv } from '../module.js';
 import { cacheChooser } from './cache-chooser.js';
 import type { DiskCache } from './disk-cache.js';
 import type { CacheFamily } from './index-zone.js';

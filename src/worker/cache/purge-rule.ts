@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '../../shared/lib/address.js';
 import { CidrSet, parseCidr } from '../../shared/lib/cidr.js';
-import type { ComplexValue } from '../../shared/value/value.js';
+import type { ComplexValue } from '../../shared/value/complex.js';
 import { explain } from '../http/request/error-reason.js';
 import type { Request } from '../http/request/request.js';
 import type { Context } from '../module.js';

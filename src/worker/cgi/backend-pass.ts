@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { parseBackendUrl } from '../../shared/net/backend-url.js';
-import type { ComplexValue } from '../../shared/value/value.js';
+import type { ComplexValue } from '../../shared/value/complex.js';
 import type { LocationInfo } from '../http/request/location-info.js';
 import type { Request } from '../http/request/request.js';
 import { type Context, claimContent } from '../module.js';

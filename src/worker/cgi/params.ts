@@ -1,5 +1,6 @@
+import type { ComplexValue } from '../../shared/value/complex.js';
 import { compileComplex } from '../../shared/value/complex.js';
-import type { ComplexValue, VariableTable } from '../../shared/value/value.js';
+import type { VariableTable } from '../../shared/value/variables.js';
 import type { Request } from '../http/request/request.js';
 import type { Context } from '../module.js';
 import { LateValue } from '../upstream/settings/late-value.js';

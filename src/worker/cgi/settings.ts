@@ -1,10 +1,11 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergePlace, own } from '../../shared/config/define.js';
+import { mergeErrorPos } from '../../shared/config/errors.js';
 import { bits } from '../../shared/config/slots.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../cache/directives.js';
 import type { CacheSettings } from '../cache/settings.js';
 import type { Request } from '../http/request/request.js';
-import { endOfHttp, finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../upstream/directives/directives.js';
+import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../upstream/directives/directives.js';
 import { cgiNextUpstreamWords } from '../upstream/settings/failure.js';
 import type { UpstreamSettings } from '../upstream/settings/settings.js';
 import { type BackendPass, type BackendScheme, readBackendPass } from './backend-pass.js';
@@ -71,6 +72,6 @@ export function linkCgi(family: CgiFamily, conf: Readonly<CgiSettings>, ctx: Lin
   linkCache(family, conf, ctx, place);
   for (const { value } of conf.params) value.compile(ctx, place);
   if (place.context !== In.HTTP && conf.cache !== null && conf.cacheKey === undefined) {
-    ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, endOfHttp(place));
+    ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, mergeErrorPos(place.block));
   }
 }

@@ -14,7 +14,7 @@ export interface ForeignModule {
 }
 
 /** The modules of others that configurations use most. Their directives are unknown here, and told by this table. */
-export const foreignModules: readonly ForeignModule[] = [
+const foreignModules: readonly ForeignModule[] = [
   {
     name: 'Lua (OpenResty)',
     objects: ['ngx_http_lua_module', 'ngx_stream_lua_module'],

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { lowerAscii } from '../../shared/lib/ascii-case.js';
 import { setTimer } from '../../shared/lib/timer.js';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { type DnsAnswer, type DnsRecords, encodeQuery, parseAnswer, readName, readRecords, TYPE } from './message.js';
@@ -26,8 +27,6 @@ const RESEND = 5000;
 const MAX_RECURSION = 50;
 /** Seconds after which a name that could not be resolved may be tried again. */
 const RETRY = 10;
-
-const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 /** Looks names up at the servers of one `resolver` line, and remembers the answers. nginx: ngx_resolver.c. */
 export class DnsResolver implements Resolver {

@@ -1,6 +1,6 @@
 import type { ConfigContext } from '../../shared/config/define.js';
 import { parseTime } from '../../shared/config/language/units.js';
-import type { Subject } from '../../shared/value/value.js';
+import type { Subject } from '../../shared/value/subject.js';
 import type { CertificateCache } from './settings.js';
 
 /** Reads a `*_certificate_cache` line; null for `off`. nginx: ngx_http_ssl_certificate_cache. */

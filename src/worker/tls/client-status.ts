@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { ERROR } from '../../shared/log/level.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
@@ -27,8 +28,6 @@ const VERDICTS: Readonly<Record<CertificateStatus, StatusVerdict>> = {
 };
 /** How long a status is kept that has no end; seconds. */
 const NO_END = 3600;
-const seconds = (): number => Math.floor(Date.now() / 1000);
-
 /**
  * Asks for the status of a client's certificate and of those that issued it, one after the other. Calls back once, perhaps at once.
  * Returns what gives the questions up. nginx: ngx_ssl_ocsp_validate.
@@ -111,7 +110,7 @@ class Check {
       try {
         if (response === undefined) throw new OcspError(problem);
         const trust = { chain: this.#chain, roots: this.#rules.authorities, signer: 'authorized' } as const;
-        const { status, valid } = readOcspResponse(response, certificate, issuer, trust, seconds());
+        const { status, valid } = readOcspResponse(response, certificate, issuer, trust, nowSeconds());
         this.#keep(id, status, valid);
       } catch (error) {
         if (!(error instanceof OcspError)) throw error;
@@ -123,7 +122,7 @@ class Check {
 
   /** Stores a status for later connections, then goes on. nginx: ngx_ssl_ocsp_cache_store. */
   #keep(id: Buffer, status: CertificateStatus, valid: number): void {
-    const timeout = valid === Number.POSITIVE_INFINITY ? NO_END : valid - seconds();
+    const timeout = valid === Number.POSITIVE_INFINITY ? NO_END : valid - nowSeconds();
     const { cache } = this.#rules;
     const goOn = (): void => {
       if (!this.#cancelled) this.#conclude(status);

@@ -1,3 +1,4 @@
+import { EMPTY } from '../../shared/lib/empty.js';
 /** One element of a DER encoding. */
 export interface DerElement {
   /** The identifier byte. */
@@ -55,5 +56,5 @@ export function certificateNames(certificate: Buffer): { readonly subject: Buffe
 export function sessionId(session: Buffer): Buffer {
   const [outer] = derElements(session);
   const fields = outer === undefined ? [] : derElements(outer.content);
-  return fields[3]?.tag === 4 ? fields[3].content : Buffer.alloc(0);
+  return fields[3]?.tag === 4 ? fields[3].content : EMPTY;
 }

@@ -1,4 +1,5 @@
 import { fileStamp, type ReadFile, readNow } from '../../shared/config/named-files.js';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { fits, type Identity, isEncrypted, mismatch } from './identity.js';
 import { DATA, loadChain, loadKey, named } from './pem.js';
 import type { CertificateCache } from './settings.js';
@@ -58,7 +59,7 @@ export class IdentityCache {
     const limits = this.#limits;
     if (limits === null) return named(what, path, load);
     const id = `${what} ${path}`;
-    const now = Math.floor(Date.now() / 1000);
+    const now = nowSeconds();
     const known = this.#entries.get(id);
     if (known !== undefined) {
       this.#entries.delete(id);

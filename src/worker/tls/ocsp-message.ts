@@ -1,5 +1,6 @@
 // OCSP requests and responses (RFC 6960) as DER. OpenSSL's part of this is not reachable from Node.
 import { constants, createHash, type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { EMPTY } from '../../shared/lib/empty.js';
 import { type DerElement, derElements, oidText } from './der.js';
 
 /** What a responder says of a certificate. */
@@ -151,8 +152,8 @@ function generalizedTime({ content }: DerElement): number {
 
 /** Compares what names a certificate; parameters of the hash may be left out or null. */
 function sameId(found: DerElement | undefined, wanted: Buffer): boolean {
-  const [a, b] = [derElements(found?.content ?? Buffer.alloc(0)), derElements(derElements(wanted)[0]!.content)];
-  const [hash] = derElements(a[0]?.content ?? Buffer.alloc(0));
+  const [a, b] = [derElements(found?.content ?? EMPTY), derElements(derElements(wanted)[0]!.content)];
+  const [hash] = derElements(a[0]?.content ?? EMPTY);
   if (hash?.tag !== TAG.OID || oidText(hash.content) !== SHA1) return false;
   return [1, 2, 3].every((i) => a[i]?.content.equals(b[i]!.content));
 }
@@ -257,6 +258,6 @@ function pssHash(parameters: DerElement | undefined): string | undefined {
   const [first] = parameters === undefined ? [] : derElements(parameters.content);
   if (first?.tag !== 0xa0) return 'sha1';
   const [algorithm] = derElements(first.content);
-  const [oid] = derElements(algorithm?.content ?? Buffer.alloc(0));
+  const [oid] = derElements(algorithm?.content ?? EMPTY);
   return oid === undefined ? undefined : HASHES[oidText(oid.content)];
 }

@@ -9,7 +9,7 @@ export const DATA = 'data:';
 const NO_START = 'error:0480006C:PEM routines::no start line:Expecting: ';
 
 /** The text of a file, or what stands behind `data:`. nginx: ngx_ssl_cache_create_bio. */
-export function readText(path: string, read: ReadFile = readNow): string {
+function readText(path: string, read: ReadFile = readNow): string {
   if (path.startsWith(DATA)) return path.slice(DATA.length);
   try {
     return read(path);
@@ -41,7 +41,7 @@ export function openFailure(error: unknown, path: string, mode: string): string 
 }
 
 /** The blocks of some labels in a text, each with its BEGIN and END lines. */
-export function pemBlocks(text: string, labels: string): string[] {
+function pemBlocks(text: string, labels: string): string[] {
   return text.match(new RegExp(`-----BEGIN (${labels})-----[^]*?-----END \\1-----`, 'g')) ?? [];
 }
 

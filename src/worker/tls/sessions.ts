@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Lru } from '../../shared/lib/lru.js';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 
@@ -14,7 +15,7 @@ export interface SessionStore {
 const NODE = 128;
 /** Keys of tickets: the one in use, the one before it, the one to come. */
 export const CURRENT = 0;
-export const PREVIOUS = 1;
+const PREVIOUS = 1;
 export const NEXT = 2;
 
 /** A key that tickets are encrypted with; `expire` in seconds of the wall clock, 0 while it is not in use. */
@@ -23,8 +24,6 @@ export interface StoredKey {
   key: Buffer;
   expire: number;
 }
-
-const seconds = (): number => Math.floor(Date.now() / 1000);
 
 /** Sessions and ticket keys that all workers share. nginx: ngx_ssl_session_cache_t. */
 export class SessionZone implements SessionStore {
@@ -58,16 +57,16 @@ export class SessionZone implements SessionStore {
 
   get(id: Buffer): Buffer | undefined {
     const row = this.#sql.read(() => this.#get.get(id.toString('hex')));
-    return row === undefined || row[1] <= seconds() ? undefined : Buffer.from(row[0]);
+    return row === undefined || row[1] <= nowSeconds() ? undefined : Buffer.from(row[0]);
   }
 
   put(id: Buffer, session: Buffer, timeout: number, done: () => void): void {
-    this.#sql.submit(new Put(this, id.toString('hex'), session, seconds() + timeout, done));
+    this.#sql.submit(new Put(this, id.toString('hex'), session, nowSeconds() + timeout, done));
   }
 
   /** Stores a session and forgets the oldest ones, as far as they have expired or their room is needed. For inside a transaction. */
   store(id: string, session: Buffer, expires: number): void {
-    const now = seconds();
+    const now = nowSeconds();
     const cost = slabCost(NODE + session.length);
     if (cost > this.#capacity) return;
     let used = this.#used.get()! + cost;
@@ -97,7 +96,7 @@ export class SessionZone implements SessionStore {
    * Returns whether they were looked at anew. nginx: ngx_ssl_rotate_ticket_keys.
    */
   rotate(keys: StoredKey[], timeout: number): boolean {
-    const now = seconds();
+    const now = nowSeconds();
     const expire = now + timeout;
     if (keys.length === 3 && keys[CURRENT]!.expire >= expire && keys[PREVIOUS]!.expire >= now) return false;
     const work = (): void => {
@@ -174,11 +173,11 @@ export class BuiltinSessions implements SessionStore {
 
   get(id: Buffer): Buffer | undefined {
     const found = this.#sessions.get(id.toString('latin1'));
-    return found === undefined || found.expires <= seconds() ? undefined : found.session;
+    return found === undefined || found.expires <= nowSeconds() ? undefined : found.session;
   }
 
   put(id: Buffer, session: Buffer, timeout: number, done: () => void): void {
-    this.#sessions.set(id.toString('latin1'), { session, expires: seconds() + timeout });
+    this.#sessions.set(id.toString('latin1'), { session, expires: nowSeconds() + timeout });
     done();
   }
 }

@@ -1,12 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
+import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { ERROR } from '../../shared/log/level.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { Identity } from './identity.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { certificateId, OcspError, type OcspTrust, ocspRequest, readOcspResponse } from './ocsp-message.js';
 import type { TlsSettings } from './settings.js';
-
-const seconds = (): number => Math.floor(Date.now() / 1000);
 
 /** A response is asked for again this long before it runs out, and after a failure; seconds. */
 const SOON = 300;
@@ -56,7 +55,7 @@ export class Staple {
 
   /** The present response. When it is due, asks for a new one for later handshakes. nginx: ngx_ssl_certificate_status_callback. */
   current(): Buffer | undefined {
-    const now = seconds();
+    const now = nowSeconds();
     if (!this.#loading && this.#refresh < now) this.#update();
     return this.#valid >= now ? this.#response : undefined;
   }
@@ -74,7 +73,7 @@ export class Staple {
   }
 
   #loaded(response: Buffer | undefined, problem: string): void {
-    const now = seconds();
+    const now = nowSeconds();
     this.#loading = false;
     this.#refresh = now + SOON;
     try {

@@ -13,7 +13,7 @@ export interface TicketKeys {
 }
 
 /** A key by its parts, 16 bytes each. */
-export class TicketKey {
+class TicketKey {
   readonly name: Buffer;
   readonly aes: Buffer;
   readonly hmac: Buffer;

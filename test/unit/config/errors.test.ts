@@ -6,18 +6,18 @@ import {
   diagnosticDetail,
   directiveError,
   placedMessage,
-  renderDiagnostic,
-  suggest,
   syntaxError,
   withErrno,
 } from '../../../src/shared/config/errors.js';
 import { commandLine, type DirectiveNode } from '../../../src/shared/config/language/ast.js';
 import { parseConfig } from '../../../src/shared/config/language/parser.js';
+import { suggest } from '../../../src/shared/config/suggest.js';
 
-/** The lines of a rendered diagnostic, each of which must have a line feed. */
+/** A diagnostic's one line and the lines of its detail, each of which must have a line feed. */
 function render(diagnostic: Diagnostic, source?: string): string[] {
   const text = (file: string) => (file === '/f' || file === commandLine ? source : undefined);
-  return renderDiagnostic(diagnostic, text, { program: 'sluice' }).replace(/\n$/, '').split('\n');
+  const lines = `${placedMessage(diagnostic)}\n${diagnosticDetail(diagnostic, text)}`;
+  return `[${diagnostic.level}] ${lines}`.replace(/\n$/, '').split('\n');
 }
 
 function firstDirective(source: string): DirectiveNode {
@@ -29,19 +29,19 @@ function firstDirective(source: string): DirectiveNode {
 }
 
 t.test('the first line is nginx’s', async (t) => {
-  t.same(render(new ConfigError('no "events" section in configuration')), ['sluice: [emerg] no "events" section in configuration']);
-  t.same(render({ level: 'warn', message: 'm', pos: { file: '/none', line: 7, column: 3 } }), ['sluice: [warn] m in /none:7']);
-  t.equal(render(new ConfigError('m', { file: commandLine, line: 1, column: 1 }), 'x;')[0], 'sluice: [emerg] m in command line');
-  t.equal(render(new ConfigError('m', undefined, { level: 'crit' }))[0], 'sluice: [crit] m');
+  t.same(render(new ConfigError('no "events" section in configuration')), ['[emerg] no "events" section in configuration']);
+  t.same(render({ level: 'warn', message: 'm', pos: { file: '/none', line: 7, column: 3 } }), ['[warn] m in /none:7']);
+  t.equal(render(new ConfigError('m', { file: commandLine, line: 1, column: 1 }), 'x;')[0], '[emerg] m in command line');
+  t.equal(render(new ConfigError('m', undefined, { level: 'crit' }))[0], '[crit] m');
   t.equal(placedMessage(new ConfigError('x'.repeat(2000), { file: '/f', line: 1, column: 1 })), `${'x'.repeat(1024)} in /f:1`);
 });
 
 t.test('a directive over several lines', async (t) => {
   const source = '\n  listen  80\n\t"a b" c\n;';
   const node = firstDirective(source);
-  t.same(render(directiveError(node, 'bad'), source), ['sluice: [emerg] bad in /f:4', '    2 |   listen  80', '      |   ^^^^^^']);
+  t.same(render(directiveError(node, 'bad'), source), ['[emerg] bad in /f:4', '    2 |   listen  80', '      |   ^^^^^^']);
   t.same(render(directiveError(node, 'bad', { arg: 1, hint: 'try again' }), source), [
-    'sluice: [emerg] bad in /f:4',
+    '[emerg] bad in /f:4',
     '    3 |     "a b" c',
     '      |     ^^^^^',
     '    hint: try again',
@@ -52,7 +52,7 @@ t.test('a directive over several lines', async (t) => {
 t.test('an error after a block', async (t) => {
   const source = 'upstream u {\n\n}';
   t.same(render(blockError(firstDirective(source), 'no servers are inside upstream'), source), [
-    'sluice: [emerg] no servers are inside upstream in /f:3',
+    '[emerg] no servers are inside upstream in /f:3',
     '    1 | upstream u {',
     '      | ^^^^^^^^',
   ]);
@@ -64,7 +64,7 @@ t.test('a syntax error with its related place', async (t) => {
   t.ok(node !== undefined && 'syntaxError' in node);
   if (node !== undefined && 'syntaxError' in node) {
     t.same(render(syntaxError(node), source), [
-      'sluice: [emerg] unexpected end of file, expecting "}" in /f:2',
+      '[emerg] unexpected end of file, expecting "}" in /f:2',
       '    note: the block of "http" starts here, in /f:1',
       '    1 | http {',
       '      | ^^^^',
@@ -95,10 +95,6 @@ t.test('every line ends in a line feed', async (t) => {
   t.equal(
     diagnosticDetail(new ConfigError('m'), () => 'a;'),
     '',
-  );
-  t.equal(
-    renderDiagnostic(new ConfigError('m'), () => undefined, { program: 'nginx' }),
-    'nginx: [emerg] m\n',
   );
 });
 

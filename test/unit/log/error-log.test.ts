@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { ErrorLog, fileTarget, type LogContext, type LogTarget } from '../../../src/shared/log/error-log.js';
+import { ErrorLog, fileTarget, type LogTarget } from '../../../src/shared/log/error-log.js';
 import { ALERT, DEBUG, EMERG, ERROR, INFO, type Level, levelByName, NOTICE, WARN } from '../../../src/shared/log/level.js';
 import { LogFiles } from '../../../src/shared/log/log-files.js';
+import type { LogContext } from '../../../src/shared/log/log-line.js';
 
 const collect = (level: Level, json = false): LogTarget & { lines: string[] } => {
   const lines: string[] = [];

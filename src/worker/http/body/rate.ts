@@ -37,6 +37,6 @@ export function makePacer(r: Request): RatePacer | null {
   const { limitRate, limitRateAfter } = r.location.settings;
   if (!r.limitRateSet) r.limitRate = limitRate === undefined ? 0 : (parseSize(limitRate.eval(r)) ?? 0);
   if (r.limitRate === 0) return null;
-  if (!r.limitRateAfterSet) r.limitRateAfter = limitRateAfter === undefined ? 0 : (parseSize(limitRateAfter.eval(r)) ?? 0);
+  r.limitRateAfter = limitRateAfter === undefined ? 0 : (parseSize(limitRateAfter.eval(r)) ?? 0);
   return new RatePacer(r.limitRate, r.limitRateAfter);
 }

@@ -1,11 +1,10 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { ALERT } from '../../../shared/log/level.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import { ERROR } from '../request/codes.js';
 import { terminate } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 import type { Transform } from './compressor.js';
-
-const EMPTY = Buffer.alloc(0);
 
 /** Runs a body through a compressor or decompressor. Calls `whole` with all that came out when it fits in `keep` bytes. */
 export class TransformStage implements BodyStage {

@@ -1,4 +1,5 @@
 import { Lru } from '../../../shared/lib/lru.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { FileInfo } from '../../io/file-info.js';
 import type { FileCache, FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
@@ -35,7 +36,7 @@ export class OpenFileCache implements FileCache {
   }
 
   find(r: Request, path: string, open: boolean, settings: FileSettings, rule: SymlinkRule | undefined): FileInfo {
-    const now = Math.floor(Date.now() / 1000);
+    const now = nowSeconds();
     const entry = this.#entries.get(path);
     if (entry !== undefined) {
       // A file, unlike a folder or an error, is only remembered once it was used often enough.

@@ -4,14 +4,27 @@ import { In } from '../../../shared/config/context.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import type { Pos, RelatedPlace } from '../../../shared/config/language/ast.js';
 import { WildcardHash } from '../../../shared/lib/wildcard-hash.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../request/request.js';
+
+/** Options that belong to a socket, whichever server names it. Undefined: not said. */
+export interface SocketOptions {
+  readonly backlog: number | undefined;
+  readonly deferred: boolean;
+  readonly ipv6only: boolean | undefined;
+  readonly reuseport: boolean;
+  readonly soKeepalive: boolean | undefined;
+  readonly bind: boolean;
+  /** Some option was given that only one `listen` of the socket may give. */
+  readonly set: boolean;
+}
 
 /** What a `listen` directive says, as far as sorting servers needs it. */
 export interface ListenInfo {
-  readonly pos: { readonly file: string; readonly line: number; readonly column: number };
+  readonly pos: Pos;
   readonly text: string;
   readonly family: 'ipv4' | 'ipv6' | 'unix';
+  /** Numeric address, `*` for any IPv4 address, a socket's path; or a name that is resolved before linking. */
   readonly address: string;
   readonly host: { readonly addresses: readonly string[] } | undefined;
   readonly ports: readonly number[];
@@ -20,15 +33,7 @@ export interface ListenInfo {
   readonly http2: boolean;
   readonly quic: boolean;
   readonly proxyProtocol: boolean;
-  readonly options: {
-    readonly backlog: number | undefined;
-    readonly deferred: boolean;
-    readonly ipv6only: boolean | undefined;
-    readonly reuseport: boolean;
-    readonly soKeepalive: boolean | undefined;
-    readonly bind: boolean;
-    readonly set: boolean;
-  };
+  readonly options: SocketOptions;
 }
 
 /** A server's listens and names, as far as sorting needs them. */
@@ -60,7 +65,7 @@ export class ListenAddress {
   readonly servers: ServerInfo[] = [];
   defaultServer: ServerInfo;
   hasDefault = false;
-  options: ListenInfo['options'];
+  options: SocketOptions;
   ssl = false;
   http2 = false;
   proxyProtocol = false;

@@ -1,4 +1,5 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { GzipRules } from '../request/location-settings.js';
 import type { Request } from '../request/request.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
@@ -57,7 +58,7 @@ function proxiedOk(r: Request, rule: number): boolean {
   if (out.expires !== undefined) {
     if ((rule & GzipProxied.EXPIRED) === 0) return false;
     const expires = parseHttpDate(out.expires);
-    const date = out.date === undefined ? Math.floor(Date.now() / 1000) : parseHttpDate(out.date);
+    const date = out.date === undefined ? nowSeconds() : parseHttpDate(out.date);
     return expires !== -1 && date !== -1 && expires < date;
   }
   const control = out.list.filter(({ name }) => name.toLowerCase() === 'cache-control');

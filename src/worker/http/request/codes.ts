@@ -13,7 +13,6 @@ export const DECLINED = -5;
 
 /** Internal statuses that are logged but never sent. */
 export const CLOSE = 444;
-export const REQUEST_HEADER_TOO_LARGE = 494;
 export const CERT_ERROR = 495;
 export const NO_CERT = 496;
 export const TO_HTTPS = 497;

@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from './request.js';
 
 /** One status of an `error_page` line. nginx: ngx_http_err_page_t. */

@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { FileInfo } from '../../io/file-info.js';
 import type { Request } from './request.js';
 

@@ -151,7 +151,7 @@ function endRequest(r: Request): void {
 }
 
 /** Runs the log phase, once. nginx: ngx_http_log_request. */
-export function logRequest(r: Request): void {
+function logRequest(r: Request): void {
   if (r.logged) return;
   r.logged = true;
   const handlers = r.location.logPhase;

@@ -2,7 +2,7 @@ import type { Block } from '../../../shared/config/block.js';
 import type { Scope } from '../../../shared/config/define.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { ALERT, ERROR } from '../../../shared/log/level.js';
-import type { VariableTable } from '../../../shared/value/value.js';
+import type { VariableTable } from '../../../shared/value/variables.js';
 import type { WorkerEnv } from '../../env.js';
 import { FairShare } from '../../io/fair-share.js';
 import { HotFiles } from '../../io/hot-files.js';

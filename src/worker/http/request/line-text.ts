@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from './request.js';
 
 // Variables can hold what a client encoded as %0D%0A. nginx writes it into headers as it is, and so lets clients add headers, requests to

@@ -1,4 +1,4 @@
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from './request.js';
 
 /** How a location is matched. `nameless` is an `if` or `limit_except` block, reached only from inside its location. */

@@ -1,4 +1,5 @@
-import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { ErrorPage } from './error-page.js';
 import type { FileSettings } from './file-settings.js';

@@ -1,6 +1,6 @@
 import { climbs, ups } from '../../../shared/lib/ups.js';
 import { ALERT, ERROR as ERR } from '../../../shared/log/level.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Result } from './codes.js';
 import type { Request } from './request.js';
 

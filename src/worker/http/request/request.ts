@@ -2,7 +2,7 @@ import { debugOf } from '../../../shared/log/error-log.js';
 import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
-import type { Subject } from '../../../shared/value/value.js';
+import type { Subject } from '../../../shared/value/subject.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import { enter, leave } from './at-work.js';
 import type { BodyJoint, BodyStage, Source } from './body-stage.js';
@@ -15,7 +15,7 @@ import type { SubrequestQueue } from './subrequest-queue.js';
 import type { UpstreamWork } from './upstream-work.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
-export const MAX_URI_CHANGES = 10;
+const MAX_URI_CHANGES = 10;
 /** How deep subrequests may nest. nginx: NGX_HTTP_MAX_SUBREQUESTS. */
 export const MAX_SUBREQUESTS = 50;
 /** How many subrequests a client's request may have. nginx: the bound on r->main->count, of which it keeps 1000 back. */
@@ -119,7 +119,7 @@ export class Request implements Subject, LogSubject {
   finished = false;
   keepalive = false;
   lingeringClose = false;
-  /** Filters see the whole body in memory. nginx: r->filter_need_in_memory is implied. */
+  /** Trailers may be added once the body is over. nginx: r->expect_trailers. */
   expectTrailers = false;
   /** Names the exact bytes of the body (a file with its time and size), for filters that remember what they made of it. */
   bodyIdentity: string | undefined = undefined;
@@ -139,7 +139,6 @@ export class Request implements Subject, LogSubject {
   limitRate = 0;
   limitRateAfter = 0;
   limitRateSet = false;
-  limitRateAfterSet = false;
   aborted = false;
   /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
   said = '';

@@ -52,7 +52,7 @@ export function sendBody(r: Request, source: Source): void {
 }
 
 /** Makes the body chain of a response whose head was sent. */
-export function buildChain(r: Request): BodyStage {
+function buildChain(r: Request): BodyStage {
   let stage = chainEnd(r);
   const filters = r.location.bodyFilters;
   for (let i = filters.length - 1; i >= 0; i--) stage = filters[i]!(r, stage);
@@ -88,18 +88,11 @@ class OneChunk implements Source {
   }
 }
 
-const EMPTY = Buffer.alloc(0);
-
 /** Sends a body that is in memory already. Sets the length. */
 export function respondBuffer(r: Request, status: number, body: Buffer): Result {
   if (r.out.status === 0) r.out.status = status;
   r.out.contentLength = body.length;
   return respond(r, new OneChunk(body));
-}
-
-/** Sends a response without a body. nginx: ngx_http_send_special with NGX_HTTP_LAST. */
-export function respondEmpty(r: Request, status: number): Result {
-  return respondBuffer(r, status, EMPTY);
 }
 
 /** A source for one piece of memory, for callers that set the head themselves. */

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { H } from '../syntax/header-names.js';
 import { HTTP_10 } from '../syntax/request-line.js';
@@ -64,8 +65,6 @@ export const reasonPhrase = (status: number): string => reasons[status] ?? '';
 
 // Pages by status and by what stands at their foot; there are as few different ones as there are statuses and servers' names.
 const pages = new Map<string, Buffer>();
-const noPage = Buffer.alloc(0);
-
 /**
  * The built-in page of an error or redirect; empty for a status that has none. Some browsers replace a short page by their own, so it is
  * padded for them (nginx: ngx_http_send_special_response).
@@ -77,7 +76,7 @@ export function errorPageBody(status: number, r: Request): Buffer {
   let page = pages.get(key);
   if (page === undefined) {
     const text = pageText(status, server);
-    page = text === '' ? noPage : Buffer.from(padded ? text + padding : text, 'latin1');
+    page = text === '' ? EMPTY : Buffer.from(padded ? text + padding : text, 'latin1');
     pages.set(key, page);
   }
   return page;

@@ -12,7 +12,7 @@ export interface TempFile {
 let counter = Math.floor(Math.random() * 1000);
 
 /** The place of a numbered file under hashed sub-folders taken from the number's end. nginx: ngx_create_hashed_filename. */
-export function hashedName(base: TempPath, name: string): string {
+function hashedName(base: TempPath, name: string): string {
   let path = base.path;
   let end = name.length;
   for (const level of base.levels) {

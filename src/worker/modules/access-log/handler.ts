@@ -6,12 +6,13 @@ import { compileFormat } from '../../../shared/log/format.js';
 import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
 import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { WorkerEnv } from '../../env.js';
 import { OK } from '../../http/request/codes.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
-import type { ComplexValue, WorkerEnv } from '../../module.js';
 import type { AccessLog, LogFormat, LogSettings } from './settings.js';
 
 /** Variables whose values are made by the server and hold nothing to escape. nginx: ngx_http_log_vars. */

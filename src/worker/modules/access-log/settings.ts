@@ -3,8 +3,8 @@ import type { FormatPart, LogEscape } from '../../../shared/log/format.js';
 import type { LogBuffering } from '../../../shared/log/log-file.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
 import type { OpenLogFileCache } from '../../../shared/log/variable-log-files.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
-import type { ComplexValue } from '../../module.js';
 
 /** A `log_format`. */
 export interface LogFormat {

@@ -6,14 +6,15 @@ import { HashPool } from '../../../shared/lib/password/hash-pool.js';
 import { isKnownScheme } from '../../../shared/lib/password/quick-crypt.js';
 import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { WorkerEnv } from '../../env.js';
 import { basicCredentials } from '../../http/message/basic-credentials.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../http/request/codes.js';
 import { lineText } from '../../http/request/line-text.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
-import { defineModule, defineScope, type WorkerEnv } from '../../module.js';
+import { defineModule, defineScope } from '../../module.js';
 import { readUsers } from './user-file.js';
 
 interface Settings {

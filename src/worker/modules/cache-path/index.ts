@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { cachePathScope } from '../../cache/cache-paths.js';
-import { nowSeconds } from '../../cache/clock.js';
 import { latestUse } from '../../cache/use.js';
 import { cacheEtag, cacheLastModified } from '../../cache/validators.js';
 import type { Request } from '../../http/request/request.js';

@@ -1,4 +1,4 @@
-import { nowSeconds } from '../../cache/clock.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { type CacheUse, latestUse } from '../../cache/use.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
 import { OK } from '../../http/request/codes.js';

@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import { OK } from '../../http/request/codes.js';

@@ -1,3 +1,4 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
 /** Translates text piece by piece; may hold back the start of a character that is not complete yet. */
 export interface Recoder {
   recode(bytes: Buffer): Buffer;
@@ -122,7 +123,7 @@ function sequenceLength(first: number): number {
 // nginx: ngx_http_charset_recode_from_utf8. Characters the charset lacks become HTML entities.
 class FromUtf8 implements Recoder {
   readonly #table: ReadonlyMap<number, number>;
-  #held: Buffer = Buffer.alloc(0);
+  #held: Buffer = EMPTY;
 
   constructor(table: ReadonlyMap<number, number>) {
     this.#table = table;
@@ -130,7 +131,7 @@ class FromUtf8 implements Recoder {
 
   recode(piece: Buffer): Buffer {
     const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
-    this.#held = Buffer.alloc(0);
+    this.#held = EMPTY;
     let text = '';
     let i = 0;
     while (i < bytes.length) {

@@ -5,8 +5,8 @@ import { accepted, flag, msec, oneOf, parseInteger, text } from '../../../shared
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { constantValue } from '../../../shared/value/complex.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { LocationSettings } from '../../http/request/location-settings.js';
 import { documentRoot, mapPath } from '../../http/request/map-path.js';

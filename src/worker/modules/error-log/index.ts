@@ -4,7 +4,8 @@ import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import type { ErrorLog } from '../../../shared/log/error-log.js';
 import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
-import { type Context, defineModule, defineScope, type WorkerEnv } from '../../module.js';
+import type { WorkerEnv } from '../../env.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
 import { SERVER_NAME } from '../../version.js';
 
 interface ErrorLogs {
@@ -38,7 +39,7 @@ export const mainErrorLogs = defineScope<ErrorLogs>({
 });
 
 /** The error logs of `http`, servers and locations. */
-export const locationErrorLogs = defineScope<ErrorLogs>({
+const locationErrorLogs = defineScope<ErrorLogs>({
   fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
   directives: { error_log: { in: In.HTTP | In.SERVER | In.LOCATION, args: { min: 1 }, set: addLog } },
 });

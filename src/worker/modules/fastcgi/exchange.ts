@@ -1,3 +1,4 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../cgi/cgi-head.js';
 import type { RequestParams } from '../../cgi/handler.js';
@@ -26,8 +27,6 @@ export interface FastcgiRequestPlan {
   readonly catchStderr: readonly string[];
   readonly passBody: boolean;
 }
-
-const EMPTY = Buffer.alloc(0);
 
 /** The length of the body is not known. */
 const UNKNOWN = -1;

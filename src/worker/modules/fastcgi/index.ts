@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag, text } from '../../../shared/config/slots.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';

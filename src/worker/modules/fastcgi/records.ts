@@ -12,14 +12,14 @@ const BODY_CONTENT = 32 * 1024;
 const padding = (size: number): number => -size & 7;
 
 /** A record's head, latin1. */
-export function recordHead(type: number, size: number): string {
+function recordHead(type: number, size: number): string {
   return String.fromCharCode(1, type, 0, 1, size >> 8, size & 255, padding(size), 0);
 }
 
 const PADS = ['', '\0', '\0\0', '\0\0\0', '\0\0\0\0', '\0\0\0\0\0', '\0\0\0\0\0\0', '\0\0\0\0\0\0\0'];
 
 /** What stands behind content of a size. */
-export const recordTail = (size: number): string => PADS[padding(size)]!;
+const recordTail = (size: number): string => PADS[padding(size)]!;
 
 /** A record that asks a responder to begin. */
 export const beginRecord = (keep: boolean): string => `${recordHead(RECORD.BEGIN, 8)}\0\x01${keep ? '\x01' : '\0'}\0\0\0\0\0`;

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { Compression } from '../../http/body/compression.js';
 import { gzip } from '../../http/body/compressor.js';
 import { GzipProxied, mayCompress } from '../../http/message/accept-gzip.js';

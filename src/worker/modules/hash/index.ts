@@ -1,72 +1,54 @@
 import { In } from '../../../shared/config/context.js';
 import { crc32 } from '../../../shared/lib/crc32.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Balancer } from '../../upstream/balancing/balancer.js';
-import { nowSeconds, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
-import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
+import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
+import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
+import { peerAtWeight } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 import { Ring } from './ring.js';
 
-/** After so many peers that cannot be asked, round robin takes over. */
-const MAX_TRIES = 20;
-
 /** Compatible with Cache::Memcached. nginx: ngx_http_upstream_get_hash_peer. */
-class HashPicker extends RoundRobinPicker {
+class HashPicker extends DrawingPicker {
   readonly #key: string;
   #hash = 0;
   #rehash = 0;
-  #tries = 0;
 
   constructor(r: Request, set: PeerSet, key: string) {
     super(r, set);
     this.#key = key;
+    if (key === '') this.drawNoMore();
   }
 
-  override choose(): Peer | null {
+  override draw(now: number): Peer | null {
     const { set } = this;
-    if (this.#tries > MAX_TRIES || set.peers.length < 2 || this.#key === '') return super.choose();
-    const now = nowSeconds();
-    const sticky = this.sticky();
-    if (sticky !== null) return this.take(sticky, now);
-    for (;;) {
-      const text = this.#rehash > 0 ? this.#rehash + this.#key : this.#key;
-      this.#hash += (crc32(text) >>> 16) & 0x7fff;
-      this.#rehash++;
-      const peer = peerAtWeight(set, this.#hash % set.totalWeight);
-      if (!this.wasTried(peer.index) && this.usable(peer, now)) return this.take(peer, now);
-      if (++this.#tries > MAX_TRIES) return super.choose();
-    }
+    const text = this.#rehash > 0 ? this.#rehash + this.#key : this.#key;
+    this.#hash += (crc32(text) >>> 16) & 0x7fff;
+    this.#rehash++;
+    const peer = peerAtWeight(set, this.#hash % set.totalWeight);
+    return this.wasTried(peer.index) || !this.usable(peer, now) ? null : peer;
   }
 }
 
 /** Keeps a key at its server when others come and go. nginx: ngx_http_upstream_get_chash_peer. */
-class ConsistentPicker extends RoundRobinPicker {
-  readonly #key: string;
+class ConsistentPicker extends DrawingPicker {
+  override least = 1;
   readonly #ring: Ring;
   #point: number;
-  #tries = 0;
 
   constructor(r: Request, set: PeerSet, key: string, ring: Ring) {
     super(r, set);
-    this.#key = key;
     this.#ring = ring;
     this.#point = ring.find(crc32(key));
+    if (key === '') this.drawNoMore();
   }
 
-  override choose(): Peer | null {
-    if (this.#tries > MAX_TRIES || this.#key === '') return super.choose();
-    if (this.set.peers.length === 0) return null;
-    const now = nowSeconds();
-    const sticky = this.sticky();
-    if (sticky !== null) return this.take(sticky, now);
-    for (;;) {
-      const peer = this.#atServer(this.#ring.server(this.#point), now);
-      if (peer !== null) return this.take(peer, now);
-      this.#point++;
-      if (++this.#tries > MAX_TRIES) return super.choose();
-    }
+  override draw(now: number): Peer | null {
+    const peer = this.#atServer(this.#ring.server(this.#point), now);
+    if (peer === null) this.#point++;
+    return peer;
   }
 
   /** Among the addresses of one server, round robin chooses. */

@@ -1,5 +1,5 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 

@@ -1,6 +1,7 @@
 import { parseTime } from '../../../shared/config/language/units.js';
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 
@@ -27,7 +28,7 @@ export function parseExpiresDirective(ctx: Context): Expires {
 }
 
 /** Reads the time of `expires`; returns what is wrong with it as text. nginx: ngx_http_parse_expires. */
-export function parseExpires(text: string, kind: 'access' | 'modified'): Expires | string {
+function parseExpires(text: string, kind: 'access' | 'modified'): Expires | string {
   if (kind !== 'modified' && (text === 'epoch' || text === 'max' || text === 'off')) return { kind: text, seconds: 0, value: undefined };
   const sign = text[0] ?? '';
   const daily = sign === '@';
@@ -58,7 +59,7 @@ export function setExpires(r: Request, conf: Expires): void {
     setCacheControl(r, 'max-age=0');
     return;
   }
-  const now = Math.floor(Date.now() / 1000);
+  const now = nowSeconds();
   let at: number;
   if (expires.kind === 'daily') at = nextTimeOfDay(expires.seconds, now);
   else if (expires.kind === 'access' || out.lastModified === -1) at = now + expires.seconds;

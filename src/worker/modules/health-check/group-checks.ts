@@ -1,6 +1,6 @@
 import { setTimer } from '../../../shared/lib/timer.js';
 import { INFO, NOTICE, WARN } from '../../../shared/log/level.js';
-import type { WorkerEnv } from '../../module.js';
+import type { WorkerEnv } from '../../env.js';
 import { DOWN, HEALTHY, type Peer, UNHEALTHY, UNKNOWN } from '../../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../../upstream/group/group.js';
 import type { HealthRecord, HealthZone } from '../../upstream/group/health-zone.js';

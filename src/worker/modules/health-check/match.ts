@@ -1,5 +1,6 @@
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 import type { UpstreamHead } from '../../upstream/response/upstream-head.js';

@@ -2,17 +2,14 @@ import { In } from '../../../shared/config/context.js';
 import type { Request } from '../../http/request/request.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, defineScope } from '../../module.js';
-import { nowSeconds, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
-import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
+import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
+import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
+import { peerAtWeight } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 
-/** After so many peers that cannot be asked, round robin takes over. */
-const MAX_TRIES = 20;
-
-class IpHashPicker extends RoundRobinPicker {
+class IpHashPicker extends DrawingPicker {
   readonly #address: string;
   #hash = 89;
-  #tries = 0;
 
   constructor(r: Request, set: PeerSet) {
     super(r, set);
@@ -22,18 +19,11 @@ class IpHashPicker extends RoundRobinPicker {
   }
 
   // nginx: ngx_http_upstream_get_ip_hash_peer.
-  override choose(): Peer | null {
+  override draw(now: number): Peer | null {
     const { set } = this;
-    if (this.#tries > MAX_TRIES || set.peers.length < 2) return super.choose();
-    const now = nowSeconds();
-    const sticky = this.sticky();
-    if (sticky !== null) return this.take(sticky, now);
-    for (;;) {
-      for (let i = 0; i < this.#address.length; i++) this.#hash = (this.#hash * 113 + this.#address.charCodeAt(i)) % 6271;
-      const peer = peerAtWeight(set, this.#hash % set.totalWeight);
-      if (!this.wasTried(peer.index) && this.usable(peer, now)) return this.take(peer, now);
-      if (++this.#tries > MAX_TRIES) return super.choose();
-    }
+    for (let i = 0; i < this.#address.length; i++) this.#hash = (this.#hash * 113 + this.#address.charCodeAt(i)) % 6271;
+    const peer = peerAtWeight(set, this.#hash % set.totalWeight);
+    return this.wasTried(peer.index) || !this.usable(peer, now) ? null : peer;
   }
 }
 

@@ -1,7 +1,8 @@
 import { In } from '../../../shared/config/context.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { defineModule, defineScope } from '../../module.js';
 import { chooseLeast } from '../../upstream/balancing/least-choice.js';
-import { nowSeconds, type Peer } from '../../upstream/balancing/peer.js';
+import type { Peer } from '../../upstream/balancing/peer.js';
 import { RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
 import { setBalancer } from '../../upstream/group/balancer-directive.js';
 import { ACCEPTS_ALL } from '../../upstream/group/group-config.js';

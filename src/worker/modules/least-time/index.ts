@@ -1,9 +1,10 @@
 import { In } from '../../../shared/config/context.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
 import { chooseLeast } from '../../upstream/balancing/least-choice.js';
-import { nowSeconds, PEER_FAILED, PEER_NEXT, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
+import { PEER_FAILED, PEER_NEXT, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
 import { RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
 import { setBalancer } from '../../upstream/group/balancer-directive.js';
 import { ACCEPTS_ALL } from '../../upstream/group/group-config.js';

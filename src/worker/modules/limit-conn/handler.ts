@@ -1,18 +1,17 @@
 import { setTimer } from '../../../shared/lib/timer.js';
-import { CRIT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
+import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import type { WorkerEnv } from '../../env.js';
+import type { LimitSettings } from '../../http/message/limit-settings.js';
+import { LimitedLocation } from '../../http/message/limited-location.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
-import type { WorkerEnv } from '../../module.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */
-export interface Settings {
+export interface Settings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<ConnZone, ConnData>; readonly max: number }[];
-  logLevel: Level;
-  status: number;
-  dryRun: boolean;
 }
 
 /** `$limit_conn_status`; a request that has it is not counted again. nginx: r->main->limit_conn_status. */
@@ -31,21 +30,10 @@ const RETRY_PAUSES = [3, 5, 12, 30];
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
   const location = new LocationLimits(conf, env);
-  const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
-    const values: string[] = [];
-    let counted = false;
-    for (let i = 0; i < keys.length; i++) {
-      let value = keys[i]!.eval(r);
-      if (value.length > MAX_KEY) {
-        r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${MAX_KEY} bytes: "${value}"`);
-        value = '';
-      }
-      if (value !== '') counted = true;
-      values.push(value);
-    }
-    if (!counted) return DECLINED;
+    const values = location.keysOf(r, MAX_KEY);
+    if (values === undefined) return DECLINED;
     const entry = new Entry(r, location, values);
     if (entry.enterNow()) return DECLINED;
     location.scope.submit(entry);
@@ -53,22 +41,16 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
   };
 }
 
-/** What all requests of a location have in common. */
-class LocationLimits {
-  readonly conf: Readonly<Settings>;
-  readonly env: WorkerEnv;
+class LocationLimits extends LimitedLocation<Settings> {
   readonly zones: readonly ConnZone[];
-  readonly scope;
 
   constructor(conf: Readonly<Settings>, env: WorkerEnv) {
-    this.conf = conf;
-    this.env = env;
+    super(conf, env);
     this.zones = conf.limits.map(({ zone, max }) => {
       const opened = env.zones.open(zone);
       opened.limit(max);
       return opened;
     });
-    this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
   }
 }
 

@@ -1,9 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { flag, int, oneOf } from '../../../shared/config/slots.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
-import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
+import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { limitConnections, type Settings, STATUS } from './handler.js';
 import { type ConnData, connZone } from './zone.js';
@@ -14,20 +13,12 @@ const MAX_CONNECTIONS = 65535;
 const scope = defineScope<Settings>({
   fields: {
     limits: inherit<Settings['limits']>([]),
-    logLevel: inherit<Level>(ERROR),
-    status: inherit(503),
-    dryRun: inherit(false),
+    ...limitFields,
   },
   directives: {
     limit_conn_zone: { in: In.HTTP, args: 2, set: (_conf, node, ctx) => defineZone(node, ctx) },
     limit_conn: { in: ANYWHERE, args: 2, set: (conf, node, ctx) => addLimit(conf, node, ctx) },
-    limit_conn_log_level: {
-      in: ANYWHERE,
-      args: 1,
-      set: oneOf('logLevel', { info: INFO as Level, notice: NOTICE as Level, warn: WARN as Level, error: ERROR as Level }),
-    },
-    limit_conn_status: { in: ANYWHERE, args: 1, set: int('status', 400, 599) },
-    limit_conn_dry_run: { in: ANYWHERE, args: 'flag', set: flag('dryRun') },
+    ...limitDirectives('limit_conn'),
   },
 });
 

@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { BulkWriter } from '../../../shared/zone/bulk.js';
 import type { Sql, SqlValue, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';

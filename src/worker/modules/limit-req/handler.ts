@@ -1,19 +1,18 @@
 import { setTimer } from '../../../shared/lib/timer.js';
-import { ALERT, DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
+import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import type { WorkerEnv } from '../../env.js';
+import type { LimitSettings } from '../../http/message/limit-settings.js';
+import { LimitedLocation } from '../../http/message/limited-location.js';
 import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { lastingSlot, type Request } from '../../http/request/request.js';
-import type { WorkerEnv } from '../../module.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */
-export interface Settings {
+export interface Settings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<RateZone, RateData>; readonly burst: number; readonly delay: number }[];
-  logLevel: Level;
-  status: number;
-  dryRun: boolean;
   retryAfter: boolean;
 }
 
@@ -28,38 +27,21 @@ const MAX_KEY = 65535;
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_req_handler. */
 export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
   const location = new LocationLimits(conf, env);
-  const keys = conf.limits.map(({ zone }) => zone.data.key);
   return (r) => {
     if (STATUS.get(r) !== undefined) return DECLINED;
-    const values: string[] = [];
-    let counted = false;
-    for (let i = 0; i < keys.length; i++) {
-      let value = keys[i]!.eval(r);
-      if (value.length > MAX_KEY) {
-        r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${MAX_KEY} bytes: "${value}"`);
-        value = '';
-      }
-      if (value !== '') counted = true;
-      values.push(value);
-    }
-    if (!counted) return DECLINED;
+    const values = location.keysOf(r, MAX_KEY);
+    if (values === undefined) return DECLINED;
     location.scope.submit(new Decision(r, location, values));
     return AGAIN;
   };
 }
 
-/** What all requests of a location have in common. */
-class LocationLimits {
-  readonly conf: Readonly<Settings>;
-  readonly env: WorkerEnv;
+class LocationLimits extends LimitedLocation<Settings> {
   readonly limits: readonly RateLimit[];
-  readonly scope;
 
   constructor(conf: Readonly<Settings>, env: WorkerEnv) {
-    this.conf = conf;
-    this.env = env;
+    super(conf, env);
     this.limits = conf.limits.map(({ zone, burst, delay }) => ({ zone: env.zones.open(zone), burst, delay }));
-    this.scope = env.zones.together(conf.limits.map(({ zone }) => zone));
   }
 }
 

@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { flag, int, oneOf } from '../../../shared/config/slots.js';
+import { flag } from '../../../shared/config/slots.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
-import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
+import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { limitRequests, RETRY_AFTER, type Settings, STATUS } from './handler.js';
 import { type RateData, type RateZone, rateZone } from './zone.js';
@@ -16,9 +16,7 @@ const NO_DELAY = Number.MAX_SAFE_INTEGER;
 const scope = defineScope<Settings>({
   fields: {
     limits: inherit<Settings['limits']>([]),
-    logLevel: inherit<Level>(ERROR),
-    status: inherit(503),
-    dryRun: inherit(false),
+    ...limitFields,
     retryAfter: inherit(false),
   },
   directives: {
@@ -32,13 +30,7 @@ const scope = defineScope<Settings>({
         conf.limits = [...(conf.limits ?? []), limit];
       },
     },
-    limit_req_log_level: {
-      in: ANYWHERE,
-      args: 1,
-      set: oneOf('logLevel', { info: INFO as Level, notice: NOTICE as Level, warn: WARN as Level, error: ERROR as Level }),
-    },
-    limit_req_status: { in: ANYWHERE, args: 1, set: int('status', 400, 599) },
-    limit_req_dry_run: { in: ANYWHERE, args: 'flag', set: flag('dryRun') },
+    ...limitDirectives('limit_req'),
     // Ours: a refused request's response says with Retry-After when the next one would be admitted.
     limit_req_retry_after: { in: ANYWHERE, args: 'flag', set: flag('retryAfter') },
   },

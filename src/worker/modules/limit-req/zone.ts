@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Sql, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { type LruEntry, LruTable, lruDdl } from '../../../shared/zone/lru-table.js';
 import type { Request } from '../../http/request/request.js';

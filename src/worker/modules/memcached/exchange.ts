@@ -1,6 +1,6 @@
 import { latin1 } from '../../../shared/lib/latin1.js';
 import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Exchange } from '../../upstream/exchange/protocol.js';

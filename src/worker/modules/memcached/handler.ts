@@ -1,4 +1,5 @@
 import type { BackendPass } from '../../cgi/backend-pass.js';
+import type { WorkerEnv } from '../../env.js';
 import { setContentType } from '../../http/message/content-type.js';
 import { DONE, type Result } from '../../http/request/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
@@ -6,7 +7,6 @@ import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { METHOD } from '../../http/syntax/method.js';
-import type { WorkerEnv } from '../../module.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
 import type { UpstreamConf } from '../../upstream/exchange/conf.js';
 import { noBackend, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';

@@ -138,7 +138,7 @@ export function cacheKey(u: UpstreamRequest): string {
 }
 
 /** The URI that the backend is asked for. */
-export function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars): string {
+function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars): string {
   const given = vars.uri;
   if (given === '') {
     if (r.validUnparsedUri) return r.unparsedUri;

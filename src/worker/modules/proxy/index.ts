@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { accepted, complex, oneOf, parseInteger } from '../../../shared/config/slots.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
 import type { Request } from '../../http/request/request.js';

@@ -1,8 +1,8 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { makeLocationCache } from '../../cache/location-cache.js';
+import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
-import type { WorkerEnv } from '../../module.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
 import type { UpstreamConf } from '../../upstream/exchange/conf.js';
 import type { HeadRewriter } from '../../upstream/exchange/protocol.js';

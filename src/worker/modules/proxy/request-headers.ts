@@ -1,5 +1,5 @@
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { constantValue } from '../../../shared/value/complex.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
 import { etagValue, lastModifiedValue } from '../../cache/validators.js';
 import { foldedValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';

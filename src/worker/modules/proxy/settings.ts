@@ -1,4 +1,5 @@
-import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { CacheSettings } from '../../cache/settings.js';
 import type { Request } from '../../http/request/request.js';
 import type { Declaration } from '../../upstream/group/group-config.js';

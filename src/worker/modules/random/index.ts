@@ -1,35 +1,31 @@
 import { In } from '../../../shared/config/context.js';
 import { defineModule, defineScope } from '../../module.js';
-import { nowSeconds, type Peer } from '../../upstream/balancing/peer.js';
-import { peerAtWeight, RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
+import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
+import type { Peer } from '../../upstream/balancing/peer.js';
+import { peerAtWeight } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
 
-/** After so many peers that cannot be asked, round robin takes over. */
-const MAX_TRIES = 20;
-
 // nginx: ngx_http_upstream_get_random_peer, ngx_http_upstream_get_random2_peer.
-class RandomPicker extends RoundRobinPicker {
+class RandomPicker extends DrawingPicker {
   /** Chooses the less busy of two. */
   two = false;
-  #tries = 0;
+  /** The first of the two. */
+  #first: Peer | null = null;
 
   override choose(): Peer | null {
+    this.#first = null;
+    return super.choose();
+  }
+
+  override draw(now: number): Peer | null {
     const { set } = this;
-    if (this.#tries > MAX_TRIES || set.peers.length < 2) return super.choose();
-    const now = nowSeconds();
-    const sticky = this.sticky();
-    if (sticky !== null) return this.take(sticky, now);
-    let first: Peer | null = null;
-    for (;;) {
-      const peer = peerAtWeight(set, Math.floor(Math.random() * set.totalWeight));
-      if (peer !== first && !this.wasTried(peer.index) && this.usable(peer, now)) {
-        if (!this.two) return this.take(peer, now);
-        if (first !== null) return this.take(peer.conns * first.weight > first.conns * peer.weight ? first : peer, now);
-        first = peer;
-        continue;
-      }
-      if (++this.#tries > MAX_TRIES) return super.choose();
-    }
+    const first = this.#first;
+    const peer = peerAtWeight(set, Math.floor(Math.random() * set.totalWeight));
+    if (peer === first || this.wasTried(peer.index) || !this.usable(peer, now)) return null;
+    if (!this.two) return peer;
+    if (first !== null) return peer.conns * first.weight > first.conns * peer.weight ? first : peer;
+    this.#first = peer;
+    return this.draw(now);
   }
 }
 

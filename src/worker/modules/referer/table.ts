@@ -2,7 +2,7 @@ import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import { type AddResult, WildcardHash } from '../../../shared/lib/wildcard-hash.js';
 import { ALERT } from '../../../shared/log/level.js';
 import { type CompiledRegex, matchFailure } from '../../../shared/regex/compile.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../../http/request/request.js';
 
 /** Host names longer than this are not looked up. */

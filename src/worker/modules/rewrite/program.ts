@@ -1,6 +1,7 @@
 import type { Block } from '../../../shared/config/block.js';
 import { DEBUG, ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
-import type { ComplexValue, RegexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { setContentType } from '../../http/message/content-type.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
 import { explain, noteReason } from '../../http/request/error-reason.js';

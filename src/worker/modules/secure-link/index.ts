@@ -4,7 +4,8 @@ import { own } from '../../../shared/config/define.js';
 import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { complex } from '../../../shared/config/slots.js';
 import { md5Bytes } from '../../../shared/lib/md5.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -90,7 +91,7 @@ function secureLink(r: Request): string | undefined {
   if (hash === undefined || !timingSafeEqual(hash, md5Bytes(conf.md5.eval(r)))) {
     return undefined;
   }
-  return expires !== 0 && expires < Math.floor(Date.now() / 1000) ? '0' : '1';
+  return expires !== 0 && expires < nowSeconds() ? '0' : '1';
 }
 
 /** Reads a hash of 16 bytes in base64url; undefined when it is none. What follows a `=` does not count. */

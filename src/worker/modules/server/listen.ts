@@ -1,38 +1,20 @@
 import { isIPv4 } from 'node:net';
 import type { HostRef } from '../../../shared/config/define.js';
-import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
+import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { isPlainIpv6 } from '../../../shared/lib/zone-id.js';
+import type { ListenInfo, SocketOptions } from '../../http/listening/listeners.js';
 import type { Context } from '../../module.js';
 
 /** Options of a socket, whichever server names them. Undefined: not given. */
-export interface ListenOptions {
-  readonly backlog: number | undefined;
+interface ListenOptions extends SocketOptions {
   readonly rcvbuf: number | undefined;
   readonly sndbuf: number | undefined;
-  readonly deferred: boolean;
-  readonly ipv6only: boolean | undefined;
-  readonly reuseport: boolean;
-  readonly soKeepalive: boolean | undefined;
-  readonly bind: boolean;
-  /** Some option was given that only one `listen` of the socket may give. */
-  readonly set: boolean;
 }
 
 /** One `listen` directive. */
-export interface Listen {
-  readonly pos: Pos;
-  readonly text: string;
-  readonly family: 'ipv4' | 'ipv6' | 'unix';
-  /** Numeric address, `*` for any IPv4 address, a socket's path; or a name that is resolved before linking. */
-  readonly address: string;
+export interface Listen extends ListenInfo {
   readonly host: HostRef | undefined;
-  readonly ports: readonly number[];
-  readonly defaultServer: boolean;
-  readonly ssl: boolean;
-  readonly http2: boolean;
-  readonly quic: boolean;
-  readonly proxyProtocol: boolean;
   readonly options: ListenOptions;
 }
 

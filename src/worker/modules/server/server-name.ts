@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Pos } from '../../../shared/config/language/ast.js';
 import { argPlace } from '../../../shared/config/language/ast.js';
-import type { RegexValue } from '../../../shared/value/value.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 

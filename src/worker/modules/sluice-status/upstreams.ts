@@ -1,6 +1,7 @@
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { ZoneStore } from '../../../shared/zone/store.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
-import { DOWN, DRAINING, HEALTHY, nowSeconds, type Peer, UNHEALTHY } from '../../upstream/balancing/peer.js';
+import { DOWN, DRAINING, HEALTHY, type Peer, UNHEALTHY } from '../../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../../upstream/group/group.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import { checksOf, HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../../upstream/group/health-zone.js';

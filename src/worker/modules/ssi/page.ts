@@ -1,3 +1,4 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { strftime } from '../../../shared/lib/strftime.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
@@ -12,8 +13,6 @@ import type { Settings } from './settings.js';
 /** nginx: NGX_HTTP_SSI_MAX_PARAMS. */
 const MAX_PARAMS = 16;
 const DEFAULT_TIME_FORMAT = '%A, %d-%b-%Y %H:%M:%S %Z';
-const NOTHING = Buffer.alloc(0);
-
 const shared = lastingSlot<SharedState>();
 /** The page that a response is. */
 export const pages = contextSlot<Page>();
@@ -49,7 +48,7 @@ export class Page implements BodyStage {
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     this.#chunk = chunk;
     this.#last = last;
-    this.#parser.feed(chunk ?? NOTHING);
+    this.#parser.feed(chunk ?? EMPTY);
     this.goOn(r);
   }
 
@@ -67,7 +66,7 @@ export class Page implements BodyStage {
       if (result === FAILED && !this.#settings.silentErrors) this.write(this.errorText);
     }
     const flush = this.#chunk === null && !this.#last;
-    this.output.send(r, flush ? null : NOTHING, this.#last);
+    this.output.send(r, flush ? null : EMPTY, this.#last);
   }
 
   /** Adds text, one character for a byte, to what the page shows. */

@@ -1,3 +1,4 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 
@@ -47,7 +48,7 @@ const isSpace = (c: number): boolean => c === 0x20 || c === 0x0d || c === 0x0a |
 export class Parser {
   readonly #valueLength: number;
   readonly #text: (piece: Buffer) => void;
-  #chunk: Buffer = Buffer.alloc(0);
+  #chunk: Buffer = EMPTY;
   #at = 0;
   #state = TEXT;
   /** How many bytes of the current opening came with earlier pieces. */

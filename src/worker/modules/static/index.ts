@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseOffset, parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { accepted, buffers, flag, int, sec, size } from '../../../shared/config/slots.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { OpenFileCache } from '../../http/files/open-file-cache.js';
 import type { SymlinkCheck } from '../../http/request/file-settings.js';
 import type { Request } from '../../http/request/request.js';

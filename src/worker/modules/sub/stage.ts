@@ -1,9 +1,8 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import { EMPTY } from '../../../shared/lib/empty.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import type { Patterns } from './patterns.js';
-
-const EMPTY = Buffer.alloc(0);
 
 /** Replaces patterns in a body that comes in pieces; what may be the start of one is held back. nginx: ngx_http_sub_body_filter. */
 export class SubStage implements BodyStage {

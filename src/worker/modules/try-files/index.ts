@@ -3,7 +3,7 @@ import { own } from '../../../shared/config/define.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { climbs, ups } from '../../../shared/lib/ups.js';
 import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { testFile } from '../../http/files/open-file.js';
 import { DECLINED, type Result } from '../../http/request/codes.js';
 import { explain } from '../../http/request/error-reason.js';

@@ -1,3 +1,4 @@
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import { cookieValue } from '../../http/message/cookie.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
@@ -10,7 +11,7 @@ const SIZE = 16;
 const TEXT = 22;
 
 /** What a request says and gets. nginx: ngx_http_userid_ctx_t. */
-export class UserId {
+class UserId {
   /** The identifier of the client's cookie, undefined when there is none. */
   got: Buffer | undefined = undefined;
   /** The one that the response sets. */
@@ -69,7 +70,7 @@ export function assignId(r: Request, id: UserId, conf: Readonly<Settings>, reset
 function newV1(conf: Readonly<Settings>): Buffer {
   const uid = Buffer.alloc(SIZE);
   uid.writeUInt32LE((conf.service ?? 0) >>> 0, 0);
-  uid.writeUInt32LE(Math.floor(Date.now() / 1000) >>> 0, 4);
+  uid.writeUInt32LE(nowSeconds() >>> 0, 4);
   uid.writeUInt32LE(started >>> 0, 8);
   uid.writeUInt32LE(nextV1, 12);
   nextV1 = (nextV1 + 0x100) >>> 0;
@@ -81,7 +82,7 @@ function newV2(r: Request, conf: Readonly<Settings>): Buffer {
   const address = r.connection.localAddress;
   if (conf.service !== undefined) uid.writeUInt32BE(conf.service >>> 0, 0);
   else if (!address.startsWith('unix:')) uid.write(addressBytes(address).slice(-4), 0, 4, 'latin1');
-  uid.writeUInt32BE(Math.floor(Date.now() / 1000) >>> 0, 4);
+  uid.writeUInt32BE(nowSeconds() >>> 0, 4);
   uid.writeUInt32BE(started >>> 0, 8);
   uid.writeUInt32BE(nextV2, 12);
   nextV2 = (nextV2 + 0x100) >>> 0;

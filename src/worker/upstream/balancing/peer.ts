@@ -184,6 +184,3 @@ export class PeerSet {
     return this.tries + (this.backup === null ? 0 : this.backup.tries);
   }
 }
-
-/** Seconds of the wall clock, the measure of `fail_timeout`. nginx: ngx_time. */
-export const nowSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,8 +1,9 @@
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { WARN } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import type { Attempt } from './attempt.js';
 import type { Balancer, Picker } from './balancer.js';
-import { DRAINING, HEALTHY, nowSeconds, PEER_FAILED, type Peer, type PeerSet } from './peer.js';
+import { DRAINING, HEALTHY, PEER_FAILED, type Peer, type PeerSet } from './peer.js';
 
 /** Peers whose numbers fit into the bits of one small integer. */
 const SMALL_SET = 30;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { readDirectly } from '../../../shared/net/direct-reader.js';
 import { DirectWriter, REFUSED, WRITTEN } from '../../../shared/net/direct-writer.js';
 import { enter, leave } from '../../http/request/at-work.js';
@@ -34,8 +35,6 @@ export const sharedRead = (c: UpstreamConnection): { buffer: Buffer; callback: (
   buffer: SHARED,
   callback: (bytes) => c.read(bytes),
 });
-
-const EMPTY = Buffer.alloc(0);
 
 /** One connection to a backend, in use or waiting for the next request. */
 export class UpstreamConnection implements Expiring {

@@ -1,9 +1,10 @@
 import { In } from '../../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergePlace, type Pos } from '../../../shared/config/define.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../../shared/config/define.js';
+import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, access, bits, buffers, flag, int, msec, size } from '../../../shared/config/slots.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
 import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
@@ -145,50 +146,38 @@ const rows: Readonly<Record<string, Row>> = {
   ignore_headers: { in: ANYWHERE, args: { min: 1 }, set: bits('ignoreHeaders', ignoreHeaderWords) },
 };
 
+/** What takes a buffered body, which some protocols do not have. */
+const OF_BUFFERS: readonly string[] = [
+  'store',
+  'store_access',
+  'buffering',
+  'request_buffering',
+  'ignore_client_abort',
+  'send_lowat',
+  'pass_request_headers',
+  'pass_request_body',
+  'pass_trailers',
+  'buffers',
+  'busy_buffers_size',
+  'force_ranges',
+  'limit_rate',
+  'temp_path',
+  'max_temp_file_size',
+  'temp_file_write_size',
+];
+
 /** The rows that each protocol does not have. */
 const ABSENT: Readonly<Record<UpstreamFamily, readonly string[]>> = {
   proxy: [],
   fastcgi: ['pass_trailers'],
   uwsgi: ['pass_trailers', 'send_lowat'],
   scgi: ['pass_trailers', 'send_lowat'],
-  grpc: [
-    'store',
-    'store_access',
-    'buffering',
-    'request_buffering',
-    'ignore_client_abort',
-    'send_lowat',
-    'pass_request_headers',
-    'pass_request_body',
-    'pass_trailers',
-    'buffers',
-    'busy_buffers_size',
-    'force_ranges',
-    'limit_rate',
-    'temp_path',
-    'max_temp_file_size',
-    'temp_file_write_size',
-  ],
+  grpc: OF_BUFFERS,
   memcached: [
+    ...OF_BUFFERS,
     'socket_rcvbuf',
     'socket_sndbuf',
-    'store',
-    'store_access',
-    'buffering',
-    'request_buffering',
-    'ignore_client_abort',
-    'send_lowat',
     'intercept_errors',
-    'pass_request_headers',
-    'pass_request_body',
-    'pass_trailers',
-    'buffers',
-    'busy_buffers_size',
-    'force_ranges',
-    'limit_rate',
-    'temp_path',
-    'max_temp_file_size',
-    'temp_file_write_size',
     'next_upstream',
     'pass_header',
     'hide_header',
@@ -230,13 +219,6 @@ function completeSizes(
   };
 }
 
-/** Where the `http` block ends: nginx names this place for what it finds while it merges. */
-export function endOfHttp(place: MergePlace): Pos | undefined {
-  let http = place.block;
-  while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
-  return http.node === undefined ? undefined : { ...http.node.pos, line: http.node.closeLine ?? http.node.endLine };
-}
-
 /** Checks that the sizes fit each other, and names the folder; for `link`. */
 export function linkUpstream(family: UpstreamFamily, conf: Readonly<UpstreamSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
   if (conf.tempPath !== undefined) ctx.folder(conf.tempPath.path);
@@ -245,7 +227,7 @@ export function linkUpstream(family: UpstreamFamily, conf: Readonly<UpstreamSett
   const { number, size: each } = conf.buffers;
   const largest = Math.max(conf.bufferSize, each);
   const maximum = `the maximum of the value of "${family}_buffer_size" and one of the "${family}_buffers"`;
-  const pos = endOfHttp(place);
+  const pos = mergeErrorPos(place.block);
   if (number < 2) ctx.fail(`there must be at least 2 "${family}_buffers"`, pos);
   if (busyBuffersSize < largest) ctx.fail(`"${family}_busy_buffers_size" must be equal to or greater than ${maximum}`, pos);
   if (busyBuffersSize > (number - 1) * each) {

@@ -1,5 +1,6 @@
 import { parseSize } from '../../../shared/config/language/units.js';
 import { setTimer } from '../../../shared/lib/timer.js';
+import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { Gathered } from '../../io/gathered.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -7,7 +8,7 @@ import type { UpstreamRequest } from './upstream-request.js';
 export class ReadPacer {
   readonly #u: UpstreamRequest;
   readonly #rate: number;
-  readonly #startSecond = Math.floor(Date.now() / 1000);
+  readonly #startSecond = nowSeconds();
   #read = 0;
   readonly #held = new Gathered();
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -42,7 +43,7 @@ export class ReadPacer {
       this.#held.add(bytes, start, end);
       return;
     }
-    const allowed = this.#rate * (Math.floor(Date.now() / 1000) - this.#startSecond + 1) - this.#read;
+    const allowed = this.#rate * (nowSeconds() - this.#startSecond + 1) - this.#read;
     const size = Math.min(end - start, Math.max(allowed, 0));
     if (size < end - start) this.#held.add(bytes, start + size, end);
     const behind = size > 0 ? size : 1 - allowed;

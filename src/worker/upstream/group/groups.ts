@@ -5,7 +5,7 @@ import { RoundRobin } from '../balancing/round-robin.js';
 import type { UpstreamGroup } from './group.js';
 
 /** All groups of backends of a configuration, named ones and those that `proxy_pass` and its kin imply. */
-export class UpstreamGroups {
+class UpstreamGroups {
   readonly #groups: UpstreamGroup[] = [];
 
   /** The groups with a zone, in the order of the configuration. */

@@ -1,8 +1,9 @@
 import { In } from '../../../shared/config/context.js';
-import type { LinkContext, MergePlace, Pos } from '../../../shared/config/define.js';
+import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos } from '../../../shared/config/errors.js';
+import type { Pos } from '../../../shared/config/language/ast.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { ComplexValueError, compileComplex } from '../../../shared/value/complex.js';
-import type { ComplexValue } from '../../../shared/value/value.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 

@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
 

@@ -1,4 +1,4 @@
-import type { ComplexValue } from '../../../shared/value/value.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import type { CertificateCache } from '../../tls/settings.js';
 

@@ -1,5 +1,4 @@
 import type { MatchPayer } from '../regex/compile.js';
-import type { ComplexValue as Complex } from './complex.js';
 
 /** What variables and captures are kept on: a request, or a stream session. */
 export interface Subject extends MatchPayer {
@@ -10,8 +9,3 @@ export interface Subject extends MatchPayer {
   /** How deep variables are being evaluated inside each other. */
   evaluating: number;
 }
-
-export type ComplexValue<R> = Complex<R>;
-export type { RegexValue } from './regex-value.js';
-export type { Variable } from './variables.js';
-export { VariableTable } from './variables.js';

@@ -1,1 +1,0 @@
-export type { Serve, Server, WorkerProcess } from '../shared/ipc/serve.js';
