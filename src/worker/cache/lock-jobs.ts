@@ -97,7 +97,7 @@ export class FillJob implements ZoneJob, Waiter {
   }
 
   #passUncached(reason: string): void {
-    this.#u.cacheable = false;
+    this.#u.allowCaching(false);
     this.#use.reason = reason;
     this.#u.proceed();
   }
