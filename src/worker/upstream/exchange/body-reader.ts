@@ -5,24 +5,26 @@ import { sendBody } from '../../http/request/respond.js';
 import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
 import { ResponsePipe } from './pipe.js';
 import { ReadPacer } from './read-pacer.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { Passing, UpstreamRequest } from './upstream-request.js';
 import { transferFailure } from './wire-errors.js';
 
 /**
  * Reads a response's body into the pipe that leads to the client. It owns the connection once the head was sent on. nginx:
  * ngx_http_upstream_process_upstream, ngx_http_upstream_process_non_buffered_upstream.
  */
-export class BodyReader implements ConnectionOwner {
-  readonly r: Request;
+export class BodyReader implements ConnectionOwner, Passing {
   readonly #u: UpstreamRequest;
   readonly pipe: ResponsePipe;
   readonly #pacer: ReadPacer | null;
 
   constructor(u: UpstreamRequest) {
-    this.r = u.r;
     this.#u = u;
     this.pipe = new ResponsePipe(u, this, u.buffering);
     this.#pacer = u.buffering ? ReadPacer.begin(u, this) : null;
+  }
+
+  get r(): Request {
+    return this.#u.r;
   }
 
   /** Begins, with what came behind the head. */

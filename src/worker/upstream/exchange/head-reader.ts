@@ -12,22 +12,28 @@ import { sendResponse } from './send-response.js';
 import type { UpstreamRequest } from './upstream-request.js';
 import { transferFailure } from './wire-errors.js';
 
+/** The beginning of a head, and how much of it has been read. */
+interface UnfinishedHead {
+  readonly bytes: Buffer;
+  readonly read: number;
+}
+
 /**
  * Reads the response head of one attempt, and says what becomes of the response. It owns the connection from the time the
  * request is sent on. nginx: ngx_http_upstream_process_header.
  */
 export class HeadReader implements ConnectionOwner {
-  readonly r: Request;
   readonly #u: UpstreamRequest;
-  /** An unfinished head, and how much of it has been read. */
-  #held: Buffer | null = null;
-  #heldAt = 0;
+  #held: UnfinishedHead | null = null;
   /** Bytes of early hints that were passed on. */
   #hints = 0;
 
   constructor(u: UpstreamRequest) {
-    this.r = u.r;
     this.#u = u;
+  }
+
+  get r(): Request {
+    return this.#u.r;
   }
 
   connected(): void {}
@@ -50,9 +56,9 @@ export class HeadReader implements ConnectionOwner {
       this.#read(given, 0, size);
       return;
     }
-    const bytes = Buffer.concat([held, given.subarray(0, size)]);
+    const bytes = Buffer.concat([held.bytes, given.subarray(0, size)]);
     this.#held = null;
-    this.#read(bytes, this.#heldAt, bytes.length);
+    this.#read(bytes, held.read, bytes.length);
   }
 
   /** Reads on from `start` in bytes that begin with the head. */
@@ -77,8 +83,7 @@ export class HeadReader implements ConnectionOwner {
           u.peer.next(FT.INVALID_HEADER);
           return;
         }
-        this.#held = Buffer.from(bytes.subarray(base, end));
-        this.#heldAt = start - base;
+        this.#held = { bytes: Buffer.from(bytes.subarray(base, end)), read: start - base };
         return;
       }
       if (code === HEAD_EARLY_HINTS) {

@@ -21,7 +21,6 @@ import { connectFailure, handshakeFailure } from './wire-errors.js';
  * connection until the request is sent on it. nginx: ngx_peer_connection_t, ngx_http_upstream_connect, ngx_http_upstream_next.
  */
 export class PeerConnection implements PickerOwner, ConnectionOwner {
-  readonly r: Request;
   readonly #u: UpstreamRequest;
   #group: UpstreamGroup | undefined = undefined;
   #picker: Picker | null = null;
@@ -45,8 +44,11 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   #cancelResolve: (() => void) | null = null;
 
   constructor(u: UpstreamRequest) {
-    this.r = u.r;
     this.#u = u;
+  }
+
+  get r(): Request {
+    return this.#u.r;
   }
 
   /** Puts the attempts of a request behind those that it made elsewhere. */

@@ -40,7 +40,7 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   }
   const reader = new BodyReader(u);
   u.peer.connection!.owner = reader;
-  u.passOn(reader, reader.pipe);
+  u.passOn(reader);
   reader.start(bytes, start, end);
 }
 
@@ -57,6 +57,6 @@ function upgrade(u: UpstreamRequest, bytes: Buffer, start: number, end: number):
   const connection = u.peer.connection!;
   const tunnel = new Tunnel(u, connection);
   connection.owner = tunnel;
-  u.passOn(tunnel, null);
+  u.passOn(tunnel);
   tunnel.start(bytes.subarray(start, end));
 }

@@ -4,12 +4,12 @@ import { OK } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { Passing, UpstreamRequest } from './upstream-request.js';
 import { transferFailure } from './wire-errors.js';
 
 /** Passes bytes both ways once a backend has switched protocols. nginx: ngx_http_upstream_process_upgraded. */
-export class Tunnel implements ConnectionOwner, Expiring {
-  readonly r: Request;
+export class Tunnel implements ConnectionOwner, Passing, Expiring {
+  readonly pipe = null;
   readonly #u: UpstreamRequest;
   readonly #upstream: UpstreamConnection;
   /** Watches a client that does not take what is sent. */
@@ -20,9 +20,12 @@ export class Tunnel implements ConnectionOwner, Expiring {
   #upstreamBlocked = false;
 
   constructor(u: UpstreamRequest, upstream: UpstreamConnection) {
-    this.r = u.r;
     this.#u = u;
     this.#upstream = upstream;
+  }
+
+  get r(): Request {
+    return this.#u.r;
   }
 
   /** Begins; `first` is what the backend sent behind its response head. */

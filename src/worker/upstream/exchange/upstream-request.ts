@@ -16,6 +16,14 @@ import { RequestOutput } from './request-output.js';
 import { StoreFile } from './store-file.js';
 import { watchClient } from './watch-client.js';
 
+/** Passes a response on once its head was sent. */
+export interface Passing {
+  /** Null where both sides send. */
+  readonly pipe: ResponsePipe | null;
+  /** The response is over. */
+  stop(): void;
+}
+
 /**
  * One request's business with its backends, from its beginning to its end, and the state that its parts share:
  * {@link PeerConnection} chooses and connects, {@link RequestOutput} sends the request, `HeadReader` and `BodyReader` read
@@ -53,7 +61,6 @@ export class UpstreamRequest implements UpstreamWork {
   /** Where a copy of the body goes. */
   tee: BodyTee | null = null;
   store: StoreFile | null = null;
-  pipe: ResponsePipe | null = null;
   /** The method that the backend is asked with; empty for the client's. */
   method = '';
   /** Passes the client's body on as it comes. */
@@ -62,8 +69,7 @@ export class UpstreamRequest implements UpstreamWork {
   #head: UpstreamHead | null = null;
   /** When the bytes at hand came, while they are being used; 0 at any other time. */
   #now = 0;
-  /** What passes the response on once its head was sent. */
-  #passing: { stop(): void } | null = null;
+  #passing: Passing | null = null;
 
   constructor(r: Request, conf: UpstreamConf, exchange: Exchange) {
     this.r = r;
@@ -259,10 +265,14 @@ export class UpstreamRequest implements UpstreamWork {
     this.headerSent = true;
   }
 
-  /** The rest of the response goes to the client by these; there is no pipe where both sides send. */
-  passOn(passing: { stop(): void }, pipe: ResponsePipe | null): void {
+  /** Says what passes the rest of the response on. */
+  passOn(passing: Passing): void {
     this.#passing = passing;
-    this.pipe = pipe;
+  }
+
+  /** Where the body goes; null while there is none. */
+  get pipe(): ResponsePipe | null {
+    return this.#passing === null ? null : this.#passing.pipe;
   }
 
   /** The client's side gave the response up. */
