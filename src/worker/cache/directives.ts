@@ -7,7 +7,7 @@ import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
 import { METHOD } from '../http/syntax/method.js';
 import { claimContent } from '../module.js';
-import { FT } from '../upstream/settings/failure.js';
+import { FT, nextUpstreamWords } from '../upstream/settings/failure.js';
 import type { StoreSettings } from '../upstream/settings/settings.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import { type PurgeRule, type PurgeTarget, readPurge } from './purge-rule.js';
@@ -40,23 +40,6 @@ export const cacheFields: { readonly [K in keyof CacheSettings]: Field<CacheSett
   cacheConvertHead: inherit(true),
   cacheMaxRangeOffset: inherit(Number.POSITIVE_INFINITY),
 };
-
-/** nginx: ngx_http_proxy_next_upstream_masks without the words that do not fit a cache. */
-const staleWords = {
-  error: FT.ERROR,
-  timeout: FT.TIMEOUT,
-  invalid_header: FT.INVALID_HEADER,
-  non_idempotent: FT.NON_IDEMPOTENT,
-  http_500: FT.HTTP_500,
-  http_502: FT.HTTP_502,
-  http_503: FT.HTTP_503,
-  http_504: FT.HTTP_504,
-  http_403: FT.HTTP_403,
-  http_404: FT.HTTP_404,
-  http_429: FT.HTTP_429,
-  updating: FT.UPDATING,
-  off: FT.OFF,
-} as const;
 
 /** nginx: ngx_http_upstream_cache_method_mask. */
 const methodWords = { GET: METHOD.GET, HEAD: METHOD.HEAD, POST: METHOD.POST } as const;
@@ -144,7 +127,7 @@ export function cacheDirectives(family: CacheFamily): { readonly [name: string]:
     [`${family}_cache_lock`]: { in: ANYWHERE, args: 'flag', set: flag('cacheLock') },
     [`${family}_cache_lock_timeout`]: { in: ANYWHERE, args: 1, set: msec('cacheLockTimeout') },
     [`${family}_cache_lock_age`]: { in: ANYWHERE, args: 1, set: msec('cacheLockAge') },
-    [`${family}_cache_use_stale`]: { in: ANYWHERE, args: { min: 1 }, set: bits('cacheUseStale', staleWords) },
+    [`${family}_cache_use_stale`]: { in: ANYWHERE, args: { min: 1 }, set: bits('cacheUseStale', nextUpstreamWords) },
     [`${family}_cache_background_update`]: { in: ANYWHERE, args: 'flag', set: flag('cacheBackgroundUpdate') },
     [`${family}_cache_revalidate`]: { in: ANYWHERE, args: 'flag', set: flag('cacheRevalidate') },
     [`${family}_cache_purge`]: { in: ANYWHERE, args: { min: 1 }, set: purge(family) },

@@ -7,6 +7,16 @@ import type { SessionZone } from './sessions.js';
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */
 export const TLS = { SSLv2: 2, SSLv3: 4, TLSv1: 8, TLSv1_1: 16, TLSv1_2: 32, TLSv1_3: 64 } as const;
 
+/** The words of `ssl_protocols` and its kin. nginx: ngx_http_ssl_protocols. */
+export const tlsVersionWords = {
+  sslv2: TLS.SSLv2,
+  sslv3: TLS.SSLv3,
+  tlsv1: TLS.TLSv1,
+  'tlsv1.1': TLS.TLSv1_1,
+  'tlsv1.2': TLS.TLSv1_2,
+  'tlsv1.3': TLS.TLSv1_3,
+} as const;
+
 /** `ssl_verify_client`: nothing is asked for; required; asked for and checked; asked for, checked by whoever reads `$ssl_client_verify`. */
 export type VerifyMode = 'off' | 'on' | 'optional' | 'optional_no_ca';
 

@@ -9,7 +9,7 @@ import type { ComplexValue } from '../../module.js';
 import { type Context, defineScope } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { sessionZone, statusZone } from '../../tls/sessions.js';
-import { TLS, type TlsSettings, type VerifyMode } from '../../tls/settings.js';
+import { TLS, type TlsSettings, tlsVersionWords, type VerifyMode } from '../../tls/settings.js';
 import { linkServer } from './link.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;
@@ -117,14 +117,7 @@ export const sslScope = defineScope<TlsSettings>({
     ssl_protocols: {
       in: HTTP_SERVER,
       args: { min: 1 },
-      set: bits('protocols', {
-        sslv2: TLS.SSLv2,
-        sslv3: TLS.SSLv3,
-        tlsv1: TLS.TLSv1,
-        'tlsv1.1': TLS.TLSv1_1,
-        'tlsv1.2': TLS.TLSv1_2,
-        'tlsv1.3': TLS.TLSv1_3,
-      }),
+      set: bits('protocols', tlsVersionWords),
     },
     ssl_ciphers: { in: HTTP_SERVER, args: 1, set: text('ciphers') },
     ssl_buffer_size: { in: HTTP_SERVER, args: 1, set: size('bufferSize') },

@@ -8,7 +8,7 @@ import type { Context } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { checkOptions } from '../../tls/context.js';
 import { readPasswords, TlsFileError } from '../../tls/pem.js';
-import { TLS } from '../../tls/settings.js';
+import { TLS, tlsVersionWords } from '../../tls/settings.js';
 import type { NamedFile, TlsClientSettings } from '../settings/tls-settings.js';
 import { clientContext } from '../tls/tls-client.js';
 
@@ -77,14 +77,7 @@ const rows: Readonly<Record<string, Row>> = {
   ssl_protocols: {
     in: ANYWHERE,
     args: { min: 1 },
-    set: bits('sslProtocols', {
-      sslv2: TLS.SSLv2,
-      sslv3: TLS.SSLv3,
-      tlsv1: TLS.TLSv1,
-      'tlsv1.1': TLS.TLSv1_1,
-      'tlsv1.2': TLS.TLSv1_2,
-      'tlsv1.3': TLS.TLSv1_3,
-    }),
+    set: bits('sslProtocols', tlsVersionWords),
   },
   ssl_ciphers: { in: ANYWHERE, args: 1, set: text('sslCiphers') },
   ssl_name: { in: ANYWHERE, args: 1, set: complex('sslName') },

@@ -19,7 +19,7 @@ export const FT = {
   OFF: 0x20000000,
 } as const;
 
-/** The words of `*_next_upstream`. */
+/** The words of `*_next_upstream` and `*_cache_use_stale`. */
 export const nextUpstreamWords = {
   error: FT.ERROR,
   timeout: FT.TIMEOUT,
