@@ -71,10 +71,14 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   /** Begins a round of attempts at the peers of a group, or of a backend that was named at request time. */
   start(group: UpstreamGroup | undefined, target: ResolvedTarget | null): void {
-    if (this.attempts === null) this.attempts = [];
-    else this.attempts.push(new Attempt());
-    if (target !== null) this.#cancelResolve = startResolving(this.#u, target);
-    else this.useGroup(group!);
+    if (this.attempts !== null) this.attempts.push(new Attempt());
+    if (target === null) {
+      this.useGroup(group!);
+      return;
+    }
+    // An attempt at a name that is not found counts as a round, too.
+    this.attempts ??= [];
+    this.#cancelResolve = startResolving(this.#u, target);
   }
 
   /** The name of a backend was looked up: there is nothing to cancel any more. */
@@ -128,7 +132,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     attempt.headerTime = -1;
     attempt.responseTime = -1;
     this.attempt = attempt;
-    this.attempts!.push(attempt);
+    // Most requests make one attempt: an array that grows takes room for many.
+    if (this.attempts === null) this.attempts = [attempt];
+    else this.attempts.push(attempt);
     this.#attemptStart = now;
     const picker = this.#picker!;
     if (this.r.debugging) this.r.log(DEBUG, `get rr peer, try: ${picker.tries}`);
