@@ -14,7 +14,7 @@ export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cach
   const { r, head } = u;
   const refusing = firstTrue(r, conf.noCache);
   if (refusing !== undefined) {
-    u.cacheable = false;
+    u.allowCaching(false);
     use.reason = `no_cache: ${refusing.text}`;
   }
   if (u.cacheable && head.status !== 0) {
@@ -24,12 +24,13 @@ export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cach
       if (seconds !== 0) use.validUntil = now + seconds;
     }
     if (use.validUntil !== 0) {
-      u.tee = use.writer = makeWriter(u, use, now);
+      use.writer = makeWriter(u, use, now);
+      u.copyBodyTo(use.writer);
       return;
     }
     use.reason = 'no lifetime';
   }
-  u.cacheable = false;
+  u.allowCaching(false);
   use.free();
 }
 

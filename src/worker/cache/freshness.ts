@@ -1,6 +1,7 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { K } from '../upstream/response/header-kinds.js';
+import type { UpstreamHead } from '../upstream/response/upstream-head.js';
 import { IGNORE } from '../upstream/settings/failure.js';
 import type { CacheUse } from './use.js';
 
@@ -11,8 +12,7 @@ const MAX_VARY = 128;
  * Reads from a head how long the response may be kept, header by header in their order, since later ones depend on
  * earlier ones. nginx: ngx_http_upstream_process_cache_control and the functions beside it.
  */
-export function readFreshness(u: UpstreamRequest, use: CacheUse, now: number): void {
-  const { head } = u;
+export function readFreshness(u: UpstreamRequest, head: UpstreamHead, use: CacheUse, now: number): void {
   const ignore = u.conf.settings.ignoreHeaders;
   use.noCache = use.expired = use.accelExpires = false;
   use.vary = '';
@@ -43,7 +43,7 @@ export function readFreshness(u: UpstreamRequest, use: CacheUse, now: number): v
 }
 
 function refuse(u: UpstreamRequest, use: CacheUse, reason: string): void {
-  u.cacheable = false;
+  u.allowCaching(false);
   use.reason = reason;
 }
 

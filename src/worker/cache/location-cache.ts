@@ -61,13 +61,13 @@ export class LocationCache implements ResponseCache {
     const disk = this.#place.disk(r);
     if (disk === null) return ERROR;
     if (disk === undefined) return purge === 'method' ? 404 : DECLINED;
-    if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.method = 'GET';
+    if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.askWith('GET');
     const use = new CacheUse(disk, this.#place.key(u));
     if (r.debugging) r.log(DEBUG, `http cache key: "${use.key}"`);
     u.cacheUse = use;
     if (purge === 'method') return purgeAndAnswer(r, disk, use.key);
     if (purge === 'conditions') return this.#purge(u, use);
-    u.cacheable = true;
+    u.allowCaching(true);
     const bypass = firstTrue(r, conf.cacheBypass);
     if (bypass !== undefined) {
       use.status = 'BYPASS';
@@ -211,7 +211,7 @@ export class LocationCache implements ResponseCache {
       refused = found !== null && range.length >= 7 && (found[1] === '-' || (found[1] !== '' && Number(found[1]) >= limit));
     }
     if (!refused) return;
-    u.cacheable = false;
+    u.allowCaching(false);
     useOf(u)!.reason = 'range beyond max_range_offset';
   }
 
@@ -221,11 +221,10 @@ export class LocationCache implements ResponseCache {
     const source = entry.body === undefined ? openBody(use.disk!, entry) : bufferSource(entry.body);
     if (source === undefined) return this.#missing(u, use);
     if (r.debugging) r.log(DEBUG, `http file cache send: ${entry.path}`);
-    u.cached = true;
-    u.head = entry.head(u.conf.kinds);
+    u.useCached(entry.head(u.conf.kinds));
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {
-      readFreshness(u, use, nowSeconds());
-      if (use.noCache || use.expired) u.cacheable = false;
+      readFreshness(u, u.head, use, nowSeconds());
+      if (use.noCache || use.expired) u.allowCaching(false);
     }
     if (!processHead(u)) {
       source.abort(r);
@@ -239,12 +238,12 @@ export class LocationCache implements ResponseCache {
   headRead(u: UpstreamRequest): void {
     const use = useOf(u);
     if (use?.disk === undefined) return;
-    readFreshness(u, use, nowSeconds());
+    readFreshness(u, u.head, use, nowSeconds());
   }
 
   headAccepted(u: UpstreamRequest): void {
     const use = useOf(u);
-    if (use !== null && (use.noCache || use.expired)) u.cacheable = false;
+    if (use !== null && (use.noCache || use.expired)) u.allowCaching(false);
     if (u.r.debugging) u.r.log(DEBUG, `http cacheable: ${u.cacheable ? 1 : 0}`);
   }
 
@@ -273,10 +272,7 @@ export class LocationCache implements ResponseCache {
     let { validUntil, updating, onError } = use;
     use.status = 'REVALIDATED';
     if (validUntil === 0) {
-      const backend = u.head;
-      u.head = entry.head(u.conf.kinds);
-      readFreshness(u, use, now);
-      u.head = backend;
+      readFreshness(u, entry.head(u.conf.kinds), use, now);
       ({ validUntil, updating, onError } = use);
     }
     if (validUntil === 0) {
@@ -292,7 +288,7 @@ export class LocationCache implements ResponseCache {
   intercepted(u: UpstreamRequest, status: number): void {
     const use = useOf(u);
     if (use?.disk === undefined) return;
-    if (use.noCache || use.expired) u.cacheable = false;
+    if (use.noCache || use.expired) u.allowCaching(false);
     if (u.cacheable) storeError(u, use, this.conf, status);
     use.free();
   }

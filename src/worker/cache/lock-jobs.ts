@@ -103,7 +103,7 @@ export class FillJob extends LockJob implements Waiter {
   }
 
   #passUncached(reason: string): void {
-    this.u.cacheable = false;
+    this.u.allowCaching(false);
     this.use.reason = reason;
     this.u.proceed();
   }

@@ -99,15 +99,11 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
     const u = new UpstreamRequest(r, conf, protocol.exchange(r));
     u.attach();
     if (dynamic === undefined) {
-      u.schema = schema;
-      u.tls = tls;
-      u.group = group;
+      u.passTo(schema, tls, group);
     } else {
       const evaluated = evaluateBackend(r, dynamic.eval(r), schemes);
       if (evaluated === undefined) return 500;
-      u.schema = evaluated.schema ?? plain;
-      u.tls = evaluated.tls;
-      u.resolved = evaluated.target;
+      u.passToNamed(evaluated.schema ?? plain, evaluated.tls, evaluated.target);
     }
     if (unbuffered && r === r.main && r.body === null && (chunkedBodies || !r.chunkedIn) && !r.stream.bodyDone(r)) {
       testExpect(r);

@@ -50,7 +50,7 @@ export class PlainCgiExchange implements Exchange {
     if (behind === CGI_AGAIN) return HEAD_AGAIN;
     if (behind === CGI_INVALID) return HEAD_INVALID;
     this.next = behind;
-    if (u.head.status === 101 && u.r.head.known[H.upgrade] !== undefined) u.upgrade = true;
+    if (u.head.status === 101 && u.r.head.known[H.upgrade] !== undefined) u.switchProtocols();
     return HEAD_OK;
   }
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Request } from '../../../src/worker/http/request/request.js';
 import { FairShare } from '../../../src/worker/io/fair-share.js';
+import type { BodyReader } from '../../../src/worker/upstream/exchange/body-reader.js';
 import { ResponsePipe } from '../../../src/worker/upstream/exchange/pipe.js';
 import type { UpstreamRequest } from '../../../src/worker/upstream/exchange/upstream-request.js';
 
@@ -23,9 +24,8 @@ function drained(fairShare: FairShare) {
       r,
       tee: null,
       conf: { settings: { buffers: { number: 8, size: 4096 }, maxTempFileSize: 0 } },
-      pauseReading: () => (state.reading = false),
-      resumeReading: () => (state.reading = true),
     } as unknown as UpstreamRequest,
+    { pause: () => (state.reading = false), resume: () => (state.reading = true) } as unknown as BodyReader,
     true,
   );
   pipe.pull(r);
@@ -65,8 +65,8 @@ t.test('a response that comes byte by byte is passed on by whole buffers', (t) =
       r,
       tee: { write: (_bytes: Buffer, start: number, end: number) => void kept.push(end - start) },
       conf: { settings: { buffers: { number: 8, size: 4096 }, maxTempFileSize: 0 } },
-      resumeReading: () => {},
     } as unknown as UpstreamRequest,
+    { resume: () => {} } as unknown as BodyReader,
     true,
   );
   const byte = Buffer.alloc(1);

@@ -220,8 +220,7 @@ export class FastcgiExchange implements Exchange {
   /** The response ends here, although the client was promised more. */
   #brokenOff(u: UpstreamRequest, bytes: Buffer, reason: string): false {
     this.#passOn(u, bytes);
-    u.log(ERR, reason);
-    u.attempt!.reason = reason;
+    u.peer.report(ERR, reason);
     u.finalize(502);
     return false;
   }
@@ -233,7 +232,7 @@ export class FastcgiExchange implements Exchange {
       return;
     }
     this.complete = true;
-    u.keepalive = clean;
+    u.keepConnection(clean);
   }
 }
 

@@ -4,7 +4,6 @@ import { addressText } from '../../../shared/net/backend-url.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { Gathered } from '../../io/gathered.js';
-import { Attempt } from '../../upstream/balancing/attempt.js';
 import { defaultPeerOptions, Peer } from '../../upstream/balancing/peer.js';
 import type { ConnectionOwner, UpstreamConnection } from '../../upstream/connection/connection.js';
 import { connectPeer } from '../../upstream/connection/connector.js';
@@ -88,14 +87,8 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     this.#reader = reader;
     this.#held = null;
     this.#body.clear();
-    const attempt = new Attempt();
-    attempt.peer = this.peer.name;
     u.attach();
-    u.attempts = [attempt];
-    u.attempt = attempt;
-    u.peerName = this.#target.name;
-    u.unixPeer = this.#target.port === 0;
-    u.tlsName = backend.group.name;
+    u.peer.goTo(this.#target, this.peer.name, backend.group.name);
     if (!reader.createRequest(u)) {
       this.#finish('creating the request', false);
       return;
@@ -182,7 +175,7 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
       }
       break;
     }
-    u.attempt!.status = u.head.status;
+    u.peer.attempt!.status = u.head.status;
     const failure = this.plan.test.testHead(u.r, u.head);
     const keeps = this.plan.settings.keepaliveTime !== 0;
     if (failure !== undefined || (!this.plan.test.wantsBody && !keeps)) {

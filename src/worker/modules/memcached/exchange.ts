@@ -64,7 +64,7 @@ export class MemcachedExchange implements Exchange {
     u.log(INFO, `key: "${this.#key}" was not found by memcached`);
     u.head.contentLength = 0;
     u.head.status = 404;
-    u.keepalive = true;
+    u.keepConnection(true);
     return HEAD_OK;
   }
 
@@ -117,7 +117,7 @@ export class MemcachedExchange implements Exchange {
       this.complete = true;
     } else if (this.#trailer === TRAILER.length) {
       this.complete = true;
-      u.keepalive = true;
+      u.keepConnection(true);
     }
     return true;
   }

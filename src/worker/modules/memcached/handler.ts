@@ -55,8 +55,7 @@ export function memcachedHandler(
     setContentType(r);
     const u = new UpstreamRequest(r, conf, new MemcachedExchange(key, gzipFlag));
     u.attach();
-    u.schema = 'memcached://';
-    u.group = group;
+    u.passTo('memcached://', false, group);
     u.start();
     return DONE;
   };

@@ -60,7 +60,7 @@ export class ProxyExchange extends Http1Reader implements Exchange {
       r.log(ERR, 'zero length URI to proxy');
       return false;
     }
-    u.uri = uri;
+    u.askFor(uri);
     let body = '';
     if (location.body !== undefined) {
       body = location.body.eval(r);
@@ -108,13 +108,13 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     if (code !== HEAD_OK) return code;
     // So that the connection can be kept although the body is not read.
     if (this.#head || head.status === 204 || head.status === 304 || (!head.chunked && head.contentLength === 0)) {
-      u.keepalive = !head.connectionClose;
+      u.keepConnection(!head.connectionClose);
     }
     // A client that asked otherwise waits for the body that a HEAD announces: only the end of the connection tells it that none comes.
     if (this.#head && u.r.methodBit !== METHOD.HEAD) u.r.keepalive = false;
     if (head.status === 101) {
-      u.keepalive = false;
-      if (u.r.head.known[H.upgrade] !== undefined) u.upgrade = true;
+      u.keepConnection(false);
+      if (u.r.head.known[H.upgrade] !== undefined) u.switchProtocols();
     }
     return HEAD_OK;
   }
@@ -126,7 +126,7 @@ export class ProxyExchange extends Http1Reader implements Exchange {
 
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     const sound = this.body(u.head, u, u.pipe!, bytes, start, end);
-    if (this.complete) u.keepalive = this.keepalive;
+    if (this.complete) u.keepConnection(this.keepalive);
     return sound;
   }
 }

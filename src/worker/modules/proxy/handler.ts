@@ -32,8 +32,7 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       ask(r) {
         const reader = new ProxyExchange(compiled, { ...fixed!.vars, uri: '' });
         const u = new UpstreamRequest(r, compiled.conf, reader);
-        u.schema = fixed!.vars.schema;
-        u.tls = tls;
+        u.passTo(fixed!.vars.schema, tls, group);
         proxyContext.set(r, reader);
         return { u, reader };
       },
@@ -46,16 +45,12 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
     u.attach();
     proxyContext.set(r, exchange);
     if (dynamic === undefined) {
-      u.schema = fixed!.vars.schema;
-      u.tls = tls;
-      u.group = group;
+      u.passTo(fixed!.vars.schema, tls, group);
     } else {
       const evaluated = evaluatePass(r, dynamic.eval(r));
       if (evaluated === undefined) return 500;
       exchange.vars = evaluated.vars;
-      u.schema = evaluated.vars.schema;
-      u.tls = evaluated.tls;
-      u.resolved = evaluated.target;
+      u.passToNamed(evaluated.vars.schema, evaluated.tls, evaluated.target);
     }
     if (unbuffered && r === r.main && r.body === null && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
       testExpect(r);

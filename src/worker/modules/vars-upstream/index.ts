@@ -9,7 +9,7 @@ import { K } from '../../upstream/response/header-kinds.js';
  * nginx: ngx_http_upstream_status_variable and its kin.
  */
 function list(r: Request, each: (attempt: Attempt) => string): string | undefined {
-  const attempts = upstreamOf(r)?.attempts;
+  const attempts = upstreamOf(r)?.peer.attempts;
   if (attempts === undefined || attempts === null || attempts.length === 0) return undefined;
   let text = '';
   for (let i = 0; ; ) {

@@ -5,6 +5,7 @@ import { Gathered } from '../../io/gathered.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { writePiece } from './body-frame.js';
 import type { RequestSender } from './body-sender.js';
+import type { RequestOutput } from './request-output.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /**
@@ -15,7 +16,7 @@ export function startUnbuffered(u: UpstreamRequest): void {
   const { r } = u;
   r.body = new RequestBody();
   const relay = new BodyRelay(u);
-  u.relay = relay;
+  u.relayBody(relay);
   r.stream.readBody(r, relay);
   // The connection gives what it has read already once the handler is left.
   process.nextTick(decide, u, relay, r.body);
@@ -25,7 +26,7 @@ function decide(u: UpstreamRequest, relay: BodyRelay, body: RequestBody): void {
   const { r } = u;
   if (u.done || r.finished) return;
   if (relay.complete) {
-    u.relay = null;
+    u.relayBody(null);
     body.bytes = relay.bytes;
     body.length = relay.received;
     if (r.chunkedIn) r.contentLength = body.length;
@@ -36,6 +37,7 @@ function decide(u: UpstreamRequest, relay: BodyRelay, body: RequestBody): void {
 /** Passes a body on. nginx: the request_body_no_buffering part of ngx_http_upstream_send_request_body. */
 export class BodyRelay implements RequestSender, BodySink {
   readonly #u: UpstreamRequest;
+  #output: RequestOutput | null = null;
   #c: UpstreamConnection | null = null;
   /** What came since the last write. */
   readonly bytes = new Gathered();
@@ -54,8 +56,9 @@ export class BodyRelay implements RequestSender, BodySink {
     this.room = u.r.location.settings.clientBodyBufferSize;
   }
 
-  /** The connection to use from now on. */
-  bind(c: UpstreamConnection): this {
+  /** What sends the request from now on, and the connection to use. */
+  bind(output: RequestOutput, c: UpstreamConnection): this {
+    this.#output = output;
     this.#c = c;
     return this;
   }
@@ -111,17 +114,17 @@ export class BodyRelay implements RequestSender, BodySink {
     if (this.bytes.length > 0 || this.complete) flowing = this.#write(c);
     if (this.complete) {
       this.#lastSent = true;
-      if (c.flushed) this.#u.requestComplete();
+      if (c.flushed) this.#output!.finish();
       else {
-        this.#u.awaitSend();
+        this.#output!.awaitBackend();
         if (flowing) c.awaitFlush();
       }
     } else if (flowing) {
-      this.#u.awaitClient();
+      this.#output!.awaitClient();
       this.#goOn();
     } else {
       this.#blocked = true;
-      this.#u.awaitSend();
+      this.#output!.awaitBackend();
     }
   }
 
@@ -150,7 +153,7 @@ export class BodyRelay implements RequestSender, BodySink {
     if (this.#stopped) return;
     this.#blocked = false;
     if (this.#lastSent) {
-      if (this.#c!.flushed) this.#u.requestComplete();
+      if (this.#c!.flushed) this.#output!.finish();
       return;
     }
     this.#flush();

@@ -4,6 +4,7 @@ import { CRIT } from '../../../shared/log/level.js';
 import type { RequestBody } from '../../http/request/request-body.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { writePiece } from './body-frame.js';
+import type { RequestOutput } from './request-output.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Writes a request with its body to a connection, as fast as that takes it. */
@@ -21,16 +22,17 @@ const PIECE = 64 * 1024;
 const COPY_LIMIT = 32 * 1024;
 
 /** What sends the request at hand; null when it has no body. */
-export function makeBodySender(u: UpstreamRequest, c: UpstreamConnection): RequestSender | null {
+export function makeBodySender(u: UpstreamRequest, output: RequestOutput, c: UpstreamConnection): RequestSender | null {
   const { r, exchange } = u;
-  if (r.requestBodyNoBuffering && u.relay !== null) return u.relay.bind(c);
+  if (r.requestBodyNoBuffering && u.relay !== null) return u.relay.bind(output, c);
   if (!exchange.sendsBody || r.body === null || r.body.length === 0) return null;
-  return new BodySender(u, c, r.body);
+  return new BodySender(u, output, c, r.body);
 }
 
 /** Sends a body that was read before, from memory or from its temporary file. */
 class BodySender implements RequestSender {
   readonly #u: UpstreamRequest;
+  readonly #output: RequestOutput;
   readonly #c: UpstreamConnection;
   readonly #body: RequestBody;
   #piece = 0;
@@ -38,8 +40,9 @@ class BodySender implements RequestSender {
   #last = false;
   #stopped = false;
 
-  constructor(u: UpstreamRequest, c: UpstreamConnection, body: RequestBody) {
+  constructor(u: UpstreamRequest, output: RequestOutput, c: UpstreamConnection, body: RequestBody) {
     this.#u = u;
+    this.#output = output;
     this.#c = c;
     this.#body = body;
   }
@@ -66,10 +69,10 @@ class BodySender implements RequestSender {
   drained(): void {
     if (this.#stopped) return;
     if (this.#allWritten()) {
-      if (this.#c.flushed) this.#u.requestComplete();
+      if (this.#c.flushed) this.#output.finish();
       return;
     }
-    this.#u.awaitSend();
+    this.#output.awaitBackend();
     this.#write();
   }
 
@@ -99,7 +102,7 @@ class BodySender implements RequestSender {
     const frame = this.#u.exchange.bodyFrame;
     const flowing = frame === undefined || this.#last ? wasFlowing : this.#c.writeText(frame.last);
     this.#last = true;
-    if (this.#c.flushed) this.#u.requestComplete();
+    if (this.#c.flushed) this.#output.finish();
     else if (flowing) this.#c.awaitFlush();
   }
 

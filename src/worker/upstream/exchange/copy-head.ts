@@ -42,6 +42,14 @@ export function processHead(u: UpstreamRequest): boolean {
   return true;
 }
 
+/** Makes the client's trailers of the backend's. nginx: ngx_http_upstream_process_trailers. */
+export function copyTrailers({ r, conf, head }: UpstreamRequest): void {
+  for (let i = 0; i < head.trailers.length; i += 3) {
+    if ((conf.kinds.of(head.trailers[i + 1]!) & K.HIDDEN) !== 0) continue;
+    r.out.trailers.push(head.trailers[i]!, head.trailers[i + 2]!);
+  }
+}
+
 /** Copies one header. nginx: the copy handlers of ngx_http_upstream_headers_in. */
 function copyHeader(u: UpstreamRequest, kind: number, name: string, value: string): void {
   const { r, conf } = u;
@@ -147,8 +155,8 @@ function changeBuffering(u: UpstreamRequest): void {
   for (const header of u.head.headers) {
     if ((header.kind & ~K.HIDDEN) !== K.XA_BUFFERING) continue;
     const value = header.value.toLowerCase();
-    if (value === 'no') u.buffering = false;
-    else if (value === 'yes') u.buffering = true;
+    if (value === 'no') u.useBuffering(false);
+    else if (value === 'yes') u.useBuffering(true);
   }
 }
 

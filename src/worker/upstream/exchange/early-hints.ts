@@ -3,12 +3,11 @@ import { passEarlyHints } from '../../http/message/early-hints.js';
 import { K } from '../response/header-kinds.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** Passes a 103 head of `size` bytes on to the client. nginx: ngx_http_upstream_process_early_hints. */
-export function sendEarlyHints(u: UpstreamRequest, size: number): void {
+/** Passes a 103 head on to the client; with it, `length` bytes of them were read. nginx: ngx_http_upstream_process_early_hints. */
+export function sendEarlyHints(u: UpstreamRequest, length: number): void {
   const { r, conf, head } = u;
   if (!conf.passEarlyHints) return;
-  u.earlyHintsLength += size;
-  if (u.earlyHintsLength > conf.settings.bufferSize) {
+  if (length > conf.settings.bufferSize) {
     u.log(INFO, 'upstream sent too big early hints');
     return;
   }

@@ -22,7 +22,7 @@ export function localAddress(u: UpstreamRequest): ConnectOptions {
   const unbound = socketKeepalive ? anyAddressProbed : anyAddress;
   if (bind === null) return unbound;
   const text = bind.value.eval(u.r);
-  u.boundTo = text;
+  u.peer.bindTo(text);
   if (text === '') return unbound;
   const parsed = parseLocalAddress(text);
   if (parsed === undefined) {

@@ -15,5 +15,5 @@ export function mayTryNext(u: UpstreamRequest, failure: number): boolean {
   if ((settings.nextUpstream & needed) !== needed) return false;
   if (u.requestSent && r.requestBodyNoBuffering) return false;
   const timeout = settings.nextUpstreamTimeout;
-  return timeout === 0 || performance.now() - u.startTime < timeout;
+  return timeout === 0 || performance.now() - u.peer.startTime < timeout;
 }

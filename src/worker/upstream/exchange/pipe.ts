@@ -9,6 +9,7 @@ import type { Request } from '../../http/request/request.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import type { SharingReader } from '../../io/fair-share.js';
 import { copied, Gathered } from '../../io/gathered.js';
+import type { BodyReader } from './body-reader.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** More of the response is to come. */
@@ -29,6 +30,7 @@ const PIECE = 64 * 1024;
  */
 export class ResponsePipe implements Source, SharingReader {
   readonly #u: UpstreamRequest;
+  readonly #reader: BodyReader;
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
   readonly #limit: number;
@@ -47,8 +49,9 @@ export class ResponsePipe implements Source, SharingReader {
   /** Others have their turn first. */
   #aside = false;
 
-  constructor(u: UpstreamRequest, buffering: boolean) {
+  constructor(u: UpstreamRequest, reader: BodyReader, buffering: boolean) {
     this.#u = u;
+    this.#reader = reader;
     this.#buffering = buffering;
     const settings = u.conf.settings;
     this.#limit = buffering ? settings.buffers.number * settings.buffers.size : 1;
@@ -77,7 +80,7 @@ export class ResponsePipe implements Source, SharingReader {
       const settings = this.#u.conf.settings;
       const room = this.#u.tee !== null || (this.#buffering && this.#fileEnd + this.#queued <= settings.maxTempFileSize);
       if (!room) {
-        this.#u.pauseReading();
+        this.#reader.pause();
         return true;
       }
       if (!this.#spill()) return false;
@@ -85,7 +88,7 @@ export class ResponsePipe implements Source, SharingReader {
     // Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds.
     if (share.over && !this.#aside) {
       this.#aside = true;
-      this.#u.pauseReading();
+      this.#reader.pause();
       share.wait(this);
     }
     return true;
@@ -93,7 +96,7 @@ export class ResponsePipe implements Source, SharingReader {
 
   readShare(): void {
     this.#aside = false;
-    if (this.#queued < this.#limit) this.#u.resumeReading();
+    if (this.#queued < this.#limit) this.#reader.resume();
   }
 
   /** The backend has sent all (`complete`), or will send no more of what it began. */
@@ -128,7 +131,7 @@ export class ResponsePipe implements Source, SharingReader {
   pull(_r: Request): void {
     this.#demand = true;
     this.#serve();
-    if (this.#state === OPEN && this.#queued < this.#limit && !this.#aside) this.#u.resumeReading();
+    if (this.#state === OPEN && this.#queued < this.#limit && !this.#aside) this.#reader.resume();
   }
 
   abort(_r: Request): void {

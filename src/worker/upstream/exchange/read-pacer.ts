@@ -2,11 +2,12 @@ import { parseSize } from '../../../shared/config/language/units.js';
 import { setTimer } from '../../../shared/lib/timer.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { Gathered } from '../../io/gathered.js';
+import type { BodyReader } from './body-reader.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Reads a response no faster than `*_limit_rate` says. nginx: the limit_rate part of ngx_event_pipe_read_upstream. */
 export class ReadPacer {
-  readonly #u: UpstreamRequest;
+  readonly #reader: BodyReader;
   readonly #rate: number;
   readonly #startSecond = nowSeconds();
   #read = 0;
@@ -14,17 +15,17 @@ export class ReadPacer {
   #timer: NodeJS.Timeout | undefined = undefined;
   #ended = false;
 
-  private constructor(u: UpstreamRequest, rate: number) {
-    this.#u = u;
+  private constructor(reader: BodyReader, rate: number) {
+    this.#reader = reader;
     this.#rate = rate;
   }
 
   /** The pacer of a response, or null when its rate is not limited. */
-  static begin(u: UpstreamRequest): ReadPacer | null {
+  static begin(u: UpstreamRequest, reader: BodyReader): ReadPacer | null {
     const { limitRate } = u.conf.settings;
     if (limitRate === undefined) return null;
     const rate = parseSize(limitRate.eval(u.r)) ?? 0;
-    return rate === 0 ? null : new ReadPacer(u, rate);
+    return rate === 0 ? null : new ReadPacer(reader, rate);
   }
 
   /** Bytes wait for their time. */
@@ -47,11 +48,11 @@ export class ReadPacer {
     const size = Math.min(end - start, Math.max(allowed, 0));
     if (size < end - start) this.#held.add(bytes, start + size, end);
     const behind = size > 0 ? size : 1 - allowed;
-    this.#u.pauseReading();
+    this.#reader.pause();
     this.#timer = setTimer(goOn, Math.ceil((behind * 1000) / this.#rate), this);
     if (size === 0) return;
     this.#read += size;
-    this.#u.paced(bytes, start, start + size);
+    this.#reader.paced(bytes, start, start + size);
   }
 
   expired(): void {
@@ -62,8 +63,8 @@ export class ReadPacer {
       this.take(bytes, 0, bytes.length);
     }
     if (this.#timer !== undefined) return;
-    if (this.#ended) this.#u.bodyEnded();
-    else this.#u.resumeReading();
+    if (this.#ended) this.#reader.finish();
+    else this.#reader.resume();
   }
 
   /** The backend has closed: says so once all that is held was read. Returns false when nothing is held. */

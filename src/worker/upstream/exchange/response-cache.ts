@@ -23,7 +23,7 @@ export interface ResponseCache {
   notModified(u: UpstreamRequest): boolean;
   /** An error page takes the place of the response: the cache may remember the status. */
   intercepted(u: UpstreamRequest, status: number): void;
-  /** The head is complete and goes to the client: decides whether the body is kept; sets `u.tee` then. */
+  /** The head is complete and goes to the client: decides whether the body is kept; calls `u.copyBodyTo` then. */
   begin(u: UpstreamRequest): void;
   /** The response goes straight to the client, and is not kept. */
   passing(u: UpstreamRequest): void;

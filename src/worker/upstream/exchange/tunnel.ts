@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
 import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { OK } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { UpstreamConnection } from '../connection/connection.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
+import type { Passing, UpstreamRequest } from './upstream-request.js';
 import { transferFailure } from './wire-errors.js';
 
 /** Passes bytes both ways once a backend has switched protocols. nginx: ngx_http_upstream_process_upgraded. */
-export class Tunnel implements Expiring {
+export class Tunnel implements ConnectionOwner, Passing, Expiring {
+  readonly pipe = null;
   readonly #u: UpstreamRequest;
   readonly #upstream: UpstreamConnection;
   /** Watches a client that does not take what is sent. */
@@ -22,6 +24,10 @@ export class Tunnel implements Expiring {
     this.#upstream = upstream;
   }
 
+  get r(): Request {
+    return this.#u.r;
+  }
+
   /** Begins; `first` is what the backend sent behind its response head. */
   start(first: Buffer): void {
     const { r } = this.#u;
@@ -31,7 +37,7 @@ export class Tunnel implements Expiring {
     socket.on('end', () => this.#clientGone());
     socket.on('close', () => this.#closed());
     this.#upstream.resume();
-    if (first.length > 0) this.fromUpstream(first, first.length);
+    if (first.length > 0) this.#fromUpstream(first, first.length);
     if (pending !== null && pending.length > 0) this.#fromClient(pending);
     this.#touch();
   }
@@ -42,7 +48,16 @@ export class Tunnel implements Expiring {
     this.#upstream.deadline.set(performance.now(), this.#upstreamBlocked ? settings.sendTimeout : settings.readTimeout);
   }
 
-  fromUpstream(bytes: Buffer, end: number): void {
+  connected(): void {}
+
+  ready(): void {}
+
+  received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
+    this.#u.peer.attempt!.bytesReceived += end;
+    this.#fromUpstream(bytes, end);
+  }
+
+  #fromUpstream(bytes: Buffer, end: number): void {
     const { r } = this.#u;
     r.bytesSent += end;
     if (!this.#client.write(Buffer.from(bytes.subarray(0, end)))) {
@@ -71,7 +86,7 @@ export class Tunnel implements Expiring {
     this.#touch();
   }
 
-  upstreamDrained(): void {
+  drained(): void {
     if (this.#clientEnded && this.#upstream.flushed) {
       this.#u.finalize(OK);
       return;
@@ -95,17 +110,17 @@ export class Tunnel implements Expiring {
     if (!this.#u.done) this.#u.finalize(OK);
   }
 
-  upstreamEnded(): void {
+  ended(): void {
     this.#u.finalize(OK);
   }
 
-  upstreamFailed(error: Error): void {
+  failed(_c: UpstreamConnection, error: Error): void {
     const { level, message } = transferFailure(error);
     this.#u.log(level, message);
     this.#u.finalize(OK);
   }
 
-  upstreamTimedOut(): void {
+  timedOut(): void {
     this.#u.log(ERR, 'upstream timed out (110: Connection timed out)');
     this.#u.finalize(504);
   }

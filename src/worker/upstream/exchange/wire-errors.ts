@@ -28,11 +28,11 @@ const EXPECTED = new Set([
 export function connectFailure(u: UpstreamRequest, error: Error): WireFailure & { readonly fatal: boolean } {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'bind') {
-    return { level: CRIT, message: `bind(${u.boundTo}) failed (${errnoText(error)})`, fatal: true };
+    return { level: CRIT, message: `bind(${u.peer.boundTo}) failed (${errnoText(error)})`, fatal: true };
   }
-  if (u.unixPeer || AT_ONCE.has(code)) {
+  if (u.peer.unix || AT_ONCE.has(code)) {
     const level = COMMON.has(code) ? ERR : CRIT;
-    return { level, message: `connect() to ${u.peerName} failed (${errnoText(error)})`, fatal: false };
+    return { level, message: `connect() to ${u.peer.name} failed (${errnoText(error)})`, fatal: false };
   }
   return { level: EXPECTED.has(code) ? ERR : ALERT, message: `connect() failed (${errnoText(error)})`, fatal: false };
 }

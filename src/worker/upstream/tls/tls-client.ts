@@ -84,8 +84,9 @@ export class TlsClient implements UpstreamTls {
     }
     const options: ConnectionOptions = { secureContext, rejectUnauthorized: false, checkServerIdentity: () => undefined };
     if (conf.sslServerName || conf.sslVerify) {
-      u.tlsName = hostPart(conf.sslName === undefined ? u.tlsName : conf.sslName.eval(u.r));
-      if (conf.sslServerName && isHostName(u.tlsName)) options.servername = u.tlsName;
+      const name = hostPart(conf.sslName === undefined ? u.peer.tlsName : conf.sslName.eval(u.r));
+      u.peer.useTlsName(name);
+      if (conf.sslServerName && isHostName(name)) options.servername = name;
     }
     const saved = conf.sslSessionReuse ? peer.sessions?.get(secureContext) : undefined;
     if (saved !== undefined) options.session = saved.session;
@@ -112,8 +113,9 @@ export class TlsClient implements UpstreamTls {
       const failure = verifyFailure(cipherOf(socket), certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
       if (failure !== null) return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
     }
-    const matches = u.tlsName !== '' && certificate?.checkHost(u.tlsName) !== undefined;
-    return matches ? undefined : `upstream SSL certificate does not match "${u.tlsName}"`;
+    const { tlsName } = u.peer;
+    const matches = tlsName !== '' && certificate?.checkHost(tlsName) !== undefined;
+    return matches ? undefined : `upstream SSL certificate does not match "${tlsName}"`;
   }
 
   // nginx: ngx_http_upstream_ssl_certificate.

@@ -1,0 +1,345 @@
+import { DEBUG, ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
+import type { Request } from '../../http/request/request.js';
+import { Attempt } from '../balancing/attempt.js';
+import { PICKING, type Picker, type PickerOwner } from '../balancing/balancer.js';
+import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
+import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
+import { connectPeer } from '../connection/connector.js';
+import type { UpstreamGroup } from '../group/group.js';
+import { FT, failureStatus } from '../settings/failure.js';
+import type { ResolvedTarget } from './conf.js';
+import { HeadReader } from './head-reader.js';
+import { localAddress } from './local-address.js';
+import { mayTryNext } from './next-upstream.js';
+import { startResolving } from './resolve-target.js';
+import type { UpstreamRequest } from './upstream-request.js';
+import { connectFailure, handshakeFailure } from './wire-errors.js';
+
+/**
+ * A request's way to a backend: chooses a peer, connects to it, and turns to another one when that fails. It owns the
+ * connection until the request is sent on it. nginx: ngx_peer_connection_t, ngx_http_upstream_connect, ngx_http_upstream_next.
+ */
+export class PeerConnection implements PickerOwner, ConnectionOwner {
+  readonly #u: UpstreamRequest;
+  #group: UpstreamGroup | undefined = undefined;
+  #picker: Picker | null = null;
+  #peer: Peer | null = null;
+  /** Name of the latest peer, for logs. */
+  name: string | undefined = undefined;
+  unix = false;
+  /** The local address of the latest connection, for logs. */
+  boundTo = '';
+  /** The name for SNI and verification, unless `*_ssl_name` gives another. */
+  tlsName = '';
+  connection: UpstreamConnection | null = null;
+  attempt: Attempt | null = null;
+  /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
+  attempts: Attempt[] | null = null;
+  /** Monotonic milliseconds when the first peer was chosen, and when the latest was. */
+  startTime = 0;
+  #attemptStart = 0;
+  /** The connection at hand served another request before. */
+  #reused = false;
+  #cancelResolve: (() => void) | null = null;
+
+  constructor(u: UpstreamRequest) {
+    this.#u = u;
+  }
+
+  get r(): Request {
+    return this.#u.r;
+  }
+
+  /** Puts the attempts of a request behind those that it made elsewhere. */
+  continueFrom(before: PeerConnection): void {
+    this.attempts = before.attempts;
+  }
+
+  /** Goes to one peer that others have chosen and connect to, as a check of its health does. */
+  goTo(peer: Peer, listed: string, tlsName: string): void {
+    const attempt = new Attempt();
+    attempt.peer = listed;
+    this.attempt = attempt;
+    this.attempts = [attempt];
+    this.name = peer.name;
+    this.unix = peer.port === 0;
+    this.tlsName = tlsName;
+  }
+
+  // ---------------------------------------------------------------- the choice
+
+  /** Begins a round of attempts at the peers of a group, or of a backend that was named at request time. */
+  start(group: UpstreamGroup | undefined, target: ResolvedTarget | null): void {
+    if (this.attempts !== null) this.attempts.push(new Attempt());
+    if (target === null) {
+      this.useGroup(group!);
+      return;
+    }
+    // An attempt at a name that is not found counts as a round, too.
+    this.attempts ??= [];
+    this.#cancelResolve = startResolving(this.#u, target);
+  }
+
+  /** The name of a backend was looked up: there is nothing to cancel any more. */
+  nameResolved(): void {
+    this.#cancelResolve = null;
+  }
+
+  /** Says what the backend is called in TLS, where nothing has said it yet. */
+  defaultTlsName(name: string): void {
+    if (this.tlsName === '') this.tlsName = name;
+  }
+
+  /** Says what the backend is called in TLS. */
+  useTlsName(name: string): void {
+    this.tlsName = name;
+  }
+
+  /** Says from which address the connection is made. */
+  bindTo(address: string): void {
+    this.boundTo = address;
+  }
+
+  /** Chooses among a group's peers from now on. */
+  useGroup(group: UpstreamGroup): void {
+    this.#group = group;
+    this.defaultTlsName(group.name);
+    this.usePicker(group.balancer.begin(this.r));
+  }
+
+  /** Chooses with this picker from now on. */
+  usePicker(picker: Picker): void {
+    this.#picker = picker;
+    const now = performance.now();
+    this.startTime = now;
+    const tries = this.#u.conf.settings.nextUpstreamTries;
+    if (tries !== 0 && picker.tries > tries) picker.tries = tries;
+    this.#connect(now);
+  }
+
+  /** A peer besides the one at hand may still be asked. */
+  get mayTryAnother(): boolean {
+    return this.#picker!.tries > 1;
+  }
+
+  // nginx: ngx_http_upstream_connect.
+  #connect(now: number): void {
+    this.#u.action = 'connecting to upstream';
+    this.#endAttempt(now);
+    const attempt = new Attempt();
+    attempt.connectTime = -1;
+    attempt.headerTime = -1;
+    attempt.responseTime = -1;
+    this.attempt = attempt;
+    // Most requests make one attempt: an array that grows takes room for many.
+    if (this.attempts === null) this.attempts = [attempt];
+    else this.attempts.push(attempt);
+    this.#attemptStart = now;
+    const picker = this.#picker!;
+    if (this.r.debugging) this.r.log(DEBUG, `get rr peer, try: ${picker.tries}`);
+    const peer = picker.next(this);
+    if (peer !== PICKING) this.#usePeer(peer, now);
+  }
+
+  picked(peer: Peer | null): void {
+    this.#usePeer(peer, performance.now());
+  }
+
+  /** Asks the peer that was chosen; null: none can be asked. */
+  #usePeer(peer: Peer | null, now: number): void {
+    const u = this.#u;
+    const picker = this.#picker!;
+    if (u.done) {
+      if (peer !== null) picker.done(peer, PEER_OK, null);
+      return;
+    }
+    const attempt = this.attempt!;
+    if (peer === null) {
+      attempt.peer = picker.groupName;
+      this.name = picker.groupName;
+      this.unix = false;
+      this.report(ERR, 'no live upstreams');
+      this.next(FT.NOLIVE);
+      return;
+    }
+    this.#peer = peer;
+    this.name = peer.name;
+    this.unix = peer.port === 0;
+    attempt.peer = peer.name;
+    u.reinit();
+    const c = this.#group?.idle?.take(peer.name, u.tls, u.conf);
+    if (c === undefined) {
+      this.#open(peer);
+      return;
+    }
+    this.#reused = true;
+    if (this.r.debugging) this.r.log(DEBUG, `get keepalive peer: using connection to ${peer.name}`);
+    c.requests++;
+    this.connection = c;
+    this.#sendRequest(c, now);
+  }
+
+  /** Opens a connection to a peer. */
+  #open(peer: Peer): void {
+    const u = this.#u;
+    this.#reused = false;
+    if (this.r.debugging) this.r.log(DEBUG, `connect to ${peer.name}`);
+    const local = localAddress(u);
+    const tls = u.tls ? u.conf.tls!.options(u, peer) : undefined;
+    if (tls === null) {
+      u.finalize(500);
+      return;
+    }
+    const connection = connectPeer(peer, this, local, tls);
+    if (tls !== undefined) u.conf.tls!.opened(connection, peer, tls);
+    connection.requests = 1;
+    this.connection = connection;
+    connection.deadline.set(this.#attemptStart, u.conf.settings.connectTimeout);
+  }
+
+  #sendRequest(c: UpstreamConnection, now: number): void {
+    const attempt = this.attempt!;
+    if (attempt.connectTime === -1) attempt.connectTime = now - this.#attemptStart;
+    c.owner = new HeadReader(this.#u);
+    this.#u.sendRequest(c, now);
+  }
+
+  // ---------------------------------------------------------------- the connection, until the request is sent
+
+  connected(c: UpstreamConnection): void {
+    if (!c.tls) return;
+    this.#u.action = 'SSL handshaking to upstream';
+    c.deadline.set(performance.now(), this.#u.conf.settings.connectTimeout);
+  }
+
+  ready(c: UpstreamConnection): void {
+    if (c.tls) {
+      const failure = this.#u.conf.tls!.check(this.#u, c);
+      if (failure !== undefined) {
+        this.report(ERR, failure);
+        this.next(FT.ERROR);
+        return;
+      }
+    }
+    this.#sendRequest(c, performance.now());
+  }
+
+  received(c: UpstreamConnection): void {
+    c.close();
+  }
+
+  ended(): void {
+    this.report(ERR, 'peer closed connection in SSL handshake');
+    this.next(FT.ERROR);
+  }
+
+  failed(c: UpstreamConnection, error: Error): void {
+    if (c.connected) {
+      const { level, message } = handshakeFailure(error);
+      this.report(level, message);
+      this.next(FT.ERROR);
+      return;
+    }
+    const { level, message, fatal } = connectFailure(this.#u, error);
+    this.report(level, message);
+    if (fatal) this.#u.finalize(500);
+    else this.next(FT.ERROR);
+  }
+
+  drained(): void {}
+
+  timedOut(): void {
+    this.next(FT.TIMEOUT);
+  }
+
+  // ---------------------------------------------------------------- what became of it
+
+  /** Logs what went wrong with the attempt at hand, and keeps it for `$error_reason`. */
+  report(level: Level, message: string): void {
+    this.r.log(level, message);
+    this.attempt!.reason = message;
+  }
+
+  /** A response head was read `now`. */
+  headRead(now: number): void {
+    this.attempt!.headerTime = now - this.#attemptStart;
+  }
+
+  /** That head goes to the client. */
+  headAccepted(): void {
+    this.#picker!.headerReceived?.(this.#peer!, this.attempt!);
+  }
+
+  /** An attempt failed: another peer is asked, or the client is told. nginx: ngx_http_upstream_next. */
+  next(failure: number): void {
+    const u = this.#u;
+    const picker = this.#picker!;
+    const attempt = this.attempt!;
+    if (this.r.debugging) this.r.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
+    if (this.#peer !== null) {
+      if (this.connection !== null) attempt.bytesSent = this.connection.sent;
+      picker.done(this.#peer, failure === FT.HTTP_403 || failure === FT.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
+      this.#peer = null;
+    }
+    if (failure === FT.TIMEOUT) {
+      this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
+      attempt.reason = 'upstream timed out';
+    }
+    if (this.#reused && failure === FT.ERROR) picker.tries++;
+    const status = failure === FT.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
+    if (this.r.connection.closed) {
+      u.finalize(CLIENT_CLOSED_REQUEST);
+      return;
+    }
+    attempt.status = status;
+    if (picker.tries === 0 || !mayTryNext(u, failure)) {
+      if (u.conf.cache?.failed(u, failure, false)) return;
+      u.finalize(status);
+      return;
+    }
+    this.#close();
+    this.#connect(u.now());
+  }
+
+  /** The status when there is no peer to ask; a group that waits for its first addresses is not there yet. */
+  #noLiveStatus(): number {
+    const waiting = this.#group?.lazySet;
+    return waiting !== undefined && waiting.peers.length === 0 ? 503 : this.#u.conf.noLiveStatus;
+  }
+
+  #close(): void {
+    const c = this.connection;
+    if (c === null) return;
+    this.connection = null;
+    this.#u.output?.stop();
+    c.close();
+  }
+
+  #endAttempt(now: number): void {
+    const attempt = this.attempt;
+    if (attempt === null || attempt.responseTime !== -1) return;
+    attempt.responseTime = now - this.#attemptStart;
+    if (this.connection !== null) attempt.bytesSent = this.connection.sent;
+  }
+
+  /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */
+  release(now: number, reusable: boolean): void {
+    if (this.#cancelResolve !== null) {
+      this.#cancelResolve();
+      this.#cancelResolve = null;
+    }
+    this.#endAttempt(now);
+    const c = this.connection;
+    const peer = this.#peer;
+    this.connection = null;
+    if (peer !== null) {
+      this.#peer = null;
+      this.#picker!.done(peer, PEER_OK, this.attempt);
+    }
+    if (c === null) return;
+    const kept = reusable && (this.#group?.idle?.put(c, peer?.name ?? '', this.#u.conf, now) ?? false);
+    if (kept && this.r.debugging) this.r.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
+    if (!kept) c.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR, OK } from '../../http/request/codes.js';
+import { sendHeader } from '../../http/request/respond.js';
+import { BodyReader } from './body-reader.js';
+import { Tunnel } from './tunnel.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/**
+ * Sends the head that was read to the client, and hands the connection over to what reads on; `bytes` from `start` to `end`
+ * came behind that head. nginx: ngx_http_upstream_send_response.
+ */
+export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
+  const { r } = u;
+  const { cache } = u.conf;
+  const code = sendHeader(r);
+  if (u.done) return;
+  if (code === ERROR || code > OK) {
+    u.finalize(code);
+    return;
+  }
+  u.headerWasSent();
+  if (!r.requestBodyNoBuffering) u.output!.stop();
+  if (u.upgrade) {
+    cache?.passing(u);
+    upgrade(u, bytes, start, end);
+    return;
+  }
+  if (u.buffering) {
+    cache?.begin(u);
+    if (u.store !== null) u.copyBodyTo(u.store);
+  } else cache?.passing(u);
+  if (r.headerOnly && (!u.buffering || u.tee === null)) {
+    u.finalize(code);
+    return;
+  }
+  if (!u.buffering) {
+    r.limitRate = 0;
+    r.limitRateSet = true;
+    r.flushBody = true;
+  }
+  const reader = new BodyReader(u);
+  u.peer.connection!.owner = reader;
+  u.passOn(reader);
+  reader.start(bytes, start, end);
+}
+
+// nginx: ngx_http_upstream_upgrade.
+function upgrade(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
+  const { r } = u;
+  if (r !== r.main) {
+    u.log(ERR, 'connection upgrade in subrequest');
+    u.finalize(ERROR);
+    return;
+  }
+  r.keepalive = false;
+  u.action = 'proxying upgraded connection';
+  const connection = u.peer.connection!;
+  const tunnel = new Tunnel(u, connection);
+  connection.owner = tunnel;
+  u.passOn(tunnel);
+  tunnel.start(bytes.subarray(start, end));
+}

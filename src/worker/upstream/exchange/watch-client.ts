@@ -1,0 +1,29 @@
+import { INFO } from '../../../shared/log/level.js';
+import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Has the business with backends end when the client leaves, unless the settings say otherwise. */
+export function watchClient(u: UpstreamRequest): void {
+  const { r } = u;
+  if (r !== r.main) {
+    const cleanup = (): void => u.cleanup();
+    r.main.onFinish(cleanup);
+    r.onFinish(() => r.main.forget(cleanup));
+    if (u.conf.settings.ignoreClientAbort && !r.main.headerSent) r.stream.watchClient(r, ignoreClient);
+    return;
+  }
+  const watched = u.store === null && !u.conf.settings.ignoreClientAbort;
+  r.stream.watchClient(r, watched ? () => clientGone(u) : ignoreClient);
+}
+
+// nginx: ngx_http_upstream_check_broken_connection.
+function clientGone(u: UpstreamRequest): void {
+  if (u.done) return;
+  const asking = u.peer.connection !== null;
+  const closing = !u.cacheable && asking;
+  const closed = closing ? ', so upstream connection is closed too' : '';
+  u.log(INFO, `epoll_wait() reported that client prematurely closed connection${closed}`);
+  if (closing || !asking) u.finalize(CLIENT_CLOSED_REQUEST);
+}
+
+function ignoreClient(): void {}
