@@ -9,7 +9,7 @@ import type { Request } from '../../http/request/request.js';
 import { type Context, defineScope } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { sessionZone, statusZone } from '../../tls/sessions.js';
-import { protocolWords, TLS, type TlsSettings, tlsVersionWords, type VerifyMode } from '../../tls/settings.js';
+import { protocolWords, TLS, type TlsSettings, type VerifyMode } from '../../tls/settings.js';
 import { linkServer } from './link.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;

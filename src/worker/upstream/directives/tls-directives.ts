@@ -8,7 +8,7 @@ import type { Context } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { checkOptions } from '../../tls/context.js';
 import { readPasswords, TlsFileError } from '../../tls/pem.js';
-import { protocolWords, TLS, tlsVersionWords } from '../../tls/settings.js';
+import { protocolWords, TLS } from '../../tls/settings.js';
 import type { NamedFile, TlsClientSettings } from '../settings/tls-settings.js';
 import { clientContext } from '../tls/tls-client.js';
 
