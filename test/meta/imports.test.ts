@@ -28,9 +28,9 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/lifecycle.ts',
   ],
   ['worker/http/message', 'worker/resolver/directive', 'worker/upstream/connection', 'worker/upstream/settings', 'worker/main.ts'],
-  ['worker/http/body', 'worker/http/files', 'worker/upstream/group'],
+  ['worker/http/body', 'worker/http/files', 'worker/http/serving', 'worker/http/http2/hpack', 'worker/upstream/group'],
   // The protocols that bring requests in, and the exchange with backends.
-  ['worker/http/http1', 'worker/upstream/exchange'],
+  ['worker/http/http1', 'worker/http/http2', 'worker/upstream/exchange'],
   ['worker/http/listening', 'worker/upstream/tls', 'worker/cache'],
   ['worker/upstream/directives'],
   ['worker/cgi'],

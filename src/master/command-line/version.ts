@@ -9,6 +9,7 @@ export const product = `sluice/${SLUICE_VERSION}`;
 /** The modules beyond nginx's usual ones, by the options that build them into nginx, which certbot and others look for; in nginx's order. */
 const WITH = [
   'ssl',
+  'v2',
   'realip',
   'addition',
   'sub',

@@ -33,7 +33,7 @@ export interface ClientSocket {
   readonly empty: boolean;
   /** A write is under way; `flushed` follows. */
   readonly pending: boolean;
-  /** Begins to read. */
+  /** Begins to read. Another owner may follow the first. */
   start(owner: SocketOwner): void;
   pause(): void;
   resume(): void;

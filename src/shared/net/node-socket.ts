@@ -50,14 +50,16 @@ export class NodeSocket implements ClientSocket {
   }
 
   start(owner: SocketOwner): void {
+    const first = this.#owner === undefined;
     this.#owner = owner;
+    if (!first) return;
     const socket = this.#socket;
     socket.on('drain', this.#onFlushed);
-    socket.on('end', () => owner.clientEnded());
+    socket.on('end', () => this.#owner!.clientEnded());
     socket.on('error', () => {});
-    socket.on('close', () => owner.socketClosed());
-    if (this.#pushed || (this.#tls && readInto(socket, (bytes, length) => owner.received(bytes, length, true)))) return;
-    socket.on('data', (bytes: Buffer) => void owner.received(bytes, bytes.length, false));
+    socket.on('close', () => this.#owner!.socketClosed());
+    if (this.#pushed || (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true)))) return;
+    socket.on('data', (bytes: Buffer) => void this.#owner!.received(bytes, bytes.length, false));
   }
 
   pause(): void {

@@ -119,7 +119,6 @@ export class PlainSocket implements ClientSocket {
     this.#handle.setKeepAlive?.(true, 0);
   }
 
-  /** Another owner may follow the first. */
   start(owner: SocketOwner): void {
     const first = this.#owner === undefined;
     this.#owner = owner;

@@ -67,10 +67,10 @@ export const differenceTables: readonly DifferenceTable[] = [
         when: includes('transparent'),
       },
       {
-        directives: ['http2', 'http2_*', 'http3', 'http3_*', 'quic_*', 'listen'],
-        shown: '`http2`, `http2_*`, `http3`, `http3_*`, `quic_*`, `listen ... http2`, `quic`',
-        note: 'accepted with a warning: clients negotiate HTTP/1.1',
-        when: (args, name) => (name === 'listen' ? includes('http2', 'quic')(args) : args[0]?.toLowerCase() !== 'off'),
+        directives: ['http3', 'http3_*', 'quic_*', 'listen'],
+        shown: '`http3`, `http3_*`, `quic_*`, `listen ... quic`',
+        note: 'accepted with a warning: clients negotiate HTTP/2 or HTTP/1.1',
+        when: (args, name) => (name === 'listen' ? includes('quic')(args) : args[0]?.toLowerCase() !== 'off'),
       },
       {
         directives: ['proxy_http_version'],
@@ -180,8 +180,8 @@ export const differenceTables: readonly DifferenceTable[] = [
         note: 'sluice does not use the PCRE2 library',
       },
       {
-        directives: ['connection_pool_size', 'request_pool_size'],
-        note: 'sluice has no memory pools',
+        directives: ['connection_pool_size', 'request_pool_size', 'http2_pool_size', 'http2_recv_buffer_size', 'http2_streams_index_size'],
+        note: 'sluice has no such pools and tables',
       },
       {
         directives: [

@@ -5,13 +5,15 @@ import { type HandshakeOwner, TlsSocket } from '../../shared/net/tls-socket.js';
 import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../http/request/address-runtime.js';
 import type { ClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
-import { type Choice, choose, PROTOCOLS } from './handshake-choice.js';
+import { type Choice, choose, PROTOCOLS, PROTOCOLS_WITH_HTTP2 } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
 import { sessionFor } from './handshake-server.js';
 import { TlsPeer } from './peer.js';
 
 /** The names of ALPN as they stand in the extension: each behind its length. */
-const WIRE_PROTOCOLS = Buffer.concat(PROTOCOLS.map((name) => Buffer.from([name.length, ...Buffer.from(name)])));
+const onWire = (names: readonly string[]): Buffer => Buffer.concat(names.map((name) => Buffer.from([name.length, ...Buffer.from(name)])));
+const WIRE_PROTOCOLS = onWire(PROTOCOLS);
+const WIRE_PROTOCOLS_WITH_HTTP2 = onWire(PROTOCOLS_WITH_HTTP2);
 
 /** A handshake without node:tls's sockets: what is not configured costs no call of OpenSSL into JavaScript. */
 export class DirectHandshake implements HandshakeOwner, Handshaking {
@@ -42,7 +44,7 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
     this.#hello = hello;
     const handle = plain.release();
     const cipher = cipherMaker()!(handle, choice.context);
-    cipher.setALPNProtocols(WIRE_PROTOCOLS);
+    cipher.setALPNProtocols(choice.http2 ? WIRE_PROTOCOLS_WITH_HTTP2 : WIRE_PROTOCOLS);
     if (choice.verify) cipher.setVerifyMode(true, false);
     const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
     if (response !== undefined) cipher.setOCSPResponse(response);
@@ -80,7 +82,8 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
     const socket = this.#socket as TlsSocket;
     if (maxFragment > 0) socket.limitRecords(maxFragment);
     const peer = new TlsPeer(socket, this.#hello, tls);
-    const accepted: TlsAccepted = { socket, peer, server, serverName };
+    const http2 = this.#choice.http2 && socket.cipher?.getALPNNegotiatedProtocol() === 'h2';
+    const accepted: TlsAccepted = { socket, peer, server, serverName, http2 };
     const rules = tls.statusRules;
     if (rules === undefined || peer.failure !== null || peer.certificate === null) {
       this.#end(accepted);

@@ -11,8 +11,9 @@ import type { ClientHello } from './client-hello.js';
 import { TlsFileError } from './pem.js';
 import type { ServerTls } from './server-tls.js';
 
-/** The names of ALPN. */
+/** The names of ALPN, and the same with that of HTTP/2. nginx: ngx_http_ssl_alpn_select. */
 export const PROTOCOLS = ['http/1.1', 'http/1.0', 'http/0.9'];
+export const PROTOCOLS_WITH_HTTP2: string[] = ['h2', ...PROTOCOLS];
 
 /** A fatal alert of TLS with this description. */
 const alert = (description: number): Buffer => Buffer.from([21, 3, 3, 0, 2, 2, description]);
@@ -32,6 +33,8 @@ export interface Choice {
   readonly context: SecureContext;
   /** The client is asked for a certificate. */
   readonly verify: boolean;
+  /** HTTP/2 is offered. */
+  readonly http2: boolean;
   /** The longest record that is sent, in bytes; 0 where that is as long as can be. */
   readonly maxFragment: number;
 }
@@ -74,6 +77,7 @@ export function choose(
       serverName: asked === undefined ? undefined : host,
       tls,
       context: tls.contextFor(() => requestFor(server)),
+      http2: server.settings.http2 || address.http2,
       verify: (own.ready ? own : tls).settings.verify !== 'off',
       maxFragment: own.settings.bufferSize < MAX_FRAGMENT ? Math.max(512, own.settings.bufferSize) : 0,
     };

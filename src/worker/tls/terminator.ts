@@ -8,7 +8,7 @@ import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure, Tls
 import { type ClientHello, readClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
 import { DirectHandshake } from './direct-handshake.js';
-import { choose, PROTOCOLS } from './handshake-choice.js';
+import { choose, PROTOCOLS, PROTOCOLS_WITH_HTTP2 } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
 import { HandshakeServer } from './handshake-server.js';
 import { type CipherOwner, TlsPeer } from './peer.js';
@@ -111,7 +111,7 @@ class Handshake {
       secureContext: choice.context,
       requestCert: choice.verify,
       rejectUnauthorized: false,
-      ALPNProtocols: PROTOCOLS,
+      ALPNProtocols: choice.http2 ? PROTOCOLS_WITH_HTTP2 : PROTOCOLS,
     });
     events.begin(secured);
     // The socket is half open after that, and node:tls waits on.
@@ -130,7 +130,8 @@ class Handshake {
         },
       };
       const peer = new TlsPeer(owner, hello, tls);
-      const accepted: TlsAccepted = { socket: new NodeSocket(secured, true), peer, server, serverName };
+      const http2 = choice.http2 && secured.alpnProtocol === 'h2';
+      const accepted: TlsAccepted = { socket: new NodeSocket(secured, true), peer, server, serverName, http2 };
       const rules = tls.statusRules;
       if (rules === undefined || peer.failure !== null || peer.certificate === null) {
         this.#end(accepted);

@@ -7,7 +7,7 @@ import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import { asksForCertificates, checkClientCertificate } from '../../tls/request-check.js';
+import { checkClientCertificate } from '../../tls/request-check.js';
 import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
 import type { DebugClients } from '../connection/debug-clients.js';
 import type { Idle } from '../connection/idle-queue.js';
@@ -20,8 +20,10 @@ import { finalize, terminate } from '../request/finalize.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import { Request } from '../request/request.js';
 import { startPhases } from '../request/run-phases.js';
+import { chooseServer } from '../serving/choose-server.js';
+import { takeHead } from '../serving/take-head.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from '../syntax/head-parser.js';
-import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, type RequestHead } from '../syntax/request-head.js';
+import { CONNECTION_KEEP_ALIVE, CONNECTION_UNSET, type RequestHead } from '../syntax/request-head.js';
 import { HTTP_10 } from '../syntax/request-line.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import { Http1Output } from './http1-output.js';
@@ -284,6 +286,7 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     counters.writing++;
     counters.changed();
     takeHead(r, head);
+    r.keepalive = head.connection === CONNECTION_UNSET ? head.version > HTTP_10 : head.connection === CONNECTION_KEEP_ALIVE;
     this.#framing = head.contentLength > 0 || head.chunked ? makeFraming(r) : null;
     if (this.#framing !== null) this.#socket.expectMuch(true);
     r.lingeringClose = this.#framing !== null || head.lingeringClose;
@@ -307,20 +310,9 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
   // HeadOwner: the host is known, so the right server's settings count from here on.
   selectServer(head: RequestHead): number {
     const r = this.#request as Request;
-    let found = this.address.find(head.host, r);
-    if (this.#serverName !== undefined && this.#serverName !== head.host) {
-      found ??= this.address.defaultServer;
-      if (asksForCertificates(found.tls)) {
-        r.log(INFO, 'client attempted to request the server name different from the one that was negotiated');
-        return 421;
-      }
-    }
-    if (found !== undefined && found !== r.server) {
-      r.server = found;
-      r.location = found.root;
-      (this.#parser as HeadParser).limits = found.settings.headLimits;
-    }
-    return 0;
+    const status = chooseServer(r, head.host, this.#serverName);
+    if (this.#parser !== null) this.#parser.limits = r.server.settings.headLimits;
+    return status;
   }
 
   ignoredHeader(_head: RequestHead, line: string): void {
@@ -792,25 +784,6 @@ export class Http1Connection implements HeldConnection, ClientConnection, Client
     this.#socket.closeSoon();
     this.#host.connectionClosed(this);
   }
-}
-
-/** Takes over from the parsed head what the request may change later. */
-function takeHead(r: Request, head: RequestHead): void {
-  r.method = head.method;
-  r.methodBit = head.methodBit;
-  r.httpVersion = head.version === 0 ? HTTP_10 : head.version;
-  r.line = head.line;
-  r.uri = head.uri;
-  r.args = head.args;
-  r.exten = head.exten;
-  r.unparsedUri = head.unparsedUri;
-  r.validUnparsedUri = head.validUnparsedUri;
-  r.schema = head.schema;
-  r.contentLength = head.contentLength;
-  r.chunkedIn = head.chunked;
-  r.requestLength = head.length;
-  if (head.connection === CONNECTION_CLOSE) r.keepalive = false;
-  else r.keepalive = head.connection === CONNECTION_KEEP_ALIVE || head.version > HTTP_10;
 }
 
 function noContext(): LogContext {

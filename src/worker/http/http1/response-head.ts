@@ -1,6 +1,7 @@
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
+import { absoluteLocation } from '../serving/absolute-location.js';
 import { HTTP_11 } from '../syntax/request-line.js';
 
 /**
@@ -86,19 +87,4 @@ function decideFraming(r: Request): void {
     out.contentLength = -1;
     r.chunkedOut = true;
   } else if (out.contentLength === -1) r.keepalive = false;
-}
-
-/** Completes a path with scheme, host and port as `absolute_redirect` and its kin say. */
-function absoluteLocation(r: Request, path: string): string {
-  const settings = r.location.settings;
-  const tls = r.connection.tls !== undefined;
-  let host: string;
-  if (settings.serverNameInRedirect) host = r.server.settings.serverName;
-  else host = r.head.host === '' ? r.connection.localAddress : r.head.host;
-  let port = '';
-  if (settings.portInRedirect) {
-    const local = r.connection.localPort;
-    if (local !== 0 && local !== (tls ? 443 : 80)) port = `:${local}`;
-  }
-  return `${tls ? 'https' : 'http'}://${host}${port}${path}`;
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { ALERT, WARN } from '../../../shared/log/level.js';
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import { takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
@@ -11,11 +11,13 @@ import type { DebugClients } from '../connection/debug-clients.js';
 import { IdleQueue } from '../connection/idle-queue.js';
 import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
+import { Http2Connection } from '../http2/connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
 import type { DescriptorGate } from './descriptor-gate.js';
 import { Opening } from './opening.js';
+import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { TlsOpening } from './tls-opening.js';
 
 const SPARE_PARSERS = 64;
@@ -139,8 +141,40 @@ export class Acceptor implements ConnectionHost {
     opening.start();
   }
 
-  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): Http1Connection {
-    const connection = new Http1Connection(this, socket, address, id, this.#debugClients, opened);
+  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): SocketOwner {
+    if (address.tls === undefined && (address.http2 || address.defaultServer.settings.http2)) {
+      return this.#askProtocol(socket, address, id, opened);
+    }
+    return this.#begin(
+      opened?.tls?.http2
+        ? new Http2Connection(this, socket, address, id, this.#debugClients, opened, false)
+        : new Http1Connection(this, socket, address, id, this.#debugClients, opened),
+    );
+  }
+
+  /** Plain text may be HTTP/1 or HTTP/2. */
+  #askProtocol(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): PrefaceReader {
+    this.counters.waiting++;
+    this.counters.changed();
+    const done: PrefaceDone = (http2, preface) => {
+      this.counters.waiting--;
+      this.#connections.delete(reader);
+      const known: Opened = { tls: undefined, proxyProtocol: undefined, plainOnTls: false, ...opened, deadline: reader.deadline };
+      if (http2) return this.#begin(new Http2Connection(this, socket, address, id, this.#debugClients, known, true));
+      const connection = this.#begin(new Http1Connection(this, socket, address, id, this.#debugClients, known));
+      if (preface.length > 0) connection.received(preface, preface.length, false);
+      return connection;
+    };
+    const reader = new PrefaceReader(socket, address.defaultServer.settings.clientHeaderTimeout, this.idle, done, () => {
+      this.counters.waiting--;
+      this.connectionClosed(reader);
+    });
+    this.#connections.add(reader);
+    reader.start();
+    return reader;
+  }
+
+  #begin<C extends Http1Connection | Http2Connection>(connection: C): C {
     this.#connections.add(connection);
     connection.start();
     return connection;

@@ -54,6 +54,8 @@ export interface TlsAccepted {
   readonly server: ServerRuntime;
   /** The name in the hello, in lower case, when a server answers to it. */
   readonly serverName: string | undefined;
+  /** Client and server agreed on HTTP/2. */
+  readonly http2: boolean;
 }
 
 /** A handshake that failed, in nginx's words. */

@@ -39,6 +39,8 @@ export interface ClientConnection {
 
 /** Takes a request body piece by piece. */
 export interface BodySink {
+  /** How many bytes the client may send ahead of what was taken, where the protocol lets that be said. */
+  readonly room: number;
   /**
    * Bytes `start..end` came, whose memory is used again after the call; `announced` bytes are known to come behind them. Returns false to
    * pause; {@link ClientStream.resumeBody} goes on.

@@ -23,6 +23,12 @@ export interface ServerSettings {
   /** Milliseconds. */
   clientHeaderTimeout: number;
   serverName: string;
+  /** HTTP/2 is spoken with clients that ask for it. */
+  http2: boolean;
+  /** How many requests of one HTTP/2 connection are served at a time. */
+  http2MaxConcurrentStreams: number;
+  /** How much of a body may come on an HTTP/2 stream before somebody reads it, in bytes. */
+  http2BodyPrereadSize: number;
 }
 
 /** A `server {}` as it runs. */

@@ -81,6 +81,8 @@ export class LocationSettings {
   resolverTimeout!: number;
   limitRate: ComplexValue<Request> | undefined = undefined;
   limitRateAfter: ComplexValue<Request> | undefined = undefined;
+  /** The longest piece of a body that is sent in one HTTP/2 frame, in bytes. */
+  http2ChunkSize!: number;
 }
 
 /** A folder for temporary files with nginx's hashed sub-folders. */

@@ -23,6 +23,8 @@ export class RequestBody {
 
 /** Bytes written to the temporary file at once, unless `client_body_buffer_size` is less. */
 const WRITE_SIZE = 64 * 1024;
+/** As much as HTTP/2's windows can be. */
+const MAX_ROOM = 2 ** 31 - 1;
 
 /**
  * Reads the whole request body, then calls `then` once. When the body cannot be read, the request is ended with the
@@ -53,6 +55,8 @@ export function testExpect(r: Request): void {
 }
 
 class BodyCollector implements BodySink {
+  /** What memory has no room for goes to a file. */
+  readonly room = MAX_ROOM;
   readonly #r: Request;
   readonly #body: RequestBody;
   readonly #then: (r: Request) => void;
@@ -147,6 +151,8 @@ class BodyCollector implements BodySink {
   fail(status: number): void {
     if (status === 408 || status === 499)
       this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
+    // Another location may send on what came so far.
+    if (this.#body.file !== undefined && !this.#writeHeld()) return;
     this.#r.finalize(status);
   }
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import { latin1 } from '../../../shared/lib/latin1.js';
+import { duplicateText } from './duplicate-text.js';
 import { HeaderLine, LINE_AGAIN, LINE_HEADER, LINE_INVALID } from './header-line.js';
 import { H, type KnownHeader } from './header-names.js';
 import { type HostParts, validateHost } from './host.js';
@@ -296,7 +297,7 @@ export class HeadParser implements HostParts {
     const head = this.head;
     const slot = known.slot;
     if (head.known[slot] === undefined) head.known[slot] = value;
-    else if (known.unique) return this.#refuseDuplicate(known, value);
+    else if (known.unique) return this.#refuse(400, duplicateText(head, known, value));
 
     if (slot === H.connection) {
       if (value === 'keep-alive') {
@@ -345,17 +346,6 @@ export class HeadParser implements HostParts {
     }
     const status = checkHead(head, this.limits.allowConnect);
     return status === 0 ? HEAD_DONE : status;
-  }
-
-  #refuseDuplicate(known: KnownHeader, value: string): number {
-    const { headers, names } = this.head;
-    const first = names.indexOf(known.lower) * 2;
-    const what = known.slot === H.host ? 'host header' : 'header line';
-    const name = headers[headers.length - 2];
-    return this.#refuse(
-      400,
-      `client sent duplicate ${what}: "${name}: ${value}", previous value: "${headers[first]}: ${headers[first + 1]}"`,
-    );
   }
 
   #refuse(status: number, error: string): number {

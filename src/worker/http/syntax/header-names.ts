@@ -121,6 +121,7 @@ class Entry {
 }
 
 const numbers = new Map<string, number>();
+const inLowerCase = new Map<string, KnownHeader>();
 
 /** The number of each known name, in lower case. */
 export const knownNames: ReadonlyMap<string, number> = numbers;
@@ -140,6 +141,7 @@ function addSpelling(spelling: string, name: string, slot: number, isUnique: boo
   const bucket = bucketOf(bytes.length, bytes[0]!, bytes[bytes.length - 1]!);
   entry.next = buckets[bucket];
   buckets[bucket] = entry;
+  if (name === lower) inLowerCase.set(lower, entry.header);
 }
 
 function add(name: string, slot: number, isUnique: boolean): void {
@@ -170,6 +172,9 @@ export function findKnownHeader(bytes: Uint8Array, start: number, end: number): 
   }
   return undefined;
 }
+
+/** The known header with a name in lower case. */
+export const knownHeaderOf = (lower: string): KnownHeader | undefined => inLowerCase.get(lower);
 
 function same(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   const length = name.length;

@@ -1,78 +1,119 @@
 import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
-import { parseInteger } from '../../../shared/config/slots.js';
+import { accepted, flag, int, parseInteger, size } from '../../../shared/config/slots.js';
+import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { http3Directives, obsolete } from './without-effect.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;
 const LOCATION = In.HTTP | In.SERVER | In.LOCATION;
+/** The longest frame, and the largest window. */
+const MAX_FRAME = 2 ** 24 - 1;
+const MAX_WINDOW = 2 ** 31 - 1;
+/** nginx: NGX_HTTP_V2_STATE_BUFFER_SIZE. */
+const STATE_BUFFER = 16;
+/** nginx: NGX_MIN_POOL_SIZE, NGX_POOL_ALIGNMENT. */
+const MIN_POOL = 112;
+const POOL_ALIGNMENT = 16;
 
-type Check = (node: DirectiveNode, ctx: Context) => void;
+interface ServerConf {
+  http2: boolean;
+  http2MaxConcurrentStreams: number;
+  http2BodyPrereadSize: number;
+}
 
-const anything: Check = () => {};
-const size: Check = (node, ctx) => void (parseSize(node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }));
-const number: Check = (node, ctx) => void parseInteger(node.args[0]!, ctx);
+interface LocationConf {
+  http2ChunkSize: number;
+}
 
-/** A setting of a protocol that is not spoken here. */
-const idle = (where: number, args: 'flag' | 1 | 2, check: Check = anything) => ({
-  in: where,
-  args,
-  set(_conf: object, node: DirectiveNode, ctx: Context): void {
-    if (node.args[0]!.toLowerCase() === 'off' && args === 'flag') return;
-    check(node, ctx);
-    const protocol = node.name.startsWith('http2') ? 'HTTP/2' : 'HTTP/3';
-    ctx.warn(`the "${node.name}" directive has no effect: ${protocol} is not supported yet, clients use HTTP/1.1`);
+const sizeOf = (ctx: Context): number => parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 });
+
+const server = defineScope<ServerConf>({
+  fields: {
+    http2: inherit(false),
+    http2MaxConcurrentStreams: inherit(128),
+    http2BodyPrereadSize: inherit(65536),
   },
-});
-
-/** A directive that newer versions of nginx do without. nginx: ngx_http_v2_obsolete. */
-const obsolete = (where: number, instead?: string, args: 1 | 'flag' = 1) => ({
-  in: where,
-  args,
-  set(_conf: object, node: DirectiveNode, ctx: Context): void {
-    ctx.warn(
-      instead === undefined
-        ? `the "${node.name}" directive is obsolete, ignored`
-        : `the "${node.name}" directive is obsolete, use the "${instead}" directive instead`,
-    );
-  },
-});
-
-const scope = defineScope<object>({
-  fields: {},
   directives: {
-    http2: idle(HTTP_SERVER, 'flag'),
-    http2_recv_buffer_size: idle(In.HTTP, 1, size),
-    http2_pool_size: idle(HTTP_SERVER, 1, size),
-    http2_max_concurrent_streams: idle(HTTP_SERVER, 1, number),
+    http2: { in: HTTP_SERVER, args: 'flag', set: flag('http2') },
+    http2_max_concurrent_streams: { in: HTTP_SERVER, args: 1, set: int('http2MaxConcurrentStreams') },
+    http2_body_preread_size: {
+      in: HTTP_SERVER,
+      args: 1,
+      set(conf: Partial<ServerConf>, node: DirectiveNode, ctx: Context): void {
+        size<'http2BodyPrereadSize', Request>('http2BodyPrereadSize')(conf, node, ctx);
+        if (conf.http2BodyPrereadSize! > MAX_WINDOW) ctx.fail(`the maximum body preread buffer size is ${MAX_WINDOW}`);
+      },
+    },
+    http2_recv_buffer_size: {
+      in: In.HTTP,
+      args: 1,
+      set: accepted((ctx) => {
+        if (sizeOf(ctx) <= STATE_BUFFER) ctx.reject('value is too small');
+      }),
+    },
+    http2_pool_size: {
+      in: HTTP_SERVER,
+      args: 1,
+      set: accepted((ctx) => {
+        const bytes = sizeOf(ctx);
+        if (bytes < MIN_POOL) ctx.fail(`the pool size must be no less than ${MIN_POOL}`);
+        if (bytes % POOL_ALIGNMENT !== 0) ctx.fail(`the pool size must be a multiple of ${POOL_ALIGNMENT}`);
+      }),
+    },
+    http2_streams_index_size: {
+      in: HTTP_SERVER,
+      args: 1,
+      set: accepted((ctx) => {
+        const n = parseInteger(ctx.node.args[0]!, ctx);
+        if (n === 0 || (n & (n - 1)) !== 0) ctx.reject('must be a power of two');
+      }),
+    },
     http2_max_concurrent_pushes: obsolete(HTTP_SERVER),
     http2_max_requests: obsolete(HTTP_SERVER, 'keepalive_requests'),
     http2_max_field_size: obsolete(HTTP_SERVER, 'large_client_header_buffers'),
     http2_max_header_size: obsolete(HTTP_SERVER, 'large_client_header_buffers'),
-    http2_body_preread_size: idle(HTTP_SERVER, 1, size),
-    http2_streams_index_size: idle(HTTP_SERVER, 1, number),
     http2_recv_timeout: obsolete(HTTP_SERVER, 'client_header_timeout'),
     http2_idle_timeout: obsolete(HTTP_SERVER, 'keepalive_timeout'),
-    http2_chunk_size: idle(LOCATION, 1, size),
-    http2_push_preload: obsolete(LOCATION, undefined, 'flag'),
-    http2_push: obsolete(LOCATION),
-    http3: idle(HTTP_SERVER, 'flag'),
-    http3_hq: idle(HTTP_SERVER, 'flag'),
-    http3_max_concurrent_streams: idle(HTTP_SERVER, 1, number),
-    http3_stream_buffer_size: idle(HTTP_SERVER, 1, size),
-    quic_retry: idle(HTTP_SERVER, 'flag'),
-    quic_gso: idle(HTTP_SERVER, 'flag'),
-    quic_host_key: idle(HTTP_SERVER, 1),
-    quic_active_connection_id_limit: idle(HTTP_SERVER, 1, number),
+    ...http3Directives,
   },
 });
 
-/** The directives of HTTP/2 and HTTP/3: checked, and answered with a warning that clients get HTTP/1.1. */
+const location = defineScope<LocationConf>({
+  fields: { http2ChunkSize: inherit(8 * 1024) },
+  directives: {
+    http2_chunk_size: {
+      in: LOCATION,
+      args: 1,
+      set(conf: Partial<LocationConf>, node: DirectiveNode, ctx: Context): void {
+        size<'http2ChunkSize', Request>('http2ChunkSize')(conf, node, ctx);
+        if (conf.http2ChunkSize === 0) ctx.fail('the http2 chunk size cannot be zero');
+        conf.http2ChunkSize = Math.min(conf.http2ChunkSize!, MAX_FRAME);
+      },
+    },
+    http2_push_preload: obsolete(LOCATION, undefined, 'flag'),
+    http2_push: obsolete(LOCATION),
+  },
+});
+
+/** HTTP/2 for clients: its directives and `$http2`. nginx: ngx_http_v2_module. The protocol itself is in `worker/http2`. */
 export const http2Module = defineModule({
   name: 'http2',
-  location: scope,
+  server,
+  location,
   variables: [
-    { name: 'http2', get: () => undefined },
+    {
+      name: 'http2',
+      get: (r) => (r.httpVersion < 2000 || r.httpVersion >= 3000 ? undefined : r.connection.tls === undefined ? 'h2c' : 'h2'),
+    },
     { name: 'http3', get: () => undefined },
   ],
+  installServer(conf, server) {
+    Object.assign(server.settings, conf);
+  },
+  installLocation(conf, location) {
+    location.settings.http2ChunkSize = conf.http2ChunkSize;
+  },
 });

@@ -80,10 +80,10 @@ export function parseListen(node: DirectiveNode, ctx: Context): Listen {
     if (option === 'default_server' || option === 'default') defaultServer = true;
     else if (option === 'ssl') ssl = true;
     else if (option === 'http2') {
-      ctx.warn('the "http2" parameter has no effect: HTTP/2 is not supported yet, clients use HTTP/1.1', { arg: i });
+      ctx.warn('the "listen ... http2" directive is deprecated, use the "http2" directive instead', { arg: i });
       http2 = true;
     } else if (option === 'quic') {
-      ctx.warn('the "quic" parameter has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1', { arg: i });
+      ctx.warn('the "quic" parameter has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1 or HTTP/2', { arg: i });
       quic = true;
     } else if (option === 'proxy_protocol') proxyProtocol = true;
     else if (option === 'bind') bind = true;

@@ -44,12 +44,14 @@ export class BodyRelay implements RequestSender, BodySink {
   #blocked = false;
   #stopped = false;
   #lastSent = false;
+  readonly room: number;
   /** The client has sent all of it. */
   complete = false;
   received = 0;
 
   constructor(u: UpstreamRequest) {
     this.#u = u;
+    this.room = u.r.location.settings.clientBodyBufferSize;
   }
 
   /** The connection to use from now on. */

@@ -1,5 +1,5 @@
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
-import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from './chunked-body.js';
+import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from '../../http/syntax/chunked-body.js';
 import type { HeaderKinds } from './header-kinds.js';
 import { type HeadProgress, type Reporter, readHttp1Head, readTrailers } from './http1-head.js';
 import type { UpstreamHead } from './upstream-head.js';

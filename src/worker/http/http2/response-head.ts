@@ -1,0 +1,123 @@
+import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
+import type { Request } from '../request/request.js';
+import { absoluteLocation } from '../serving/absolute-location.js';
+import { HpackEncoder, KEEP, type NameCode, nameCode } from './hpack/encoder.js';
+import type { Output } from './output.js';
+import { frameSection } from './output.js';
+import { FRAME_HEAD } from './protocol.js';
+
+const STATUS = nameCode(':status', KEEP.ALWAYS);
+const SERVER = nameCode('server', KEEP.ALWAYS);
+const DATE = nameCode('date', KEEP.ALWAYS);
+const CONTENT_TYPE = nameCode('content-type', KEEP.ALWAYS);
+const CONTENT_LENGTH = nameCode('content-length');
+const LAST_MODIFIED = nameCode('last-modified');
+const LOCATION = nameCode('location');
+const VARY = nameCode('vary', KEEP.ALWAYS);
+
+/** The statuses that have an index of their own. */
+const statusIndex: ReadonlyMap<number, number> = new Map([200, 204, 206, 304, 400, 404, 500].map((status, i) => [status, 8 + i]));
+
+/** Fields of HTTP/1 that say how it is framed and kept: they mean nothing here (RFC 9113, 8.2.2). */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+
+/** Writes header sections of one connection into its output. nginx: ngx_http_v2_header_filter. */
+export class HeadWriter {
+  readonly #output: Output;
+  readonly encoder = new HpackEncoder();
+  /** The longest frame that the client takes. */
+  longest: number;
+  #bytes!: Buffer;
+  #start = 0;
+  #at = 0;
+
+  constructor(output: Output, longest: number) {
+    this.#output = output;
+    this.longest = longest;
+  }
+
+  /** Writes the head of a response; `flags` are those of its frame. Returns how many bytes were added. */
+  response(r: Request, flags: number, id: number): number {
+    const out = r.out;
+    const settings = r.location.settings;
+    this.#begin();
+    this.#status(out.status);
+    if (out.server === undefined && !out.omitServer) this.#field(SERVER, settings.serverTokens.eval(r));
+    if (out.date === undefined && !out.omitDate) this.#field(DATE, currentHttpDate());
+    if (out.contentType !== '') this.#field(CONTENT_TYPE, out.contentTypeLine);
+    if (out.contentLength >= 0) this.#field(CONTENT_LENGTH, String(out.contentLength));
+    if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
+      this.#field(LAST_MODIFIED, out.lastModifiedDate ?? httpDate(out.lastModified * 1000));
+    }
+    const { location } = out;
+    if (location !== undefined && location.charCodeAt(0) === 47 && settings.absoluteRedirect) {
+      this.#field(LOCATION, absoluteLocation(r, location));
+    } else if (location !== undefined) this.#field(LOCATION, location);
+    if (r.gzipVary && settings.gzip.vary) this.#field(VARY, 'Accept-Encoding');
+    const { list } = out;
+    for (let i = 0; i < list.length; i++) {
+      const { name, value } = list[i]!;
+      if (name === '') continue;
+      const code = nameCode(name);
+      if (code !== LOCATION && !CONNECTION_FIELDS.has(code.text)) this.#field(code, value);
+    }
+    return this.#end(flags, id);
+  }
+
+  /** Writes a head of status 1xx. */
+  informational(status: number, fields: readonly string[], id: number): number {
+    this.#begin();
+    this.#status(status);
+    this.#fields(fields);
+    return this.#end(0, id);
+  }
+
+  /** Writes the fields behind a body, names and values by turns. */
+  trailers(fields: readonly string[], flags: number, id: number): number {
+    this.#begin();
+    this.#fields(fields);
+    return this.#end(flags, id);
+  }
+
+  #fields(fields: readonly string[]): void {
+    for (let i = 0; i < fields.length; i += 2) {
+      const code = nameCode(fields[i]!);
+      if (!CONNECTION_FIELDS.has(code.text)) this.#field(code, fields[i + 1]!);
+    }
+  }
+
+  #begin(): void {
+    this.#bytes = this.#output.room(FRAME_HEAD + HpackEncoder.beginRoom);
+    this.#start = this.#output.length;
+    this.#at = this.encoder.begin(this.#bytes, this.#start + FRAME_HEAD);
+  }
+
+  #status(status: number): void {
+    const index = statusIndex.get(status);
+    if (index === undefined) this.#field(STATUS, String(status).padStart(3, '0'));
+    else {
+      this.#room(1);
+      this.#at = this.encoder.indexed(this.#bytes, this.#at, index);
+    }
+  }
+
+  #field(code: NameCode, value: string): void {
+    this.#room(HpackEncoder.room(code, value));
+    this.#at = this.encoder.field(this.#bytes, this.#at, code, value);
+  }
+
+  #room(size: number): void {
+    if (this.#bytes.length - this.#at >= size) return;
+    this.#output.length = this.#at;
+    this.#bytes = this.#output.room(size);
+  }
+
+  #end(flags: number, id: number): number {
+    const size = this.#at - this.#start - FRAME_HEAD;
+    const more = Math.ceil(size / this.longest) - 1;
+    if (more > 0) this.#room(more * FRAME_HEAD);
+    const end = frameSection(this.#bytes, this.#start, size, this.longest, flags, id);
+    this.#output.length = end;
+    return end - this.#start;
+  }
+}

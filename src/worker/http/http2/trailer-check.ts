@@ -1,0 +1,11 @@
+import type { FieldSink } from './hpack/decoder.js';
+import { FIELD, type Field, NAME } from './hpack/field.js';
+
+/** Looks at the fields behind a body, which nobody wants: whether they may stand there. */
+export class TrailerCheck implements FieldSink {
+  malformed = false;
+
+  field({ name, broken }: Field): void {
+    if (name.kind >= FIELD.METHOD || name.state === NAME.REFUSED || broken) this.malformed = true;
+  }
+}
