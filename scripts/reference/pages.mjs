@@ -51,7 +51,7 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
     const difference = differenceOf(name, []);
     const lines = [
       `## ${name}\n`,
-      '```nginx',
+      '```',
       ...text.syntax,
       '```\n',
       `Default: ${text.initial === '' || text.initial === '-' ? 'none' : `\`${text.initial}\``}. Context: ${contexts}.\n`,

@@ -3,44 +3,20 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import t from 'tap';
 import { certs } from '../support/certs.js';
 import { makePrefix } from '../support/prefix.js';
-import { runCli } from '../support/run-cli.js';
+import { blocksOf, shippedPrefix, tested } from './doc-pages.js';
 import { root } from './source-files.js';
 
 const folder = `${root}docs/guides/`;
 const guides = readdirSync(folder).filter((name) => name.endsWith('.md'));
 
-/** The configurations of a guide, without the indentation of a list that they stand in. */
-function blocksOf(guide: string): string[] {
-  const blocks = [...readFileSync(folder + guide, 'utf8').matchAll(/^( *)```nginx\n([\s\S]*?)^ *```$/gm)];
-  return blocks.map(([, indent = '', block = '']) => block.replaceAll(`\n${indent}`, '\n'));
-}
-
-/** The text with ports, certificates and the system's folders replaced by what a test may use. */
-function moved(text: string, dir: string): string {
-  const { rsa } = certs();
-  return text
-    .replace(/^( *listen +)([^ ;]+)/gm, (_, listen, address) => `${listen}unix:${dir}/${address.replace(/\W/g, '_')}`)
-    .replaceAll(/\/etc\/ssl\/[\w./-]+\.pem/g, rsa.cert)
-    .replaceAll(/\/etc\/ssl\/[\w./-]+\.key/g, rsa.key)
-    .replaceAll(/\/(var\/log|var\/cache|run)\/sluice/g, `${dir}/var`)
-    .replace(/^user .*\n/m, '');
-}
-
 for (const guide of guides.filter((name) => name !== 'README.md')) {
   t.test(guide, async (t) => {
-    const { dir, write } = await makePrefix(t);
-    mkdirSync(`${dir}/var`);
-    const copied = spawnSync('sh', [
-      '-c',
-      `cp -R ${root}conf/mime.types ${root}conf/snippets ${root}conf/*_params ${root}conf/fastcgi.conf ${dir}`,
-    ]);
-    t.equal(copied.status, 0);
-    const blocks = blocksOf(guide);
+    const prefix = await shippedPrefix(t);
+    const blocks = blocksOf(`docs/guides/${guide}`, 'nginx');
     t.ok(blocks.length > 0, 'it has a configuration');
     for (const block of blocks) {
       const whole = /^http \{/m.test(block) ? block : `events {}\nhttp {\ninclude mime.types;\naccess_log off;\n${block}\n}\n`;
-      await write('sluice.conf', moved(whole, dir));
-      const { code, stderr } = await runCli(['-t', '-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'stderr']);
+      const { code, stderr } = await tested(prefix, whole);
       t.equal(code, 0, stderr);
       t.notMatch(stderr.replaceAll(/.*does not cover the server name.*\n/g, ''), /\[warn\]/, 'without a warning');
     }
@@ -110,3 +86,19 @@ t.test('from-nginx.md: the copy for a trial has ports and a pid file of its own'
   t.match(readFileSync(`${dir}/trial/nginx.conf`, 'utf8'), `include ${dir}/trial/sites/*.conf;\n`);
   t.match(readFileSync(`${dir}/site.conf`, 'utf8'), 'listen 80 default_server;', 'the original stays');
 });
+
+for (const guide of ['from-apache.md', 'from-caddy.md']) {
+  t.test(`${guide}: what stands in the last column of its table`, async (t) => {
+    const prefix = await shippedPrefix(t);
+    const cells = [...readFileSync(folder + guide, 'utf8').matchAll(/^\|.* \| `([^`]+)` \|$/gm)].map(([, cell = '']) =>
+      cell.replaceAll('\\|', '|'),
+    );
+    t.ok(cells.length > 20);
+    const { rsa } = certs();
+    const text = (cell: string): string =>
+      /^ssl_verify_client/.test(cell) ? cell.replace('/etc/ssl/ca.pem', rsa.cert) : cell.replace('app.example.com', '127.0.0.1');
+    const servers = cells.map((cell, n) => `server { listen unix:${prefix.dir}/cell${n};\n${text(cell)} }`);
+    const { code, stderr } = await tested(prefix, `events {}\nhttp {\ninclude mime.types;\naccess_log off;\n${servers.join('\n')}\n}\n`);
+    t.equal(code, 0, stderr);
+  });
+}

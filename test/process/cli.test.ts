@@ -131,6 +131,16 @@ t.test('a file that is missing', async (t) => {
   });
 });
 
+t.test('without -p, -c finds a file of the current directory', { skip: againstNginx }, async (t) => {
+  const { dir } = await makePrefix(t, { 'here.conf': httpConf('', 'pid %%DIR%%/x.pid;'), 'p/logs/README': '' });
+  const found = await runCli(['-t', '-c', 'here.conf'], { cwd: dir });
+  t.equal(found.code, 0, found.stderr);
+  t.match(found.stderr, `the configuration file ${dir}/here.conf syntax is ok`);
+  const elsewhere = await runCli(['-t', '-p', `${dir}/p/`, '-c', 'here.conf'], { cwd: dir });
+  t.equal(elsewhere.code, 1);
+  t.match(elsewhere.stderr, `open() "${dir}/p/here.conf" failed`);
+});
+
 t.test('an error log that cannot be opened is told', async (t) => {
   const { dir } = await makePrefix(t, { 'sluice.conf': `error_log ${'%%DIR%%'}/e.log; pid ${'%%DIR%%'}/x.pid; events {}` });
   const result = await runCli(['-t', '-p', dir, '-c', 'sluice.conf', '-e', 'none/error.log']);

@@ -78,6 +78,26 @@ t.test('sluice proxy puts the server in front of an application', async (t) => {
   t.match(origin.requests[0]!.header('x-forwarded-proto'), 'http');
 });
 
+t.test('sluice proxy passes events on as they come', async (t) => {
+  const { dir, env } = await site(t);
+  const port = await portOf(t);
+  let end = (): void => undefined;
+  const application = createHttpServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: 1\n\n');
+    end = () => response.end();
+  });
+  await new Promise<void>((ready) => application.listen(0, '127.0.0.1', ready));
+  t.teardown(() => application.close());
+  const target = String((application.address() as { port: number }).port);
+  const server = startForeground(t, command, [...first, 'proxy', target, '--port', String(port)], { cwd: dir, env });
+  const [, url] = await server.until(/^sluice: serving \d+ on (http:\S+) /m);
+  const { body } = await fetch(url!);
+  // The response has not ended, and does not until the event was seen.
+  const { value } = await body!.getReader().read();
+  t.equal(Buffer.from(value!).toString(), 'data: 1\n\n');
+  end();
+});
+
 t.test('sluice proxy finds an application that listens on ::1 alone, and one that comes later', async (t) => {
   const { dir, env } = await site(t);
   const six = createServer();

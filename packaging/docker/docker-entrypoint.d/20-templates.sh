@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes configuration files from templates: ${NAME} and $NAME become the value of the environment's variable NAME. What is no
-# variable of the environment stays, so that $uri and the like are left to the server.
+# Writes configuration files from templates. It replaces ${NAME} and $NAME by the environment variable NAME. Names that are
+# no environment variables, such as $uri, stay for the server.
 #
-#   SLUICE_ENVSUBST_TEMPLATE_DIR     where templates are     /etc/sluice/templates
-#   SLUICE_ENVSUBST_TEMPLATE_SUFFIX  how their names end     .template
-#   SLUICE_ENVSUBST_OUTPUT_DIR       where results go        /etc/sluice/conf.d
-#   SLUICE_ENVSUBST_FILTER           only names that match this regular expression
+#   SLUICE_ENVSUBST_TEMPLATE_DIR     folder of templates     /etc/sluice/templates
+#   SLUICE_ENVSUBST_TEMPLATE_SUFFIX  end of their names      .template
+#   SLUICE_ENVSUBST_OUTPUT_DIR       folder of results       /etc/sluice/conf.d
+#   SLUICE_ENVSUBST_FILTER           replace only names that match this regular expression
 set -e
 
 templates=${SLUICE_ENVSUBST_TEMPLATE_DIR:-/etc/sluice/templates}

@@ -39,7 +39,7 @@ export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals
   const places = defaultPlaces(line.prefix !== undefined);
   const given = line.prefix ?? places.prefix;
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
-  const entry = fullPath(line.conf ?? places.conf, prefix);
+  const entry = entryPath(line, places.conf, prefix);
   return {
     entry,
     prefix,
@@ -51,4 +51,18 @@ export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals
   };
 }
 
-const fullPath = (path: string, prefix: string): string => (path.startsWith('/') ? path : prefix + path);
+/**
+ * The main configuration file. A relative one starts from the prefix, as in nginx. Without `-p` that is a folder which users of an npm package
+ * have never seen, so what is not there is looked for in the current directory.
+ */
+function entryPath({ prefix: ownPrefix, conf }: Pick<CommandLine, 'prefix' | 'conf'>, byDefault: string, prefix: string): string {
+  const path = conf ?? byDefault;
+  if (path.startsWith('/')) return path;
+  if (conf !== undefined && ownPrefix === undefined && !exists(prefix + conf)) {
+    const here = `${byteText(process.cwd())}/${conf}`;
+    if (exists(here)) return here;
+  }
+  return prefix + path;
+}
+
+const exists = (path: string): boolean => existsSync(Buffer.from(path, 'latin1'));

@@ -39,7 +39,7 @@ export function directoryConfiguration(options: DirectoryOptions): string {
             ${fallback}
 ${options.spa ? '' : '            # A page with the names of files where there is no index.html.\n            autoindex on;\n'}        }
 
-        # .git, .env and the like are nobody's business; certificates are issued by /.well-known/.
+        # Hides .git, .env and the like, but not /.well-known/, which the issuers of certificates read.
         location ~ /\\.(?!well-known/) {
             return 404;
         }
@@ -53,7 +53,7 @@ export function proxyConfiguration(options: ProxyOptions): string {
   const tls = scheme === 'https';
   return whole(
     options,
-    `        # Uploads may be as large as the application takes them.
+    `        # The application decides how large uploads may be.
         client_max_body_size 0;
 
         location / {
@@ -67,12 +67,15 @@ ${tls ? `            proxy_ssl_server_name on;\n            proxy_ssl_name      
             proxy_set_header Upgrade    $http_upgrade;
             proxy_set_header Connection $connection_upgrade;
             proxy_read_timeout 1h;
+
+            # Pass every piece of a response on at once, as server-sent events need it.
+            proxy_buffering    off;
         }
 `,
     `    upstream application {
 ${servers.map((server) => `        server ${server};\n`).join('')}    }
 
-    # An empty header is not sent: connections to the application are kept.
+    # An empty Connection header is not sent, so that connections to the application are kept.
     map $http_upgrade $connection_upgrade {
         default upgrade;
         ''      '';
@@ -87,9 +90,9 @@ function whole({ host = '127.0.0.1', port = 8080, log = false, types }: ServePla
   const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `# Made by sluice. Test it with \`sluice -t -c FILE\`, serve it with \`sluice -c FILE\`.
 
-# nginx's defaults: connections to applications are HTTP/1.1 and kept.
+# Use nginx's defaults: sluice speaks HTTP/1.1 to the application, and keeps connections.
 nginx_compatibility on;
-worker_processes    1;      # auto: one a core
+worker_processes    1;      # auto: one for each core
 
 events {
     worker_connections 1024;
@@ -111,7 +114,6 @@ ${http}    server {
         listen     ${address}:${port};
 ${server}    }
 
-    # Media types by the ends of names.
 ${types.trim().replaceAll(/^(?=.)/gm, '    ')}
 }
 `;

@@ -45,25 +45,25 @@ export const differenceTables: readonly DifferenceTable[] = [
     rows: [
       {
         directives: ['worker_cpu_affinity', 'worker_rlimit_nofile', 'worker_rlimit_core'],
-        note: "done by the system's own `taskset` and `prlimit` where they are installed, else a warning",
+        note: "sluice calls the system's `taskset` and `prlimit` if they are installed; otherwise it warns",
       },
       {
         directives: ['use'],
-        note: '`epoll`, `poll` and `select` are accepted, other names refused; Node chooses by itself',
+        note: 'Node chooses the method; `epoll`, `poll` and `select` are accepted, other names refused',
         when: (args) => !['epoll', 'poll', 'select'].includes(args[0] ?? ''),
       },
       {
         directives: ['load_module'],
-        note: 'nothing is loaded: a module that is built in, or that nothing in the configuration uses, is accepted with a warning, another one is refused',
+        note: 'nothing is loaded: a module that is built in, or that the configuration does not use, is accepted with a warning; others are refused',
       },
       {
         directives: ['ssl_engine'],
-        note: 'refused: nothing is loaded into the server',
+        note: 'refused: sluice loads no engines',
       },
       {
         directives: ['proxy_bind'],
         shown: '`proxy_bind ... transparent`',
-        note: "refused, with nginx's message for systems that lack it",
+        note: "refused, with nginx's message for systems without it",
         when: includes('transparent'),
       },
       {
@@ -81,7 +81,7 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['listen'],
         shown: '`listen ... reuseport`, `deferred`, `rcvbuf`, `sndbuf`, `fastopen`',
-        note: 'checked and of no effect, with a warning: all workers accept from one socket, and Node cannot set these options of it',
+        note: 'checked, without effect, with a warning: all workers accept from one socket, and Node cannot set these options',
         when: (args) => args.some((arg) => /^(?:reuseport|deferred)$|^(?:rcvbuf|sndbuf|fastopen)=/.test(arg)),
       },
     ],
@@ -104,21 +104,21 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['ssl_protocols'],
         shown: '`ssl_protocols SSLv2`, `SSLv3`',
-        note: 'accepted; no current OpenSSL speaks them',
+        note: 'accepted, but OpenSSL no longer supports them',
         when: includes('SSLv2', 'SSLv3'),
       },
       {
         directives: ['ssl_conf_command'],
-        note: '`MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms` and the common names of `Options`; others are refused',
+        note: 'accepted: `MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms` and the common names of `Options`; others are refused',
       },
       {
         directives: ['ssl_trusted_certificate'],
-        note: 'the names of its certificates are sent to clients too when client certificates are asked for: whatever Node hands to OpenSSL for checking (`ca`), it also puts on the list that clients see, and OpenSSL can only leave out the whole list, which in TLS 1.3 is malformed then',
+        note: 'when sluice asks clients for certificates, it also sends the names of these certificates: Node sends every name that it checks against',
       },
       {
         directives: ['ssl_session_ticket_key'],
         shown: '`ssl_session_ticket_key` with 80 bytes',
-        note: "works and rotates among sluice's own servers, but tickets are encrypted with AES-128, so that they cannot be shared with nginx; files of 48 bytes can",
+        note: 'tickets are encrypted with AES-128, so they can be shared among sluice servers, but not with nginx; files of 48 bytes can be shared with nginx',
       },
       {
         directives: [],
@@ -133,19 +133,19 @@ export const differenceTables: readonly DifferenceTable[] = [
     rows: [
       {
         directives: ['multi_accept', 'accept_mutex', 'accept_mutex_delay', 'worker_aio_requests', 'timer_resolution', 'debug_points'],
-        note: "nginx's event loop; here it is Node's",
+        note: "they tune nginx's event loop; sluice uses Node's",
       },
       {
         directives: ['thread_pool', 'aio_write', 'read_ahead', 'directio_alignment', 'tcp_nopush'],
-        note: 'how files and sockets are read and written; `sendfile`, `directio` and `output_buffers` only say in which pieces a file is read',
+        note: 'they tune how nginx reads files and writes to sockets; `sendfile`, `directio` and `output_buffers` only set the size of the pieces in which sluice reads a file',
       },
       {
         directives: ['open_file_cache_events'],
-        note: "nginx's kernel events for open files (kqueue)",
+        note: 'the kernel events for open files (kqueue) are not available in Node',
       },
       {
         directives: ['tcp_nodelay', 'postpone_output', 'send_lowat', 'proxy_send_lowat', 'fastcgi_send_lowat'],
-        note: 'small pieces are put together before they are written, and nothing waits in the kernel: TCP_NODELAY is always on',
+        note: 'sluice joins small pieces before it writes them, and TCP_NODELAY is always on',
       },
       {
         directives: [
@@ -158,11 +158,11 @@ export const differenceTables: readonly DifferenceTable[] = [
           'uwsgi_socket_rcvbuf',
           'uwsgi_socket_sndbuf',
         ],
-        note: "Node cannot set the size of a TCP socket's buffers",
+        note: "Node cannot set the sizes of a TCP socket's buffers",
       },
       {
         directives: ['client_body_in_single_buffer'],
-        note: 'a body in memory always is one buffer when it is looked at',
+        note: 'a body in memory is always one buffer',
       },
       {
         directives: [
@@ -173,15 +173,15 @@ export const differenceTables: readonly DifferenceTable[] = [
           'ssi_ignore_recycled_buffers',
           'ssi_min_file_chunk',
         ],
-        note: "how nginx's filters use their buffers",
+        note: "they tune the buffers of nginx's filters",
       },
       {
         directives: ['pcre_jit'],
-        note: 'see "Regular expressions"',
+        note: 'sluice does not use the PCRE2 library',
       },
       {
         directives: ['connection_pool_size', 'request_pool_size', 'http2_pool_size', 'http2_recv_buffer_size', 'http2_streams_index_size'],
-        note: "nginx's own memory pools and tables",
+        note: 'sluice has no such pools and tables',
       },
       {
         directives: [
@@ -198,7 +198,7 @@ export const differenceTables: readonly DifferenceTable[] = [
           'proxy_headers_hash_max_size',
           'proxy_headers_hash_bucket_size',
         ],
-        note: "nginx's own hash tables; these look-ups need no such sizes",
+        note: 'the hash tables of sluice size themselves',
       },
     ],
   },

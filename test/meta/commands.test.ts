@@ -1,0 +1,58 @@
+// Every command line `sluice ...` on the pages names options and commands that there are. Harmless ones are run.
+import t from 'tap';
+import { parseCommandLine } from '../../src/master/command-line/cli.js';
+import { runCli } from '../support/run-cli.js';
+import { blocksOf, pages } from './doc-pages.js';
+
+/** Commands of which only the form is checked, and why they are not run. */
+const NOT_RUN: readonly [RegExp, string][] = [
+  [/^(run|proxy|serve|\.\/\S+)\b/, 'serves until it is ended; test/process/serve-command.test.ts runs it'],
+  [/^(status|cache)\b/, 'needs a running server; test/process/commands.test.ts and test/modules/cache.test.ts run it'],
+  [/^migrate\b/, 'reads a configuration of nginx; test/process/migrate.test.ts runs it'],
+  [/^-/, 'starts, tests or signals the installed server; test/process/cli.test.ts runs it'],
+];
+
+/** The command lines of a block of shell text, without comments and what they are piped into. */
+function commandsOf(page: string): string[][] {
+  const lines = blocksOf(page, 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'));
+  return lines.flatMap((line) => {
+    const [, rest] = /^(?:npx )?sluice +(.*?)(?: +#.*| *[|>].*)?$/.exec(line.trim()) ?? [];
+    return rest === undefined ? [] : [[...rest.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')];
+  });
+}
+
+const optionsOf = new Map<string, Promise<string>>();
+/** The help of a command, with all its options. */
+function help(command: string): Promise<string> {
+  const known = optionsOf.get(command) ?? runCli(['help', command]).then(({ stdout }) => stdout);
+  optionsOf.set(command, known);
+  return known;
+}
+
+let seen = 0;
+for (const page of pages) {
+  const commands = commandsOf(page);
+  if (commands.length === 0) continue;
+  t.test(page, async (t) => {
+    for (const args of commands) {
+      const line = `sluice ${args.join(' ')}`;
+      seen++;
+      const [first = ''] = args;
+      if (first.startsWith('-')) {
+        t.doesNotThrow(() => parseCommandLine(args), line);
+      } else if (!['help', 'completion'].includes(first)) {
+        const command = ['proxy', 'run', 'status', 'migrate', 'cache'].includes(first) ? first : 'serve';
+        const text = await help(command);
+        for (const option of args.slice(1).filter((arg) => arg.startsWith('-'))) {
+          t.match(text, new RegExp(`(^|[ ,])${option.replace(/=.*/, '')}[ ,]`, 'm'), `${line}: ${option}`);
+        }
+      }
+      if (!NOT_RUN.some(([form]) => form.test(args.join(' '))) || args.includes('--print-config')) {
+        const { code, stderr } = await runCli(args.map((arg) => (arg === './public' ? '.' : arg)));
+        t.equal(code, 0, `${line}: ${stderr}`);
+      }
+    }
+  });
+}
+
+t.test('there are command lines', async (t) => t.ok(seen > 10, `${seen}`));

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import type { Test } from 'tap';
+import { certs } from '../support/certs.js';
+import { makePrefix, type Prefix } from '../support/prefix.js';
+import { type CliResult, runCli } from '../support/run-cli.js';
+import { filesBelow, root } from './source-files.js';
+
+/** Every page that users read: paths relative to the repository. */
+export const pages: readonly string[] = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((page) => existsSync(root + page)),
+  ...filesBelow('docs', '.md').map((page) => `docs/${page}`),
+];
+
+/** The fenced blocks of one language on a page, without the indentation of a list that they stand in. */
+export function blocksOf(page: string, language: string): string[] {
+  const fence = new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm');
+  return [...readFileSync(root + page, 'utf8').matchAll(fence)].map(([, indent = '', block = '']) =>
+    indent === '' ? block : block.replace(new RegExp(`^${indent}`, 'gm'), ''),
+  );
+}
+
+/** A configuration with its ports, certificates, users and folders of the system replaced by what a test may use. */
+export function moved(text: string, dir: string): string {
+  const { rsa } = certs();
+  return text
+    .replace(/^( *listen +)([^ ;]+)/gm, (_, listen, address) => `${listen}unix:${dir}/${address.replace(/\W/g, '_')}`)
+    .replaceAll(/\/etc\/ssl\/[\w./-]+\.(pem|crt)/g, rsa.cert)
+    .replaceAll(/\/etc\/ssl\/[\w./-]+\.key/g, rsa.key)
+    .replaceAll(/\/(var\/log|var\/cache|run)\/sluice/g, `${dir}/var`)
+    .replace(/^user .*\n/m, '');
+}
+
+/** A prefix with the shipped files that configurations include. */
+export async function shippedPrefix(t: Test): Promise<Prefix> {
+  const prefix = await makePrefix(t);
+  mkdirSync(`${prefix.dir}/var`);
+  const copying = `cp -R ${root}conf/mime.types ${root}conf/snippets ${root}conf/*_params ${root}conf/fastcgi.conf ${prefix.dir}`;
+  const { status, stderr } = spawnSync('sh', ['-c', copying], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return prefix;
+}
+
+/** What `-t` says of a configuration. */
+export async function tested({ dir, write }: Prefix, text: string): Promise<CliResult> {
+  await write('sluice.conf', moved(text, dir));
+  return runCli(['-t', '-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'stderr']);
+}

@@ -1,0 +1,97 @@
+// Every configuration on the pages of docs/ is accepted by -t. Those of the guides are tested one by one in guides.test.ts.
+import t from 'tap';
+import { In } from '../../src/shared/config/context.js';
+import { parseConfig } from '../../src/shared/config/language/parser.js';
+import { modules } from '../../src/worker/modules/index.js';
+import { blocksOf, pages, shippedPrefix, tested } from './doc-pages.js';
+
+/** The contexts of each directive, as a bit set. */
+const contexts = new Map<string, number>();
+for (const module of modules) {
+  for (const scope of [module.process, module.main, module.server, module.location, module.upstream]) {
+    for (const [name, row] of Object.entries(scope?.directives ?? {})) contexts.set(name, (contexts.get(name) ?? 0) | row.in);
+  }
+}
+contexts.set('if', In.SERVER | In.LOCATION);
+
+/** Where an example may stand, innermost block first. */
+const PLACES = [In.LOCATION, In.SERVER, In.UPSTREAM, In.HTTP, In.EVENTS, In.MAIN, In.LOCATION_IF, In.LIMIT_EXCEPT] as const;
+type Place = (typeof PLACES)[number];
+
+function placeOf(block: string): Place | undefined {
+  const names = parseConfig(Buffer.from(block).toString('latin1'), 'example').map((node) => ('name' in node ? node.name : ''));
+  if (/^server \{/m.test(block)) return In.HTTP;
+  // Named locations are of a server only.
+  const places = /^location /m.test(block) ? [In.SERVER, ...PLACES] : PLACES;
+  return places.find((place) => names.every((name) => name === 'include' || ((contexts.get(name) ?? 0) & place) !== 0));
+}
+
+/** Examples that are not tried, and why. */
+const NOT_TRIED: readonly [RegExp, string][] = [
+  [/^ssl_engine /, 'refused: sluice loads no engines'],
+  [/^\w*ssl_password_file /, 'the file has to exist'],
+  [/^memcached_pass /, 'needs $memcached_key, which the example above it sets'],
+  [/^health_check /, 'needs a proxy_pass beside it'],
+  [/^(listen 443 ssl default_server;|ssl on;|ssl_certificate )/, 'needs a certificate and its key beside it'],
+  [/^upstream \w+ \{ \.\.\. \}/, 'needs a server in the block'],
+];
+
+/** What examples refer to and do not show. */
+const PRELUDE: readonly [used: RegExp, defined: RegExp, text: (name: string) => string][] = [
+  [/\blimit_req +zone=(\w+)/g, /limit_req_zone[^;]*zone=NAME:/, (name) => `limit_req_zone $binary_remote_addr zone=${name}:1m rate=1r/s;`],
+  [/\blimit_conn +(\w+) /g, /limit_conn_zone[^;]*zone=NAME:/, (name) => `limit_conn_zone $binary_remote_addr zone=${name}:1m;`],
+  ...['proxy', 'fastcgi', 'scgi', 'uwsgi'].map((family): (typeof PRELUDE)[number] => [
+    new RegExp(`\\b${family}_cache +(\\w+);`, 'g'),
+    /keys_zone=NAME:/,
+    (name) => (name === 'off' ? '' : `${family}_cache_path cache-${name} keys_zone=${name}:1m;`),
+  ]),
+  [/_cache_purge +\$(purge);/g, /map \S+ \$purge /, () => 'map $request_method $purge { PURGE 1; }'],
+  [/\bmatch=(\w+)/g, /\bmatch +NAME /, (name) => `match ${name} { status 200; }`],
+  [/_pass +(?:https?:\/\/)?([a-z_]+)[;/]/g, /upstream +NAME /, (name) => `upstream ${name} { zone ${name} 64k; server 127.0.0.1:9; }`],
+];
+
+/** One configuration that holds these blocks, each in its place. */
+function whole(blocks: readonly string[]): string {
+  const at = new Map<Place | undefined, string[]>(PLACES.map((place) => [place, []]));
+  for (const block of blocks) at.get(placeOf(block))?.push(block);
+  const each = (place: Place, text: (block: string, n: number) => string): string => at.get(place)!.map(text).join('\n');
+  const all = blocks.join('\n');
+  const prelude = PRELUDE.flatMap(([used, defined, text]) =>
+    [...new Set([...all.matchAll(used)].map(([, name = '']) => name))]
+      .filter((name) => !new RegExp(defined.source.replace('NAME', name)).test(all))
+      .map(text),
+  );
+  const main = each(In.MAIN, (block) => block);
+  if (/^(http|events) \{/m.test(main) && blocks.length === 1) return /^events\b/m.test(main) ? main : `events {}\n${main}`;
+  return `${main}
+events { ${each(In.EVENTS, (block) => block)} }
+http {
+access_log off;
+${prelude.join('\n')}
+${each(In.HTTP, (block) => block)}
+${each(In.UPSTREAM, (block, n) => `upstream example${n} { ${/^server /m.test(block) ? '' : 'server 127.0.0.1:9;'}\n${block} }`)}
+${each(In.SERVER, (block, n) => `server { listen unix:%%DIR%%/s${n};\n${block} }`)}
+${each(In.LOCATION, (block, n) => `server { listen unix:%%DIR%%/l${n}; location / {\n${block} } }`)}
+${each(In.LOCATION_IF, (block, n) => `server { listen unix:%%DIR%%/i${n}; location / { if ($args) {\n${block} } } }`)}
+${each(In.LIMIT_EXCEPT, (block, n) => `server { listen unix:%%DIR%%/e${n}; location / { limit_except GET {\n${block} } } }`)}
+}
+`;
+}
+
+for (const page of pages) {
+  const blocks = blocksOf(page, 'nginx')
+    .filter((block) => !NOT_TRIED.some(([example]) => example.test(block)))
+    .map((block) => block.replaceAll(/\{ \.\.\. \}/g, '{ }'));
+  if (page.startsWith('docs/guides/') || blocks.length === 0) continue;
+  t.test(page, async (t) => {
+    const prefix = await shippedPrefix(t);
+    for (const block of blocks) t.not(placeOf(block), undefined, `there is a block in which all of this may stand:\n${block}`);
+    const together = await tested(prefix, whole(blocks));
+    if (together.code === 0) return;
+    // Some cannot stand in one file.
+    for (const block of blocks) {
+      const { code, stderr } = await tested(prefix, whole([block]));
+      t.equal(code, 0, `${block}\n${stderr}`);
+    }
+  });
+}
