@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimer } from '../../../shared/lib/timer.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { CRIT } from '../../../shared/log/level.js';
@@ -18,6 +18,8 @@ export class DescriptorGate {
   readonly #log: Logger;
   readonly #highest = highestForClients();
   #shut = false;
+  /** Accepting was stopped, and few descriptors have become free since. */
+  #scarce = false;
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(sockets: readonly ListenSocket[], log: Logger) {
@@ -25,22 +27,61 @@ export class DescriptorGate {
     this.#log = log;
   }
 
-  /** A connection was accepted; the system gives out the lowest number that is free. */
+  /**
+   * A connection was accepted; the system gives out the lowest number that is free. Once there were none left for clients, it is asked for the
+   * next number after each: else every client that leaves would let in one too many.
+   */
   accepted(fd: number): void {
-    if (fd < this.#highest || this.#shut) return;
+    if (this.#shut) return;
+    if (fd < this.#highest) {
+      if (!this.#scarce) return;
+      const next = lowestFree();
+      this.#scarce = next > this.#highest - RESERVE;
+      if (next < this.#highest) return;
+    }
+    this.#scarce = true;
     for (const socket of this.#sockets) if (socket.pause()) this.#shut = true;
     if (!this.#shut) return;
     this.#log.log(CRIT, 'accept4() failed (24: Too many open files)');
-    this.#timer = setTimer(() => this.released(), RETRY);
-    this.#timer.unref();
+    this.#tryLater();
   }
 
-  /** A descriptor is free again. */
+  /** A connection has ended. Its descriptor is free once the tick is over. */
   released(): void {
+    if (this.#shut) setImmediate(reopen, this);
+  }
+
+  /** Accepts again if a client would get a descriptor below the reserve. */
+  reopen(): void {
     if (!this.#shut) return;
+    if (lowestFree() >= this.#highest) {
+      this.#tryLater();
+      return;
+    }
     this.#shut = false;
     clearTimeout(this.#timer);
     for (const socket of this.#sockets) socket.resume();
+  }
+
+  #tryLater(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimer(reopen, RETRY, this);
+    this.#timer.unref();
+  }
+}
+
+function reopen(gate: DescriptorGate): void {
+  gate.reopen();
+}
+
+/** The descriptor that the system gives out next; infinite when there is none. */
+function lowestFree(): number {
+  try {
+    const fd = openSync('/dev/null', 'r');
+    closeSync(fd);
+    return fd;
+  } catch {
+    return Number.POSITIVE_INFINITY;
   }
 }
 
