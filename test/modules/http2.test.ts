@@ -599,6 +599,14 @@ t.test('times: an idle connection, a head that does not come to its end, a body,
   head.send(whole.subarray(20)).request(3, request('GET', '/'));
   t.equal((await head.response(3)).body, 'ok', 'others go on');
 
+  const dribble = await Http2Client.connect(t, s.port(1));
+  const long = frame(T.HEADERS, 5, 1, block(request('GET', '/', ['x', 'y'.repeat(8000)])));
+  for (let i = 0; i < long.length && !dribble.frames.some(({ type }) => type === T.RST); i++) {
+    dribble.send(long.subarray(i, i + 1));
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  t.equal(await dribble.reset(1), 1, 'a byte now and then does not help');
+
   const body = await Http2Client.connect(t, s.port(2));
   body.send(frame(T.HEADERS, 4, 1, block(request('POST', '/'))), frame(T.DATA, 0, 1, 'x'));
   t.equal(await body.reset(1), 1);

@@ -946,7 +946,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #settle(): void {
     if (this.#state !== State.OPEN || this.output.blocked) return;
     if (this.#block.streamId !== 0 && !this.#block.refused) {
-      if (!this.#deadline.pending || this.#requests === 0) this.#deadline.set(performance.now(), this.#server.settings.clientHeaderTimeout);
+      // However slowly its bytes come.
+      if (!this.#block.timed) this.#deadline.set(performance.now(), this.#server.settings.clientHeaderTimeout);
+      this.#block.timed = true;
       return;
     }
     if (this.#streams.size > 0 || this.output.length > 0 || !this.#scheduler.empty) {
