@@ -1052,7 +1052,7 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#socket.close();
       this.#close();
     } else if (this.#block.streamId !== 0 && !this.#block.refused) this.#refuseBlock();
-    else if (this.#requests === 0 || this.#block.refused) {
+    else if (this.#prefaceRead < PREFACE.length || this.#frames.within || this.#block.refused) {
       this.#log('client timed out (110: Connection timed out)');
       this.#endAll(ERROR_CODE.PROTOCOL_ERROR);
     } else if (this.#streams.size === 0) this.#endIdle(ERROR_CODE.NO_ERROR);
