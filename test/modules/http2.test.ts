@@ -524,7 +524,8 @@ t.test('the compression table that the client allows', { skip: againstNginx && '
     id += 2;
   };
   for (let i = 0; i < 4; i++) await ask('the-same-each-time');
-  t.ok(sizes[3]! < sizes[0]! / 3, `${sizes}`);
+  // Each second the date is another one.
+  t.ok(Math.min(...sizes) < sizes[0]! / 3, `${sizes}`);
   client.send(frame(T.SETTINGS, 0, 0, settings([1, 0])));
   for (let i = 0; i < 3; i++) await ask('the-same-each-time');
   client.send(frame(T.SETTINGS, 0, 0, settings([1, 100])));
@@ -592,7 +593,7 @@ t.test(
     const s = await startServer(t, {
       conf: httpConf(`http2 on;
       server { listen 127.0.0.1:%%PORT_0%%; keepalive_timeout 50ms; location / { return 200 ok; } }
-      server { listen 127.0.0.1:%%PORT_1%%; client_header_timeout 50ms; location / { return 200 ok; } }
+      server { listen 127.0.0.1:%%PORT_1%%; client_header_timeout 1500ms; location / { return 200 ok; } }
       server { listen 127.0.0.1:%%PORT_2%%; client_body_timeout 50ms; location / { proxy_pass http://127.0.0.1:%%PORT_0%%; } }
       server { listen 127.0.0.1:%%PORT_3%%; send_timeout 50ms; root %%DIR%%/html; }`),
       files: { 'html/f': text(100_000) },
