@@ -1,4 +1,5 @@
-// Drives h2load over HTTP/1.1, and reads what it found: the same answers as wrk.mjs gives, for whoever doubts one load generator.
+// Drives h2load over HTTP/2 in rows that ask for it, else over HTTP/1.1, and reads what it found: the same answers as wrk.mjs gives, for whoever
+// doubts one load generator.
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -14,13 +15,14 @@ export function cannot(row) {
   return row.resumes || row.headers?.Connection === 'close' ? 'h2load makes no new connections' : undefined;
 }
 
-/** Loads a server for some seconds with keep-alive connections. Latencies are in microseconds. */
+/** Loads a server for some seconds with keep-alive connections; a row for HTTP/2 has `streams` requests under way on each. Latencies are in microseconds. */
 export async function load({ script, port, row, seconds }) {
   const log = `${script}.log`;
   rmSync(log, { force: true });
   const headers = Object.entries(row.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const base = `${row.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
-  const how = ['--h1', '-t', '1', '-c', String(row.connections ?? 64), '-D', String(seconds), `--log-file=${log}`];
+  const protocol = row.http2 ? ['-m', String(row.streams ?? 32)] : ['--h1'];
+  const how = [...protocol, '-t', '1', '-c', String(row.connections ?? 64), '-D', String(seconds), `--log-file=${log}`];
   const [file, ...args] = pinned(1, ['h2load', ...how, ...headers, '-B', base, '-i', script]);
   const { stdout } = await promisify(execFile)(file, args);
   const requests = /^requests: .* (\d+) done, \d+ succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$/m.exec(stdout);

@@ -174,4 +174,27 @@ backend backend
     haproxy: 'http-request return status 200 content-type text/html file %%DOCS%%/1k.html',
     paths: ['/1k.html'],
   },
+  ...[
+    ['h2-return200', 'return 200 over HTTP/2, 16 connections of 32 streams', 1.3, undefined, 'location / { return 200 ok; }', '/'],
+    ['h2-tls1k', 'the same, a file of 1 KB over TLS', 1.2, 'ecdsa', 'location / { }', '/1k.html'],
+    ['h2-static64k', 'the same, a file of 64 KB', 1.2, undefined, 'location / { }', '/64k.bin'],
+    [
+      'h2-proxy',
+      'the same, a small response of a backend',
+      1.2,
+      undefined,
+      'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+      '/',
+    ],
+  ].map(([name, what, goal, tls, location, path]) => ({
+    name,
+    what,
+    goal,
+    ...(tls === undefined ? {} : { tls }),
+    http2: true,
+    connections: 16,
+    http: 'upstream backend { server %%BACKEND%%; keepalive 512; }',
+    server: `${tls === undefined ? '' : certificate} http2 on; keepalive_requests 100000000; ${location}`,
+    paths: [path],
+  })),
 ];

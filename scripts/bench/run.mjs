@@ -44,6 +44,8 @@ const WARM_REQUESTS = 40_000;
 const WARM_SECONDS = 8;
 const generator = { wrk, h2load }[options.load];
 if (generator === undefined) throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
+/** wrk speaks no HTTP/2. */
+const generatorOf = (row) => (row.http2 ? h2load : generator);
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 
@@ -83,10 +85,10 @@ async function measureRow(row) {
   const result = { row: row.name, servers: {} };
   if (backend === undefined && `${row.http}${row.server}`.includes('%%BACKEND%%'))
     return { ...result, missing: 'no nginx to answer as the backend' };
-  const cannot = generator.cannot?.(row);
+  const cannot = generatorOf(row).cannot?.(row);
   if (cannot !== undefined) return { ...result, missing: cannot };
   const script = `${work}/${row.name}.script`;
-  generator.writeScript(script, row);
+  generatorOf(row).writeScript(script, row);
   const started = [];
   try {
     for (const [name, server] of Object.entries(servers)) {
@@ -115,12 +117,12 @@ async function measureRow(row) {
 /** Loads a server until its code is compiled: for so many requests, or some seconds where a request is a lot of work. */
 async function warm(target) {
   for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < WARM_SECONDS; spent++)
-    requests += (await generator.load({ ...target, seconds: 1 })).requests;
+    requests += (await generatorOf(target.row).load({ ...target, seconds: 1 })).requests;
 }
 
 async function measureRound({ port, pid, name }, script, row) {
   const before = cpuOf(pid);
-  const loaded = await generator.load({ script, port, row, seconds });
+  const loaded = await generatorOf(row).load({ script, port, row, seconds });
   const used = cpuOf(pid) - before;
   if (loaded.refused > 0 || loaded.broken > 0)
     throw new Error(`${row.name}: ${name} refused ${loaded.refused} requests and broke ${loaded.broken}`);

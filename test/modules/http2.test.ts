@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import t, { type Test } from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import {
@@ -220,7 +221,7 @@ t.test('windows: bytes leave as the client makes room', async (t) => {
   t.equal((await client.response(1)).body, text(70_000));
 });
 
-t.test('windows that are too large', async (t) => {
+t.test('windows that are too large', { skip: againstNginx && 'nginx takes frames for idle streams' }, async (t) => {
   const s = await startServer(t, { conf: serverConf('http2 on;'), files: { 'html/f': text(100) } });
   const stream = await Http2Client.connect(t, s.port(0));
   stream.send(frame(T.SETTINGS, 0, 0, settings([4, 1]))).request(1, request('GET', '/f'));
@@ -235,7 +236,7 @@ t.test('windows that are too large', async (t) => {
   await setting.closed();
 });
 
-t.test('requests that are refused, and how', async (t) => {
+t.test('requests that are refused, and how', { skip: againstNginx && 'nginx does not reset the stream as well' }, async (t) => {
   const s = await startServer(t, {
     conf: serverConf('http2 on; error_page 400 /e; location = /e { return 200 page; } location / { return 200 $uri; }'),
   });
@@ -304,7 +305,7 @@ t.test('requests that are refused, and how', async (t) => {
   t.equal((await client.response(id)).body, '/x', 'the connection goes on');
 });
 
-t.test('bodies that are not as long as was said', async (t) => {
+t.test('bodies that are not as long as was said', { skip: againstNginx && 'nginx does not reset the stream as well' }, async (t) => {
   const origin = await startOrigin(t, { body: 'reached' });
   const s = await startServer(t, {
     conf: serverConf(`http2 on; location / { proxy_pass http://127.0.0.1:${origin.port}; }
@@ -345,7 +346,7 @@ t.test('headers beyond the limits', async (t) => {
   t.strictSame((await all.goaway())[1], 11, 'all together');
 });
 
-t.test('frames that break the rules', async (t) => {
+t.test('frames that break the rules', { skip: againstNginx && 'nginx lets some of them pass' }, async (t) => {
   const s = await startServer(t, { conf: serverConf('http2 on; location / { return 200 ok; }') });
   const get = block(request('GET', '/'));
   const cases: readonly (readonly [string, readonly Buffer[], number])[] = [
@@ -399,43 +400,51 @@ t.test('frames that break the rules', async (t) => {
   }
 });
 
-t.test('streams that break the rules end alone', async (t) => {
-  const origin = await startOrigin(t, async (_request, reply) => {
-    await reply.gone();
-    return undefined;
-  });
-  const s = await startServer(t, {
-    conf: serverConf(`http2 on; location / { return 200 ok; } location /wait { proxy_pass http://127.0.0.1:${origin.port}; }
+t.test(
+  'streams that break the rules end alone',
+  { skip: againstNginx && 'nginx takes trailers for an error of the connection' },
+  async (t) => {
+    const origin = await startOrigin(t, async (_request, reply) => {
+      await reply.gone();
+      return undefined;
+    });
+    const s = await startServer(t, {
+      conf: serverConf(`http2 on; location / { return 200 ok; } location /wait { proxy_pass http://127.0.0.1:${origin.port}; }
       location /held { auth_request /wait; }`),
-  });
-  const client = await Http2Client.connect(t, s.port(0));
-  client.request(1, request('POST', '/wait'), 'x').send(frame(T.DATA, 0, 1, 'more'));
-  t.equal(await client.reset(1), 5, 'DATA behind the end');
-  client.send(frame(T.HEADERS, 4, 3, block(request('POST', '/wait'))), frame(T.HEADERS, 4, 3, block([['a', 'b']])));
-  t.equal(await client.reset(3), 1, 'trailers that do not end the stream');
-  client.send(frame(T.HEADERS, 4, 5, block(request('POST', '/wait'))), frame(T.HEADERS, 5, 5, block([[':path', '/']])));
-  t.equal(await client.reset(5), 1, 'pseudo-headers in trailers');
-  client.send(frame(T.HEADERS, 4, 7, block(request('POST', '/held'))), frame(T.DATA, 0, 7, 'x'.repeat(65_537)));
-  t.equal(await client.reset(7), 3, 'more than there was room for');
-  t.equal((await client.request(9, request('GET', '/')).response(9)).body, 'ok');
-});
+    });
+    const client = await Http2Client.connect(t, s.port(0));
+    client.request(1, request('POST', '/wait'), 'x').send(frame(T.DATA, 0, 1, 'more'));
+    t.equal(await client.reset(1), 5, 'DATA behind the end');
+    client.send(frame(T.HEADERS, 4, 3, block(request('POST', '/wait'))), frame(T.HEADERS, 4, 3, block([['a', 'b']])));
+    t.equal(await client.reset(3), 1, 'trailers that do not end the stream');
+    client.send(frame(T.HEADERS, 4, 5, block(request('POST', '/wait'))), frame(T.HEADERS, 5, 5, block([[':path', '/']])));
+    t.equal(await client.reset(5), 1, 'pseudo-headers in trailers');
+    client.send(frame(T.HEADERS, 4, 7, block(request('POST', '/held'))), frame(T.DATA, 0, 7, 'x'.repeat(65_537)));
+    t.equal(await client.reset(7), 3, 'more than there was room for');
+    t.equal((await client.request(9, request('GET', '/')).response(9)).body, 'ok');
+  },
+);
 
-t.test('trailers: of a request they are dropped, of a response they are passed on', async (t) => {
-  const origin = await startOrigin(
-    t,
-    ({ body }) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n\r\n4\r\n${body}\r\n0\r\nX-Sum: 42\r\n\r\n`,
-  );
-  const s = await startServer(t, {
-    conf: serverConf(
-      `http2 on; location / { proxy_http_version 1.1; proxy_pass_trailers on; proxy_pass http://127.0.0.1:${origin.port}; }`,
-    ),
-  });
-  const client = await Http2Client.connect(t, s.port(0));
-  client.send(frame(T.HEADERS, 4, 1, block(request('POST', '/', ['te', 'trailers']))), frame(T.DATA, 0, 1, 'body'));
-  client.send(frame(T.HEADERS, 5, 1, block([['x-late', '1']])));
-  const { body, trailers } = await client.response(1);
-  t.strictSame([body, trailers], ['body', [['x-sum', '42']]]);
-});
+t.test(
+  'trailers: of a request they are dropped, of a response they are passed on',
+  { skip: againstNginx && 'nginx takes trailers for an error of the connection' },
+  async (t) => {
+    const origin = await startOrigin(
+      t,
+      ({ body }) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n\r\n4\r\n${body}\r\n0\r\nX-Sum: 42\r\n\r\n`,
+    );
+    const s = await startServer(t, {
+      conf: serverConf(
+        `http2 on; location / { proxy_http_version 1.1; proxy_pass_trailers on; proxy_pass http://127.0.0.1:${origin.port}; }`,
+      ),
+    });
+    const client = await Http2Client.connect(t, s.port(0));
+    client.send(frame(T.HEADERS, 4, 1, block(request('POST', '/', ['te', 'trailers']))), frame(T.DATA, 0, 1, 'body'));
+    client.send(frame(T.HEADERS, 5, 1, block([['x-late', '1']])));
+    const { body, trailers } = await client.response(1);
+    t.strictSame([body, trailers], ['body', [['x-sum', '42']]]);
+  },
+);
 
 t.test('a client that gives a stream up, or all of them', async (t) => {
   const origin = await startOrigin(t, async (_request, reply) => {
@@ -456,7 +465,7 @@ t.test('a client that gives a stream up, or all of them', async (t) => {
   await s.accessLogged(/"GET \/3 HTTP\/2\.0" 499/);
 });
 
-t.test('100 Continue, early hints, redirects', async (t) => {
+t.test('100 Continue, early hints, redirects', { skip: againstNginx && 'nginx sends no 100' }, async (t) => {
   const origin = await startOrigin(t, ({ target }) =>
     target === '/early' ? 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok' : { body: 'ok' },
   );
@@ -504,7 +513,7 @@ t.test('response heads: what belongs to HTTP/1 stays behind, what is long goes o
   t.ok(client.frames.every(({ payload }) => payload.length <= 16_384));
 });
 
-t.test('the compression table that the client allows', async (t) => {
+t.test('the compression table that the client allows', { skip: againstNginx && 'nginx keeps no table' }, async (t) => {
   const s = await startServer(t, { conf: serverConf('http2 on; location / { add_header X-A $arg_a; return 200 ok; }') });
   const client = await Http2Client.connect(t, s.port(0));
   const sizes: number[] = [];
@@ -515,14 +524,15 @@ t.test('the compression table that the client allows', async (t) => {
     id += 2;
   };
   for (let i = 0; i < 4; i++) await ask('the-same-each-time');
-  t.ok(sizes[3]! < sizes[0]! / 3, `${sizes}`);
+  // Each second the date is another one.
+  t.ok(Math.min(...sizes) < sizes[0]! / 3, `${sizes}`);
   client.send(frame(T.SETTINGS, 0, 0, settings([1, 0])));
   for (let i = 0; i < 3; i++) await ask('the-same-each-time');
   client.send(frame(T.SETTINGS, 0, 0, settings([1, 100])));
   for (let i = 0; i < 30; i++) await ask(`value-${i % 3}`);
 });
 
-t.test('priorities: the urgent first', async (t) => {
+t.test('priorities: the urgent first', { skip: againstNginx && 'nginx knows the old tree only' }, async (t) => {
   const s = await startServer(t, { conf: serverConf('http2 on;'), files: { 'html/f': text(5000) } });
   const client = await Http2Client.connect(t, s.port(0));
   // No room until all of them wait.
@@ -576,47 +586,62 @@ t.test('how many streams, requests, for how long', async (t) => {
   await third.closed();
 });
 
-t.test('times: an idle connection, a head that does not come to its end, a body, a client that takes nothing', async (t) => {
-  const s = await startServer(t, {
-    conf: httpConf(`http2 on;
+t.test(
+  'times: an idle connection, a head that does not come to its end, a body, a client that takes nothing',
+  { skip: againstNginx && 'nginx waits longer for a header section that comes slowly' },
+  async (t) => {
+    const s = await startServer(t, {
+      conf: httpConf(`http2 on;
       server { listen 127.0.0.1:%%PORT_0%%; keepalive_timeout 50ms; location / { return 200 ok; } }
-      server { listen 127.0.0.1:%%PORT_1%%; client_header_timeout 50ms; location / { return 200 ok; } }
+      server { listen 127.0.0.1:%%PORT_1%%; client_header_timeout 1500ms; location / { return 200 ok; } }
       server { listen 127.0.0.1:%%PORT_2%%; client_body_timeout 50ms; location / { proxy_pass http://127.0.0.1:%%PORT_0%%; } }
       server { listen 127.0.0.1:%%PORT_3%%; send_timeout 50ms; root %%DIR%%/html; }`),
-    files: { 'html/f': text(100_000) },
-  });
-  const idle = await Http2Client.connect(t, s.port(0));
-  t.equal((await idle.request(1, request('GET', '/')).response(1)).body, 'ok');
-  t.strictSame(await idle.goaway(), [1, 0]);
-  await idle.closed();
+      files: { 'html/f': text(100_000) },
+    });
+    const idle = await Http2Client.connect(t, s.port(0));
+    t.equal((await idle.request(1, request('GET', '/')).response(1)).body, 'ok');
+    t.strictSame(await idle.goaway(), [1, 0]);
+    await idle.closed();
 
-  const silent = await Http2Client.connect(t, s.port(1));
-  t.equal((await silent.goaway())[1], 1);
-  const head = await Http2Client.connect(t, s.port(1));
-  const whole = frame(T.HEADERS, 5, 1, block(request('GET', '/')));
-  head.send(whole.subarray(0, 20));
-  t.equal(await head.reset(1), 1, 'its stream ends');
-  head.send(whole.subarray(20)).request(3, request('GET', '/'));
-  t.equal((await head.response(3)).body, 'ok', 'others go on');
+    const silent = await Http2Client.connect(t, s.port(1));
+    t.strictSame(await silent.goaway(), [0, 0]);
+    const half = await Http2Client.connect(t, s.port(1));
+    half.send(frame(T.PING, 0, 0, '12345678').subarray(0, 10));
+    t.strictSame(await half.goaway(), [0, 1], 'part of a frame');
+    const head = await Http2Client.connect(t, s.port(1));
+    const whole = frame(T.HEADERS, 5, 1, block(request('GET', '/')));
+    head.send(whole.subarray(0, 20));
+    t.equal(await head.reset(1), 1, 'its stream ends');
+    head.send(whole.subarray(20)).request(3, request('GET', '/'));
+    t.equal((await head.response(3)).body, 'ok', 'others go on');
 
-  const body = await Http2Client.connect(t, s.port(2));
-  body.send(frame(T.HEADERS, 4, 1, block(request('POST', '/'))), frame(T.DATA, 0, 1, 'x'));
-  t.equal(await body.reset(1), 1);
-  await s.accessLogged(/"POST \/ HTTP\/2\.0" 408/);
+    const dribble = await Http2Client.connect(t, s.port(1));
+    const long = frame(T.HEADERS, 5, 1, block(request('GET', '/', ['x', 'y'.repeat(8000)])));
+    for (let i = 0; i < long.length && !dribble.frames.some(({ type }) => type === T.RST); i++) {
+      dribble.send(long.subarray(i, i + 1));
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    t.equal(await dribble.reset(1), 1, 'a byte now and then does not help');
 
-  const slow = await Http2Client.connect(t, s.port(3));
-  slow.request(1, request('GET', '/f'));
-  t.equal(await slow.reset(1), 1, 'no room for send_timeout');
-  t.equal(
-    (
-      await slow
-        .request(3, request('GET', '/f'))
-        .send(frame(T.WINDOW, 0, 3, number32(1e6)), frame(T.WINDOW, 0, 0, number32(1e6)))
-        .response(3)
-    ).status,
-    '200',
-  );
-});
+    const body = await Http2Client.connect(t, s.port(2));
+    body.send(frame(T.HEADERS, 4, 1, block(request('POST', '/'))), frame(T.DATA, 0, 1, 'x'));
+    t.equal(await body.reset(1), 1);
+    await s.accessLogged(/"POST \/ HTTP\/2\.0" 408/);
+
+    const slow = await Http2Client.connect(t, s.port(3));
+    slow.request(1, request('GET', '/f'));
+    t.equal(await slow.reset(1), 1, 'no room for send_timeout');
+    t.equal(
+      (
+        await slow
+          .request(3, request('GET', '/f'))
+          .send(frame(T.WINDOW, 0, 3, number32(1e6)), frame(T.WINDOW, 0, 0, number32(1e6)))
+          .response(3)
+      ).status,
+      '200',
+    );
+  },
+);
 
 t.test('a reload: what is under way is finished, no more is taken', async (t) => {
   const origin = await startOrigin(t, async ({ target }, reply) => {

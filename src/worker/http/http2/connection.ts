@@ -946,7 +946,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #settle(): void {
     if (this.#state !== State.OPEN || this.output.blocked) return;
     if (this.#block.streamId !== 0 && !this.#block.refused) {
-      if (!this.#deadline.pending || this.#requests === 0) this.#deadline.set(performance.now(), this.#server.settings.clientHeaderTimeout);
+      // However slowly its bytes come.
+      if (!this.#block.timed) this.#deadline.set(performance.now(), this.#server.settings.clientHeaderTimeout);
+      this.#block.timed = true;
       return;
     }
     if (this.#streams.size > 0 || this.output.length > 0 || !this.#scheduler.empty) {
@@ -1050,7 +1052,7 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#socket.close();
       this.#close();
     } else if (this.#block.streamId !== 0 && !this.#block.refused) this.#refuseBlock();
-    else if (this.#requests === 0 || this.#block.refused) {
+    else if (this.#prefaceRead < PREFACE.length || this.#frames.within || this.#block.refused) {
       this.#log('client timed out (110: Connection timed out)');
       this.#endAll(ERROR_CODE.PROTOCOL_ERROR);
     } else if (this.#streams.size === 0) this.#endIdle(ERROR_CODE.NO_ERROR);

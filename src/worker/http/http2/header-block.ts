@@ -10,6 +10,8 @@ export class HeaderBlock {
   trailers = false;
   /** It took too long: its stream is over already. */
   refused = false;
+  /** Its time has begun to run. */
+  timed = false;
   /** How far its first frame, which is not whole, was looked at. */
   seen = 0;
   #pieces: Buffer[] = [];
@@ -40,7 +42,7 @@ export class HeaderBlock {
   end(): void {
     this.streamId = 0;
     this.open = false;
-    this.refused = false;
+    this.refused = this.timed = false;
     this.seen = 0;
     if (this.#size === 0) return;
     this.#pieces = [];
