@@ -1,0 +1,119 @@
+import type { BodySink } from '../request/client-stream.js';
+import type { Request } from '../request/request.js';
+import { type BodyFraming, makeFraming } from './body-framing.js';
+import type { ClientInput } from './client-input.js';
+
+/** `BodyReader.read`: the bytes at hand were read as far as they are wanted; any other positive number is the status for a malformed body. */
+export const BODY_READ = 0;
+/** `BodyReader.read`: the sink of before takes no more. */
+export const BODY_SINK_GONE = -1;
+
+/** Reads the body of one request: for a sink, or to drop it. nginx: ngx_http_do_read_client_request_body, ngx_http_discard_request_body. */
+export class BodyReader {
+  readonly request: Request;
+  readonly #framing: BodyFraming;
+  #sink: BodySink | null = null;
+  #paused = false;
+
+  constructor(r: Request) {
+    this.request = r;
+    this.#framing = makeFraming(r);
+  }
+
+  /** The body has been read to its end, or nothing more is read of it. */
+  get done(): boolean {
+    return this.#framing.done;
+  }
+
+  /** Somebody takes the bytes at hand now. */
+  get wanted(): boolean {
+    if (this.#framing.done) return false;
+    return this.#sink === null ? this.request.discardingBody : !this.#paused;
+  }
+
+  /** A sink has not been given the whole body. */
+  get unfinished(): boolean {
+    return this.#sink !== null && !this.#framing.done;
+  }
+
+  /** The sink takes no more for now. */
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** A sink waits for more to come. */
+  get waiting(): boolean {
+    return this.#sink !== null && !this.#paused;
+  }
+
+  /** Gives what is read from now on to a sink. */
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#paused = false;
+  }
+
+  /** The sink takes more. Returns false when it was not paused. */
+  resume(): boolean {
+    const paused = this.#paused;
+    this.#paused = false;
+    return paused;
+  }
+
+  /** What is read from now on is dropped. */
+  forgetSink(): void {
+    this.#sink = null;
+  }
+
+  /** Gives the bytes at hand to the sink, or drops them. */
+  read(input: ClientInput): number {
+    const framing = this.#framing;
+    const sink = this.#sink;
+    const before = input.at;
+    while (input.at < input.end && !framing.done) {
+      const status = framing.read(input.bytes, input.at, input.end);
+      input.use(framing.next);
+      if (status !== 0) {
+        framing.fail();
+        return status;
+      }
+      if (sink !== null && framing.end > framing.start) {
+        if (!sink.data(input.bytes, framing.start, framing.end, framing.left)) {
+          this.#paused = true;
+          break;
+        }
+        if (this.#sink !== sink) return BODY_SINK_GONE;
+      }
+    }
+    this.request.requestLength += input.at - before;
+    return BODY_READ;
+  }
+
+  /** Drops what is at hand. Returns 0, or the status for a malformed body. */
+  discard(input: ClientInput): number {
+    const framing = this.#framing;
+    let status = 0;
+    while (status === 0 && input.at < input.end && !framing.done) {
+      status = framing.read(input.bytes, input.at, input.end);
+      this.request.requestLength += framing.next - input.at;
+      input.use(framing.next);
+    }
+    if (status !== 0) framing.fail();
+    return status;
+  }
+
+  /** Tells the sink, if there is one, that it has the whole body. */
+  end(): void {
+    const sink = this.#sink;
+    this.#sink = null;
+    sink?.end();
+  }
+
+  /** Tells the sink that the body broke off or is malformed. Returns false when there is none. */
+  fail(status: number): boolean {
+    const sink = this.#sink;
+    if (sink === null) return false;
+    this.#sink = null;
+    sink.fail(status);
+    return true;
+  }
+}

@@ -1,0 +1,91 @@
+import { INFO } from '../../../shared/log/level.js';
+import type { ConnectionHost } from '../connection/connection-host.js';
+import type { Opened } from '../connection/opened.js';
+import type { ClientStream } from '../request/client-stream.js';
+import { TO_HTTPS } from '../request/codes.js';
+import type { ServerRuntime } from '../request/http-runtime.js';
+import { Request } from '../request/request.js';
+import { chooseServer } from '../serving/choose-server.js';
+import { takeHead } from '../serving/take-head.js';
+import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from '../syntax/head-parser.js';
+import { CONNECTION_KEEP_ALIVE, CONNECTION_UNSET, type RequestHead } from '../syntax/request-head.js';
+import { HTTP_10 } from '../syntax/request-line.js';
+import type { ClientInput } from './client-input.js';
+
+/** Reads the heads of a connection's requests, one after another. nginx: ngx_http_process_request_line, ngx_http_process_request_headers. */
+export class HeadReader implements HeadOwner {
+  readonly #host: ConnectionHost;
+  /** Serves requests until they name another. */
+  readonly #server: ServerRuntime;
+  /** The name that the TLS handshake was for, when a server answers to it. */
+  readonly #serverName: string | undefined;
+  /** Plain HTTP came where TLS was expected. */
+  readonly #plainOnTls: boolean;
+  /** While a head is being read. */
+  #parser: HeadParser | null = null;
+  #request: Request | null = null;
+
+  constructor(host: ConnectionHost, server: ServerRuntime, opened: Opened | undefined) {
+    this.#host = host;
+    this.#server = server;
+    this.#serverName = opened?.tls?.serverName;
+    this.#plainOnTls = opened?.plainOnTls ?? false;
+  }
+
+  /** What log lines say is being done. */
+  get action(): string | undefined {
+    if (this.#parser === null) return undefined;
+    return this.#parser.inHeaders ? 'reading client request headers' : 'reading client request line';
+  }
+
+  /** A request begins. */
+  begin(stream: ClientStream, now: number): Request {
+    const parser = this.#host.takeParser(this.#server.settings.headLimits, this);
+    this.#parser = parser;
+    const r = new Request(stream, this.#server, parser.head, null, now);
+    this.#request = r;
+    return r;
+  }
+
+  /** Reads the bytes at hand. Returns `HEAD_AGAIN`, `HEAD_DONE`, or the status to answer with. */
+  read(input: ClientInput): number {
+    const parser = this.#parser as HeadParser;
+    const code = parser.parse(input.bytes, input.at, input.end);
+    if (code === HEAD_AGAIN) {
+      input.use(input.end);
+      return HEAD_AGAIN;
+    }
+    const r = this.#request as Request;
+    const head = parser.head;
+    input.use(head.end);
+    takeHead(r, head);
+    r.keepalive = head.connection === CONNECTION_UNSET ? head.version > HTTP_10 : head.connection === CONNECTION_KEEP_ALIVE;
+    r.lingeringClose = head.lingeringClose;
+    if (code !== HEAD_DONE) {
+      if (head.error !== '') r.log(INFO, head.error);
+    } else if (this.#plainOnTls) r.log(INFO, 'client sent plain HTTP request to HTTPS port');
+    this.#parser = null;
+    this.#request = null;
+    this.#host.giveParser(parser);
+    return code === HEAD_DONE && this.#plainOnTls ? TO_HTTPS : code;
+  }
+
+  /** The rest of the head does not come: the request is what has been read of it. */
+  abandon(): void {
+    const r = this.#request as Request;
+    (this.#parser as HeadParser).abandon();
+    takeHead(r, r.head);
+  }
+
+  // HeadOwner: the host is known, so the right server's settings count from here on.
+  selectServer(head: RequestHead): number {
+    const r = this.#request as Request;
+    const status = chooseServer(r, head.host, this.#serverName);
+    (this.#parser as HeadParser).limits = r.server.settings.headLimits;
+    return status;
+  }
+
+  ignoredHeader(_head: RequestHead, line: string): void {
+    (this.#request as Request).log(INFO, `client sent invalid header line: "${line}"`);
+  }
+}
