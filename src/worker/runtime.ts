@@ -1,6 +1,7 @@
 import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
+import { DEBUG } from '../shared/log/level.js';
 import type { WorkerEnv } from './env.js';
 import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './http/listening/listeners.js';
 import type { AddressRuntime } from './http/request/address-runtime.js';
@@ -138,6 +139,7 @@ class Builder {
     for (const module of this.#modules) {
       if (module.location !== undefined) module.installLocation?.(this.#loaded.settings(module.location, block), location, this.#env);
     }
+    if (location.log.level >= DEBUG) this.#http.debugs = true;
     return location;
   }
 

@@ -34,6 +34,7 @@ export function serve(worker: WorkerProcess): Server {
   };
   const http = buildRuntime(loaded, modules, env);
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
+  if (http !== undefined && debugClients !== undefined) http.debugs = true;
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
   const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients, new DescriptorGate(worker.sockets, worker.log));

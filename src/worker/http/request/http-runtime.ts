@@ -102,6 +102,8 @@ export class HttpRuntime {
   readonly fairShare = new FairShare();
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;
+  /** Some log or some client wants lines of level debug: asked first, since requests ask often. */
+  debugs = false;
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
   /** What other rooms keep for the whole block, by the key of {@link httpPart}. */

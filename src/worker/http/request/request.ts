@@ -224,7 +224,7 @@ export class Request implements Subject, LogSubject {
 
   /** Whether lines of level debug are written: asked by callers whose lines take work to build. */
   get debugging(): boolean {
-    return this.connection.debugging || this.location.log.level >= DEBUG;
+    return this.http.debugs && (this.connection.debugging || this.location.log.level >= DEBUG);
   }
 
   /** What an error log line says about the request. nginx: ngx_http_log_error. */
