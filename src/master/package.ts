@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type DirectoryOptions, directoryConfiguration, type ProxyOptions, proxyConfiguration } from './subcommands/serve-text.js';
 
-export type { DirectoryOptions, ProxyOptions, ServePlace } from './subcommands/serve-text.js';
+export type { DirectoryOptions, ProxyOptions, ServeOptions } from './subcommands/serve-text.js';
 export { ServeError } from './subcommands/serve-text.js';
 
 /** The path of the program, for `child_process.spawn(process.execPath, [program, '-c', FILE, '-g', 'daemon off;'])`. */

@@ -8,7 +8,7 @@ import { byteText } from '../../shared/lib/native-text.js';
 import { userId } from '../../shared/lib/user-ids.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { defaultPlaces } from '../command-line/places.js';
-import { directoryConfiguration, proxyConfiguration, ServeError, type ServePlace } from './serve-text.js';
+import { directoryConfiguration, proxyConfiguration, ServeError, type ServeOptions } from './serve-text.js';
 import type { SubcommandOption, SubcommandValues } from './subcommand.js';
 
 /** Goes on as a server in the foreground, with these arguments of nginx's command line. */
@@ -61,7 +61,7 @@ async function serve(
   values: SubcommandValues,
   what: string,
   directory: string | undefined,
-  configuration: (place: ServePlace) => string,
+  configuration: (place: ServeOptions) => string,
   check: () => void,
 ): Promise<number | ServerStart> {
   try {

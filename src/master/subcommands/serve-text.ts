@@ -1,5 +1,5 @@
 /** Where the configuration listens. */
-export interface ServePlace {
+export interface ServeOptions {
   /** 127.0.0.1 unless given; `0.0.0.0` or `::` for all interfaces. */
   readonly host?: string;
   /** 8080 unless given. */
@@ -11,7 +11,7 @@ export interface ServePlace {
 }
 
 /** A folder to be served. */
-export interface DirectoryOptions extends ServePlace {
+export interface DirectoryOptions extends ServeOptions {
   /** Full path. */
   readonly directory: string;
   /** Every path that is no file is answered with /index.html, for applications of one page. */
@@ -19,7 +19,7 @@ export interface DirectoryOptions extends ServePlace {
 }
 
 /** An application to be served. */
-export interface ProxyOptions extends ServePlace {
+export interface ProxyOptions extends ServeOptions {
   /** A port of this machine, `host:port`, or a URL with scheme `http` or `https`. */
   readonly target: string;
 }
@@ -85,7 +85,7 @@ ${servers.map((server) => `        server ${server};\n`).join('')}    }
   );
 }
 
-function whole({ host = '127.0.0.1', port = 8080, log = false, types }: ServePlace, server: string, http = ''): string {
+function whole({ host = '127.0.0.1', port = 8080, log = false, types }: ServeOptions, server: string, http = ''): string {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new ServeError(`"${port}" is no port: it is a number from 1 to 65535`);
   const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `# Made by sluice. Test it with \`sluice -t -c FILE\`, serve it with \`sluice -c FILE\`.

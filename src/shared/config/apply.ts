@@ -11,7 +11,7 @@ import { contextNames, In } from './context.js';
 import type { Arity, ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
 import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
 import { semicolonHint, unitHint } from './hints.js';
-import { argPlace, type DirectiveNode, type Node, type Pos } from './language/ast.js';
+import { argPosition, type DirectiveNode, type Node, type Pos } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
 import type { Registry } from './registry.js';
@@ -22,7 +22,7 @@ import { ZoneTable } from './zone-table.js';
 const MAX_ARGS = 8;
 
 /** What `apply` fills: the tree of blocks and everything named along the way. */
-export class Draft<R extends Subject> {
+export class ConfigBuilder<R extends Subject> {
   readonly root = new Block(In.MAIN, undefined, undefined, undefined);
   readonly errors: ConfigError[] = [];
   readonly warnings: Diagnostic[] = [];
@@ -59,7 +59,7 @@ export class Draft<R extends Subject> {
 }
 
 /** Reads nodes into a block, in file order. Errors are collected, so that the ones that follow are shown too. */
-export function applyNodes<R extends Subject>(draft: Draft<R>, block: Block, nodes: readonly Node[]): void {
+export function applyNodes<R extends Subject>(draft: ConfigBuilder<R>, block: Block, nodes: readonly Node[]): void {
   for (const node of nodes) {
     if ('syntaxError' in node) {
       draft.errors.push(syntaxError(node));
@@ -75,14 +75,14 @@ export function applyNodes<R extends Subject>(draft: Draft<R>, block: Block, nod
 }
 
 /** An error in a directive that goes on where another one begins says so; whatever else is wrong with it then follows from that. */
-function explained<R extends Subject>({ registry }: Draft<R>, node: DirectiveNode, error: ConfigError): ConfigError {
+function explained<R extends Subject>({ registry }: ConfigBuilder<R>, node: DirectiveNode, error: ConfigError): ConfigError {
   const hint = semicolonHint(node, (name) => registry.rows(name) !== undefined);
   return hint === undefined ? error : new ConfigError(error.message, error.pos, { ...error, hint });
 }
 
 /** Where nginx says an error is: the line on which the directive ended. */
 function place(node: DirectiveNode, arg?: number): Pos {
-  const at = arg === undefined ? undefined : argPlace(node, arg);
+  const at = arg === undefined ? undefined : argPosition(node, arg);
   return { file: node.pos.file, line: node.endLine, column: at?.[1] ?? node.pos.column };
 }
 
@@ -91,7 +91,7 @@ function fail(node: DirectiveNode, message: string, options?: FailOptions): neve
 }
 
 // nginx: ngx_conf_handler, whose order of checks decides which message a wrong line gets.
-function applyDirective<R extends Subject>(draft: Draft<R>, block: Block, node: DirectiveNode): void {
+function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block, node: DirectiveNode): void {
   if (node.name === 'include') {
     applyInclude(node, (nodes) => applyNodes(draft, block, nodes), draft.sources);
     return;
@@ -172,7 +172,7 @@ function written(block: Block, scope: number): Record<string, unknown> {
 }
 
 /** The variable table that a block's text refers to. */
-export function tableOf<R extends Subject>(draft: Draft<R>, block: Block): VariableTable<R> {
+export function tableOf<R extends Subject>(draft: ConfigBuilder<R>, block: Block): VariableTable<R> {
   return (block.context & (In.STREAM | In.STREAM_SERVER | In.STREAM_UPSTREAM)) !== 0 ? draft.tables.stream : draft.tables.http;
 }
 
@@ -190,9 +190,9 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   readonly compatible: boolean;
   /** The directive that messages are about; in a free-form body it moves from line to line. */
   node: DirectiveNode;
-  readonly #draft: Draft<R>;
+  readonly #draft: ConfigBuilder<R>;
 
-  constructor(draft: Draft<R>, block: Block, node: DirectiveNode) {
+  constructor(draft: ConfigBuilder<R>, block: Block, node: DirectiveNode) {
     this.#draft = draft;
     this.block = block;
     this.node = node;

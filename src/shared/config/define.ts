@@ -4,7 +4,7 @@ import type { Subject } from '../value/subject.js';
 import type { VariableTable } from '../value/variables.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import type { Block } from './block.js';
-import type { DirectiveNode, Pos, RelatedPlace } from './language/ast.js';
+import type { DirectiveNode, Pos, RelatedPosition } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import type { ZoneTable } from './zone-table.js';
 
@@ -41,7 +41,7 @@ export const inherit = <T>(initial: T): Field<T> => ({ initial, merge: takeOver 
 export const own = <T>(initial: T): Field<T> => ({ initial, merge: (_parent, child) => (child === undefined ? initial : child) });
 
 /** What a custom merge or finish step knows about the block it works on. */
-export interface MergePlace {
+export interface MergeContext {
   readonly context: number;
   /** The block is an `if` or a `limit_except`, which continues its location rather than being one of its own. */
   readonly nameless: boolean;
@@ -58,9 +58,9 @@ export interface Scope<C extends object, R extends Subject> {
    * Runs on each merged settings object, outermost first, for values that depend on several fields. Blocks of one context that set nothing in the
    * scope share one settings object, so `finish` may use the block only where something is set.
    */
-  readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergePlace) => void;
+  readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergeContext) => void;
   /** Checks across settings once all is read and merged; the last place that may fail. */
-  readonly link?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergePlace) => void;
+  readonly link?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergeContext) => void;
 }
 
 /** The levels at which a module can keep settings. `upstream` is one `upstream {}` block. */
@@ -145,7 +145,7 @@ export interface LinkContext<R extends Subject> {
   /** Fails at the block that is being linked, at `pos`, or with null without a place, where nginx's message holds it. */
   fail(message: string, pos?: Pos | null): never;
   /** Warns there; with null the message has no place, and `related` shows where to look. */
-  warn(message: string, pos?: Pos | null, related?: readonly RelatedPlace[]): void;
+  warn(message: string, pos?: Pos | null, related?: readonly RelatedPosition[]): void;
   /** Fails because nothing defines a zone, and says what may be meant. */
   unknownZone(message: string, zone: ZoneRef<unknown, unknown>, pos: Pos | undefined): never;
   readonly variables: VariableTable<R>;

@@ -1,6 +1,6 @@
 import { errnoText } from '../lib/errno.js';
 import type { Block } from './block.js';
-import { argPlace, commandLine, type DirectiveNode, type Pos, type RelatedPlace, type SyntaxErrorNode } from './language/ast.js';
+import { argPosition, commandLine, type DirectiveNode, type Pos, type RelatedPosition, type SyntaxErrorNode } from './language/ast.js';
 import { sourceExcerpt } from './source-excerpt.js';
 
 /** nginx cuts a message about the configuration to this many bytes, its place not counted. nginx: NGX_MAX_CONF_ERRSTR */
@@ -15,7 +15,7 @@ export interface DiagnosticDetails {
   readonly hint?: string | undefined;
   /** Where the caret points if that is not the place the message names: [line, column] in the same file. */
   readonly caret?: readonly [number, number] | undefined;
-  readonly related?: readonly RelatedPlace[] | undefined;
+  readonly related?: readonly RelatedPosition[] | undefined;
 }
 
 /** A message about the configuration. Its `pos.line` is the line nginx names. */
@@ -32,7 +32,7 @@ export class ConfigError extends Error implements Diagnostic {
   readonly pos: Pos | undefined;
   readonly hint: string | undefined;
   readonly caret: readonly [number, number] | undefined;
-  readonly related: readonly RelatedPlace[] | undefined;
+  readonly related: readonly RelatedPosition[] | undefined;
 
   /** @param pos Undefined where nginx names no place. @param details Level 'emerg' unless given. */
   constructor(message: string, pos?: Pos | undefined, details: DiagnosticDetails & { readonly level?: DiagnosticLevel } = {}) {
@@ -56,7 +56,7 @@ export function directiveError(
   message: string,
   details: DiagnosticDetails & { readonly arg?: number } = {},
 ): ConfigError {
-  const arg = details.arg === undefined ? undefined : argPlace(node, details.arg);
+  const arg = details.arg === undefined ? undefined : argPosition(node, details.arg);
   const caret = details.caret ?? arg ?? [node.pos.line, node.pos.column];
   return new ConfigError(message, reportedPos(node), { ...details, caret });
 }

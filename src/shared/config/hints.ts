@@ -1,5 +1,5 @@
 import type { ZoneRef } from '../zone/kind.js';
-import { argPlace, type DirectiveNode } from './language/ast.js';
+import { argPosition, type DirectiveNode } from './language/ast.js';
 import { suggest } from './suggest.js';
 import type { ZoneTable } from './zone-table.js';
 
@@ -7,7 +7,7 @@ import type { ZoneTable } from './zone-table.js';
 export function semicolonHint(node: DirectiveNode, known: (name: string) => boolean): string | undefined {
   let line = node.pos.line;
   for (let i = 0; i < node.args.length; i++) {
-    const [at] = argPlace(node, i)!;
+    const [at] = argPosition(node, i)!;
     if (at > line && known(node.args[i]!)) return `is a \`;\` missing at the end of line ${line}? \`${node.args[i]}\` begins a directive`;
     line = at;
   }

@@ -1,4 +1,4 @@
-import type { Pos, RelatedPlace } from './language/ast.js';
+import type { Pos, RelatedPosition } from './language/ast.js';
 
 /** Deeper nesting of includes is an error. nginx has no limit but that of its open files. */
 const maxDepth = 100;
@@ -17,7 +17,7 @@ export class IncludeGraph {
   readonly #files = new Map<string, File>();
 
   /** Notes that `path` is about to be read, as `from` asks. Returns why it must not be, if so: the places that make the circle. */
-  add(path: string, from: Pos | undefined): { readonly message: string; readonly related: readonly RelatedPlace[] } | undefined {
+  add(path: string, from: Pos | undefined): { readonly message: string; readonly related: readonly RelatedPosition[] } | undefined {
     const file = this.#file(path);
     if (from === undefined) {
       return undefined;
@@ -44,7 +44,7 @@ export class IncludeGraph {
   }
 
   /** The includes that lead from one file to another: empty if they are the same, undefined if there is no way. */
-  #way(path: string, target: string, seen: Set<string> = new Set()): RelatedPlace[] | undefined {
+  #way(path: string, target: string, seen: Set<string> = new Set()): RelatedPosition[] | undefined {
     if (path === target) {
       return [];
     }

@@ -3,13 +3,13 @@ import { isPlainIp } from '../lib/zone-id.js';
 import type { Subject } from '../value/subject.js';
 import { VariableTable } from '../value/variables.js';
 import type { ZoneRef } from '../zone/kind.js';
-import { applyNodes, Draft, tableOf } from './apply.js';
+import { applyNodes, ConfigBuilder, tableOf } from './apply.js';
 import type { Block } from './block.js';
 import type { Snapshot } from './configuration.js';
 import type { LinkContext, ModuleScopes, Scope } from './define.js';
 import { ConfigError, closingPos, type Diagnostic } from './errors.js';
 import { zoneHint } from './hints.js';
-import type { RelatedPlace } from './language/ast.js';
+import type { RelatedPosition } from './language/ast.js';
 import { commandLine, type Pos } from './language/ast.js';
 import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
@@ -98,11 +98,11 @@ export function loadFromSnapshot<R extends Subject>(language: Language<R>, snaps
   return link(draft, snapshot.hosts, false);
 }
 
-function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin, checking: boolean): Draft<R> {
+function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin, checking: boolean): ConfigBuilder<R> {
   const http = new VariableTable<R>();
   const stream = new VariableTable<R>();
   language.defineVariables(http, stream);
-  const draft = new Draft(new Registry(language), sources, origin.prefix, origin.confPrefix, { http, stream });
+  const draft = new ConfigBuilder(new Registry(language), sources, origin.prefix, origin.confPrefix, { http, stream });
   for (const file of [commandLine, origin.entry]) {
     try {
       applyNodes(draft, draft.root, sources.parse(file));
@@ -130,7 +130,11 @@ async function resolveHost(host: string): Promise<readonly string[] | undefined>
   }
 }
 
-function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string, readonly string[]>>, checking: boolean): Loaded<R> {
+function link<R extends Subject>(
+  draft: ConfigBuilder<R>,
+  hosts: Readonly<Record<string, readonly string[]>>,
+  checking: boolean,
+): Loaded<R> {
   const { root, errors, registry, tables } = draft;
   const giveUp = (parsed: boolean): void => {
     if (errors.length > 0) throw new LoadFailure(errors, draft.warnings, draft.sources, parsed);
@@ -187,10 +191,10 @@ function link<R extends Subject>(draft: Draft<R>, hosts: Readonly<Record<string,
 /** What `link` functions are given: one for each block. */
 class BlockLinkContext<R extends Subject> implements LinkContext<R> {
   readonly checking: boolean;
-  readonly #draft: Draft<R>;
+  readonly #draft: ConfigBuilder<R>;
   readonly #block: Block;
 
-  constructor(draft: Draft<R>, block: Block, checking: boolean) {
+  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean) {
     this.#draft = draft;
     this.#block = block;
     this.checking = checking;
@@ -224,7 +228,7 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
     throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? this.#end());
   }
 
-  warn(message: string, pos?: Pos | null, related: readonly RelatedPlace[] = []): void {
+  warn(message: string, pos?: Pos | null, related: readonly RelatedPosition[] = []): void {
     this.#draft.warnings.push({ level: 'warn', message, pos: pos === null ? undefined : (pos ?? this.#end()), related });
   }
 

@@ -1,7 +1,7 @@
 import type { Subject } from '../value/subject.js';
 import type { Block } from './block.js';
 import { In } from './context.js';
-import type { LevelName, MergePlace } from './define.js';
+import type { LevelName, MergeContext } from './define.js';
 import type { NumberedScope, Registry } from './registry.js';
 
 /** More than there are scopes. */
@@ -52,7 +52,7 @@ class Merging<R extends Subject> {
   /** Merges a block and the blocks inside it. `siblings`: settings that blocks of one context inside the same outer block share. */
   mergeBlock(block: Block, siblings: Map<number, Common<R>>): void {
     const { context, parent } = block;
-    const place: MergePlace = { context, nameless: (context & NAMELESS) !== 0, block, prefix: this.#prefix };
+    const place: MergeContext = { context, nameless: (context & NAMELESS) !== 0, block, prefix: this.#prefix };
     let common = siblings.get(context);
     if (common === undefined) {
       common = this.#commonOf(parent, place);
@@ -72,7 +72,7 @@ class Merging<R extends Subject> {
     for (const child of block.children) this.mergeBlock(child, inside);
   }
 
-  #commonOf(parent: Block | undefined, place: MergePlace): Common<R> {
+  #commonOf(parent: Block | undefined, place: MergeContext): Common<R> {
     const settings: object[] = parent?.common.slice() ?? [];
     for (let own = parent?.own; own !== undefined; own = own.next) if (own.merged !== undefined) settings[own.scope] = own.merged;
     const begun: NumberedScope<R>[] = [];
@@ -86,7 +86,7 @@ class Merging<R extends Subject> {
     return { settings, begun };
   }
 
-  #mergeSilent(numbered: NumberedScope<R>, around: Record<string, unknown>, place: MergePlace): object {
+  #mergeSilent(numbered: NumberedScope<R>, around: Record<string, unknown>, place: MergeContext): object {
     const key = place.context * SCOPES + numbered.number;
     let known = this.#silent.get(key);
     if (known === undefined) {
@@ -106,7 +106,7 @@ function merge<R extends Subject>(
   { scope, blank, fields }: NumberedScope<R>,
   parent: Record<string, unknown> | undefined,
   child: Record<string, unknown> | undefined,
-  place: MergePlace,
+  place: MergeContext,
 ): object {
   const merged: Record<string, unknown> = { ...blank };
   for (const [name, field] of fields) merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
@@ -119,7 +119,7 @@ export function visitMerged<R extends Subject>(
   registry: Registry<R>,
   root: Block,
   prefix: string,
-  visit: (scopes: readonly NumberedScope<R>[], place: MergePlace) => void,
+  visit: (scopes: readonly NumberedScope<R>[], place: MergeContext) => void,
 ): void {
   const checked = new Map<number, readonly NumberedScope<R>[]>();
   const visitBlock = (block: Block): void => {

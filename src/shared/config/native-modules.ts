@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fsPath } from '../lib/fs-path.js';
 import type { Subject } from '../value/subject.js';
-import type { Draft } from './apply.js';
+import type { ConfigBuilder } from './apply.js';
 import { type ConfigError, directiveError, reportedPos } from './errors.js';
 import type { Language } from './load.js';
 
@@ -27,7 +27,7 @@ export const foreignText = ({ module, instead }: ForeignDirective): string =>
  * know is, or may be, one of its own. That is an error, and so is a missing file; everything else is a warning. `checking` is false in a
  * worker, since the master has checked.
  */
-export function judgeNativeModules<R extends Subject>(draft: Draft<R>, language: Language<R>, checking: boolean): void {
+export function judgeNativeModules<R extends Subject>(draft: ConfigBuilder<R>, language: Language<R>, checking: boolean): void {
   if (!checking) return;
   const refused: ConfigError[] = [];
   for (const { node, path } of draft.natives) {

@@ -19,7 +19,7 @@ export interface ErrorLogSpec {
 }
 
 /** What reading an `error_log` needs from the place where it stands. */
-export interface ErrorLogPlace {
+export interface ErrorLogContext {
   /** The configuration file and line of the directive. */
   readonly file: string;
   readonly line: number;
@@ -37,7 +37,7 @@ const DEBUG_LEVELS = ['debug_core', 'debug_alloc', 'debug_mutex', 'debug_event',
 const MEMORY_OVERHEAD = 2099;
 
 /** Reads the arguments of an `error_log`: `FILE|stderr|memory:SIZE|syslog:... [LEVEL] [json]`. nginx: ngx_log_set_log. */
-export function parseErrorLog(args: readonly string[], place: ErrorLogPlace): ErrorLogSpec {
+export function parseErrorLog(args: readonly string[], place: ErrorLogContext): ErrorLogSpec {
   const [target = '', ...rest] = args;
   const to = parseTarget(target, place);
   const words = rest.filter((word) => word !== 'json');
@@ -60,7 +60,7 @@ export function parseErrorLog(args: readonly string[], place: ErrorLogPlace): Er
   return { to, level: level ?? ERROR, json: words.length < rest.length };
 }
 
-function parseTarget(target: string, place: ErrorLogPlace): ErrorLogSpec['to'] {
+function parseTarget(target: string, place: ErrorLogContext): ErrorLogSpec['to'] {
   if (target === 'stderr') {
     return { kind: 'stderr' };
   }

@@ -4,7 +4,6 @@ import { fsPath } from '../../shared/lib/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
 import type { Source } from '../http/request/body-stage.js';
 import { ERROR } from '../http/request/codes.js';
-import { finalize } from '../http/request/finalize.js';
 import type { Request } from '../http/request/request.js';
 import type { DiskCache } from './disk-cache.js';
 import type { Entry } from './entry.js';
@@ -63,7 +62,7 @@ class BlockSource implements Source {
         r.log(CRIT, `cache file "${path}" has a damaged body`);
         this.#disk.deleteFile(path.slice(-32));
       }
-      finalize(r, ERROR);
+      r.finalize(ERROR);
       return;
     }
     const from = this.#at % BLOCK;

@@ -1,5 +1,5 @@
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergePlace, own } from '../../shared/config/define.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { parseTime } from '../../shared/config/language/units.js';
 import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
@@ -8,7 +8,7 @@ import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
 import { METHOD } from '../http/syntax/method.js';
 import { claimContent } from '../module.js';
-import { FT, nextUpstreamWords } from '../upstream/settings/failure.js';
+import { FailureType, nextUpstreamWords } from '../upstream/settings/failure.js';
 import type { StoreSettings } from '../upstream/settings/settings.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import { type PurgeRule, type PurgeTarget, readPurge } from './purge-rule.js';
@@ -33,7 +33,7 @@ export const cacheFields: { readonly [K in keyof CacheSettings]: Field<CacheSett
   cacheLock: inherit(false),
   cacheLockTimeout: inherit(5000),
   cacheLockAge: inherit(5000),
-  cacheUseStale: inherit<number>(FT.OFF),
+  cacheUseStale: inherit<number>(FailureType.OFF),
   cacheBackgroundUpdate: inherit(false),
   cacheRevalidate: inherit(false),
   cachePurge: inherit<PurgeRule>(null),
@@ -138,21 +138,21 @@ export function cacheDirectives(family: CacheFamily): { readonly [name: string]:
 }
 
 /** Fills in what follows from other settings; for `finish`. nginx: the cache part of ngx_http_proxy_merge_loc_conf. */
-export function finishCache(conf: Settings, parent: Readonly<Settings> | undefined, place: MergePlace): void {
+export function finishCache(conf: Settings, parent: Readonly<Settings> | undefined, place: MergeContext): void {
   // Of a cache and a store, the one said last, which is the inner one, is in force.
   if (conf.cache !== null && conf.store !== null) {
     if (conf.cache === parent?.cache) conf.cache = null;
     else conf.store = null;
   }
-  if ((conf.cacheUseStale & FT.OFF) !== 0) conf.cacheUseStale = FT.OFF;
-  if ((conf.cacheUseStale & FT.ERROR) !== 0) conf.cacheUseStale |= FT.NOLIVE;
+  if ((conf.cacheUseStale & FailureType.OFF) !== 0) conf.cacheUseStale = FailureType.OFF;
+  if ((conf.cacheUseStale & FailureType.ERROR) !== 0) conf.cacheUseStale |= FailureType.NOLIVE;
   conf.cacheMethods |= METHOD.GET | METHOD.HEAD;
   // An `if` goes on with what its location does.
   if (place.nameless) conf.cachePurgeTarget ??= parent?.cachePurgeTarget;
 }
 
 /** Checks that the cache exists, and that there is a key; for `link`. */
-export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
   const target = conf.cachePurgeTarget;
   const choice = target?.choice ?? conf.cache;
   if (choice === null) return;

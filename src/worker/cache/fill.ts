@@ -2,7 +2,7 @@ import { parseHttpDate } from '../../shared/lib/http-date.js';
 import { md5Hex } from '../../shared/lib/md5.js';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
-import { K } from '../upstream/response/header-kinds.js';
+import { HeaderKind } from '../upstream/response/header-kinds.js';
 import { diskSize } from './disk-cache.js';
 import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
 import type { CacheUse } from './use.js';
@@ -38,10 +38,10 @@ function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter
   const { r, head } = u;
   chooseFile(u, use);
   const validators = head.status === 200 || head.status === 206;
-  const modified = validators ? head.value(K.LAST_MODIFIED) : undefined;
+  const modified = validators ? head.value(HeaderKind.LAST_MODIFIED) : undefined;
   const lines: string[] = [];
   for (const { kind, name, value } of head.headers) {
-    if (kind !== K.DROPPED) lines.push(name, value);
+    if (kind !== HeaderKind.DROPPED) lines.push(name, value);
   }
   return writerOf(u, use, {
     key: use.key,
@@ -55,7 +55,7 @@ function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter
     error: 0,
     vary: use.vary,
     variant: use.vary === '' ? '' : variantHash(use.main, varyText(r, use.vary)),
-    etag: (validators ? head.value(K.ETAG) : undefined) ?? '',
+    etag: (validators ? head.value(HeaderKind.ETAG) : undefined) ?? '',
     reason: head.statusText,
     lines,
   });

@@ -1,6 +1,6 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
-import { K } from '../upstream/response/header-kinds.js';
+import { HeaderKind } from '../upstream/response/header-kinds.js';
 import type { UpstreamHead } from '../upstream/response/upstream-head.js';
 import { IGNORE } from '../upstream/settings/failure.js';
 import type { CacheUse } from './use.js';
@@ -18,22 +18,22 @@ export function readFreshness(u: UpstreamRequest, head: UpstreamHead, use: Cache
   use.vary = '';
   for (const { kind, value } of head.headers) {
     if (kind <= 0) continue;
-    switch (kind & ~K.HIDDEN) {
-      case K.SET_COOKIE:
+    switch (kind & ~HeaderKind.HIDDEN) {
+      case HeaderKind.SET_COOKIE:
         if ((ignore & IGNORE.SET_COOKIE) === 0) refuse(u, use, 'set-cookie');
         break;
-      case K.CACHE_CONTROL:
+      case HeaderKind.CACHE_CONTROL:
         if ((ignore & IGNORE.CACHE_CONTROL) === 0) cacheControl(u, use, value.toLowerCase(), now);
         break;
-      case K.EXPIRES:
+      case HeaderKind.EXPIRES:
         if ((ignore & IGNORE.EXPIRES) === 0 && use.validUntil === 0) expires(use, value, now);
         break;
-      case K.XA_EXPIRES:
+      case HeaderKind.XA_EXPIRES:
         if (use.accelExpires) break;
         use.accelExpires = true;
         if ((ignore & IGNORE.XA_EXPIRES) === 0) accelExpires(u, use, value, now);
         break;
-      case K.VARY:
+      case HeaderKind.VARY:
         if ((ignore & IGNORE.VARY) === 0 && u.cacheable) vary(u, use, value);
         break;
       default:

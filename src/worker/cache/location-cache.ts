@@ -4,12 +4,11 @@ import { CRIT, DEBUG } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE, ERROR } from '../http/request/codes.js';
-import { finalize } from '../http/request/finalize.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
 import { bufferSource, respond } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
-import { H } from '../http/syntax/header-names.js';
+import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
 import { processHead } from '../upstream/exchange/copy-head.js';
 import type { ResponseCache } from '../upstream/exchange/response-cache.js';
@@ -30,7 +29,7 @@ import { CacheUse, useOf } from './use.js';
 import { variantHash, varyText } from './vary.js';
 
 /** What a location's cache needs to know of the worker. */
-export interface CachePlace {
+export interface CacheContext {
   readonly disk: CacheChooser;
   /** The request's key. */
   key(u: UpstreamRequest): string;
@@ -39,11 +38,11 @@ export interface CachePlace {
 /** The cache of one location: when it is asked, what it answers, and what it keeps. nginx: the cache part of ngx_http_upstream.c. */
 export class LocationCache implements ResponseCache {
   readonly conf: Readonly<CacheSettings>;
-  readonly #place: CachePlace;
+  readonly #context: CacheContext;
 
-  constructor(conf: Readonly<CacheSettings>, place: CachePlace) {
+  constructor(conf: Readonly<CacheSettings>, context: CacheContext) {
     this.conf = conf;
-    this.#place = place;
+    this.#context = context;
   }
 
   // nginx: ngx_http_upstream_cache.
@@ -58,11 +57,11 @@ export class LocationCache implements ResponseCache {
       u.cacheUse = unasked;
       return DECLINED;
     }
-    const disk = this.#place.disk(r);
+    const disk = this.#context.disk(r);
     if (disk === null) return ERROR;
     if (disk === undefined) return purge === 'method' ? 404 : DECLINED;
     if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.askWith('GET');
-    const use = new CacheUse(disk, this.#place.key(u));
+    const use = new CacheUse(disk, this.#context.key(u));
     if (r.debugging) r.log(DEBUG, `http cache key: "${use.key}"`);
     u.cacheUse = use;
     if (purge === 'method') return purgeAndAnswer(r, disk, use.key);
@@ -169,7 +168,7 @@ export class LocationCache implements ResponseCache {
     if (u.r.debugging) u.r.log(DEBUG, `http upstream cache: ${code}`);
     if (code === AGAIN || code === DONE) return;
     if (code === DECLINED) u.proceed();
-    else finalize(u.r, code === ERROR ? 500 : code);
+    else u.r.finalize(code === ERROR ? 500 : code);
   }
 
   /** The entry is too old, and this request asks for a new one. */
@@ -203,7 +202,7 @@ export class LocationCache implements ResponseCache {
   /** A range that begins far into the body is passed on and not kept. nginx: ngx_http_upstream_cache_check_range. */
   checkRange(u: UpstreamRequest): void {
     const limit = this.conf.cacheMaxRangeOffset;
-    const range = u.r.head.known[H.range];
+    const range = u.r.head.known[HeaderSlot.range];
     if (range === undefined || !u.cacheable || limit === Number.POSITIVE_INFINITY) return;
     let refused = limit === 0;
     if (!refused) {
@@ -231,7 +230,7 @@ export class LocationCache implements ResponseCache {
       return DONE;
     }
     const code = respond(r, source);
-    if (code !== DONE) finalize(r, code);
+    if (code !== DONE) r.finalize(code);
     return DONE;
   }
 
@@ -260,7 +259,7 @@ export class LocationCache implements ResponseCache {
   /** Ends the business with backends, and sends the entry that there is. */
   #serveInstead(u: UpstreamRequest, use: CacheUse): void {
     u.finalize(DECLINED);
-    if (this.serve(u, use, use.entry!) !== DONE) finalize(u.r, 500);
+    if (this.serve(u, use, use.entry!) !== DONE) u.r.finalize(500);
   }
 
   // nginx: the last part of ngx_http_upstream_test_next.

@@ -3,7 +3,7 @@ import type { ZoneJob } from '../../shared/zone/kind.js';
 import { enter, leave } from '../http/request/at-work.js';
 import { AGAIN, DECLINED, DONE } from '../http/request/codes.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
-import { FT } from '../upstream/settings/failure.js';
+import { FailureType } from '../upstream/settings/failure.js';
 import type { LocationCache } from './location-cache.js';
 import type { Waiter } from './lock-waiters.js';
 import type { CacheSettings } from './settings.js';
@@ -180,7 +180,7 @@ export class RefreshJob extends LockJob {
 
 /** Whether stale entries may be served while somebody refreshes them. */
 const servesWhileUpdating = (conf: Readonly<CacheSettings>, use: CacheUse): boolean =>
-  (conf.cacheUseStale & FT.UPDATING) !== 0 || use.staleUpdating;
+  (conf.cacheUseStale & FailureType.UPDATING) !== 0 || use.staleUpdating;
 
 /** Nobody waits for the request any more. */
 const gone = (u: UpstreamRequest): boolean => u.r.finished || (u.r.main.finished && !u.r.background) || u.done;

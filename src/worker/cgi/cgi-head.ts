@@ -1,7 +1,7 @@
 import { latin1 } from '../../shared/lib/latin1.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../http/syntax/header-line.js';
-import { type HeaderKinds, K } from '../upstream/response/header-kinds.js';
+import { HeaderKind, type HeaderKinds } from '../upstream/response/header-kinds.js';
 import { addHeader, type Reporter, readStatusLine } from '../upstream/response/http1-head.js';
 import type { UpstreamHead } from '../upstream/response/upstream-head.js';
 
@@ -64,9 +64,9 @@ export class CgiHeadReader {
 function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
   // A status line has said it.
   if (head.status !== 0) return true;
-  const text = head.value(K.STATUS);
+  const text = head.value(HeaderKind.STATUS);
   if (text === undefined) {
-    head.status = head.value(K.LOCATION) === undefined ? 200 : 302;
+    head.status = head.value(HeaderKind.LOCATION) === undefined ? 200 : 302;
     return true;
   }
   const status = /^[0-9]{3}/.exec(text);

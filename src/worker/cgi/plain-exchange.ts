@@ -1,5 +1,5 @@
 import { WARN } from '../../shared/log/level.js';
-import { H } from '../http/syntax/header-names.js';
+import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
 import type { Exchange } from '../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
@@ -50,7 +50,7 @@ export class PlainCgiExchange implements Exchange {
     if (behind === CGI_AGAIN) return HEAD_AGAIN;
     if (behind === CGI_INVALID) return HEAD_INVALID;
     this.next = behind;
-    if (u.head.status === 101 && u.r.head.known[H.upgrade] !== undefined) u.switchProtocols();
+    if (u.head.status === 101 && u.r.head.known[HeaderSlot.upgrade] !== undefined) u.switchProtocols();
     return HEAD_OK;
   }
 

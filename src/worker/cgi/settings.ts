@@ -1,5 +1,5 @@
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergePlace, own } from '../../shared/config/define.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { bits } from '../../shared/config/slots.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../cache/directives.js';
@@ -59,7 +59,7 @@ export function cgiDirectives(family: CgiFamily, schemes: readonly BackendScheme
 }
 
 /** Completes the settings of a block; for `finish`. */
-export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly<CgiSettings> | undefined, place: MergePlace): void {
+export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly<CgiSettings> | undefined, place: MergeContext): void {
   finishUpstream(family, conf, place);
   finishCache(conf, parent, place);
   // `if` goes on with its location's backend. nginx: the noname part of ngx_http_fastcgi_merge_loc_conf.
@@ -67,7 +67,7 @@ export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly
 }
 
 /** Checks the settings of a block; for `link`. */
-export function linkCgi(family: CgiFamily, conf: Readonly<CgiSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+export function linkCgi(family: CgiFamily, conf: Readonly<CgiSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
   linkUpstream(family, conf, ctx, place);
   linkCache(family, conf, ctx, place);
   for (const { value } of conf.params) value.compile(ctx, place);

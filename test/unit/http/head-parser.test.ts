@@ -1,6 +1,6 @@
 import t from 'tap';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from '../../../src/worker/http/syntax/head-parser.js';
-import { H } from '../../../src/worker/http/syntax/header-names.js';
+import { HeaderSlot } from '../../../src/worker/http/syntax/header-names.js';
 import { CONNECTION_KEEP_ALIVE } from '../../../src/worker/http/syntax/request-head.js';
 import { eventLog, limits } from '../../protocol/event-log.js';
 
@@ -38,9 +38,9 @@ t.test('a head within a larger buffer', async (t) => {
   t.equal(head.port, 8080);
   t.equal(head.hostHeader, 'www.example.com:8080');
   t.equal(head.connection, CONNECTION_KEEP_ALIVE);
-  t.equal(head.known[H.cookie], 'a=b', 'the first of several');
-  t.equal(head.known[H.ifNoneMatch], '"x"');
-  t.equal(head.known[H.range], undefined);
+  t.equal(head.known[HeaderSlot.cookie], 'a=b', 'the first of several');
+  t.equal(head.known[HeaderSlot.ifNoneMatch], '"x"');
+  t.equal(head.known[HeaderSlot.range], undefined);
   t.equal(head.header('x-own'), '1');
   t.equal(head.header('x-other'), undefined);
   t.equal(head.joined('cookie', '; '), 'a=b; c=d');

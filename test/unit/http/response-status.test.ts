@@ -1,12 +1,12 @@
 import t from 'tap';
 import type { Request } from '../../../src/worker/http/request/request.js';
 import { errorPageBody, reasonPhrase } from '../../../src/worker/http/request/response-status.js';
-import { H } from '../../../src/worker/http/syntax/header-names.js';
+import { HeaderSlot } from '../../../src/worker/http/syntax/header-names.js';
 import { RequestHead } from '../../../src/worker/http/syntax/request-head.js';
 
 const page = (status: number, userAgent?: string, httpVersion = 1001, msiePadding = true): string => {
   const head = new RequestHead();
-  head.known[H.userAgent] = userAgent;
+  head.known[HeaderSlot.userAgent] = userAgent;
   const settings = { msiePadding, serverTokens: { eval: () => 'name/1' } };
   return errorPageBody(status, { head, httpVersion, location: { settings } } as unknown as Request).toString();
 };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_PLACE, DependencyTree, type Place } from '../../../src/worker/http/http2/dependency-tree.js';
+import { DEFAULT_DEPENDENCY, type Dependency, DependencyTree } from '../../../src/worker/http/http2/dependency-tree.js';
 import { parsePriority } from '../../../src/worker/http/http2/priority.js';
 import { Scheduler, type Waiting } from '../../../src/worker/http/http2/scheduler.js';
 
@@ -32,7 +32,7 @@ const before = (tree: DependencyTree, a: number, b: number): boolean => {
 
 t.test('streams that depend on others come behind them', async (t) => {
   const tree = new DependencyTree();
-  t.equal(tree.place(1), DEFAULT_PLACE);
+  t.equal(tree.place(1), DEFAULT_DEPENDENCY);
   tree.depend(3, 0, false, 16);
   tree.depend(1, 3, false, 16);
   t.ok(before(tree, 3, 1));
@@ -81,9 +81,9 @@ class Stream implements Waiting {
   readonly streamId: number;
   readonly urgency: number;
   readonly incremental: boolean;
-  readonly place: Place;
+  readonly place: Dependency;
   left: number;
-  constructor(streamId: number, left: number, urgency = 3, incremental = true, place = DEFAULT_PLACE) {
+  constructor(streamId: number, left: number, urgency = 3, incremental = true, place = DEFAULT_DEPENDENCY) {
     this.streamId = streamId;
     this.left = left;
     this.urgency = urgency;

@@ -23,18 +23,18 @@ export interface DirectiveNode {
   readonly endLine: number;
   /** The line of the block's `}`, which is the line nginx shows for what is checked once a block is complete. */
   readonly closeLine?: number;
-  /** Where each argument starts: its line and its column, argument by argument; see {@link argPlace}. */
+  /** Where each argument starts: its line and its column, argument by argument; see {@link argPosition}. */
   readonly argPos: readonly number[];
 }
 
 /** Line and column where an argument (counted from 0) starts, for carets; undefined for one that is not there. */
-export function argPlace({ argPos }: DirectiveNode, arg: number): [number, number] | undefined {
+export function argPosition({ argPos }: DirectiveNode, arg: number): [number, number] | undefined {
   const line = argPos[arg * 2];
   return line === undefined ? undefined : [line, argPos[arg * 2 + 1]!];
 }
 
 /** Another place that helps to understand an error, such as the `{` that was never closed. */
-export interface RelatedPlace {
+export interface RelatedPosition {
   readonly pos: Pos;
   readonly text: string;
 }
@@ -48,7 +48,7 @@ export interface SyntaxErrorNode {
   /** The line nginx names, and the column of the offending character. */
   readonly pos: Pos;
   readonly hint?: string;
-  readonly related?: readonly RelatedPlace[];
+  readonly related?: readonly RelatedPosition[];
 }
 
 export type Node = DirectiveNode | SyntaxErrorNode;

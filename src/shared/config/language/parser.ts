@@ -1,4 +1,4 @@
-import { commandLine, type DirectiveNode, type Node, type Pos, type RelatedPlace, type SyntaxErrorNode } from './ast.js';
+import { commandLine, type DirectiveNode, type Node, type Pos, type RelatedPosition, type SyntaxErrorNode } from './ast.js';
 import { End, Lexer } from './lexer.js';
 
 /** Deeper nesting than this is an error, so that code which walks the tree by recursion cannot run out of stack. nginx has no limit. */
@@ -93,6 +93,6 @@ function lexicalError(lexer: Lexer, file: string): SyntaxErrorNode {
   return syntaxError(lexer.error, pos, { related: [{ pos: started, text: `"${lexer.name}" starts here; is its ";" missing?` }] });
 }
 
-function syntaxError(message: string, pos: Pos, more: { hint?: string; related?: readonly RelatedPlace[] } = {}): SyntaxErrorNode {
+function syntaxError(message: string, pos: Pos, more: { hint?: string; related?: readonly RelatedPosition[] } = {}): SyntaxErrorNode {
   return { syntaxError: message, pos, ...more };
 }

@@ -1,7 +1,6 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import { ERROR, OK } from '../request/codes.js';
-import { finalize } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 
 /**
@@ -21,14 +20,14 @@ export class MemorySink implements BodyStage {
     const announced = sr.out.contentLength;
     if (this.#chunks.length === 0 && announced > limit) {
       sr.log(ERR, `too big subrequest response: ${announced}`);
-      finalize(sr, ERROR);
+      sr.finalize(ERROR);
       return;
     }
     if (chunk !== null) {
       this.#length += chunk.length;
       if (this.#length > limit) {
         sr.log(ERR, 'too big subrequest response');
-        finalize(sr, ERROR);
+        sr.finalize(ERROR);
         return;
       }
       this.#chunks.push(chunk);
@@ -38,6 +37,6 @@ export class MemorySink implements BodyStage {
       return;
     }
     this.text = Buffer.concat(this.#chunks).toString('latin1');
-    finalize(sr, OK);
+    sr.finalize(OK);
   }
 }

@@ -2,7 +2,6 @@ import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-
 import { enter, leave } from '../request/at-work.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import { OK } from '../request/codes.js';
-import { finalize } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 
 /** Pieces are put together until they have so many bytes. */
@@ -64,7 +63,7 @@ export class PostponeStage implements BodyStage, TickTask {
       const item = this.#queue[i]!;
       if (!(item instanceof Slot) || item.over) continue;
       const sr = item.request!;
-      return sr.queued ? sr : sr.joint?.awaited();
+      return sr.queued ? sr : sr.postponed?.awaited();
     }
     return undefined;
   }
@@ -216,11 +215,11 @@ export class Slot implements BodyStage {
     const sr = this.request;
     if (!this.#waits || sr === null) return false;
     this.#waits = false;
-    if (this.#last) finalize(sr, OK);
+    if (this.#last) sr.finalize(OK);
     else sr.more();
     return true;
   }
 }
 
 /** What joins the bodies of a request and its subrequests; null where nothing asked for it. Nothing else is ever put there. */
-export const jointOf = (r: Request): PostponeStage | null => r.joint as PostponeStage | null;
+export const postponeOf = (r: Request): PostponeStage | null => r.postponed as PostponeStage | null;

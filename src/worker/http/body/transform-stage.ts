@@ -2,7 +2,6 @@ import { EMPTY } from '../../../shared/lib/empty.js';
 import { ALERT } from '../../../shared/log/level.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import { ERROR } from '../request/codes.js';
-import { terminate } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 import type { Transform } from './compressor.js';
 
@@ -32,7 +31,7 @@ export class TransformStage implements BodyStage {
       out = this.#transform.write(chunk ?? EMPTY, last ? 'end' : r.flushBody ? 'flush' : 'more');
     } catch (error) {
       r.log(ALERT, `transforming the response body failed: ${(error as Error).message}`);
-      terminate(r, ERROR);
+      r.terminate(ERROR);
       return;
     }
     this.bytesIn += chunk?.length ?? 0;

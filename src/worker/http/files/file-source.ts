@@ -8,7 +8,6 @@ import type { Source } from '../request/body-stage.js';
 import { chainEnd } from '../request/chain-end.js';
 import { ERROR } from '../request/codes.js';
 import type { FileSettings } from '../request/file-settings.js';
-import { finalize } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 
 /** What waits for a client that takes no more: the kernel tells when it has room for it, and for much more behind it. */
@@ -147,7 +146,7 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   #failed(r: Request, error: Error | null, count: number, size: number): void {
     if (error !== null) r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
     else r.log(ALERT, `pread() read only ${count} of ${size} from "${this.#path}"`);
-    finalize(r, ERROR);
+    r.finalize(ERROR);
   }
 
   /** Sends what the client takes of a piece. Returns a little of what it did not take, as memory of its own. */

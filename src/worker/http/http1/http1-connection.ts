@@ -13,7 +13,6 @@ import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
 import type { BodySink, ClientConnection, ClientStream, Upgraded } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
-import { finalize, terminate } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 import { startPhases } from '../request/run-phases.js';
 import { HEAD_AGAIN, HEAD_DONE } from '../syntax/head-parser.js';
@@ -176,12 +175,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     }
     if (code !== HEAD_DONE) {
       r.keepalive = false;
-      finalize(r, code);
+      r.finalize(code);
       return true;
     }
     const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
     if (refusal === 0) startPhases(r);
-    else finalize(r, refusal);
+    else r.finalize(refusal);
     return true;
   }
 
@@ -458,7 +457,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       watcher();
     } else if (!r.headerSent) {
       r.log(INFO, 'client prematurely closed connection');
-      terminate(r, CLIENT_CLOSED_REQUEST);
+      r.terminate(CLIENT_CLOSED_REQUEST);
     }
   }
 
@@ -474,7 +473,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.#heads.abandon();
     r.log(INFO, why);
     this.closed = true;
-    terminate(r, 400);
+    r.terminate(400);
   }
 
   socketClosed(): void {
@@ -488,7 +487,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         this.#watcher = null;
         watcher();
       }
-      if (!r.finished) terminate(r, r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      if (!r.finished) r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
     }
     this.#close();
   }
@@ -499,12 +498,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       case State.HEAD:
         this.#heads.abandon();
         r!.log(INFO, 'client timed out (110: Connection timed out)');
-        terminate(r!, 408);
+        r!.terminate(408);
         break;
       case State.REQUEST:
         if (this.#body?.fail(408)) break;
         r!.log(INFO, 'client timed out (110: Connection timed out)');
-        terminate(r!, 408);
+        r!.terminate(408);
         break;
       case State.WAITING:
         this.#closeUnread();
@@ -556,7 +555,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   /** Ends the connection whatever it is doing: the worker must go. */
   kill(): void {
     const r = this.#request;
-    if (r !== null && !r.finished) terminate(r, r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    if (r !== null && !r.finished) r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
     this.#close();
   }
 

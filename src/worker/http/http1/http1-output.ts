@@ -6,7 +6,6 @@ import type { Deadline } from '../../io/deadline.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
 import { logResponseHead } from '../request/debug-lines.js';
-import { finalize } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
 import { HTTP_10, HTTP_11 } from '../syntax/request-line.js';
@@ -46,7 +45,7 @@ export class Http1Output implements TickTask {
    * when one of them fails before, the client gets no response, rather than one that looks empty. nginx: postpone_output.
    */
   get pendingHead(): boolean {
-    return this.#head !== null && this.#request?.joining !== true;
+    return this.#head !== null && this.#request?.postpones !== true;
   }
 
   sendContinue(r: Request): void {
@@ -192,7 +191,7 @@ export class Http1Output implements TickTask {
 
   #sentAll(r: Request): void {
     this.#lastQueued = false;
-    finalize(r, 0);
+    r.finalize(0);
   }
 
   /** The response is over. */

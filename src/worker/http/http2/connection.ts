@@ -13,14 +13,13 @@ import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import { endFailedRequest } from '../request/at-work.js';
 import type { TlsConnection } from '../request/client-stream.js';
-import { finalize, terminate } from '../request/finalize.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import { Request } from '../request/request.js';
 import { startPhases } from '../request/run-phases.js';
 import { takeHead } from '../serving/take-head.js';
 import { RequestHead } from '../syntax/request-head.js';
 import { ClosedStreams } from './closed-streams.js';
-import { DEFAULT_PLACE, DependencyTree, type Place } from './dependency-tree.js';
+import { DEFAULT_DEPENDENCY, type Dependency, DependencyTree } from './dependency-tree.js';
 import { FloodGuard } from './flood.js';
 import { ReceiveWindow, SendWindow } from './flow-window.js';
 import {
@@ -601,7 +600,7 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     takeHead(r, r.head);
     if (status !== 0) {
       if (reader.malformed) stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
-      finalize(r, status);
+      r.finalize(status);
       return;
     }
     stream.action = undefined;
@@ -609,7 +608,7 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     if (priority !== undefined) this.#prioritize(stream, priority);
     status = this.tls === undefined ? 0 : checkClientCertificate(r);
     if (status === 0) startPhases(r);
-    else finalize(r, status);
+    else r.finalize(status);
   }
 
   #disabled(r: Request): boolean {
@@ -674,8 +673,8 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   }
 
   /** Where a stream stands among those that depend on each other. */
-  placeOf(streamId: number): Place {
-    return this.#tree === null ? DEFAULT_PLACE : this.#tree.place(streamId);
+  placeOf(streamId: number): Dependency {
+    return this.#tree === null ? DEFAULT_DEPENDENCY : this.#tree.place(streamId);
   }
 
   // ---------------------------------------------------------------- other frames
@@ -991,7 +990,7 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #abandon(stream: Http2Stream): void {
     const r = stream.request;
     stream.gone();
-    if (!r.finished) terminate(r, r.headerSent ? -1 : 499);
+    if (!r.finished) r.terminate(r.headerSent ? -1 : 499);
   }
 
   #endIdle(code: number): void {

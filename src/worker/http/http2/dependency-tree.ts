@@ -4,15 +4,15 @@ const DEFAULT_WEIGHT = 16;
 const CLOSED_NODES = 32;
 
 /** A stream's place: those of lower rank come first, and of one rank those of higher weight. */
-export interface Place {
+export interface Dependency {
   readonly rank: number;
   readonly weight: number;
 }
 
 /** The place of streams of which nothing was said. */
-export const DEFAULT_PLACE: Place = { rank: 1, weight: DEFAULT_WEIGHT / 256 };
+export const DEFAULT_DEPENDENCY: Dependency = { rank: 1, weight: DEFAULT_WEIGHT / 256 };
 
-class Node implements Place {
+class Node implements Dependency {
   readonly id: number;
   own = DEFAULT_WEIGHT;
   rank = 1;
@@ -42,8 +42,8 @@ export class DependencyTree {
   }
 
   /** Where a stream is. */
-  place(id: number): Place {
-    return this.#nodes.get(id) ?? DEFAULT_PLACE;
+  place(id: number): Dependency {
+    return this.#nodes.get(id) ?? DEFAULT_DEPENDENCY;
   }
 
   /** Makes a stream depend on another, 0 for none; `exclusive`: the others that depend on that one depend on this from now on. */

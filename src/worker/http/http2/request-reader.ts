@@ -3,7 +3,7 @@ import type { Request } from '../request/request.js';
 import { chooseServer } from '../serving/choose-server.js';
 import { duplicateText } from '../syntax/duplicate-text.js';
 import { REQUEST_HEADER_TOO_LARGE } from '../syntax/head-parser.js';
-import { H } from '../syntax/header-names.js';
+import { HeaderSlot } from '../syntax/header-names.js';
 import { type HostParts, validateHost } from '../syntax/host.js';
 import { METHOD, methodBit } from '../syntax/method.js';
 import { parseContentLength } from '../syntax/request-checks.js';
@@ -161,8 +161,8 @@ export class RequestReader implements FieldSink, HostParts {
     if (known === undefined || known.slot === -1) return 0;
     if (head.known[known.slot] === undefined) head.known[known.slot] = value;
     else if (known.unique) return this.#refuse(400, duplicateText(head, known, value));
-    else if (known.slot === H.te) return this.#malformed('client sent invalid "TE" header');
-    if (known.slot !== H.host) return 0;
+    else if (known.slot === HeaderSlot.te) return this.#malformed('client sent invalid "TE" header');
+    if (known.slot !== HeaderSlot.host) return 0;
     if (!validateHost(value, this)) return this.#refuse(400, 'client sent invalid host header');
     return head.host === '' ? this.#setHost() : 0;
   }
@@ -185,21 +185,21 @@ export class RequestReader implements FieldSink, HostParts {
       const missing = this.#makeLine();
       if (missing !== 0) return missing;
     }
-    if (this.#cookie !== undefined) this.#construct('cookie', H.cookie, this.#cookie);
-    if (known[H.connection] !== undefined) return this.#malformed('client sent "Connection" header');
-    if (known[H.keepAlive] !== undefined) return this.#malformed('client sent "Keep-Alive" header');
-    if (known[H.transferEncoding] !== undefined) return this.#malformed('client sent "Transfer-Encoding" header');
-    if (known[H.upgrade] !== undefined) return this.#malformed('client sent "Upgrade" header');
+    if (this.#cookie !== undefined) this.#construct('cookie', HeaderSlot.cookie, this.#cookie);
+    if (known[HeaderSlot.connection] !== undefined) return this.#malformed('client sent "Connection" header');
+    if (known[HeaderSlot.keepAlive] !== undefined) return this.#malformed('client sent "Keep-Alive" header');
+    if (known[HeaderSlot.transferEncoding] !== undefined) return this.#malformed('client sent "Transfer-Encoding" header');
+    if (known[HeaderSlot.upgrade] !== undefined) return this.#malformed('client sent "Upgrade" header');
     if (head.header('proxy-connection') !== undefined) return this.#malformed('client sent "Proxy-Connection" header');
-    const te = known[H.te];
+    const te = known[HeaderSlot.te];
     if (te !== undefined && te.toLowerCase() !== 'trailers') return this.#malformed('client sent invalid "TE" header');
     if (head.host === '') return this.#refuse(400, 'client sent neither ":authority" nor "Host" header');
     if (this.#authority !== undefined) {
-      const host = known[H.host];
-      if (host === undefined) this.#construct('host', H.host, this.#authority);
+      const host = known[HeaderSlot.host];
+      if (host === undefined) this.#construct('host', HeaderSlot.host, this.#authority);
       else if (host !== this.#authority) return this.#refuse(400, 'client sent ":authority" and "Host" headers with different values');
     }
-    const length = known[H.contentLength];
+    const length = known[HeaderSlot.contentLength];
     if (length !== undefined) {
       head.contentLength = parseContentLength(length);
       if (head.contentLength === -1) return this.#refuse(400, 'client sent invalid "Content-Length" header');

@@ -1,4 +1,4 @@
-import type { Place } from './dependency-tree.js';
+import type { Dependency } from './dependency-tree.js';
 
 /** A stream that has something to send. */
 export interface Waiting {
@@ -7,7 +7,7 @@ export interface Waiting {
   readonly urgency: number;
   /** It takes turns with others that are as urgent; otherwise it is sent whole, those opened first before the others. */
   readonly incremental: boolean;
-  readonly place: Place;
+  readonly place: Dependency;
 }
 
 /** Says which stream sends next. */

@@ -9,10 +9,9 @@ import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
 import type { BodySink, ClientConnection, ClientStream, TlsConnection, Upgraded } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
-import { finalize, terminate } from '../request/finalize.js';
 import type { Request } from '../request/request.js';
 import type { Http2Connection } from './connection.js';
-import type { Place } from './dependency-tree.js';
+import type { Dependency } from './dependency-tree.js';
 import { ReceiveWindow, SendWindow } from './flow-window.js';
 import { DEFAULT_URGENCY, parsePriority } from './priority.js';
 import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD, MAX_WINDOW } from './protocol.js';
@@ -119,7 +118,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     return this.#c.sni;
   }
 
-  get place(): Place {
+  get place(): Dependency {
     return this.#c.placeOf(this.streamId);
   }
 
@@ -299,7 +298,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (this.closed) {
-      terminate(r, -1);
+      r.terminate(-1);
       return;
     }
     const pacer = this.#pacer;
@@ -396,7 +395,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.#chunk = null;
     if (this.#last) {
       if (!this.#outClosed) this.#endResponse(r);
-      finalize(r, 0);
+      r.finalize(0);
     } else if (this.#rest !== null) {
       const rest = this.#rest;
       this.#rest = null;
@@ -484,8 +483,8 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     } else if (watcher !== null) {
       this.#watcher = null;
       watcher();
-      if (this.#sending && !r.finished) terminate(r, -1);
-    } else terminate(r, r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      if (this.#sending && !r.finished) r.terminate(-1);
+    } else r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
   }
 
   /** Ends the request for what the client did to the stream. */
@@ -494,7 +493,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.#c.reset(this, code);
     this.#reset = true;
     this.gone();
-    if (!r.finished) terminate(r, r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    if (!r.finished) r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
   }
 
   #time(ms: number): void {
@@ -511,7 +510,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
       sink.fail(408);
     } else {
       r.log(INFO, 'client timed out (110: Connection timed out)');
-      terminate(r, 408);
+      r.terminate(408);
     }
   }
 }

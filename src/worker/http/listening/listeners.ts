@@ -2,7 +2,7 @@ import type { Block } from '../../../shared/config/block.js';
 import type { ListenSpec } from '../../../shared/config/configuration.js';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext } from '../../../shared/config/define.js';
-import type { Pos, RelatedPlace } from '../../../shared/config/language/ast.js';
+import type { Pos, RelatedPosition } from '../../../shared/config/language/ast.js';
 import { WildcardHash } from '../../../shared/lib/wildcard-hash.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../request/request.js';
@@ -233,7 +233,7 @@ export class NameTable<T> {
 }
 
 /** Where a name stands that another server has, and where the one that counts stands. */
-function conflictPlaces({ servers }: ListenAddress, name: string, pos: Pos | undefined): RelatedPlace[] {
+function conflictPlaces({ servers }: ListenAddress, name: string, pos: Pos | undefined): RelatedPosition[] {
   const first = servers.flatMap(({ names }) => names).find((other) => other.name === name && other.kind !== 'regex');
   return [
     ...(pos === undefined ? [] : [{ pos, text: 'this one is ignored' }]),

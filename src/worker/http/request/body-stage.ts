@@ -30,7 +30,7 @@ export interface BodyStage {
 }
 
 /** Joins the bodies of a request and its subrequests; asked for pieces in place of the request's own source. */
-export interface BodyJoint {
+export interface Postponed {
   pull(): void;
   /** The subrequest that holds all others back, by not having begun; undefined when what they wait for is under way. */
   awaited(): Request | undefined;

@@ -6,12 +6,12 @@ import { reasonPhrase } from './response-status.js';
  * `r.http.explains` first, so that nothing is put together for nobody.
  */
 export function explain(r: Request, text: string): void {
-  r.main.said = text;
+  r.main.lastLogged = text;
 }
 
 /** The server itself answers with this status: what was said last is why, or what became of the backends. The first error counts. */
 export function noteReason(r: Request, status: number): void {
   const { main } = r;
   if (main.reason !== '') return;
-  main.reason = r.upstream?.failureText(status) || main.said || reasonPhrase(status);
+  main.reason = r.upstream?.failureText(status) || main.lastLogged || reasonPhrase(status);
 }

@@ -2,7 +2,7 @@ import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
 import { DONE, type Result } from './codes.js';
 import { enterLocation } from './find-config.js';
 import type { Request } from './request.js';
-import { P, runPhases, startPhases } from './run-phases.js';
+import { PhaseStep, runPhases, startPhases } from './run-phases.js';
 
 /** The part of a path after the last dot of its last segment. nginx: ngx_http_set_exten. */
 export function extension(uri: string): string {
@@ -65,7 +65,7 @@ export function namedLocation(r: Request, name: string): Result {
   r.uriChanged = false;
   r.ctx.length = 0;
   enterLocation(r, location);
-  r.phase = P.REWRITE;
+  r.phase = PhaseStep.REWRITE;
   r.step = 0;
   runPhases(r);
   return DONE;

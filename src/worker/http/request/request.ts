@@ -5,7 +5,7 @@ import { requestSteps } from '../../../shared/regex/compile.js';
 import type { Subject } from '../../../shared/value/subject.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import { enter, leave } from './at-work.js';
-import type { BodyJoint, BodyStage, Source } from './body-stage.js';
+import type { BodyStage, Postponed, Source } from './body-stage.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
@@ -141,7 +141,7 @@ export class Request implements Subject, LogSubject {
   limitRateSet = false;
   aborted = false;
   /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
-  said = '';
+  lastLogged = '';
   reason = '';
 
   // --- backends
@@ -157,9 +157,9 @@ export class Request implements Subject, LogSubject {
 
   // --- subrequests
   /** A header filter says that bodies of subrequests will be put into this one. */
-  joining = false;
+  postpones = false;
   /** What puts them there; it holds pieces that come before those the source still has. */
-  joint: BodyJoint | null = null;
+  postponed: Postponed | null = null;
   /** Called with each code that is about to end this subrequest; returns the one to go on with. nginx: r->post_subrequest. */
   onSubrequestCode: ((sr: Request, code: number) => number) | null = null;
   /** Called when this subrequest is over, whatever became of it. */
@@ -217,7 +217,7 @@ export class Request implements Subject, LogSubject {
 
   /** Writes a line to the error log of the request's location. */
   log(level: Level, message: string): void {
-    if (this.http.explains && level <= INFO) this.main.said = message;
+    if (this.http.explains && level <= INFO) this.main.lastLogged = message;
     const log = this.connection.debugging ? debugOf(this.location.log) : this.location.log;
     if (level <= log.level) log.log(level, message, this);
   }
@@ -284,7 +284,7 @@ export class Request implements Subject, LogSubject {
     const before = enter(this);
     do {
       this.wantMore = false;
-      if (this.joint !== null) this.joint.pull();
+      if (this.postponed !== null) this.postponed.pull();
       else this.source?.pull(this);
     } while (this.wantMore);
     leave(before);

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { EMPTY } from '../../../shared/lib/empty.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
-import { H } from '../syntax/header-names.js';
+import { HeaderSlot } from '../syntax/header-names.js';
 import { HTTP_10 } from '../syntax/request-line.js';
 import type { Request } from './request.js';
 
@@ -71,7 +71,8 @@ const pages = new Map<string, Buffer>();
  */
 export function errorPageBody(status: number, r: Request): Buffer {
   const server = r.location.settings.serverTokens.eval(r);
-  const padded = status >= 400 && r.location.settings.msiePadding && r.httpVersion >= HTTP_10 && needsPadding(r.head.known[H.userAgent]);
+  const padded =
+    status >= 400 && r.location.settings.msiePadding && r.httpVersion >= HTTP_10 && needsPadding(r.head.known[HeaderSlot.userAgent]);
   const key = `${padded ? '+' : '-'}${status}${server}`;
   let page = pages.get(key);
   if (page === undefined) {

@@ -9,7 +9,7 @@ import type { PhaseHandler } from './phase-handler.js';
 import type { Request } from './request.js';
 
 /** The phases in the order they run; find-config, post-rewrite and post-access stand between them in {@link runPhases}. */
-export const P = {
+export const PhaseStep = {
   POST_READ: 0,
   SERVER_REWRITE: 1,
   FIND_CONFIG: 2,
@@ -26,20 +26,20 @@ const NONE: readonly PhaseHandler[] = [];
 
 function handlersOf(r: Request): readonly PhaseHandler[] {
   switch (r.phase) {
-    case P.POST_READ:
+    case PhaseStep.POST_READ:
       return r.server.root.postRead;
-    case P.SERVER_REWRITE:
+    case PhaseStep.SERVER_REWRITE:
       return r.server.root.serverRewrite;
-    case P.REWRITE:
+    case PhaseStep.REWRITE:
       return r.location.rewrite;
-    case P.PREACCESS:
+    case PhaseStep.PREACCESS:
       return r.location.preaccess;
-    case P.ACCESS:
+    case PhaseStep.ACCESS:
       // Subrequests were let in with their parent.
       return r === r.main ? r.location.access : NONE;
-    case P.PRECONTENT:
+    case PhaseStep.PRECONTENT:
       return r.location.precontent;
-    case P.CONTENT:
+    case PhaseStep.CONTENT:
       return r.location.content;
     default:
       return NONE;
@@ -48,7 +48,7 @@ function handlersOf(r: Request): readonly PhaseHandler[] {
 
 /** Starts a request at its first phase, or an internal one at the server's rewrite phase. nginx: ngx_http_handler. */
 export function startPhases(r: Request): void {
-  r.phase = r.internal ? P.SERVER_REWRITE : P.POST_READ;
+  r.phase = r.internal ? PhaseStep.SERVER_REWRITE : PhaseStep.POST_READ;
   r.step = 0;
   r.validLocation = true;
   if (r.debugging && !r.internal) logHead(r);
@@ -64,21 +64,21 @@ export function runPhases(r: Request): void {
 
 function run(r: Request): void {
   for (;;) {
-    if (r.phase === P.FIND_CONFIG) {
+    if (r.phase === PhaseStep.FIND_CONFIG) {
       if (!findConfig(r)) return;
-      r.phase = P.REWRITE;
+      r.phase = PhaseStep.REWRITE;
       r.step = 0;
       continue;
     }
-    if (r.phase === P.POST_REWRITE) {
+    if (r.phase === PhaseStep.POST_REWRITE) {
       if (!afterRewrite(r)) return;
       continue;
     }
-    if (r.phase === P.POST_ACCESS) {
+    if (r.phase === PhaseStep.POST_ACCESS) {
       if (!afterAccess(r)) return;
       continue;
     }
-    if (r.phase === P.CONTENT && r.contentHandler !== undefined) {
+    if (r.phase === PhaseStep.CONTENT && r.contentHandler !== undefined) {
       const handler = r.contentHandler;
       const code = handler(r);
       if (code !== AGAIN && code !== DONE) r.finalize(code);
@@ -86,7 +86,7 @@ function run(r: Request): void {
     }
     const handlers = handlersOf(r);
     if (r.step >= handlers.length) {
-      if (r.phase === P.CONTENT) {
+      if (r.phase === PhaseStep.CONTENT) {
         noHandler(r);
         return;
       }
@@ -108,7 +108,7 @@ export function resumePhases(r: Request, code: Result): void {
 }
 
 function resume(r: Request, code: Result): void {
-  if (r.phase === P.CONTENT && r.contentHandler !== undefined) {
+  if (r.phase === PhaseStep.CONTENT && r.contentHandler !== undefined) {
     if (code === DECLINED) {
       r.contentHandler = undefined;
       r.step = 0;
@@ -122,7 +122,7 @@ function resume(r: Request, code: Result): void {
 /** Runs the request's phases from content on, after a handler declined it late. nginx: finalize with NGX_DECLINED. */
 export function runContentPhases(r: Request): void {
   r.contentHandler = undefined;
-  r.phase = P.CONTENT;
+  r.phase = PhaseStep.CONTENT;
   r.step = 0;
   runPhases(r);
 }
@@ -135,16 +135,16 @@ function advance(r: Request, code: Result): boolean {
     return true;
   }
   switch (r.phase) {
-    case P.POST_READ:
-    case P.PREACCESS:
-    case P.PRECONTENT:
+    case PhaseStep.POST_READ:
+    case PhaseStep.PREACCESS:
+    case PhaseStep.PRECONTENT:
       if (code === OK) {
         r.phase++;
         r.step = 0;
         return true;
       }
       break;
-    case P.ACCESS:
+    case PhaseStep.ACCESS:
       if (r.location.settings.satisfy === 'all') {
         if (code === OK) {
           r.step++;
@@ -155,7 +155,7 @@ function advance(r: Request, code: Result): boolean {
           r.accessCode = 0;
           // A refusal may have asked for credentials; nobody needs them any more.
           r.out.clearWwwAuthenticate();
-          r.phase = P.POST_ACCESS;
+          r.phase = PhaseStep.POST_ACCESS;
           r.step = 0;
           return true;
         }
@@ -194,9 +194,9 @@ const answerLate = (r: Request, status: number): void => r.finalize(status);
 
 // nginx: ngx_http_core_post_rewrite_phase.
 function afterRewrite(r: Request): boolean {
-  if (r.debugging) r.log(DEBUG, `post rewrite phase: ${P.POST_REWRITE}`);
+  if (r.debugging) r.log(DEBUG, `post rewrite phase: ${PhaseStep.POST_REWRITE}`);
   if (!r.uriChanged) {
-    r.phase = P.PREACCESS;
+    r.phase = PhaseStep.PREACCESS;
     r.step = 0;
     return true;
   }
@@ -206,7 +206,7 @@ function afterRewrite(r: Request): boolean {
     r.finalize(500);
     return false;
   }
-  r.phase = P.FIND_CONFIG;
+  r.phase = PhaseStep.FIND_CONFIG;
   r.location = r.server.root;
   r.uriChanged = false;
   return true;
@@ -214,7 +214,7 @@ function afterRewrite(r: Request): boolean {
 
 // nginx: ngx_http_core_post_access_phase.
 function afterAccess(r: Request): boolean {
-  if (r.debugging) r.log(DEBUG, `post access phase: ${P.POST_ACCESS}`);
+  if (r.debugging) r.log(DEBUG, `post access phase: ${PhaseStep.POST_ACCESS}`);
   const code = r.accessCode;
   if (code !== 0) {
     r.accessCode = 0;
@@ -223,7 +223,7 @@ function afterAccess(r: Request): boolean {
     else r.finalize(code);
     return false;
   }
-  r.phase = P.PRECONTENT;
+  r.phase = PhaseStep.PRECONTENT;
   r.step = 0;
   return true;
 }

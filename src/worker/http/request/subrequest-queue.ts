@@ -1,7 +1,7 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
 import { logUri } from './debug-lines.js';
 import { MAX_SUBREQUESTS, type Request } from './request.js';
-import { P, runPhases, startPhases } from './run-phases.js';
+import { PhaseStep, runPhases, startPhases } from './run-phases.js';
 
 /** How many subrequests of one main request begin in one tick. */
 const PER_TICK = 16;
@@ -96,8 +96,8 @@ export class SubrequestQueue implements TickTask {
     if (this.#length === 0) return undefined;
     let sr = this.#unplaced.take();
     if (sr !== undefined) return sr;
-    const { dependents, joint } = this.#main;
-    if (dependents !== null && dependents.size - this.#length >= UNDER_WAY) return joint?.awaited();
+    const { dependents, postponed } = this.#main;
+    if (dependents !== null && dependents.size - this.#length >= UNDER_WAY) return postponed?.awaited();
     for (let depth = this.#lines.length - 1; sr === undefined && depth >= 0; depth--) sr = this.#lines[depth]!.take();
     return sr;
   }
@@ -106,6 +106,6 @@ export class SubrequestQueue implements TickTask {
 function begin(sr: Request): void {
   if (sr.finished) return;
   if (sr.debugging) logUri(sr, 'http posted request:');
-  if (sr.phase === P.CONTENT) runPhases(sr);
+  if (sr.phase === PhaseStep.CONTENT) runPhases(sr);
   else startPhases(sr);
 }

@@ -6,7 +6,7 @@ import { OK } from './codes.js';
 import { logUri } from './debug-lines.js';
 import { extension } from './internal-redirect.js';
 import { MAX_COUNT, Request } from './request.js';
-import { P } from './run-phases.js';
+import { PhaseStep } from './run-phases.js';
 import { SubrequestQueue } from './subrequest-queue.js';
 
 /** What a subrequest is for. */
@@ -95,7 +95,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     sr.contentHandler = r.contentHandler;
     sr.captures = r.captures;
     sr.exten = r.exten;
-    sr.phase = P.CONTENT;
+    sr.phase = PhaseStep.CONTENT;
   }
   main.queue ??= new SubrequestQueue(main);
   main.queue.add(sr);

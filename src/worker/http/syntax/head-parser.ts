@@ -3,7 +3,7 @@ import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import { latin1 } from '../../../shared/lib/latin1.js';
 import { duplicateText } from './duplicate-text.js';
 import { HeaderLine, LINE_AGAIN, LINE_HEADER, LINE_INVALID } from './header-line.js';
-import { H, type KnownHeader } from './header-names.js';
+import { HeaderSlot, type KnownHeader } from './header-names.js';
 import { type HostParts, validateHost } from './host.js';
 import { methodBit } from './method.js';
 import { checkHead } from './request-checks.js';
@@ -287,7 +287,7 @@ export class HeadParser implements HostParts {
 
     const name = line.name();
     const known = line.known;
-    const value = known?.slot === H.host ? this.#hostText(bytes) : line.value();
+    const value = known?.slot === HeaderSlot.host ? this.#hostText(bytes) : line.value();
     head.headers.push(name, value);
     head.names.push(known === undefined ? lowerAscii(name) : known.lower);
     return known === undefined || known.slot === -1 ? 0 : this.#addKnownHeader(known, value);
@@ -299,7 +299,7 @@ export class HeadParser implements HostParts {
     if (head.known[slot] === undefined) head.known[slot] = value;
     else if (known.unique) return this.#refuse(400, duplicateText(head, known, value));
 
-    if (slot === H.connection) {
+    if (slot === HeaderSlot.connection) {
       if (value === 'keep-alive') {
         head.connection = CONNECTION_KEEP_ALIVE;
         return 0;
@@ -307,7 +307,7 @@ export class HeadParser implements HostParts {
       const text = value.toLowerCase();
       if (text.includes('close')) head.connection = CONNECTION_CLOSE;
       else if (text.includes('keep-alive')) head.connection = CONNECTION_KEEP_ALIVE;
-    } else if (slot === H.host) {
+    } else if (slot === HeaderSlot.host) {
       return this.#setHost(value, 'client sent invalid host header');
     }
     return 0;

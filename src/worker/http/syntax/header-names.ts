@@ -20,7 +20,7 @@ export class KnownHeader {
 }
 
 /** The slots of `RequestHead.known`: the request headers that nginx keeps in `r->headers_in` (nginx: ngx_http_headers_in). */
-export const H = {
+export const HeaderSlot = {
   host: 0,
   connection: 1,
   ifModifiedSince: 2,
@@ -58,40 +58,40 @@ export const H = {
 export const KNOWN_SLOTS = 31;
 
 const unique: readonly (readonly [string, number])[] = [
-  ['Host', H.host],
-  ['If-Modified-Since', H.ifModifiedSince],
-  ['If-Unmodified-Since', H.ifUnmodifiedSince],
-  ['If-Match', H.ifMatch],
-  ['If-None-Match', H.ifNoneMatch],
-  ['Content-Length', H.contentLength],
-  ['Content-Range', H.contentRange],
-  ['If-Range', H.ifRange],
-  ['Transfer-Encoding', H.transferEncoding],
-  ['Expect', H.expect],
-  ['Authorization', H.authorization],
-  ['Proxy-Authorization', H.proxyAuthorization],
+  ['Host', HeaderSlot.host],
+  ['If-Modified-Since', HeaderSlot.ifModifiedSince],
+  ['If-Unmodified-Since', HeaderSlot.ifUnmodifiedSince],
+  ['If-Match', HeaderSlot.ifMatch],
+  ['If-None-Match', HeaderSlot.ifNoneMatch],
+  ['Content-Length', HeaderSlot.contentLength],
+  ['Content-Range', HeaderSlot.contentRange],
+  ['If-Range', HeaderSlot.ifRange],
+  ['Transfer-Encoding', HeaderSlot.transferEncoding],
+  ['Expect', HeaderSlot.expect],
+  ['Authorization', HeaderSlot.authorization],
+  ['Proxy-Authorization', HeaderSlot.proxyAuthorization],
 ];
 
 const repeatable: readonly (readonly [string, number])[] = [
-  ['Connection', H.connection],
-  ['User-Agent', H.userAgent],
-  ['Referer', H.referer],
-  ['Content-Type', H.contentType],
-  ['Range', H.range],
-  ['TE', H.te],
-  ['Upgrade', H.upgrade],
-  ['Accept-Encoding', H.acceptEncoding],
-  ['Via', H.via],
-  ['Keep-Alive', H.keepAlive],
-  ['X-Forwarded-For', H.xForwardedFor],
-  ['X-Real-IP', H.xRealIp],
-  ['Accept', H.accept],
-  ['Accept-Language', H.acceptLanguage],
-  ['Depth', H.depth],
-  ['Destination', H.destination],
-  ['Overwrite', H.overwrite],
-  ['Date', H.date],
-  ['Cookie', H.cookie],
+  ['Connection', HeaderSlot.connection],
+  ['User-Agent', HeaderSlot.userAgent],
+  ['Referer', HeaderSlot.referer],
+  ['Content-Type', HeaderSlot.contentType],
+  ['Range', HeaderSlot.range],
+  ['TE', HeaderSlot.te],
+  ['Upgrade', HeaderSlot.upgrade],
+  ['Accept-Encoding', HeaderSlot.acceptEncoding],
+  ['Via', HeaderSlot.via],
+  ['Keep-Alive', HeaderSlot.keepAlive],
+  ['X-Forwarded-For', HeaderSlot.xForwardedFor],
+  ['X-Real-IP', HeaderSlot.xRealIp],
+  ['Accept', HeaderSlot.accept],
+  ['Accept-Language', HeaderSlot.acceptLanguage],
+  ['Depth', HeaderSlot.depth],
+  ['Destination', HeaderSlot.destination],
+  ['Overwrite', HeaderSlot.overwrite],
+  ['Date', HeaderSlot.date],
+  ['Cookie', HeaderSlot.cookie],
 ];
 
 const interned =

@@ -1,4 +1,4 @@
-import { H } from './header-names.js';
+import { HeaderSlot } from './header-names.js';
 import { METHOD } from './method.js';
 import type { RequestHead } from './request-head.js';
 import { HTTP_10, HTTP_11 } from './request-line.js';
@@ -8,16 +8,16 @@ import { HTTP_10, HTTP_11 } from './request-line.js';
  * or the status to refuse the request with and the reason in `head.error` (nginx: ngx_http_process_request_header).
  */
 export function checkHead(head: RequestHead, allowConnect: boolean): number {
-  if (head.known[H.host] === undefined && head.version > HTTP_10) {
+  if (head.known[HeaderSlot.host] === undefined && head.version > HTTP_10) {
     return refuse(head, 400, 'client sent HTTP/1.1 request without "Host" header');
   }
 
-  const length = head.known[H.contentLength];
+  const length = head.known[HeaderSlot.contentLength];
   if (length !== undefined) {
     head.contentLength = parseContentLength(length);
     if (head.contentLength === -1) return refuse(head, 400, 'client sent invalid "Content-Length" header');
   }
-  const encoding = head.known[H.transferEncoding];
+  const encoding = head.known[HeaderSlot.transferEncoding];
   if (encoding !== undefined) {
     if (head.version < HTTP_11) return refuse(head, 400, 'client sent HTTP/1.0 request with "Transfer-Encoding" header');
     if (encoding.length !== 7 || encoding.toLowerCase() !== 'chunked') {

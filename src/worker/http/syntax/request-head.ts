@@ -1,4 +1,4 @@
-import { H, KNOWN_SLOTS } from './header-names.js';
+import { HeaderSlot, KNOWN_SLOTS } from './header-names.js';
 import { METHOD } from './method.js';
 
 /** `RequestHead.connection`: no Connection header said anything. */
@@ -79,6 +79,6 @@ export class RequestHead {
 
   /** The value of the Host header as sent. */
   get hostHeader(): string | undefined {
-    return this.known[H.host];
+    return this.known[HeaderSlot.host];
   }
 }

@@ -1,11 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
-import { jointOf, type PostponeStage } from '../../http/body/postpone-stage.js';
+import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { ERROR, OK } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -42,7 +41,7 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
   const { out } = r;
   if (out.status !== 200 || r !== r.main || !hasContentType(r, conf.types)) return OK;
   wanted.set(r, true);
-  r.joining = true;
+  r.postpones = true;
   r.bodyIdentity = undefined;
   out.clearContentLength();
   out.clearAcceptRanges();
@@ -52,18 +51,18 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
 
 // Other filters see the body as it was: what is added goes past them, as nginx's postpone filter has it.
 function bodyFilter(r: Request, next: BodyStage, conf: Readonly<Settings>): BodyStage {
-  const joint = wanted.get(r) ? jointOf(r) : null;
-  if (joint === null) return next;
-  if (conf.before !== '') add(r, joint, conf.before);
-  if (conf.after !== '') joint.tail = () => add(r, joint, conf.after);
+  const postponed = wanted.get(r) ? postponeOf(r) : null;
+  if (postponed === null) return next;
+  if (conf.before !== '') add(r, postponed, conf.before);
+  if (conf.after !== '') postponed.tail = () => add(r, postponed, conf.after);
   return next;
 }
 
-function add(r: Request, joint: PostponeStage, uri: string): void {
-  const slot = joint.slot();
+function add(r: Request, postponed: PostponeStage, uri: string): void {
+  const slot = postponed.slot();
   const sr = startSubrequest(r, { uri, sink: slot, placed: true, end: () => slot.end() });
-  if (sr === undefined) finalize(r, ERROR);
-  else joint.keep(slot, sr);
+  if (sr === undefined) r.finalize(ERROR);
+  else postponed.keep(slot, sr);
 }
 
 /** Puts the responses to other requests before and after a response. nginx: ngx_http_addition_filter_module. */

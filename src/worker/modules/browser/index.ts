@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
 import { BROWSER, browserFlags } from '../../http/syntax/browser.js';
-import { H } from '../../http/syntax/header-names.js';
+import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope } from '../../module.js';
 import { isModern, MODERN_BROWSERS, type ModernBrowser, parseVersion, UNREACHABLE } from './modern.js';
 
@@ -85,7 +85,7 @@ const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
 
 // nginx: ngx_http_browser.
 function modern(r: Request, conf: Readonly<Settings>): boolean {
-  const agent = r.head.known[H.userAgent];
+  const agent = r.head.known[HeaderSlot.userAgent];
   if (agent === undefined) return conf.modernUnlisted;
   if (conf.modern !== null) {
     const verdict = isModern(agent, conf.modern);
@@ -104,7 +104,11 @@ export const browserModule = defineModule({
     settings.set(location, conf);
   },
   variables: [
-    { name: 'msie', changeable: true, get: (r) => ((browserFlags(r.head.known[H.userAgent] ?? '') & BROWSER.MSIE) !== 0 ? '1' : '') },
+    {
+      name: 'msie',
+      changeable: true,
+      get: (r) => ((browserFlags(r.head.known[HeaderSlot.userAgent] ?? '') & BROWSER.MSIE) !== 0 ? '1' : ''),
+    },
     { name: 'modern_browser', changeable: true, get: (r) => verdictValue(r, true) },
     { name: 'ancient_browser', changeable: true, get: (r) => verdictValue(r, false) },
   ],

@@ -5,7 +5,6 @@ import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { testFile } from '../../http/files/open-file.js';
 import { DONE, type Result } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
@@ -27,7 +26,7 @@ export function put(r: Request, conf: Readonly<Settings>): Result {
     return 501;
   }
   r.requestBodyInFileOnly = true;
-  readBody(r, () => finalize(r, store(r, conf)));
+  readBody(r, () => r.finalize(store(r, conf)));
   return DONE;
 }
 

@@ -6,7 +6,7 @@ import { type BackendPass, readBackendPass } from '../../cgi/backend-pass.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
-import { FT } from '../../upstream/settings/failure.js';
+import { FailureType } from '../../upstream/settings/failure.js';
 import type { UpstreamSettings } from '../../upstream/settings/settings.js';
 import { memcachedHandler } from './handler.js';
 
@@ -20,11 +20,11 @@ export interface MemcachedSettings extends UpstreamSettings {
 
 /** nginx: ngx_http_memcached_next_upstream_masks. */
 const nextUpstreamWords = {
-  error: FT.ERROR,
-  timeout: FT.TIMEOUT,
-  invalid_response: FT.INVALID_HEADER,
-  not_found: FT.HTTP_404,
-  off: FT.OFF,
+  error: FailureType.ERROR,
+  timeout: FailureType.TIMEOUT,
+  invalid_response: FailureType.INVALID_HEADER,
+  not_found: FailureType.HTTP_404,
+  off: FailureType.OFF,
 } as const;
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;

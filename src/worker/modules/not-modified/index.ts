@@ -1,7 +1,7 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { OK, type Result } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
-import { H } from '../../http/syntax/header-names.js';
+import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule } from '../../module.js';
 
 /** Answers 304 or 412 to conditional requests. `if_modified_since` and `etag` belong to the documents. nginx: ngx_http_not_modified_filter_module. */
@@ -15,12 +15,12 @@ function checkConditions(r: Request): Result {
   const out = r.out;
   if (out.status !== 200 || r !== r.main || r.disableNotModified) return OK;
   const known = r.head.known;
-  const unmodifiedSince = known[H.ifUnmodifiedSince];
+  const unmodifiedSince = known[HeaderSlot.ifUnmodifiedSince];
   if (unmodifiedSince !== undefined && !isUnmodified(r, unmodifiedSince)) return preconditionFailed(r);
-  const match = known[H.ifMatch];
+  const match = known[HeaderSlot.ifMatch];
   if (match !== undefined && !matches(match, out.etag, false)) return preconditionFailed(r);
-  const modifiedSince = known[H.ifModifiedSince];
-  const noneMatch = known[H.ifNoneMatch];
+  const modifiedSince = known[HeaderSlot.ifModifiedSince];
+  const noneMatch = known[HeaderSlot.ifNoneMatch];
   if (modifiedSince === undefined && noneMatch === undefined) return OK;
   if (modifiedSince !== undefined && isModified(r, modifiedSince)) return OK;
   if (noneMatch !== undefined && !matches(noneMatch, out.etag, true)) return OK;

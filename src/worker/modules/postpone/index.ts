@@ -5,9 +5,9 @@ import { defineModule } from '../../module.js';
 export const postponeModule = defineModule({
   name: 'postpone',
   bodyFilter: () => (r, next) => {
-    if (!r.joining) return next;
+    if (!r.postpones) return next;
     const stage = new PostponeStage(r, next);
-    r.joint = stage;
+    r.postponed = stage;
     return stage;
   },
 });

@@ -1,7 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { targetText } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
-import { H } from '../../http/syntax/header-names.js';
+import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import { logRequestText } from '../../upstream/exchange/log-exchange.js';
@@ -114,7 +114,7 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     if (this.#head && u.r.methodBit !== METHOD.HEAD) u.r.keepalive = false;
     if (head.status === 101) {
       u.keepConnection(false);
-      if (u.r.head.known[H.upgrade] !== undefined) u.switchProtocols();
+      if (u.r.head.known[HeaderSlot.upgrade] !== undefined) u.switchProtocols();
     }
     return HEAD_OK;
   }

@@ -1,7 +1,6 @@
 import { ALERT } from '../../../shared/log/level.js';
 import type { BodyStage, Chunk, Source } from '../../http/request/body-stage.js';
 import { ERROR } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
 import { BOUNDARY_MARK, type Cut, cuts, partNumbers } from './header.js';
 
@@ -111,7 +110,7 @@ class WholeBody implements BodyStage {
     const { ranges } = this.#cut;
     if (this.#cutOut || this.#cut.offset !== 0 || ranges.some(({ end }) => end > chunk.length)) {
       r.log(ALERT, 'range in overlapped buffers');
-      finalize(r, ERROR);
+      r.finalize(ERROR);
       return;
     }
     this.#cutOut = true;

@@ -2,7 +2,7 @@ import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
 import { OK } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
-import { H } from '../../http/syntax/header-names.js';
+import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { HTTP_10 } from '../../http/syntax/request-line.js';
 import { parseRanges, type Range } from './parse-ranges.js';
 
@@ -32,7 +32,7 @@ export function rangeHeader(maxRanges: number): HeaderFilter {
       !out.allowRanges
     )
       return OK;
-    const range = r.head.known[H.range];
+    const range = r.head.known[HeaderSlot.range];
     if (range !== undefined && range.length >= 7 && /^bytes=/i.test(range) && isSameVersion(r)) {
       const ranges = parseRanges(range.slice(6), out.contentLength, r.singleRange ? 1 : maxRanges);
       if (ranges === 416) return notSatisfiable(r);
@@ -50,7 +50,7 @@ export function rangeHeader(maxRanges: number): HeaderFilter {
 
 /** If-Range asks for the whole body unless it is still the same. */
 function isSameVersion(r: Request): boolean {
-  const condition = r.head.known[H.ifRange];
+  const condition = r.head.known[HeaderSlot.ifRange];
   if (condition === undefined) return true;
   if (condition.length >= 2 && condition.endsWith('"')) return condition === r.out.etag;
   return r.out.lastModified !== -1 && parseHttpDate(condition) === r.out.lastModified;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Pos } from '../../../shared/config/language/ast.js';
-import { argPlace } from '../../../shared/config/language/ast.js';
+import { argPosition } from '../../../shared/config/language/ast.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
@@ -20,7 +20,7 @@ export interface ServerName {
 /** Reads a server name. nginx: ngx_http_core_server_name. */
 export function parseServerName(given: string, arg: number, ctx: Context): ServerName {
   const dot = given.startsWith('.');
-  const [line, column] = argPlace(ctx.node, arg)!;
+  const [line, column] = argPosition(ctx.node, arg)!;
   const pos = { file: ctx.node.pos.file, line, column };
   if ((given.startsWith('*') && (given.length < 3 || given[1] !== '.')) || (dot && given.length < 2)) {
     ctx.fail(`server name "${given}" is invalid`, { arg });

@@ -2,14 +2,13 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { size } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { jointOf, type PostponeStage } from '../../http/body/postpone-stage.js';
+import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { ERROR, OK } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
-import { H } from '../../http/syntax/header-names.js';
+import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { type ContentRange, parseContentRange } from './content-range.js';
 
@@ -64,8 +63,8 @@ const slices = contextSlot<Slices>();
 /** Where the client's own range begins, if it asks for a single one. nginx: ngx_http_slice_get_start. */
 function firstByte(r: Request): number {
   const { known } = r.head;
-  const range = known[H.range];
-  if (range === undefined || known[H.ifRange] !== undefined || range.length < 7 || range.includes(',')) return 0;
+  const range = known[HeaderSlot.range];
+  if (range === undefined || known[HeaderSlot.ifRange] !== undefined || range.length < 7 || range.includes(',')) return 0;
   const start = Number(/^bytes= *(\d*)/i.exec(range)?.[1] ?? 0);
   return Number.isSafeInteger(start) ? start : 0;
 }
@@ -113,7 +112,7 @@ function headerFilter(r: Request): number {
   r.subrequestRanges = true;
   r.singleRange = true;
   if (r === r.main) {
-    r.joining = true;
+    r.postpones = true;
     r.bodyIdentity = undefined;
   }
   return OK;
@@ -123,21 +122,21 @@ function headerFilter(r: Request): number {
 function bodyFilter(r: Request, next: BodyStage): BodyStage {
   const own = slices.get(r);
   const { out } = r;
-  const joint = jointOf(r);
-  if (own === undefined || r !== r.main || joint === null) return next;
+  const postponed = postponeOf(r);
+  if (own === undefined || r !== r.main || postponed === null) return next;
   own.end = r.bodyLength;
   if (out.status === 206) {
     // Slices before the range that was granted are left out.
     if (own.start + own.size <= out.contentOffset) own.start = own.size * Math.floor(out.contentOffset / own.size);
     own.end = out.contentOffset + out.contentLength;
   }
-  joint.tail = () => askForNext(r, own, joint);
+  postponed.tail = () => askForNext(r, own, postponed);
   return next;
 }
 
-function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
+function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
   if (own.start >= own.end) return;
-  const slot = joint.slot();
+  const slot = postponed.slot();
   const sr = startSubrequest(r, {
     uri: r.uri,
     args: r.args,
@@ -148,18 +147,18 @@ function askForNext(r: Request, own: Slices, joint: PostponeStage): void {
     end() {
       if (!own.active) {
         r.log(ERR, 'missing slice response');
-        finalize(r, ERROR);
+        r.finalize(ERROR);
         return;
       }
-      askForNext(r, own, joint);
+      askForNext(r, own, postponed);
       slot.end();
     },
   });
   if (sr === undefined) {
-    finalize(r, ERROR);
+    r.finalize(ERROR);
     return;
   }
-  joint.keep(slot, sr);
+  postponed.keep(slot, sr);
   slices.set(sr, own);
   own.active = false;
 }

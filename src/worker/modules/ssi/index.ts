@@ -49,7 +49,7 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
   const { out } = r;
   if (out.contentLength === 0 || !hasContentType(r, conf.types)) return OK;
   pages.set(r, new Page(r, conf));
-  r.joining = true;
+  r.postpones = true;
   r.bodyIdentity = undefined;
   if (r !== r.main) return OK;
   out.clearContentLength();

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
-import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
+import type { LinkContext, MergeContext } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/errors.js';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import type { Request } from '../../http/request/request.js';
@@ -14,7 +14,7 @@ import { stapleSource } from '../../tls/stapling.js';
 import { certificateWarnings } from './certificate-warnings.js';
 
 /** Checks what a server says about TLS, in nginx's order and words, which name no place. nginx: ngx_http_ssl_merge_srv_conf. */
-export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
   if (place.context !== In.SERVER || !ctx.checking || !hasContext(settings)) return;
   const fail = (message: string): never => {
     const { node } = place.block;
@@ -54,7 +54,7 @@ function checkStatusRules({ ocsp, ocspResponder, verify }: TlsSettings): void {
 }
 
 // nginx: ngx_ssl_session_ticket_keys.
-function checkTicketKeys({ ticketKeyFiles }: TlsSettings, named: NamedFiles, { block }: MergePlace): void {
+function checkTicketKeys({ ticketKeyFiles }: TlsSettings, named: NamedFiles, { block }: MergeContext): void {
   for (const path of ticketKeyFiles) {
     let length: number;
     try {

@@ -2,7 +2,7 @@ import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
 import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
-import { K } from '../../upstream/response/header-kinds.js';
+import { HeaderKind } from '../../upstream/response/header-kinds.js';
 
 /**
  * Puts the attempts of a request in a row: a comma stands between two attempts, a colon between two rounds of them.
@@ -50,7 +50,7 @@ function header(r: Request, suffix: string): string | undefined {
   if (head === undefined) return undefined;
   let value: string | undefined;
   for (const each of head.headers) {
-    if (each.kind === K.DROPPED || each.lower.replaceAll('-', '_') !== suffix) continue;
+    if (each.kind === HeaderKind.DROPPED || each.lower.replaceAll('-', '_') !== suffix) continue;
     value = value === undefined ? each.value : `${value}, ${each.value}`;
   }
   return value;
@@ -71,7 +71,7 @@ function cookie(r: Request, suffix: string): string | undefined {
   const head = upstreamOf(r)?.head;
   if (head === undefined) return undefined;
   for (const { kind, value: line } of head.headers) {
-    if ((kind & ~K.HIDDEN) !== K.SET_COOKIE) continue;
+    if ((kind & ~HeaderKind.HIDDEN) !== HeaderKind.SET_COOKIE) continue;
     if (line.slice(0, suffix.length).toLowerCase() !== suffix) continue;
     const found = /^ *= *([^;]*)/.exec(line.slice(suffix.length));
     if (found !== null) return found[1];

@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergePlace } from '../../../shared/config/define.js';
+import { type Directive, type Field, inherit, type LinkContext, type MergeContext } from '../../../shared/config/define.js';
 import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
@@ -10,7 +10,7 @@ import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 import { parseLocalAddress } from '../exchange/local-address.js';
-import { FT, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
+import { FailureType, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
 import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from '../settings/settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
@@ -29,7 +29,7 @@ export const upstreamFields: { readonly [K in keyof UpstreamSettings]: Field<Ups
   readTimeout: inherit(60_000),
   nextUpstreamTimeout: inherit(0),
   nextUpstreamTries: inherit(0),
-  nextUpstream: inherit<number>(FT.ERROR | FT.TIMEOUT),
+  nextUpstream: inherit<number>(FailureType.ERROR | FailureType.TIMEOUT),
   bufferSize: inherit(PAGE),
   buffers: inherit<UpstreamSettings['buffers']>({ number: 8, size: PAGE }),
   busyBuffersSize: inherit(-1),
@@ -194,7 +194,7 @@ export function upstreamDirectives(family: UpstreamFamily): { readonly [name: st
 }
 
 /** Gives the protocol its folder for temporary files; for `finish`. */
-export function finishUpstream(family: UpstreamFamily, conf: UpstreamSettings, place: MergePlace): void {
+export function finishUpstream(family: UpstreamFamily, conf: UpstreamSettings, place: MergeContext): void {
   conf.tempPath ??= { path: defaultTempPath(`${family}_temp`, place.prefix), levels: [1, 2] };
 }
 
@@ -203,7 +203,7 @@ export function completeSettings(conf: Readonly<UpstreamSettings>): CompleteSett
   return {
     ...conf,
     ...completeSizes(conf),
-    nextUpstream: (conf.nextUpstream & FT.OFF) !== 0 ? FT.OFF : conf.nextUpstream,
+    nextUpstream: (conf.nextUpstream & FailureType.OFF) !== 0 ? FailureType.OFF : conf.nextUpstream,
     tempPath: conf.tempPath!,
   };
 }
@@ -220,7 +220,12 @@ function completeSizes(
 }
 
 /** Checks that the sizes fit each other, and names the folder; for `link`. */
-export function linkUpstream(family: UpstreamFamily, conf: Readonly<UpstreamSettings>, ctx: LinkContext<Request>, place: MergePlace): void {
+export function linkUpstream(
+  family: UpstreamFamily,
+  conf: Readonly<UpstreamSettings>,
+  ctx: LinkContext<Request>,
+  place: MergeContext,
+): void {
   if (conf.tempPath !== undefined) ctx.folder(conf.tempPath.path);
   if (place.context === In.HTTP) return;
   const { busyBuffersSize, tempFileWriteSize, maxTempFileSize } = completeSizes(conf);

@@ -1,10 +1,9 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
 import { DECLINED } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import { internalRedirect, namedLocation } from '../../http/request/internal-redirect.js';
 import { METHOD } from '../../http/syntax/method.js';
-import { K } from '../response/header-kinds.js';
+import { HeaderKind } from '../response/header-kinds.js';
 import { IGNORE } from '../settings/failure.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -15,22 +14,22 @@ import type { UpstreamRequest } from './upstream-request.js';
 export function processHead(u: UpstreamRequest): boolean {
   const { r, conf, head } = u;
   const settings = conf.settings;
-  if (head.has(K.XA_REDIRECT) && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
-    redirectInside(u, head.value(K.XA_REDIRECT)!);
+  if (head.has(HeaderKind.XA_REDIRECT) && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
+    redirectInside(u, head.value(HeaderKind.XA_REDIRECT)!);
     return false;
   }
-  if (head.has(K.XA_LIMIT_RATE)) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
-  if (head.has(K.XA_BUFFERING)) changeBuffering(u);
-  if (head.has(K.XA_CHARSET)) overrideCharset(u);
+  if (head.has(HeaderKind.XA_LIMIT_RATE)) limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
+  if (head.has(HeaderKind.XA_BUFFERING)) changeBuffering(u);
+  if (head.has(HeaderKind.XA_CHARSET)) overrideCharset(u);
   const { headers } = head;
   for (let i = 0; i < headers.length; i++) {
     const { kind, name, value } = headers[i]!;
-    if (kind === K.OTHER) r.out.add(name, value);
-    else if (kind > 0 && kind < K.HIDDEN) copyHeader(u, kind, name, value);
+    if (kind === HeaderKind.OTHER) r.out.add(name, value);
+    else if (kind > 0 && kind < HeaderKind.HIDDEN) copyHeader(u, kind, name, value);
   }
   const out = r.out;
-  if (conf.passServer && !head.has(K.SERVER)) out.omitServer = true;
-  if (conf.passDate && !head.has(K.DATE)) out.omitDate = true;
+  if (conf.passServer && !head.has(HeaderKind.SERVER)) out.omitServer = true;
+  if (conf.passDate && !head.has(HeaderKind.DATE)) out.omitDate = true;
   out.status = head.status;
   out.statusText = head.statusText;
   out.contentLength = head.contentLength;
@@ -45,7 +44,7 @@ export function processHead(u: UpstreamRequest): boolean {
 /** Makes the client's trailers of the backend's. nginx: ngx_http_upstream_process_trailers. */
 export function copyTrailers({ r, conf, head }: UpstreamRequest): void {
   for (let i = 0; i < head.trailers.length; i += 3) {
-    if ((conf.kinds.of(head.trailers[i + 1]!) & K.HIDDEN) !== 0) continue;
+    if ((conf.kinds.of(head.trailers[i + 1]!) & HeaderKind.HIDDEN) !== 0) continue;
     r.out.trailers.push(head.trailers[i]!, head.trailers[i + 2]!);
   }
 }
@@ -55,40 +54,40 @@ function copyHeader(u: UpstreamRequest, kind: number, name: string, value: strin
   const { r, conf } = u;
   const out = r.out;
   switch (kind) {
-    case K.CONTENT_LENGTH:
-    case K.CONNECTION:
-    case K.KEEP_ALIVE:
-    case K.TRANSFER_ENCODING:
+    case HeaderKind.CONTENT_LENGTH:
+    case HeaderKind.CONNECTION:
+    case HeaderKind.KEEP_ALIVE:
+    case HeaderKind.TRANSFER_ENCODING:
       return;
-    case K.CONTENT_TYPE:
+    case HeaderKind.CONTENT_TYPE:
       out.readContentType(value);
       return;
-    case K.DATE:
+    case HeaderKind.DATE:
       out.adopt('date', name, value);
       return;
-    case K.LAST_MODIFIED:
+    case HeaderKind.LAST_MODIFIED:
       out.adopt('lastModifiedText', name, value);
       out.lastModified = parseHttpDate(value);
       return;
-    case K.ETAG:
+    case HeaderKind.ETAG:
       out.adopt('etag', name, value);
       return;
-    case K.SERVER:
+    case HeaderKind.SERVER:
       out.adopt('server', name, value);
       return;
-    case K.LOCATION:
+    case HeaderKind.LOCATION:
       copyLocation(u, name, value);
       return;
-    case K.REFRESH:
+    case HeaderKind.REFRESH:
       copyRefresh(u, name, value);
       return;
-    case K.SET_COOKIE:
+    case HeaderKind.SET_COOKIE:
       out.add(name, conf.rewriter?.cookie(r, value) ?? value);
       return;
-    case K.EXPIRES:
+    case HeaderKind.EXPIRES:
       out.adopt('expires', name, value);
       return;
-    case K.ACCEPT_RANGES:
+    case HeaderKind.ACCEPT_RANGES:
       if (conf.settings.forceRanges) return;
       if (u.cached || u.cacheable) {
         out.allowRanges = true;
@@ -97,13 +96,13 @@ function copyHeader(u: UpstreamRequest, kind: number, name: string, value: strin
       }
       out.adopt('acceptRanges', name, value);
       return;
-    case K.UPGRADE:
+    case HeaderKind.UPGRADE:
       if (r.httpVersion < 2000) out.add(name, value);
       return;
-    case K.CONTENT_RANGE:
+    case HeaderKind.CONTENT_RANGE:
       out.adopt('contentRange', name, value);
       return;
-    case K.CONTENT_ENCODING:
+    case HeaderKind.CONTENT_ENCODING:
       out.adopt('contentEncoding', name, value);
       return;
     default:
@@ -146,14 +145,14 @@ function limitRate(u: UpstreamRequest, value: string): void {
 
 // nginx: ngx_http_upstream_process_charset.
 function overrideCharset(u: UpstreamRequest): void {
-  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) u.r.out.overrideCharset = u.head.value(K.XA_CHARSET);
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) u.r.out.overrideCharset = u.head.value(HeaderKind.XA_CHARSET);
 }
 
 // nginx: ngx_http_upstream_process_buffering.
 function changeBuffering(u: UpstreamRequest): void {
   if ((u.conf.settings.ignoreHeaders & IGNORE.XA_BUFFERING) !== 0 || !u.conf.changeBuffering) return;
   for (const header of u.head.headers) {
-    if ((header.kind & ~K.HIDDEN) !== K.XA_BUFFERING) continue;
+    if ((header.kind & ~HeaderKind.HIDDEN) !== HeaderKind.XA_BUFFERING) continue;
     const value = header.value.toLowerCase();
     if (value === 'no') u.useBuffering(false);
     else if (value === 'yes') u.useBuffering(true);
@@ -162,12 +161,12 @@ function changeBuffering(u: UpstreamRequest): void {
 
 /** Headers that stay when a response is taken from inside the server instead. */
 const KEPT_ON_REDIRECT = new Set<number>([
-  K.CONTENT_TYPE,
-  K.SET_COOKIE,
-  K.CONTENT_DISPOSITION,
-  K.CACHE_CONTROL,
-  K.EXPIRES,
-  K.ACCEPT_RANGES,
+  HeaderKind.CONTENT_TYPE,
+  HeaderKind.SET_COOKIE,
+  HeaderKind.CONTENT_DISPOSITION,
+  HeaderKind.CACHE_CONTROL,
+  HeaderKind.EXPIRES,
+  HeaderKind.ACCEPT_RANGES,
 ]);
 
 /** Follows X-Accel-Redirect. */
@@ -175,19 +174,19 @@ function redirectInside(u: UpstreamRequest, target: string): void {
   const { r, head } = u;
   u.finalize(DECLINED);
   for (const { kind, name, value } of head.headers) {
-    if (kind === K.DROPPED) continue;
-    const plain = kind & ~K.HIDDEN;
+    if (kind === HeaderKind.DROPPED) continue;
+    const plain = kind & ~HeaderKind.HIDDEN;
     if (KEPT_ON_REDIRECT.has(plain)) copyHeader(u, plain, name, value);
   }
-  if (head.has(K.XA_LIMIT_RATE)) limitRate(u, head.value(K.XA_LIMIT_RATE)!);
-  if (head.has(K.XA_CHARSET)) overrideCharset(u);
+  if (head.has(HeaderKind.XA_LIMIT_RATE)) limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
+  if (head.has(HeaderKind.XA_CHARSET)) overrideCharset(u);
   if (target.startsWith('@')) {
     namedLocation(r, target);
     return;
   }
   const uri = parseUnsafeUri(r, target);
   if (uri === undefined) {
-    finalize(r, 404);
+    r.finalize(404);
     return;
   }
   if (r.methodBit !== METHOD.HEAD) {

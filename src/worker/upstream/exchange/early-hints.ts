@@ -1,6 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
 import { passEarlyHints } from '../../http/message/early-hints.js';
-import { K } from '../response/header-kinds.js';
+import { HeaderKind } from '../response/header-kinds.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Passes a 103 head on to the client; with it, `length` bytes of them were read. nginx: ngx_http_upstream_process_early_hints. */
@@ -13,7 +13,7 @@ export function sendEarlyHints(u: UpstreamRequest, length: number): void {
   }
   const fields: string[] = [];
   for (const { kind, name, value } of head.headers) {
-    if ((kind & K.HIDDEN) === 0) fields.push(name, value);
+    if ((kind & HeaderKind.HIDDEN) === 0) fields.push(name, value);
   }
   passEarlyHints(r, fields);
 }

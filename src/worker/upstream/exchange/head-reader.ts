@@ -2,7 +2,7 @@ import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_ERROR, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
-import { FT, statusFailure } from '../settings/failure.js';
+import { FailureType, statusFailure } from '../settings/failure.js';
 import { processHead } from './copy-head.js';
 import { sendEarlyHints } from './early-hints.js';
 import { interceptError } from './intercept.js';
@@ -80,7 +80,7 @@ export class HeadReader implements ConnectionOwner {
       if (code === HEAD_AGAIN) {
         if (limit - base === bufferSize) {
           u.peer.report(ERR, 'upstream sent too big header');
-          u.peer.next(FT.INVALID_HEADER);
+          u.peer.next(FailureType.INVALID_HEADER);
           return;
         }
         this.#held = { bytes: Buffer.from(bytes.subarray(base, end)), read: start - base };
@@ -105,7 +105,7 @@ export class HeadReader implements ConnectionOwner {
     const attempt = u.peer.attempt!;
     if (code === HEAD_INVALID) {
       attempt.reason = 'upstream sent invalid header';
-      u.peer.next(FT.INVALID_HEADER);
+      u.peer.next(FailureType.INVALID_HEADER);
       return false;
     }
     if (code === HEAD_ERROR) {
@@ -158,7 +158,7 @@ export class HeadReader implements ConnectionOwner {
     const u = this.#u;
     u.action = 'reading response header from upstream';
     u.peer.report(ERR, 'upstream prematurely closed connection');
-    u.peer.next(FT.ERROR);
+    u.peer.next(FailureType.ERROR);
   }
 
   failed(_c: UpstreamConnection, error: Error): void {
@@ -166,7 +166,7 @@ export class HeadReader implements ConnectionOwner {
     u.action = u.output!.complete ? 'reading response header from upstream' : 'sending request to upstream';
     const { level, message } = transferFailure(error);
     u.peer.report(level, message);
-    u.peer.next(FT.ERROR);
+    u.peer.next(FailureType.ERROR);
   }
 
   drained(c: UpstreamConnection): void {
@@ -176,6 +176,6 @@ export class HeadReader implements ConnectionOwner {
   timedOut(): void {
     const u = this.#u;
     if (u.output!.complete) u.action = 'reading response header from upstream';
-    u.peer.next(FT.TIMEOUT);
+    u.peer.next(FailureType.TIMEOUT);
   }
 }

@@ -1,12 +1,12 @@
 import type { Request } from '../../http/request/request.js';
-import { K } from '../response/header-kinds.js';
+import { HeaderKind } from '../response/header-kinds.js';
 import type { UpstreamHead } from '../response/upstream-head.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Has a request's response ask for the credentials that a backend's asks for, be they hidden from clients or not. */
 export function passChallenges(head: UpstreamHead, r: Request): void {
   for (const { kind, name, value } of head.headers) {
-    if ((kind & ~K.HIDDEN) === K.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
+    if ((kind & ~HeaderKind.HIDDEN) === HeaderKind.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
   }
 }
 

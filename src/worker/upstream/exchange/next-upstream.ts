@@ -1,5 +1,5 @@
 import { METHOD } from '../../http/syntax/method.js';
-import { FT } from '../settings/failure.js';
+import { FailureType } from '../settings/failure.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 const NON_IDEMPOTENT: number = METHOD.POST | METHOD.LOCK | METHOD.PATCH;
@@ -11,7 +11,7 @@ const NON_IDEMPOTENT: number = METHOD.POST | METHOD.LOCK | METHOD.PATCH;
 export function mayTryNext(u: UpstreamRequest, failure: number): boolean {
   const { r } = u;
   const settings = u.conf.settings;
-  const needed = u.requestSent && (r.methodBit & NON_IDEMPOTENT) !== 0 ? failure | FT.NON_IDEMPOTENT : failure;
+  const needed = u.requestSent && (r.methodBit & NON_IDEMPOTENT) !== 0 ? failure | FailureType.NON_IDEMPOTENT : failure;
   if ((settings.nextUpstream & needed) !== needed) return false;
   if (u.requestSent && r.requestBodyNoBuffering) return false;
   const timeout = settings.nextUpstreamTimeout;

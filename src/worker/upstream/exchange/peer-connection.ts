@@ -7,7 +7,7 @@ import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js
 import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
 import { connectPeer } from '../connection/connector.js';
 import type { UpstreamGroup } from '../group/group.js';
-import { FT, failureStatus } from '../settings/failure.js';
+import { FailureType, failureStatus } from '../settings/failure.js';
 import type { ResolvedTarget } from './conf.js';
 import { HeadReader } from './head-reader.js';
 import { localAddress } from './local-address.js';
@@ -160,7 +160,7 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       this.name = picker.groupName;
       this.unix = false;
       this.report(ERR, 'no live upstreams');
-      this.next(FT.NOLIVE);
+      this.next(FailureType.NOLIVE);
       return;
     }
     this.#peer = peer;
@@ -218,7 +218,7 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       const failure = this.#u.conf.tls!.check(this.#u, c);
       if (failure !== undefined) {
         this.report(ERR, failure);
-        this.next(FT.ERROR);
+        this.next(FailureType.ERROR);
         return;
       }
     }
@@ -231,26 +231,26 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   ended(): void {
     this.report(ERR, 'peer closed connection in SSL handshake');
-    this.next(FT.ERROR);
+    this.next(FailureType.ERROR);
   }
 
   failed(c: UpstreamConnection, error: Error): void {
     if (c.connected) {
       const { level, message } = handshakeFailure(error);
       this.report(level, message);
-      this.next(FT.ERROR);
+      this.next(FailureType.ERROR);
       return;
     }
     const { level, message, fatal } = connectFailure(this.#u, error);
     this.report(level, message);
     if (fatal) this.#u.finalize(500);
-    else this.next(FT.ERROR);
+    else this.next(FailureType.ERROR);
   }
 
   drained(): void {}
 
   timedOut(): void {
-    this.next(FT.TIMEOUT);
+    this.next(FailureType.TIMEOUT);
   }
 
   // ---------------------------------------------------------------- what became of it
@@ -279,15 +279,15 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     if (this.r.debugging) this.r.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
     if (this.#peer !== null) {
       if (this.connection !== null) attempt.bytesSent = this.connection.sent;
-      picker.done(this.#peer, failure === FT.HTTP_403 || failure === FT.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
+      picker.done(this.#peer, failure === FailureType.HTTP_403 || failure === FailureType.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
       this.#peer = null;
     }
-    if (failure === FT.TIMEOUT) {
+    if (failure === FailureType.TIMEOUT) {
       this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
       attempt.reason = 'upstream timed out';
     }
-    if (this.#reused && failure === FT.ERROR) picker.tries++;
-    const status = failure === FT.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
+    if (this.#reused && failure === FailureType.ERROR) picker.tries++;
+    const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
     if (this.r.connection.closed) {
       u.finalize(CLIENT_CLOSED_REQUEST);
       return;

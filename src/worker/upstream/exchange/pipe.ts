@@ -4,7 +4,6 @@ import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, WARN } from '../../../shared/log/level.js';
 import type { Source } from '../../http/request/body-stage.js';
 import { ERROR, OK } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import type { SharingReader } from '../../io/fair-share.js';
@@ -145,7 +144,7 @@ export class ResponsePipe implements Source, SharingReader {
     if (this.#fileRead < this.#fileEnd) {
       const piece = this.#readFile();
       if (piece === undefined) {
-        finalize(r, ERROR);
+        r.finalize(ERROR);
         return;
       }
       this.#send(r, piece);
@@ -180,7 +179,7 @@ export class ResponsePipe implements Source, SharingReader {
     }
     this.#release();
     r.source = null;
-    finalize(r, OK);
+    r.finalize(OK);
   }
 
   #takeQueued(): Buffer {

@@ -7,7 +7,7 @@ import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { climbsByVariables, mapPath } from '../../http/request/map-path.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import { Gathered } from '../../io/gathered.js';
-import { K } from '../response/header-kinds.js';
+import { HeaderKind } from '../response/header-kinds.js';
 import type { BodyTee } from './conf.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -96,7 +96,7 @@ export class StoreFile implements BodyTee {
       u.log(CRIT, `chmod() "${file.path}" failed (${errnoText(error)})`);
       return;
     }
-    const modified = u.head.value(K.LAST_MODIFIED);
+    const modified = u.head.value(HeaderKind.LAST_MODIFIED);
     const time = modified === undefined ? -1 : parseHttpDate(modified);
     if (time !== -1) futimesSync(file.fd, time, time);
     try {

@@ -1,6 +1,5 @@
 import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
 import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../../http/request/codes.js';
-import { finalize } from '../../http/request/finalize.js';
 import type { Request } from '../../http/request/request.js';
 import type { UpstreamWork } from '../../http/request/upstream-work.js';
 import type { UpstreamConnection } from '../connection/connection.js';
@@ -224,7 +223,7 @@ export class UpstreamRequest implements UpstreamWork {
       if (code !== DONE && r.debugging) this.log(DEBUG, `http upstream cache: ${code}`);
       if (code === AGAIN) return;
       if (code !== DECLINED) {
-        if (code !== DONE) finalize(r, code === ERROR ? 500 : code);
+        if (code !== DONE) r.finalize(code === ERROR ? 500 : code);
         return;
       }
     }
@@ -300,13 +299,13 @@ export class UpstreamRequest implements UpstreamWork {
     if (code === DECLINED) return;
     this.action = 'sending to client';
     if (!this.headerSent || code === 408 || code === CLIENT_CLOSED_REQUEST) {
-      finalize(r, code);
+      r.finalize(code);
       return;
     }
     const pipe = this.pipe;
     if (code === OK) {
       if (r.headerOnly || pipe === null || pipe.abandoned) {
-        finalize(r, OK);
+        r.finalize(OK);
         return;
       }
       if (this.conf.settings.passTrailers) copyTrailers(this);
@@ -318,7 +317,7 @@ export class UpstreamRequest implements UpstreamWork {
       pipe.finish(false);
       return;
     }
-    finalize(r, ERROR);
+    r.finalize(ERROR);
   }
 
   #release(code: number): void {

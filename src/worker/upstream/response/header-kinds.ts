@@ -4,7 +4,7 @@ import { KNOWN_NAMES, type KnownHeader, knownNames } from '../../http/syntax/hea
  * Response headers of backends that the server itself acts on. A kind is a small number, so that reading and copying a
  * response head are two switches. nginx: ngx_http_upstream_headers_in.
  */
-export const K = {
+export const HeaderKind = {
   /** Taken off, as a repeated one. nginx: h->hash = 0. */
   DROPPED: -1,
   OTHER: 0,
@@ -41,37 +41,37 @@ export const K = {
 } as const;
 
 const kinds: readonly (readonly [string, number])[] = [
-  ['status', K.STATUS],
-  ['content-type', K.CONTENT_TYPE],
-  ['content-length', K.CONTENT_LENGTH],
-  ['date', K.DATE],
-  ['last-modified', K.LAST_MODIFIED],
-  ['etag', K.ETAG],
-  ['server', K.SERVER],
-  ['www-authenticate', K.WWW_AUTHENTICATE],
-  ['location', K.LOCATION],
-  ['refresh', K.REFRESH],
-  ['set-cookie', K.SET_COOKIE],
-  ['content-disposition', K.CONTENT_DISPOSITION],
-  ['cache-control', K.CACHE_CONTROL],
-  ['expires', K.EXPIRES],
-  ['accept-ranges', K.ACCEPT_RANGES],
-  ['upgrade', K.UPGRADE],
-  ['content-range', K.CONTENT_RANGE],
-  ['connection', K.CONNECTION],
-  ['keep-alive', K.KEEP_ALIVE],
-  ['vary', K.VARY],
-  ['link', K.LINK],
-  ['x-accel-expires', K.XA_EXPIRES],
-  ['x-accel-redirect', K.XA_REDIRECT],
-  ['x-accel-limit-rate', K.XA_LIMIT_RATE],
-  ['x-accel-buffering', K.XA_BUFFERING],
-  ['x-accel-charset', K.XA_CHARSET],
-  ['transfer-encoding', K.TRANSFER_ENCODING],
-  ['content-encoding', K.CONTENT_ENCODING],
+  ['status', HeaderKind.STATUS],
+  ['content-type', HeaderKind.CONTENT_TYPE],
+  ['content-length', HeaderKind.CONTENT_LENGTH],
+  ['date', HeaderKind.DATE],
+  ['last-modified', HeaderKind.LAST_MODIFIED],
+  ['etag', HeaderKind.ETAG],
+  ['server', HeaderKind.SERVER],
+  ['www-authenticate', HeaderKind.WWW_AUTHENTICATE],
+  ['location', HeaderKind.LOCATION],
+  ['refresh', HeaderKind.REFRESH],
+  ['set-cookie', HeaderKind.SET_COOKIE],
+  ['content-disposition', HeaderKind.CONTENT_DISPOSITION],
+  ['cache-control', HeaderKind.CACHE_CONTROL],
+  ['expires', HeaderKind.EXPIRES],
+  ['accept-ranges', HeaderKind.ACCEPT_RANGES],
+  ['upgrade', HeaderKind.UPGRADE],
+  ['content-range', HeaderKind.CONTENT_RANGE],
+  ['connection', HeaderKind.CONNECTION],
+  ['keep-alive', HeaderKind.KEEP_ALIVE],
+  ['vary', HeaderKind.VARY],
+  ['link', HeaderKind.LINK],
+  ['x-accel-expires', HeaderKind.XA_EXPIRES],
+  ['x-accel-redirect', HeaderKind.XA_REDIRECT],
+  ['x-accel-limit-rate', HeaderKind.XA_LIMIT_RATE],
+  ['x-accel-buffering', HeaderKind.XA_BUFFERING],
+  ['x-accel-charset', HeaderKind.XA_CHARSET],
+  ['transfer-encoding', HeaderKind.TRANSFER_ENCODING],
+  ['content-encoding', HeaderKind.CONTENT_ENCODING],
 ];
 
-/** The kind of each header name at one location, with {@link K.HIDDEN} for those it hides. nginx: ngx_http_upstream_hide_headers_hash. */
+/** The kind of each header name at one location, with {@link HeaderKind.HIDDEN} for those it hides. nginx: ngx_http_upstream_hide_headers_hash. */
 export class HeaderKinds {
   readonly #all = new Map<string, number>(kinds);
   /** The same for known names, by their number. */
@@ -82,13 +82,13 @@ export class HeaderKinds {
     const all = this.#all;
     const hidden = new Set([...defaults, ...hide].map((name) => name.toLowerCase()));
     for (const name of pass) hidden.delete(name.toLowerCase());
-    for (const name of hidden) all.set(name, (all.get(name) ?? K.OTHER) | K.HIDDEN);
+    for (const name of hidden) all.set(name, (all.get(name) ?? HeaderKind.OTHER) | HeaderKind.HIDDEN);
     for (const [lower, number] of knownNames) this.#known[number] = this.of(lower);
   }
 
   /** The kind of a name in lower case. */
   of(lower: string): number {
-    return this.#all.get(lower) ?? K.OTHER;
+    return this.#all.get(lower) ?? HeaderKind.OTHER;
   }
 
   ofKnown(header: KnownHeader): number {

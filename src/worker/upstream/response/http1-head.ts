@@ -4,7 +4,7 @@ import type { Level } from '../../../shared/log/level.js';
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/syntax/header-line.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE, HEAD_OK } from './head-codes.js';
-import { type HeaderKinds, K } from './header-kinds.js';
+import { HeaderKind, type HeaderKinds } from './header-kinds.js';
 import type { ResponseHeader, UpstreamHead } from './upstream-head.js';
 
 /** Takes error log lines about the backend at hand. */
@@ -156,34 +156,34 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
   const lower = known === undefined ? lowerAscii(name) : known.lower;
   const value = line.value();
   let kind = known === undefined ? kinds.of(lower) : kinds.ofKnown(known);
-  const plain = kind & ~K.HIDDEN;
-  if (plain !== K.OTHER && head.status !== 103) {
+  const plain = kind & ~HeaderKind.HIDDEN;
+  if (plain !== HeaderKind.OTHER && head.status !== 103) {
     switch (plain) {
-      case K.CONTENT_LENGTH:
+      case HeaderKind.CONTENT_LENGTH:
         if (!readContentLength(head, reporter, name, value)) return false;
         break;
-      case K.TRANSFER_ENCODING:
+      case HeaderKind.TRANSFER_ENCODING:
         if (!readTransferEncoding(head, reporter, name, value)) return false;
         break;
-      case K.CONNECTION:
+      case HeaderKind.CONNECTION:
         if (value.toLowerCase().includes('close')) head.connectionClose = true;
         break;
-      case K.STATUS:
-      case K.CONTENT_TYPE:
-      case K.DATE:
-      case K.LAST_MODIFIED:
-      case K.ETAG:
-      case K.SERVER:
-      case K.LOCATION:
-      case K.REFRESH:
-      case K.EXPIRES:
-      case K.XA_EXPIRES:
-      case K.XA_REDIRECT:
-      case K.XA_LIMIT_RATE: {
+      case HeaderKind.STATUS:
+      case HeaderKind.CONTENT_TYPE:
+      case HeaderKind.DATE:
+      case HeaderKind.LAST_MODIFIED:
+      case HeaderKind.ETAG:
+      case HeaderKind.SERVER:
+      case HeaderKind.LOCATION:
+      case HeaderKind.REFRESH:
+      case HeaderKind.EXPIRES:
+      case HeaderKind.XA_EXPIRES:
+      case HeaderKind.XA_REDIRECT:
+      case HeaderKind.XA_LIMIT_RATE: {
         const before = head.header(plain);
         if (before !== undefined) {
           reporter.log(WARN, `${duplicate(name, value, before)}, ignored`);
-          kind = K.DROPPED;
+          kind = HeaderKind.DROPPED;
         }
         break;
       }
@@ -199,12 +199,12 @@ const duplicate = (name: string, value: string, before: ResponseHeader): string 
   `upstream sent duplicate header line: "${name}: ${value}", previous value: "${before.name}: ${before.value}"`;
 
 function readContentLength(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
-  const before = head.header(K.CONTENT_LENGTH);
+  const before = head.header(HeaderKind.CONTENT_LENGTH);
   if (before !== undefined) {
     reporter.log(ERR, duplicate(name, value, before));
     return false;
   }
-  if (head.has(K.TRANSFER_ENCODING)) return bothFramings(reporter);
+  if (head.has(HeaderKind.TRANSFER_ENCODING)) return bothFramings(reporter);
   const length = parseLength(value);
   if (length === -1) {
     reporter.log(ERR, `upstream sent invalid "Content-Length" header: "${name}: ${value}"`);
@@ -227,12 +227,12 @@ function parseLength(value: string): number {
 }
 
 function readTransferEncoding(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
-  const before = head.header(K.TRANSFER_ENCODING);
+  const before = head.header(HeaderKind.TRANSFER_ENCODING);
   if (before !== undefined) {
     reporter.log(ERR, duplicate(name, value, before));
     return false;
   }
-  if (head.has(K.CONTENT_LENGTH)) return bothFramings(reporter);
+  if (head.has(HeaderKind.CONTENT_LENGTH)) return bothFramings(reporter);
   if (value.toLowerCase() !== 'chunked') {
     reporter.log(ERR, `upstream sent unknown "Transfer-Encoding": "${value}"`);
     return false;

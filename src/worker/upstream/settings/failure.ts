@@ -2,7 +2,7 @@
  * Why an attempt at a backend came to nothing, as bits: what `*_next_upstream` and `*_cache_use_stale` list.
  * nginx: NGX_HTTP_UPSTREAM_FT_*.
  */
-export const FT = {
+export const FailureType = {
   ERROR: 0x2,
   TIMEOUT: 0x4,
   INVALID_HEADER: 0x8,
@@ -21,19 +21,19 @@ export const FT = {
 
 /** The words of `*_next_upstream` and `*_cache_use_stale`. nginx: ngx_http_proxy_next_upstream_masks. */
 export const nextUpstreamWords = {
-  error: FT.ERROR,
-  timeout: FT.TIMEOUT,
-  invalid_header: FT.INVALID_HEADER,
-  non_idempotent: FT.NON_IDEMPOTENT,
-  http_500: FT.HTTP_500,
-  http_502: FT.HTTP_502,
-  http_503: FT.HTTP_503,
-  http_504: FT.HTTP_504,
-  http_403: FT.HTTP_403,
-  http_404: FT.HTTP_404,
-  http_429: FT.HTTP_429,
-  updating: FT.UPDATING,
-  off: FT.OFF,
+  error: FailureType.ERROR,
+  timeout: FailureType.TIMEOUT,
+  invalid_header: FailureType.INVALID_HEADER,
+  non_idempotent: FailureType.NON_IDEMPOTENT,
+  http_500: FailureType.HTTP_500,
+  http_502: FailureType.HTTP_502,
+  http_503: FailureType.HTTP_503,
+  http_504: FailureType.HTTP_504,
+  http_403: FailureType.HTTP_403,
+  http_404: FailureType.HTTP_404,
+  http_429: FailureType.HTTP_429,
+  updating: FailureType.UPDATING,
+  off: FailureType.OFF,
 } as const;
 
 const { http_502: _502, http_504: _504, ...cgiWords } = nextUpstreamWords;
@@ -45,19 +45,19 @@ export const cgiNextUpstreamWords = cgiWords;
 export function statusFailure(status: number): number {
   switch (status) {
     case 500:
-      return FT.HTTP_500;
+      return FailureType.HTTP_500;
     case 502:
-      return FT.HTTP_502;
+      return FailureType.HTTP_502;
     case 503:
-      return FT.HTTP_503;
+      return FailureType.HTTP_503;
     case 504:
-      return FT.HTTP_504;
+      return FailureType.HTTP_504;
     case 403:
-      return FT.HTTP_403;
+      return FailureType.HTTP_403;
     case 404:
-      return FT.HTTP_404;
+      return FailureType.HTTP_404;
     case 429:
-      return FT.HTTP_429;
+      return FailureType.HTTP_429;
     default:
       return 0;
   }
@@ -66,18 +66,18 @@ export function statusFailure(status: number): number {
 /** The status a client gets for a failure when no other backend is tried. */
 export function failureStatus(failure: number): number {
   switch (failure) {
-    case FT.TIMEOUT:
-    case FT.HTTP_504:
+    case FailureType.TIMEOUT:
+    case FailureType.HTTP_504:
       return 504;
-    case FT.HTTP_500:
+    case FailureType.HTTP_500:
       return 500;
-    case FT.HTTP_503:
+    case FailureType.HTTP_503:
       return 503;
-    case FT.HTTP_403:
+    case FailureType.HTTP_403:
       return 403;
-    case FT.HTTP_404:
+    case FailureType.HTTP_404:
       return 404;
-    case FT.HTTP_429:
+    case FailureType.HTTP_429:
       return 429;
     default:
       return 502;

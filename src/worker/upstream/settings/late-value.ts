@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import type { LinkContext, MergePlace } from '../../../shared/config/define.js';
+import type { LinkContext, MergeContext } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos } from '../../../shared/config/errors.js';
 import type { Pos } from '../../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
@@ -22,7 +22,7 @@ export class LateValue {
   }
 
   /** For `link`. Errors have the place where nginx merges, which is the end of the `http` block. */
-  compile(ctx: LinkContext<Request>, place: MergePlace): void {
+  compile(ctx: LinkContext<Request>, place: MergeContext): void {
     if (place.context === In.HTTP || this.#compiled !== undefined) return;
     try {
       this.#compiled = compileComplex(this.text, ctx.variables, this.#pos);
