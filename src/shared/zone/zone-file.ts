@@ -20,6 +20,8 @@ const START_TRIES = 100;
 const REPAIR_TRIES = 3;
 /** More repairs than this between two looks mean that the disk, not the file, is at fault. */
 const MAX_REPAIRS = 3;
+/** So often a file that cannot be opened is tried. */
+const OPENINGS = 3;
 
 const MISSING = 'missing';
 
@@ -221,13 +223,19 @@ export class ZoneFile {
   }
 
   #openShared(tries: number): void {
-    try {
-      this.#shared = this.#connect(tries);
-      this.#use(this.#shared);
-    } catch (error) {
-      const fault = faultOf(error);
-      if (fault === undefined) throw error;
-      this.#fault(fault, (error as Error).message);
+    for (let opening = 1; ; opening++) {
+      try {
+        this.#shared = this.#connect(tries);
+        this.#use(this.#shared);
+        return;
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault === undefined) throw error;
+        // SQLite cannot open a file at the moment when the last other process that had it open removes what belongs to it.
+        if (fault === 'unusable' && opening < OPENINGS) continue;
+        this.#fault(fault, (error as Error).message);
+        return;
+      }
     }
   }
 
