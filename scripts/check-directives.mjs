@@ -14,7 +14,9 @@ const { positionals, values: options } = parseArgs({
   allowPositionals: true,
   options: { missing: { type: 'boolean', default: false }, table: { type: 'string' } },
 });
-if (positionals.length !== 1) throw new Error('usage: node scripts/check-directives.mjs PATH_TO_NGINX_SOURCES [--missing] [--table FILE]');
+if (positionals.length !== 1) {
+  throw new Error('usage: node scripts/check-directives.mjs PATH_TO_NGINX_SOURCES [--missing] [--table FILE]');
+}
 
 /** nginx's context flags by the names of ours. */
 const CONTEXTS = {
@@ -40,19 +42,28 @@ const open = Object.keys(CONTEXTS).filter((context) => [...ours.values()].some((
 const differences = [];
 for (const [name, contexts] of ours) {
   const reference = theirs.get(name);
-  if (reference === undefined) continue;
+  if (reference === undefined) {
+    continue;
+  }
   for (const context of open) {
     const [mine, wanted] = [contexts.get(context), reference.get(context)];
-    if (mine !== wanted) differences.push(`${name} in ${context}: ${mine ?? 'not allowed'}, nginx: ${wanted ?? 'not allowed'}`);
+    if (mine !== wanted) {
+      differences.push(`${name} in ${context}: ${mine ?? 'not allowed'}, nginx: ${wanted ?? 'not allowed'}`);
+    }
   }
 }
 const alone = [...ours.keys()].filter((name) => !theirs.has(name));
 const missing = [...theirs.keys()].filter((name) => !ours.has(name));
-for (const difference of differences) console.log(difference);
+for (const difference of differences) {
+  console.log(difference);
+}
 console.log(`${ours.size} directives, ${differences.length} differences; ${missing.length} of nginx's are missing`);
-if (alone.length > 0)
+if (alone.length > 0) {
   console.log(`not in nginx: ${alone.map((name) => (elsewhere.has(name) ? `${name} (another form there)` : name)).join(' ')}`);
-if (options.missing) console.log(`missing: ${missing.sort().join(' ')}`);
+}
+if (options.missing) {
+  console.log(`missing: ${missing.sort().join(' ')}`);
+}
 if (options.table !== undefined) {
   const rows = [...theirs].map(
     ([name, contexts]) => `${name}\t${[...contexts.keys()].join(' ')}\t${[...files.get(name)].sort().join(' ')}\n`,
@@ -67,29 +78,50 @@ function nginxTable(folder) {
   const elsewhere = new Set();
   const files = new Map();
   for (const file of readdirSync(`${folder}/src`, { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.c') || file.startsWith('mail')) continue;
+    if (!file.endsWith('.c') || file.startsWith('mail')) {
+      continue;
+    }
     const text = readFileSync(`${folder}/src/${file}`, 'latin1').replace(/\/\*.*?\*\//gs, '');
     for (const [, name, flags] of text.matchAll(/\{\s*ngx_string\("([a-z0-9_]+)"\),\s*([A-Z0-9_|\s]+),/g)) {
       const words = new Set(flags.split(/[\s|]+/));
       const contexts = Object.keys(CONTEXTS).filter((context) => words.has(CONTEXTS[context]));
-      if (![...words].some((word) => /^NGX_CONF_/.test(word))) continue;
-      if (contexts.length === 0) elsewhere.add(name);
-      else files.set(name, (files.get(name) ?? new Set()).add(basename(file, '.c')));
-      for (const context of contexts) put(theirs, name, context, describe(nginxArity(words), words.has('NGX_CONF_BLOCK')));
+      if (![...words].some((word) => /^NGX_CONF_/.test(word))) {
+        continue;
+      }
+      if (contexts.length === 0) {
+        elsewhere.add(name);
+      } else {
+        files.set(name, (files.get(name) ?? new Set()).add(basename(file, '.c')));
+      }
+      for (const context of contexts) {
+        put(theirs, name, context, describe(nginxArity(words), words.has('NGX_CONF_BLOCK')));
+      }
     }
   }
-  if (theirs.size === 0) throw new Error(`no directive tables under ${folder}/src`);
+  if (theirs.size === 0) {
+    throw new Error(`no directive tables under ${folder}/src`);
+  }
   return { theirs, elsewhere, files };
 }
 
 function nginxArity(words) {
-  if (words.has('NGX_CONF_FLAG')) return 'flag';
+  if (words.has('NGX_CONF_FLAG')) {
+    return 'flag';
+  }
   const counts = new Set();
   for (const word of words) {
     const [, digits, least] = /^NGX_CONF_(?:TAKE(\d+)|(\d)MORE)$/.exec(word) ?? [];
-    for (const digit of digits ?? '') counts.add(Number(digit));
-    if (word === 'NGX_CONF_NOARGS') counts.add(0);
-    if (least !== undefined || word === 'NGX_CONF_ANY') for (let n = Number(least ?? 0); n <= MAX_ARGS; n++) counts.add(n);
+    for (const digit of digits ?? '') {
+      counts.add(Number(digit));
+    }
+    if (word === 'NGX_CONF_NOARGS') {
+      counts.add(0);
+    }
+    if (least !== undefined || word === 'NGX_CONF_ANY') {
+      for (let n = Number(least ?? 0); n <= MAX_ARGS; n++) {
+        counts.add(n);
+      }
+    }
   }
   return counts;
 }
@@ -120,7 +152,9 @@ async function ourTable() {
     for (const level of ['process', 'main', 'server', 'location', 'upstream']) {
       for (const [name, row] of Object.entries(module[level]?.directives ?? {})) {
         for (const [context, bit] of Object.entries(In)) {
-          if (row.in & bit) put(table, name, context, describe(ourArity(row.args), row.block !== undefined));
+          if (row.in & bit) {
+            put(table, name, context, describe(ourArity(row.args), row.block !== undefined));
+          }
         }
       }
     }
@@ -129,9 +163,15 @@ async function ourTable() {
 }
 
 function ourArity(args) {
-  if (args === 'flag') return 'flag';
-  if (typeof args === 'number') return new Set([args]);
-  if (Array.isArray(args)) return new Set(args);
+  if (args === 'flag') {
+    return 'flag';
+  }
+  if (typeof args === 'number') {
+    return new Set([args]);
+  }
+  if (Array.isArray(args)) {
+    return new Set(args);
+  }
   const { min = 0, max = MAX_ARGS } = args === 'any' ? {} : args;
   return new Set(Array.from({ length: max - min + 1 }, (_, i) => min + i));
 }
@@ -142,7 +182,9 @@ function describe(arity, block) {
 }
 
 function put(table, name, context, what) {
-  if (!table.has(name)) table.set(name, new Map());
+  if (!table.has(name)) {
+    table.set(name, new Map());
+  }
   const contexts = table.get(name);
   const before = contexts.get(context);
   contexts.set(context, before === undefined || before === what ? what : [...new Set([...before.split(' or '), what])].sort().join(' or '));

@@ -30,11 +30,15 @@ process.argv.splice(1, process.argv.length, `${dist}/sluice.js`, '-p', `${work}/
 createRequire(import.meta.url)(process.argv[1]);
 
 for (const until = Date.now() + 30_000; !(await answered('/ok')); ) {
-  if (Date.now() > until) throw new Error('the server that was built does not answer');
+  if (Date.now() > until) {
+    throw new Error('the server that was built does not answer');
+  }
 }
 // One that is not there is for the log.
 await answered('/missing');
-for (const { script, file } of scripts) writeFileSync(`${file}.cache`, script.createCachedData());
+for (const { script, file } of scripts) {
+  writeFileSync(`${file}.cache`, script.createCachedData());
+}
 process.exit(0);
 
 function answered(path) {

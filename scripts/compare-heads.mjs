@@ -16,7 +16,9 @@ const { positionals, values: options } = parseArgs({
   allowPositionals: true,
   options: { count: { type: 'string', default: '2000' }, seed: { type: 'string', default: '1' } },
 });
-if (positionals.length !== 1) throw new Error('usage: node scripts/compare-heads.mjs NGINX_EXECUTABLE [--count N] [--seed N]');
+if (positionals.length !== 1) {
+  throw new Error('usage: node scripts/compare-heads.mjs NGINX_EXECUTABLE [--count N] [--seed N]');
+}
 
 const root = new URL('..', import.meta.url);
 const prefix = mkdtempSync(join(tmpdir(), 'compare-heads-'));
@@ -71,7 +73,9 @@ function ours(request) {
     parser.abandon();
     status = 400;
     reasons.push('client prematurely closed connection');
-  } else if (code !== HEAD_DONE) reasons.push(head.error);
+  } else if (code !== HEAD_DONE) {
+    reasons.push(head.error);
+  }
   const fields = [status === 494 ? 400 : status, head.length, head.line, head.method, head.uri, head.args, head.unparsedUri];
   fields.push(head.host || server, head.port || '', head.protocol, server, head.joined('cookie', '; '), head.joined('user-agent', ', '));
   return [...fields.map(logged), ...reasons].join('\n');
@@ -124,7 +128,9 @@ async function theirs(request) {
   let line = '';
   for (let i = 0; i < 300 && !line.endsWith('\n'); i++) {
     line = added('access');
-    if (line === '') await sleep(1);
+    if (line === '') {
+      await sleep(1);
+    }
   }
   logs.access.at += line.length;
   const errors = added('error');
@@ -159,7 +165,9 @@ const seeds = [...readCases(new URL('test/protocol/', root)).values()].flat().fi
 const texts = seeds.map(({ input }) => input.toString('latin1')).filter((text) => text !== '');
 const short = texts.filter((text) => text.length < 300);
 const count = texts.length + Number(options.count);
-while (texts.length < count) texts.push(mutated(short));
+while (texts.length < count) {
+  texts.push(mutated(short));
+}
 
 let different = 0;
 let skipped = 0;
@@ -170,8 +178,12 @@ try {
     const expected = await theirs(request);
     const found = ours(request);
     // nginx has written zeros over the text of a line that it quotes as too long.
-    if (expected === undefined || expected.includes('\0')) skipped++;
-    if (expected === undefined || expected === found || expected.includes('\0')) continue;
+    if (expected === undefined || expected.includes('\0')) {
+      skipped++;
+    }
+    if (expected === undefined || expected === found || expected.includes('\0')) {
+      continue;
+    }
     different++;
     console.log(`${JSON.stringify(text)}\n  nginx ${JSON.stringify(expected)}\n  ours  ${JSON.stringify(found)}`);
   }

@@ -20,7 +20,9 @@ const { positionals, values: options } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-if (positionals.length !== 1) throw new Error('usage: node scripts/compare-hostile.mjs NGINX_EXECUTABLE [--count N] [--seed N] [--write]');
+if (positionals.length !== 1) {
+  throw new Error('usage: node scripts/compare-hostile.mjs NGINX_EXECUTABLE [--count N] [--seed N] [--write]');
+}
 
 const root = new URL('..', import.meta.url);
 const folder = new URL('test/hostile/', root);
@@ -63,7 +65,9 @@ async function start(name, command) {
   const [program, ...args] = command;
   running.push(spawn(program, [...args, '-p', `${dir}/`, '-c', 'test.conf', '-e', `${dir}/error.log`], { stdio: 'inherit' }));
   for (let i = 0; !(await accepts(port)); i++) {
-    if (i === 100) throw new Error(`${name} does not start`);
+    if (i === 100) {
+      throw new Error(`${name} does not start`);
+    }
     await sleep(50);
   }
   return (played) => playCase(port, backend, played);
@@ -140,7 +144,9 @@ let played = 0;
 /** What nginx does in a case that says nothing of a difference is its `log`. */
 function compare(title, found, listed) {
   const difference = ['sluice', 'nginx'].filter((name) => found[name].join('\n') !== listed[name].join('\n'));
-  if (difference.length === 0) return;
+  if (difference.length === 0) {
+    return;
+  }
   different++;
   console.log(`${title}\n${difference.map((name) => `  ${name}: ${found[name].join('\n          ')}`).join('\n')}`);
 }
@@ -158,15 +164,20 @@ try {
     const texts = options.write ? sections(readFileSync(path, 'utf8')) : [];
     for (const [i, one] of cases.entries()) {
       played++;
-      if (one.request.length < 2000 && (one.response?.length ?? 0) < 2000) short.push(one);
+      if (one.request.length < 2000 && (one.response?.length ?? 0) < 2000) {
+        short.push(one);
+      }
       const found = await play(one);
-      if (!options.write || one.log.length > 0) compare(`${name}: ${one.title}`, found, { sluice: one.log, nginx: one.nginx ?? one.log });
-      else {
+      if (!options.write || one.log.length > 0) {
+        compare(`${name}: ${one.title}`, found, { sluice: one.log, nginx: one.nginx ?? one.log });
+      } else {
         const same = found.sluice.join('\n') === found.nginx.join('\n');
         texts[i + 1] = `${texts[i + 1].trimEnd()}\n${block('log', found.sluice)}${same ? '' : block('nginx', found.nginx)}\n`;
       }
     }
-    if (options.write) writeFileSync(path, `${texts.join('').trimEnd()}\n`);
+    if (options.write) {
+      writeFileSync(path, `${texts.join('').trimEnd()}\n`);
+    }
   }
   for (let i = 0; i < Number(options.count); i++) {
     const one = mutated(short);
@@ -178,7 +189,9 @@ try {
     });
   }
 } finally {
-  for (const child of running) child.kill();
+  for (const child of running) {
+    child.kill();
+  }
   await Promise.all(running.map((child) => child.exitCode ?? new Promise((done) => child.once('exit', done))));
   backend.stop();
   rmSync(prefix, { recursive: true, force: true });

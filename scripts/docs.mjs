@@ -30,15 +30,28 @@ const { pages, problems } = makePages(server, texts, directivesOfNginx());
 const folder = `${root}docs/reference/`;
 if (check) {
   for (const [file, text] of pages) {
-    if (!existsSync(folder + file) || readFileSync(folder + file, 'utf8') !== text)
+    if (!existsSync(folder + file) || readFileSync(folder + file, 'utf8') !== text) {
       problems.push(`docs/reference/${file}: npm run docs makes it anew`);
+    }
   }
-  for (const file of readdirSync(folder)) if (!pages.has(file)) problems.push(`docs/reference/${file} is not made of anything`);
+  for (const file of readdirSync(folder)) {
+    if (!pages.has(file)) {
+      problems.push(`docs/reference/${file} is not made of anything`);
+    }
+  }
 } else {
-  for (const file of readdirSync(folder)) if (!pages.has(file)) rmSync(folder + file);
-  for (const [file, text] of pages) writeFileSync(folder + file, text);
+  for (const file of readdirSync(folder)) {
+    if (!pages.has(file)) {
+      rmSync(folder + file);
+    }
+  }
+  for (const [file, text] of pages) {
+    writeFileSync(folder + file, text);
+  }
 }
-for (const problem of problems) console.log(problem);
+for (const problem of problems) {
+  console.log(problem);
+}
 process.exit(problems.length > 0 ? 1 : 0);
 
 /** The parts of the server that know the directives. */

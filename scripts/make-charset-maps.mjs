@@ -37,6 +37,8 @@ function hex(number) {
 }
 
 function visible(character) {
-  if (character === '\u00a0') return 'no-break space';
+  if (character === '\u00a0') {
+    return 'no-break space';
+  }
   return character === '\u00ad' ? 'soft hyphen' : character;
 }

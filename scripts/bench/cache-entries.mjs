@@ -30,12 +30,16 @@ export { cacheFilePath } from './worker/cache/path.js'; export { md5Hex } from '
 const { BlockSums, encodeHeader, tableChecksum, cacheFilePath, md5Hex } = await import(format);
 
 const contenders = [];
-for (const text of options.entries.split(',')) contenders.push(await prepare(Number(text)));
+for (const text of options.entries.split(',')) {
+  contenders.push(await prepare(Number(text)));
+}
 for (let round = 0; round < Number(options.rounds); round++) {
   for (const each of contenders) {
     const before = cpuOf(each.pid);
     const { requests, refused, broken } = await load({ ...each, seconds });
-    if (refused + broken > 0) throw new Error(`${refused} requests were refused, ${broken} broke`);
+    if (refused + broken > 0) {
+      throw new Error(`${refused} requests were refused, ${broken} broke`);
+    }
     each.costs.push((cpuOf(each.pid) - before) / requests);
   }
 }
@@ -66,7 +70,9 @@ http { access_log off; keepalive_requests 100000000; proxy_temp_path ${dir}/temp
 `,
   );
   const pid = await start(commands('none').sluice, dir);
-  while (!readFileSync(`${dir}/error.log`, 'latin1').includes('http file cache: ')) await sleep(100);
+  while (!readFileSync(`${dir}/error.log`, 'latin1').includes('http file cache: ')) {
+    await sleep(100);
+  }
   const row = { name: `${entries}`, paths: Array.from({ length: 500 }, (_, i) => `/e/${Math.floor((i * entries) / 500)}`) };
   const script = `${dir}/script.lua`;
   writeScript(script, row);

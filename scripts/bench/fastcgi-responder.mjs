@@ -19,8 +19,12 @@ createServer({ noDelay: true }, (socket) => {
     while (all.length - at >= 8) {
       const length = all.readUInt16BE(at + 4);
       const end = at + 8 + length + all[at + 6];
-      if (end > all.length) break;
-      if (all[at + 1] === STDIN && length === 0) socket.write(answer);
+      if (end > all.length) {
+        break;
+      }
+      if (all[at + 1] === STDIN && length === 0) {
+        socket.write(answer);
+      }
       at = end;
     }
     rest = all.subarray(at);

@@ -60,16 +60,25 @@ const rows = {
 const extras = { idle, largeConfiguration, firstAnswer };
 
 const unknown = positionals.filter((name) => !(name in rows || name in extras));
-if (unknown.length > 0)
+if (unknown.length > 0) {
   throw new Error(`no such row: ${unknown.join(', ')} (${[...Object.keys(rows), ...Object.keys(extras)].join(', ')})`);
+}
 const chosen = (name) => positionals.length === 0 || positionals.includes(name);
 
 const work = workFolder();
 const { nginx, sluice } = commands(options.nginx);
 let launched = 0;
 
-for (const [name, row] of Object.entries(rows)) if (chosen(name)) await growth(name, row);
-for (const [name, measure] of Object.entries(extras)) if (chosen(name)) await measure();
+for (const [name, row] of Object.entries(rows)) {
+  if (chosen(name)) {
+    await growth(name, row);
+  }
+}
+for (const [name, measure] of Object.entries(extras)) {
+  if (chosen(name)) {
+    await measure();
+  }
+}
 process.exit(0);
 
 async function launch(row, backend = '') {
@@ -77,7 +86,9 @@ async function launch(row, backend = '') {
   mkdirSync(dir);
   const port = await freePort();
   const refusal = prepare(sluice, dir, configuration({ dir, docs: work, port, row, backend }));
-  if (refusal !== undefined) throw new Error(refusal);
+  if (refusal !== undefined) {
+    throw new Error(refusal);
+  }
   return { dir, port, pid: await start(sluice, dir) };
 }
 
@@ -95,18 +106,23 @@ async function growth(name, row) {
     contenders.push({ size, made, script, measured: [], ...(await launch(made, backend)) });
   }
   for (const each of contenders) {
-    for (let requests = 0, spent = 0; requests < 40_000 && spent < 6; spent++)
+    for (let requests = 0, spent = 0; requests < 40_000 && spent < 6; spent++) {
       requests += (await load({ script: each.script, port: each.port, row: each.made, seconds: 1 })).requests;
+    }
   }
   for (let round = 0; round < rounds; round++) {
     for (const { pid, script, port, made, measured } of contenders) {
       const before = cpuOf(pid);
       const { requests, refused, broken } = await load({ script, port, row: made, seconds });
-      if (refused > 0 || broken > 0) throw new Error(`${name}: ${refused} requests were refused and ${broken} broken`);
+      if (refused > 0 || broken > 0) {
+        throw new Error(`${name}: ${refused} requests were refused and ${broken} broken`);
+      }
       measured.push((cpuOf(pid) - before) / requests);
     }
   }
-  for (const { pid } of contenders) await stop(pid);
+  for (const { pid } of contenders) {
+    await stop(pid);
+  }
   const [few, many] = contenders.map(({ measured }) => measured.sort((a, b) => a - b)[Math.floor(measured.length / 2)]);
   const of = row.sizes.join(' to ');
   console.log(
@@ -135,12 +151,16 @@ async function idle() {
     return sockets;
   };
   // The first ones pay for compiled code and for what is allocated once.
-  for (const socket of await open(2000)) socket.destroy();
+  for (const socket of await open(2000)) {
+    socket.destroy();
+  }
   const worker = treeOf(server.pid)[1];
   const before = memoryOf(worker);
   const sockets = await open(wanted);
   console.log(`idle: ${(((memoryOf(worker) - before) * 1024) / wanted).toFixed(1)} KB for each of ${wanted} connections (at most 6)`);
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
   await stop(server.pid);
 }
 
@@ -164,7 +184,9 @@ function childSeconds(file, args) {
   const { status, stdout } = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null 2>&1; } 2>&1', 'bash', file, ...args], {
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`${args.join(' ')} failed`);
+  if (status !== 0) {
+    throw new Error(`${args.join(' ')} failed`);
+  }
   const [user, system] = stdout.trim().split(' ').map(Number);
   return user + system;
 }
@@ -181,10 +203,12 @@ async function firstAnswer() {
       dir,
       configuration({ dir, docs: work, port, row: { server: 'location / { return 200 ok; }' }, backend: '' }),
     );
-    if (refusal !== undefined) throw new Error(refusal);
+    if (refusal !== undefined) {
+      throw new Error(refusal);
+    }
     const began = performance.now();
     const starting = start(sluice, dir);
-    while (!(await answers(port)));
+    while (!(await answers(port))) {}
     times.push(performance.now() - began);
     await stop(await starting);
   }

@@ -27,7 +27,9 @@ export async function load({ script, port, row, seconds }) {
   const { stdout } = await promisify(execFile)(file, args);
   const requests = /^requests: .* (\d+) done, \d+ succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$/m.exec(stdout);
   const bytes = /^traffic: .*\((\d+)\) total/m.exec(stdout);
-  if (requests === null || bytes === null) throw new Error(`h2load: ${stdout}`);
+  if (requests === null || bytes === null) {
+    throw new Error(`h2load: ${stdout}`);
+  }
   const [done, failed, errored, late] = requests.slice(1).map(Number);
   return { requests: done, bytes: Number(bytes[1]), ...percentiles(log), refused: failed - errored, broken: errored + late };
 }

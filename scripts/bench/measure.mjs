@@ -5,11 +5,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 export function treeOf(pid) {
   const parents = new Map();
   for (const entry of readdirSync('/proc')) {
-    if (/^\d+$/.test(entry)) parents.set(Number(entry), parentOf(entry));
+    if (/^\d+$/.test(entry)) {
+      parents.set(Number(entry), parentOf(entry));
+    }
   }
   const tree = [pid];
   for (let i = 0; i < tree.length; i++) {
-    for (const [child, parent] of parents) if (parent === tree[i]) tree.push(child);
+    for (const [child, parent] of parents) {
+      if (parent === tree[i]) {
+        tree.push(child);
+      }
+    }
   }
   return tree;
 }
@@ -32,8 +38,12 @@ function parentOf(pid) {
 // The scheduler's own account counts nanoseconds; the fields of /proc/PID/stat only ticks of ten milliseconds.
 function cpuOfProcess(pid) {
   let nanoseconds = 0;
-  for (const thread of list(`/proc/${pid}/task`)) nanoseconds += Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]);
-  if (nanoseconds > 0) return nanoseconds / 1000;
+  for (const thread of list(`/proc/${pid}/task`)) {
+    nanoseconds += Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]);
+  }
+  if (nanoseconds > 0) {
+    return nanoseconds / 1000;
+  }
   const stat = read(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000;

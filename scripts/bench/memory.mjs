@@ -16,7 +16,9 @@ const millions = Number(options.millions);
 
 const work = workFolder();
 const { nginx, sluice } = commands(options.nginx);
-if (nginx === undefined) throw new Error('no nginx to answer as the backend');
+if (nginx === undefined) {
+  throw new Error('no nginx to answer as the backend');
+}
 const backend = await startBackend(nginx, `${work}/backend`);
 const docs = `${work}/docs`;
 writeDocuments(docs);
@@ -43,7 +45,9 @@ const dir = `${work}/sluice`;
 mkdirSync(dir);
 const port = await freePort();
 const refusal = prepare(sluice, dir, configuration({ dir, docs, port, row, backend }));
-if (refusal !== undefined) throw new Error(refusal);
+if (refusal !== undefined) {
+  throw new Error(refusal);
+}
 const pid = await start(sluice, dir);
 const script = `${work}/mixed.lua`;
 writeScript(script, row);
@@ -53,7 +57,9 @@ let done = 0;
 for (let next = 1; next <= millions; next++) {
   while (done < next * 1_000_000) {
     const { requests, broken } = await load({ script, port, row, seconds: 5 });
-    if (broken > 0) throw new Error(`${broken} requests broke`);
+    if (broken > 0) {
+      throw new Error(`${broken} requests broke`);
+    }
     done += requests;
     // A log of gigabytes is nobody's subject here.
     writeFileSync(`${dir}/access.log`, '');

@@ -13,7 +13,9 @@ function text(length) {
   let out = '';
   while (out.length < length) {
     let word = '';
-    for (let n = 1 + next(4); n > 0; n--) word += syllables[next(syllables.length)];
+    for (let n = 1 + next(4); n > 0; n--) {
+      word += syllables[next(syllables.length)];
+    }
     out += next(12) === 0 ? `</p>\n<p class="${word}">` : `${word} `;
   }
   return out.slice(0, length);

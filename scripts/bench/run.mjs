@@ -33,17 +33,23 @@ const { values: options, positionals } = parseArgs({
   },
 });
 if (options.list) {
-  for (const row of rows) console.log(`${row.name.padEnd(12)} ${row.what}`);
+  for (const row of rows) {
+    console.log(`${row.name.padEnd(12)} ${row.what}`);
+  }
   process.exit(0);
 }
 const unknown = positionals.filter((name) => !rows.some((row) => row.name === name));
-if (unknown.length > 0) throw new Error(`no such row: ${unknown.join(', ')} (--list shows them)`);
+if (unknown.length > 0) {
+  throw new Error(`no such row: ${unknown.join(', ')} (--list shows them)`);
+}
 const chosen = positionals.length === 0 ? rows : rows.filter((row) => positionals.includes(row.name));
 /** A worker's code is compiled anew until it has served some ten thousand requests. */
 const WARM_REQUESTS = 40_000;
 const WARM_SECONDS = 8;
 const generator = { wrk, h2load }[options.load];
-if (generator === undefined) throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
+if (generator === undefined) {
+  throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
+}
 /** wrk speaks no HTTP/2. */
 const generatorOf = (row) => (row.http2 ? h2load : generator);
 const rounds = Number(options.rounds);
@@ -57,7 +63,9 @@ writeLargeFile();
 const servers = contenders(options.nginx, options.beside === '' ? [] : options.beside.split(','));
 const names = Object.keys(servers);
 const { nginx } = commands(options.nginx);
-if (nginx === undefined) console.log(`no ${options.nginx} here: sluice's figures stand alone`);
+if (nginx === undefined) {
+  console.log(`no ${options.nginx} here: sluice's figures stand alone`);
+}
 const backend = nginx && (await startBackend(nginx, `${work}/backend`));
 const responder = chosen.some((row) => row.http?.includes('%%FASTCGI%%')) ? await startResponder() : undefined;
 
@@ -68,14 +76,20 @@ for (const row of chosen) {
   results.push(result);
   printRow(row, result);
 }
-if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+if (options.json !== undefined) {
+  writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+}
 process.exit(0);
 
 function writeLargeFile() {
-  if (!chosen.some((row) => row.paths.includes(`/${largeFile.name}`))) return;
+  if (!chosen.some((row) => row.paths.includes(`/${largeFile.name}`))) {
+    return;
+  }
   const file = openSync(`${docs}/${largeFile.name}`, 'w');
   const piece = Buffer.alloc(1024 * 1024, 'large file ');
-  for (let at = 0; at < largeFile.length; at += piece.length) writeSync(file, piece);
+  for (let at = 0; at < largeFile.length; at += piece.length) {
+    writeSync(file, piece);
+  }
   ftruncateSync(file, largeFile.length);
   closeSync(file);
 }
@@ -83,21 +97,30 @@ function writeLargeFile() {
 /** One row of the table: for each server the median of its rounds, or why it could not run. */
 async function measureRow(row) {
   const result = { row: row.name, servers: {} };
-  if (backend === undefined && `${row.http}${row.server}`.includes('%%BACKEND%%'))
+  if (backend === undefined && `${row.http}${row.server}`.includes('%%BACKEND%%')) {
     return { ...result, missing: 'no nginx to answer as the backend' };
+  }
   const cannot = generatorOf(row).cannot?.(row);
-  if (cannot !== undefined) return { ...result, missing: cannot };
+  if (cannot !== undefined) {
+    return { ...result, missing: cannot };
+  }
   const script = `${work}/${row.name}.script`;
   generatorOf(row).writeScript(script, row);
   const started = [];
   try {
     for (const [name, server] of Object.entries(servers)) {
-      if (server.cannot(row)) continue;
+      if (server.cannot(row)) {
+        continue;
+      }
       const place = { dir: `${work}/${row.name}-${name}`, docs, port: await freePort(), backend, responder };
       mkdirSync(place.dir);
-      if (row.tls) makeCertificate(place.dir, row.tls);
+      if (row.tls) {
+        makeCertificate(place.dir, row.tls);
+      }
       const refusal = server.prepare(place, row);
-      if (refusal !== undefined) return { ...result, missing: `${name}: ${refusal}` };
+      if (refusal !== undefined) {
+        return { ...result, missing: `${name}: ${refusal}` };
+      }
       started.push({ name, port: place.port, pid: await server.start(place), rounds: [] });
     }
     for (const each of started) {
@@ -105,27 +128,35 @@ async function measureRow(row) {
       await warm({ script, port: each.port, row });
     }
     for (let round = 0; round < rounds; round++) {
-      for (const each of started) each.rounds.push(await measureRound(each, script, row));
+      for (const each of started) {
+        each.rounds.push(await measureRound(each, script, row));
+      }
     }
-    for (const each of started) result.servers[each.name] = { ...summary(each.rounds), memory: memoryOf(each.pid) };
+    for (const each of started) {
+      result.servers[each.name] = { ...summary(each.rounds), memory: memoryOf(each.pid) };
+    }
   } finally {
-    for (const { pid } of started) await stop(pid);
+    for (const { pid } of started) {
+      await stop(pid);
+    }
   }
   return result;
 }
 
 /** Loads a server until its code is compiled: for so many requests, or some seconds where a request is a lot of work. */
 async function warm(target) {
-  for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < WARM_SECONDS; spent++)
+  for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < WARM_SECONDS; spent++) {
     requests += (await generatorOf(target.row).load({ ...target, seconds: 1 })).requests;
+  }
 }
 
 async function measureRound({ port, pid, name }, script, row) {
   const before = cpuOf(pid);
   const loaded = await generatorOf(row).load({ script, port, row, seconds });
   const used = cpuOf(pid) - before;
-  if (loaded.refused > 0 || loaded.broken > 0)
+  if (loaded.refused > 0 || loaded.broken > 0) {
     throw new Error(`${row.name}: ${name} refused ${loaded.refused} requests and broke ${loaded.broken}`);
+  }
   const work = row.perMegabyte ? loaded.bytes / 1024 / 1024 : loaded.requests;
   return { cpu: used / work, perSecond: work / seconds, p50: loaded.p50, p99: loaded.p99 };
 }

@@ -37,10 +37,15 @@ export function contenders(nginx, names) {
     };
   }
   for (const name of names) {
-    if (!(name in others)) throw new Error(`no such server: ${name} (${Object.keys(others).join(', ')})`);
+    if (!(name in others)) {
+      throw new Error(`no such server: ${name} (${Object.keys(others).join(', ')})`);
+    }
     const command = which(name);
-    if (command === '') console.log(`no ${name} here`);
-    else found[name] = another(command, name, others[name]);
+    if (command === '') {
+      console.log(`no ${name} here`);
+    } else {
+      found[name] = another(command, name, others[name]);
+    }
   }
   return found;
 }
@@ -135,8 +140,12 @@ async function launch(command, core, ready, env = {}, stderr = 'inherit') {
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', stderr], detached: true, env: { ...process.env, ...env } });
   running.set(child.pid, child);
   for (const until = Date.now() + 30_000; ; ) {
-    if (await ready()) return child.pid;
-    if (child.exitCode !== null || Date.now() > until) throw new Error(`${command.join(' ')} did not start`);
+    if (await ready()) {
+      return child.pid;
+    }
+    if (child.exitCode !== null || Date.now() > until) {
+      throw new Error(`${command.join(' ')} did not start`);
+    }
     await sleep(10);
   }
 }
@@ -155,12 +164,18 @@ function accepts(port) {
 /** Ends a server and all its processes. */
 export async function stop(pid) {
   const child = running.get(pid);
-  if (child === undefined) return;
+  if (child === undefined) {
+    return;
+  }
   running.delete(pid);
   const tree = treeOf(pid);
   kill(pid, 'SIGTERM');
-  for (const until = Date.now() + 3000; child.exitCode === null && child.signalCode === null && Date.now() < until; ) await sleep(10);
-  for (const each of tree) kill(each);
+  for (const until = Date.now() + 3000; child.exitCode === null && child.signalCode === null && Date.now() < until; ) {
+    await sleep(10);
+  }
+  for (const each of tree) {
+    kill(each);
+  }
 }
 
 /** A new folder below `parent` for a benchmark; it goes with this process, and so does every server that still runs. */
@@ -168,10 +183,14 @@ export function workFolder(parent = tmpdir()) {
   const work = mkdtempSync(join(parent, 'sluice-bench-'));
   chmodSync(work, 0o755);
   process.once('exit', () => {
-    for (const pid of running.keys()) kill(-pid);
+    for (const pid of running.keys()) {
+      kill(-pid);
+    }
     rmSync(work, { recursive: true, force: true });
   });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => process.exit(1));
+  }
   return work;
 }
 

@@ -37,7 +37,9 @@ export async function check({ port, row, name }) {
   });
   const found = { status: response.statusCode, ...response.headers };
   for (const [key, wanted] of Object.entries({ status: 200, ...row.expect })) {
-    if (found[key] !== wanted) throw new Error(`${row.name}: ${name} answered with ${key} ${found[key]}, not ${wanted}`);
+    if (found[key] !== wanted) {
+      throw new Error(`${row.name}: ${name} answered with ${key} ${found[key]}, not ${wanted}`);
+    }
   }
 }
 
@@ -52,7 +54,9 @@ async function resume({ port, row, seconds }) {
   const [file, ...args] = pinned(1, ['openssl', 's_time', ...options]);
   const { stdout } = await promisify(execFile)(file, args);
   const found = /^(\d+) connections in \d+ real seconds, (\d+) bytes/m.exec(stdout.slice(stdout.indexOf('starting')));
-  if (found === null) throw new Error(`openssl s_time: ${stdout}`);
+  if (found === null) {
+    throw new Error(`openssl s_time: ${stdout}`);
+  }
   const requests = Number(found[1]);
   return { requests, bytes: requests * Number(found[2]), p50: 0, p99: 0, refused: 0, broken: 0 };
 }
@@ -75,7 +79,9 @@ async function ask({ script, port, row, seconds }) {
   ]);
   const { stdout } = await promisify(execFile)(file, args);
   const result = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(stdout);
-  if (result === null) throw new Error(`wrk: ${stdout}`);
+  if (result === null) {
+    throw new Error(`wrk: ${stdout}`);
+  }
   const [requests, bytes, p50, p99, refused, broken] = result.slice(1).map(Number);
   return { requests, bytes, p50, p99, refused, broken };
 }

@@ -32,8 +32,12 @@ const work = workFolder();
 mkdirSync(`${work}/docs`);
 writeFileSync(`${work}/docs/1k.html`, 'x'.repeat(1024));
 
-if (positionals.length === 0 || positionals.includes('contention')) await contention();
-if (positionals.length === 0 || positionals.includes('growth')) await distinctKeys();
+if (positionals.length === 0 || positionals.includes('contention')) {
+  await contention();
+}
+if (positionals.length === 0 || positionals.includes('growth')) {
+  await distinctKeys();
+}
 process.exit(0);
 
 /**
@@ -48,16 +52,29 @@ async function contention() {
       ['no limits', 'location / { }'],
       ['limits', LIMITS],
     ]) {
-      for (const workers of [1, 4])
+      for (const workers of [1, 4]) {
         contenders.push({ server, name, workers, targets: [await launch(workers, location, server)], measured: [] });
+      }
     }
     const targets = [];
-    for (let i = 0; i < 4; i++) targets.push(await launch(1, LIMITS, server));
+    for (let i = 0; i < 4; i++) {
+      targets.push(await launch(1, LIMITS, server));
+    }
     contenders.push({ server, name: 'apart', workers: 4, targets, measured: [] });
   }
-  for (const each of contenders) await warmUp(each, script);
-  for (let round = 0; round < rounds; round++) for (const each of contenders) each.measured.push(await measure(each, script));
-  for (const { targets } of contenders) for (const { pid } of targets) await stop(pid);
+  for (const each of contenders) {
+    await warmUp(each, script);
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const each of contenders) {
+      each.measured.push(await measure(each, script));
+    }
+  }
+  for (const { targets } of contenders) {
+    for (const { pid } of targets) {
+      await stop(pid);
+    }
+  }
   for (const { server, name, workers, measured } of contenders) {
     console.log(`${server.padEnd(6)} ${name.padEnd(9)} ${workers} worker${workers > 1 ? 's' : ' '}: ${line(measured)}`);
   }
@@ -74,7 +91,11 @@ async function contention() {
 
 async function warmUp({ targets, server, workers }, script) {
   const enough = server === 'nginx' ? 1000 : WARM_UP * workers;
-  for (let requests = 0; requests < enough; ) for (const { requests: more } of await loadAll(targets, script, 2)) requests += more;
+  for (let requests = 0; requests < enough; ) {
+    for (const { requests: more } of await loadAll(targets, script, 2)) {
+      requests += more;
+    }
+  }
 }
 
 /** 64 connections, divided among the servers. */
@@ -92,7 +113,11 @@ async function distinctKeys() {
   await warmUp(contender, few);
   const before = memoryOf(server.pid);
   let requests = 0;
-  while (requests < manyKeys) for (const { requests: more } of await loadAll(contender.targets, many, 5)) requests += more;
+  while (requests < manyKeys) {
+    for (const { requests: more } of await loadAll(contender.targets, many, 5)) {
+      requests += more;
+    }
+  }
   console.log(
     `after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(server.pid).toFixed(1)} MB, files ${files(server)}`,
   );
@@ -127,7 +152,9 @@ http {
 }
 `,
   );
-  if (refusal !== undefined) throw new Error(refusal);
+  if (refusal !== undefined) {
+    throw new Error(refusal);
+  }
   return { port, zones, pid: await start(command, dir, ALL_CORES) };
 }
 
@@ -161,7 +188,9 @@ async function measure({ targets }, script) {
   const results = await loadAll(targets, script, seconds);
   const sum = (name) => results.reduce((total, result) => total + result[name], 0);
   const worst = (name) => Math.max(...results.map((result) => result[name]));
-  if (sum('refused') + sum('broken') > 0) throw new Error(`${sum('refused')} requests were refused and ${sum('broken')} broken`);
+  if (sum('refused') + sum('broken') > 0) {
+    throw new Error(`${sum('refused')} requests were refused and ${sum('broken')} broken`);
+  }
   return { cpu: (used() - before) / sum('requests'), p50: worst('p50'), p99: worst('p99'), perSecond: sum('requests') / seconds };
 }
 

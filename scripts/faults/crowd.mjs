@@ -13,8 +13,11 @@ process.once('message', async ({ port, count, request, reset }) => {
     new Promise((done) => {
       const socket = connect(port, '127.0.0.1');
       const count = (here) => {
-        if (here) open++;
-        else refused++;
+        if (here) {
+          open++;
+        } else {
+          refused++;
+        }
         done();
       };
       socket.on('error', () => {});
@@ -22,10 +25,16 @@ process.once('message', async ({ port, count, request, reset }) => {
       socket.once(reset ? 'connect' : 'data', () => {
         socket.removeAllListeners('close');
         count(true);
-        if (reset) socket.resetAndDestroy();
+        if (reset) {
+          socket.resetAndDestroy();
+        }
       });
-      if (request) socket.write(request);
+      if (request) {
+        socket.write(request);
+      }
     });
-  for (let i = 0; i < count; i += AT_ONCE) await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - i) }, one));
+  for (let i = 0; i < count; i += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - i) }, one));
+  }
   process.send({ open, refused });
 });

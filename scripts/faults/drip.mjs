@@ -13,8 +13,11 @@ export async function drip(socket, bytes, count = bytes.length) {
 
 /** Goes away, in one of the two ways there are. */
 export function leave(socket, how) {
-  if (how === 'reset') socket.resetAndDestroy();
-  else socket.end();
+  if (how === 'reset') {
+    socket.resetAndDestroy();
+  } else {
+    socket.end();
+  }
 }
 
 export function open(port) {
@@ -32,7 +35,9 @@ export function dripping(socket, count = Number.POSITIVE_INFINITY) {
       const size = Math.min(bytes.length, left);
       left -= size;
       drip(socket, bytes, size).then(() => {
-        if (left === 0) stream.emit('spent');
+        if (left === 0) {
+          stream.emit('spent');
+        }
         done();
       }, done);
     },
@@ -86,7 +91,9 @@ export async function dripRelay(behind) {
         const size = Math.min(bytes.length, left);
         left -= size;
         await drip(socket, bytes, size);
-        if (left === 0) leave(socket, how);
+        if (left === 0) {
+          leave(socket, how);
+        }
       });
     });
     real.on('end', () => void last.then(() => socket.end()));

@@ -31,14 +31,18 @@ let failed = 0;
 
 /** Whether this call is the one that fails. */
 function fails(kind) {
-  if (armed.kind !== kind || ++calls !== armed.nth) return false;
+  if (armed.kind !== kind || ++calls !== armed.nth) {
+    return false;
+  }
   failed++;
   return true;
 }
 
 function fault(kind) {
   // Without a code it is a mistake of the program's own, which nobody expects.
-  if (armed.code === '') return new TypeError(`made to fail: ${kind}`);
+  if (armed.code === '') {
+    return new TypeError(`made to fail: ${kind}`);
+  }
   return Object.assign(new Error(`${armed.code}: made to fail, ${kind}`), { code: armed.code, errno: numbers[armed.code], syscall: kind });
 }
 
@@ -57,22 +61,30 @@ if (process.argv[1]?.endsWith('worker.js') && process.env.FAULTS !== undefined) 
   for (const kind of sync) {
     const real = fs[kind];
     fs[kind] = (...args) => {
-      if (fails(kind)) throw fault(kind);
+      if (fails(kind)) {
+        throw fault(kind);
+      }
       return real(...args);
     };
   }
   for (const kind of later) {
     const real = fs[kind];
     fs[kind] = (...args) => {
-      if (!fails(kind)) return real(...args);
+      if (!fails(kind)) {
+        return real(...args);
+      }
       const callback = args.at(-1);
-      if (typeof callback === 'function') setImmediate(callback, fault(kind));
+      if (typeof callback === 'function') {
+        setImmediate(callback, fault(kind));
+      }
     };
   }
   const { TCP } = process.binding('tcp_wrap');
   for (const kind of onSockets) {
     for (let at = TCP.prototype; at !== null; at = Object.getPrototypeOf(at)) {
-      if (!Object.hasOwn(at, kind)) continue;
+      if (!Object.hasOwn(at, kind)) {
+        continue;
+      }
       const real = at[kind];
       at[kind] = function (...args) {
         return fails(`socket.${kind}`) ? (numbers[armed.code] ?? -5) : real.apply(this, args);

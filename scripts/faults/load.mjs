@@ -13,9 +13,17 @@ let lastAnswer = 0;
 const running = [];
 
 process.on('message', (message) => {
-  if (message === 'stop') void finish();
-  else if (message === 'report') process.send(totals);
-  else for (const spec of message.clients) for (let i = 0; i < (spec.count ?? 1); i++) running.push(client(spec));
+  if (message === 'stop') {
+    void finish();
+  } else if (message === 'report') {
+    process.send(totals);
+  } else {
+    for (const spec of message.clients) {
+      for (let i = 0; i < (spec.count ?? 1); i++) {
+        running.push(client(spec));
+      }
+    }
+  }
 });
 process.on('disconnect', () => process.exit());
 
@@ -27,7 +35,9 @@ async function finish() {
 
 function answered(name, since) {
   const now = performance.now();
-  if (lastAnswer > 0) totals.gap = Math.max(totals.gap, now - lastAnswer);
+  if (lastAnswer > 0) {
+    totals.gap = Math.max(totals.gap, now - lastAnswer);
+  }
   lastAnswer = now;
   totals.slowest = Math.max(totals.slowest, now - since);
   totals.answered++;
@@ -61,17 +71,25 @@ async function repeated(spec) {
     const since = performance.now();
     try {
       const response = await wire.exchange(request, spec.patience ?? 10_000);
-      if (!statuses.includes(response.status)) failed(spec, `status ${response.status}`);
-      else if (spec.body !== undefined && response.status === statuses[0] && response.body !== spec.body)
+      if (!statuses.includes(response.status)) {
+        failed(spec, `status ${response.status}`);
+      } else if (spec.body !== undefined && response.status === statuses[0] && response.body !== spec.body) {
         failed(spec, `body ${response.body.slice(0, 40)}`);
-      else if (spec.length !== undefined && response.length !== spec.length) failed(spec, `length ${response.length}`);
-      else answered(spec.name, since);
-      if (!response.keep) wire = wire.end();
+      } else if (spec.length !== undefined && response.length !== spec.length) {
+        failed(spec, `length ${response.length}`);
+      } else {
+        answered(spec.name, since);
+      }
+      if (!response.keep) {
+        wire = wire.end();
+      }
     } catch (error) {
       failed(spec, error.code ?? error.message);
       wire = wire.end();
     }
-    if (spec.pause) await sleep(spec.pause);
+    if (spec.pause) {
+      await sleep(spec.pause);
+    }
   }
   wire?.end();
 }
@@ -84,7 +102,9 @@ async function websocket(spec) {
       wire = await Wire.open(spec);
       const since = performance.now();
       const { status } = await wire.exchange(Buffer.from(spec.request, 'latin1'), 10_000);
-      if (status !== 101) throw new Error(`status ${status}`);
+      if (status !== 101) {
+        throw new Error(`status ${status}`);
+      }
       answered(spec.name, since);
       while (!stopping) {
         const sent = performance.now();
@@ -93,7 +113,9 @@ async function websocket(spec) {
         await sleep(spec.pause ?? 100);
       }
     } catch (error) {
-      if (!stopping && !spec.mayEnd) failed(spec, error.code ?? error.message);
+      if (!stopping && !spec.mayEnd) {
+        failed(spec, error.code ?? error.message);
+      }
       await sleep(20);
     }
     wire?.end();
@@ -143,7 +165,9 @@ class Wire {
 
   async #more(deadline) {
     const size = this.#size;
-    if (this.#error) throw this.#error;
+    if (this.#error) {
+      throw this.#error;
+    }
     let timer;
     await new Promise((resolve, reject) => {
       this.#waiting = resolve;
@@ -152,7 +176,9 @@ class Wire {
       clearTimeout(timer);
       this.#waiting = undefined;
     });
-    if (this.#size === size && this.#error) throw this.#error;
+    if (this.#size === size && this.#error) {
+      throw this.#error;
+    }
   }
 
   async exchange(request, patience) {
@@ -165,7 +191,9 @@ class Wire {
         head = Buffer.concat(this.#input);
         this.#input = [head];
         headEnd = head.indexOf('\r\n\r\n');
-        if (headEnd >= 0) break;
+        if (headEnd >= 0) {
+          break;
+        }
       }
       await this.#more(deadline);
     }
@@ -180,10 +208,13 @@ class Wire {
     const total = length && headEnd + 4 + Number(length[1]);
     if (total === null) {
       const chunked = /\r\nTransfer-Encoding: chunked/i.test(text);
-      while (!(chunked ? this.#tail(5) === '0\r\n\r\n' : this.#error))
+      while (!(chunked ? this.#tail(5) === '0\r\n\r\n' : this.#error)) {
         await this.#more(deadline).catch((error) => {
-          if (chunked || error.message !== 'closed') throw error;
+          if (chunked || error.message !== 'closed') {
+            throw error;
+          }
         });
+      }
       const rest = this.#take(this.#size).subarray(headEnd + 4);
       const body = rest.length > 1_000_000 ? undefined : rest.latin1Slice();
       return {
@@ -195,7 +226,9 @@ class Wire {
     }
     while (this.#size < total) {
       // What a download brings is counted, not kept.
-      if (total > 1_000_000 && this.#input.length > 1) this.#input.length = 1;
+      if (total > 1_000_000 && this.#input.length > 1) {
+        this.#input.length = 1;
+      }
       await this.#more(deadline);
     }
     const body =
@@ -214,9 +247,13 @@ class Wire {
   async echo(text, patience) {
     const deadline = performance.now() + patience;
     this.#socket.write(text);
-    while (this.#size < text.length) await this.#more(deadline);
+    while (this.#size < text.length) {
+      await this.#more(deadline);
+    }
     const back = this.#take(text.length).latin1Slice();
-    if (back !== text) throw new Error(`echo of ${back}`);
+    if (back !== text) {
+      throw new Error(`echo of ${back}`);
+    }
   }
 
   #tail(n) {

@@ -19,7 +19,9 @@ const routes = {
       while (left > 0) {
         const piece = large.subarray(0, Math.min(left, large.length));
         left -= piece.length;
-        if (!response.write(piece)) return response.once('drain', more);
+        if (!response.write(piece)) {
+          return response.once('drain', more);
+        }
       }
       response.end();
     };
@@ -27,7 +29,11 @@ const routes = {
   },
   '/endless'(_request, response) {
     const more = () => {
-      while (!response.destroyed) if (!response.write(large)) return response.once('drain', more);
+      while (!response.destroyed) {
+        if (!response.write(large)) {
+          return response.once('drain', more);
+        }
+      }
     };
     more();
   },

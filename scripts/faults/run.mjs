@@ -23,15 +23,20 @@ const { values: options, positionals } = parseArgs({
 
 const folder = new URL('drills/', import.meta.url);
 const drills = [];
-for (const file of readdirSync(folder).sort())
+for (const file of readdirSync(folder).sort()) {
   drills.push({ name: file.replace(/\.mjs$/, ''), ...(await import(new URL(file, folder).href)).default });
+}
 drills.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
 if (options.list) {
-  for (const { id, name, what } of drills) console.log(`${id.padEnd(4)} ${name.padEnd(18)} ${what}`);
+  for (const { id, name, what } of drills) {
+    console.log(`${id.padEnd(4)} ${name.padEnd(18)} ${what}`);
+  }
   process.exit(0);
 }
 const unknown = positionals.filter((name) => !drills.some((drill) => drill.name === name || drill.id === name));
-if (unknown.length > 0) throw new Error(`no such drill: ${unknown.join(', ')} (--list shows them)`);
+if (unknown.length > 0) {
+  throw new Error(`no such drill: ${unknown.join(', ')} (--list shows them)`);
+}
 const chosen =
   positionals.length === 0
     ? drills.filter((drill) => !options.short || drill.inCi !== false)
@@ -40,20 +45,30 @@ const chosen =
 const work = workFolder();
 
 const servers = commands(options.nginx);
-if (options['no-nginx']) delete servers.nginx;
+if (options['no-nginx']) {
+  delete servers.nginx;
+}
 const results = [];
 let lost = 0;
 for (const drill of chosen) {
   for (const [server, command] of Object.entries(servers)) {
-    if (server === 'nginx' && drill.nginx === false) continue;
+    if (server === 'nginx' && drill.nginx === false) {
+      continue;
+    }
     const result = { id: drill.id, drill: drill.name, server, ...(await runOne(drill, server, command)) };
     results.push(result);
-    if (server === 'sluice' && result.complaints.length > 0) lost++;
+    if (server === 'sluice' && result.complaints.length > 0) {
+      lost++;
+    }
     console.log(`${drill.id} ${drill.name} ${server}: ${result.skipped ? `skipped, ${result.skipped}` : JSON.stringify(result.figures)}`);
-    for (const complaint of result.complaints) console.log(`   ${server === 'sluice' ? 'FAILED' : 'noted'}: ${complaint}`);
+    for (const complaint of result.complaints) {
+      console.log(`   ${server === 'sluice' ? 'FAILED' : 'noted'}: ${complaint}`);
+    }
   }
 }
-if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+if (options.json !== undefined) {
+  writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+}
 process.exit(lost > 0 ? 1 : 0);
 
 async function runOne(drill, server, command) {
@@ -67,10 +82,14 @@ async function runOne(drill, server, command) {
   chmodSync(stage.dir, 0o755);
   const complaints = [];
   const skipped = drill.needs?.(stage);
-  if (skipped) return { skipped, complaints };
+  if (skipped) {
+    return { skipped, complaints };
+  }
   /** Notes what must hold. */
   const expect = (holds, complaint) => {
-    if (!holds) complaints.push(complaint);
+    if (!holds) {
+      complaints.push(complaint);
+    }
   };
   let figures = {};
   try {
@@ -84,9 +103,13 @@ async function runOne(drill, server, command) {
   }
   if (server === 'sluice' && drill.alerts !== true) {
     const alert = /^.*\[(?:alert|emerg)\].*$|^.*(?:TypeError|RangeError|ReferenceError|uncaught).*$/m.exec(stage.log());
-    if (alert) complaints.push(`the error log has: ${alert[0]}`);
+    if (alert) {
+      complaints.push(`the error log has: ${alert[0]}`);
+    }
   }
   // What led to it, for whoever looks for the cause.
-  if (options.log) writeFileSync(options.log, stage.log());
+  if (options.log) {
+    writeFileSync(options.log, stage.log());
+  }
   return { figures, complaints };
 }

@@ -81,10 +81,14 @@ http {
 
   /** Writes the configuration, which the server finds right. */
   async prepare(http, main) {
-    if (this.#ports.length === 0) this.#ports.push(...(await Promise.all([freePort(), freePort(), freePort(), freePort()])));
+    if (this.#ports.length === 0) {
+      this.#ports.push(...(await Promise.all([freePort(), freePort(), freePort(), freePort()])));
+    }
     const conf = this.conf(http, main);
     const refusal = prepare(this.#command, this.dir, conf);
-    if (refusal !== undefined) throw new Error(`${this.server}: ${refusal}`);
+    if (refusal !== undefined) {
+      throw new Error(`${this.server}: ${refusal}`);
+    }
   }
 
   /** Runs the executable file as a shell does, with these global directives, and does not wait; it writes its errors to the file `stderr`. */
@@ -105,7 +109,11 @@ http {
     try {
       this.child = await start(this.#command, this.dir);
     } finally {
-      for (const name of Object.keys(this.env ?? {})) if (!(name in before)) delete process.env[name];
+      for (const name of Object.keys(this.env ?? {})) {
+        if (!(name in before)) {
+          delete process.env[name];
+        }
+      }
     }
   }
 
@@ -185,7 +193,9 @@ http {
       report: () => answer('report'),
       /** Resolves when so many were answered. */
       answered: async (count) => {
-        while ((await answer('report')).answered < count) await sleep(50);
+        while ((await answer('report')).answered < count) {
+          await sleep(50);
+        }
       },
     };
   }
@@ -222,16 +232,24 @@ http {
   async until(condition, what, patience = 30_000) {
     for (const end = Date.now() + patience; ; ) {
       const value = await condition();
-      if (value) return value;
-      if (Date.now() > end) throw new Error(`${this.server}: waited in vain for ${what}`);
+      if (value) {
+        return value;
+      }
+      if (Date.now() > end) {
+        throw new Error(`${this.server}: waited in vain for ${what}`);
+      }
       await sleep(20);
     }
   }
 
   async end() {
-    for (const child of this.#children) child.kill('SIGKILL');
+    for (const child of this.#children) {
+      child.kill('SIGKILL');
+    }
     const tree = this.processes();
-    if (this.child !== undefined) await stop(this.child);
+    if (this.child !== undefined) {
+      await stop(this.child);
+    }
     for (const pid of tree) {
       try {
         process.kill(pid, 'SIGKILL');

@@ -15,13 +15,21 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
 
   for (const module of modules) {
     const entries = directivesOf(module).map((entry) => ({ ...entry, contexts: contextNames(entry.contexts) }));
-    if (module.name === LANGUAGE.module) entries.push(LANGUAGE);
+    if (module.name === LANGUAGE.module) {
+      entries.push(LANGUAGE);
+    }
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const variable of module.variables ?? []) variables.set(variableName(variable), module.name);
-    if (entries.length === 0) continue;
+    for (const variable of module.variables ?? []) {
+      variables.set(variableName(variable), module.name);
+    }
+    if (entries.length === 0) {
+      continue;
+    }
     const file = `${module.name}.md`;
     const introduction = texts.introduction(module.name);
-    if (introduction === undefined) problems.push(`src/worker/modules/${module.name.replaceAll('_', '-')}/reference.md is missing`);
+    if (introduction === undefined) {
+      problems.push(`src/worker/modules/${module.name.replaceAll('_', '-')}/reference.md is missing`);
+    }
     const own = (module.variables ?? []).map(variableName);
     pages.set(
       file,
@@ -32,12 +40,17 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
         ...(own.length > 0 ? [`Variables: ${own.map((name) => `[\`$${name}\`](variables.md#${anchor(name)})`).join(', ')}.\n`] : []),
       ].join('\n'),
     );
-    for (const { name } of entries) links.push({ name, file });
+    for (const { name } of entries) {
+      links.push({ name, file });
+    }
   }
   pages.set('variables.md', variablesPage());
   pages.set('README.md', index());
-  for (const { name, file } of texts.names)
-    if (!used.has(name) && !name.startsWith('FAMILY_')) problems.push(`${file}: nothing is called ${name}`);
+  for (const { name, file } of texts.names) {
+    if (!used.has(name) && !name.startsWith('FAMILY_')) {
+      problems.push(`${file}: nothing is called ${name}`);
+    }
+  }
   return { pages, problems };
 
   function section(module, { name, contexts, args }) {
@@ -58,24 +71,38 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
       ...(text.text === '' ? [] : [`${text.text}\n`]),
       ...(text.example === '' ? [] : ['Example:\n', '```nginx', text.example, '```\n']),
     ];
-    if (difference !== undefined)
+    if (difference !== undefined) {
       lines.push(
         `${difference.table === 'no-effect' ? 'Accepted without effect' : 'Differs from nginx'}: ${difference.difference.note}.\n`,
       );
-    if (!theirs.has(name) && name !== LANGUAGE.name) lines.push('Not in nginx.\n');
+    }
+    if (!theirs.has(name) && name !== LANGUAGE.name) {
+      lines.push('Not in nginx.\n');
+    }
     return lines.join('\n');
   }
 
   function checkText({ syntax, example, text, file }, name, args) {
     const wrong = (what) => problems.push(`${file}: ${name}: ${what}`);
-    if (syntax.length === 0) wrong('no Syntax');
-    for (const form of syntax)
-      if (!(form === `${name};` || form.startsWith(`${name} `))) wrong(`the syntax is of another directive: ${form}`);
-    if (!/[.:]$|```$/.test(text)) wrong('no text, or one that does not end in a full stop');
-    if (example === '') return wrong('no Example');
+    if (syntax.length === 0) {
+      wrong('no Syntax');
+    }
+    for (const form of syntax) {
+      if (!(form === `${name};` || form.startsWith(`${name} `))) {
+        wrong(`the syntax is of another directive: ${form}`);
+      }
+    }
+    if (!/[.:]$|```$/.test(text)) {
+      wrong('no text, or one that does not end in a full stop');
+    }
+    if (example === '') {
+      return wrong('no Example');
+    }
     const [node, ...rest] = parseConfig(`${example.replace(/\{ \.\.\. \}$/, '{ }')}\n`, 'example');
     const good = node !== undefined && !('syntaxError' in node) && node.name === name && rest.length === 0;
-    if (!good || !args.some((arity) => takes(arity, node.args))) wrong(`the example is not one: ${example}`);
+    if (!good || !args.some((arity) => takes(arity, node.args))) {
+      wrong(`the example is not one: ${example}`);
+    }
   }
 
   function variablesPage() {
@@ -83,7 +110,9 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
     for (const [name, module] of [...variables].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const text = texts.of(module, `$${name}`);
       used.add(`$${name}`);
-      if (text === undefined || text.text === '') problems.push(`$${name}: no reference.md of ${module} has a section for it`);
+      if (text === undefined || text.text === '') {
+        problems.push(`$${name}: no reference.md of ${module} has a section for it`);
+      }
       parts.push(`## $${name}\n`, `${text?.text ?? ''}\n`);
     }
     return parts.join('\n');
@@ -117,9 +146,17 @@ function directivesOf(module) {
 
 /** Whether a directive's arity allows these arguments. */
 function takes(arity, args) {
-  if (arity === 'any') return true;
-  if (arity === 'flag') return args.length === 1 && /^(on|off)$/.test(args[0]);
-  if (typeof arity === 'number') return args.length === arity;
-  if ('min' in arity) return args.length >= arity.min && args.length <= (arity.max ?? 99);
+  if (arity === 'any') {
+    return true;
+  }
+  if (arity === 'flag') {
+    return args.length === 1 && /^(on|off)$/.test(args[0]);
+  }
+  if (typeof arity === 'number') {
+    return args.length === arity;
+  }
+  if ('min' in arity) {
+    return args.length >= arity.min && args.length <= (arity.max ?? 99);
+  }
   return arity.includes(args.length);
 }

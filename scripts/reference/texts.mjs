@@ -17,7 +17,9 @@ export function readTexts(worker, modules) {
   const files = new Map();
   const names = [];
   const take = (file, into) => {
-    if (!existsSync(worker + file)) return undefined;
+    if (!existsSync(worker + file)) {
+      return undefined;
+    }
     const { introduction, sections } = parse(readFileSync(worker + file, 'utf8'), `src/worker/${file}`);
     for (const section of sections) {
       names.push({ name: section.name, file: section.file });
@@ -25,7 +27,9 @@ export function readTexts(worker, modules) {
     }
     return introduction;
   };
-  for (const folder of SHARED) take(`${folder}/reference.md`, shared);
+  for (const folder of SHARED) {
+    take(`${folder}/reference.md`, shared);
+  }
   for (const { name } of modules) {
     const sections = new Map();
     const introduction = take(`modules/${FOLDERS[name] ?? name.replaceAll('_', '-')}/reference.md`, sections);
@@ -42,9 +46,13 @@ export function readTexts(worker, modules) {
 /** The text of all protocols' directives that end so, made into that of one of them. */
 function ofFamily(shared, name) {
   const family = FAMILIES.find((word) => name.startsWith(`${word}_`));
-  if (family === undefined) return undefined;
+  if (family === undefined) {
+    return undefined;
+  }
   const section = shared.get(`FAMILY_${name.slice(family.length + 1)}`);
-  if (section === undefined) return undefined;
+  if (section === undefined) {
+    return undefined;
+  }
   const fill = (text) => text.replaceAll('FAMILY', family);
   return {
     ...section,
@@ -64,11 +72,17 @@ function parse(source, file) {
     const section = { name: heading.trim(), file, syntax: [], initial: '', example: '', text: '' };
     while (lines.length > 0) {
       const found = /^(Syntax|Default|Example): (.*)$/.exec(lines[0]);
-      if (found === null) break;
+      if (found === null) {
+        break;
+      }
       lines.shift();
-      if (found[1] === 'Syntax') section.syntax.push(found[2]);
-      else if (found[1] === 'Default') section.initial = found[2];
-      else section.example = found[2];
+      if (found[1] === 'Syntax') {
+        section.syntax.push(found[2]);
+      } else if (found[1] === 'Default') {
+        section.initial = found[2];
+      } else {
+        section.example = found[2];
+      }
     }
     section.text = lines.join('\n').trim();
     return section;

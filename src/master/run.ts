@@ -114,9 +114,15 @@ async function start(
  */
 function commandOf(args: readonly string[]): readonly string[] | undefined {
   const [word] = args;
-  if (word === undefined) return undefined;
-  if (word === 'help') return [...args.slice(1), '--help'];
-  if (OWN_WORDS.includes(word) || subcommands.some(({ name }) => name === word)) return args;
+  if (word === undefined) {
+    return undefined;
+  }
+  if (word === 'help') {
+    return [...args.slice(1), '--help'];
+  }
+  if (OWN_WORDS.includes(word) || subcommands.some(({ name }) => name === word)) {
+    return args;
+  }
   const option = /^--([a-z-]+)/.exec(word)?.[1];
   const serves =
     option === undefined

@@ -27,7 +27,9 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
   try {
     loaded = await loadFromDisk<Request>(language, options);
   } catch (error) {
-    if (!(error instanceof LoadFailure)) throw error;
+    if (!(error instanceof LoadFailure)) {
+      throw error;
+    }
     throw new ConfigErrors(
       [...error.errors, ...error.warnings].map((finding) => finished(finding, error.sources)),
       error.parsed,
@@ -58,7 +60,9 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
   const { listens, urls } = listensOf(loaded);
   const warnings = loaded.warnings.map((finding) => finished(finding, loaded.sources));
   const enough = checkConnections(settings.workerConnections, listens.length);
-  if (enough !== undefined) throw new ConfigErrors([enough, ...warnings], true);
+  if (enough !== undefined) {
+    throw new ConfigErrors([enough, ...warnings], true);
+  }
   return {
     snapshot: loaded.sources.snapshot(loaded.hosts),
     inheritable: settings.inheritable ? loaded.sources.named.versions : new Map(),
@@ -76,26 +80,34 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
 
 /** What is wrong with `worker_connections`, which nginx wants for its listening sockets too. nginx: ngx_event_init_conf. */
 function checkConnections(connections: number, sockets: number): Finding | undefined {
-  if (connections > sockets) return undefined;
+  if (connections > sockets) {
+    return undefined;
+  }
   const message = `${connections} worker_connections are not enough for ${sockets} listening sockets`;
   return { level: EMERG, message, detail: '' };
 }
 
 function errorLogs(loaded: Loaded<Request>, options: LoadOptions): Configuration['errorLogs'] {
   const given = loaded.settings(mainErrorLogs, loaded.root).logs ?? [];
-  if (options.errorLog !== '') return withDefaultErrorLog(given, resolvePath(options.errorLog, options.prefix));
+  if (options.errorLog !== '') {
+    return withDefaultErrorLog(given, resolvePath(options.errorLog, options.prefix));
+  }
   return given.length > 0 ? given : [{ to: { kind: 'stderr' }, level: 4, json: false }];
 }
 
 function cachePathsOf(loaded: Loaded<Request>): Configuration['cachePaths'] {
   const http = blockIn(loaded.root, In.HTTP);
-  if (http === undefined) return [];
+  if (http === undefined) {
+    return [];
+  }
   return loaded.settings(cachePathScope, http).paths.map(({ zone }) => ({ path: zone.data.path, manager: true, loader: true }));
 }
 
 function listensOf(loaded: Loaded<Request>): Pick<Configuration, 'listens' | 'urls'> {
   const http = blockIn(loaded.root, In.HTTP);
-  if (http === undefined) return { listens: [], urls: [] };
+  if (http === undefined) {
+    return { listens: [], urls: [] };
+  }
   const servers = serversOf(http, (server) => loaded.settings(namesScope, server));
   const silent = {
     fail: (message: string): never => {
@@ -110,7 +122,9 @@ function listensOf(loaded: Loaded<Request>): Pick<Configuration, 'listens' | 'ur
 /** Every interface is reached as localhost, too. */
 function urlOf({ family, any, key, port, ssl }: ListenAddress): string {
   const scheme = ssl ? 'https' : 'http';
-  if (family === 'unix') return key;
+  if (family === 'unix') {
+    return key;
+  }
   return `${scheme}://${any ? `localhost:${port}` : key}/`;
 }
 

@@ -11,6 +11,10 @@ export const language: Language<Request> = {
   foreignDirective,
   nativeModule,
   defineVariables(http) {
-    for (const module of modules) for (const variable of module.variables ?? []) http.define(variable);
+    for (const module of modules) {
+      for (const variable of module.variables ?? []) {
+        http.define(variable);
+      }
+    }
   },
 };

@@ -212,7 +212,9 @@ export class Lifecycle {
   }
 
   #crashed(error: unknown): void {
-    if (this.#server?.failed?.(error)) return;
+    if (this.#server?.failed?.(error)) {
+      return;
+    }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#log.log(ALERT, `uncaught exception: ${text.replaceAll(/\s*\n\s*/g, ' ')}`);
     process.exit(1);

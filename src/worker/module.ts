@@ -74,7 +74,9 @@ export function scopesOf(module: AnyModule): ModuleScopes<Request> {
   const scopes: { level: LevelName; scope: Scope<object, Request> }[] = [];
   for (const level of ['process', 'main', 'server', 'location', 'upstream'] as const) {
     const scope = module[level];
-    if (scope !== undefined) scopes.push({ level, scope });
+    if (scope !== undefined) {
+      scopes.push({ level, scope });
+    }
   }
   return { name: module.name, scopes };
 }

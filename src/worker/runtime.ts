@@ -29,7 +29,9 @@ const SILENT = {
 /** Compiles the merged configuration of an `http` block to what runs. Nothing in here may fail on a checked configuration. */
 export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv): HttpRuntime | undefined {
   const block = blockIn(loaded.root, In.HTTP);
-  if (block === undefined) return undefined;
+  if (block === undefined) {
+    return undefined;
+  }
   const http = new HttpRuntime(loaded.tables.http, env, requestLife, loaded.settings, block);
   const builder = new Builder(loaded, modules, env, http);
   builder.main(block);
@@ -74,7 +76,9 @@ function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) 
 function claimedBy(block: Block): string | undefined {
   for (let at: Block | undefined = block; at !== undefined; at = at.parent) {
     const info = at.info as LocationInfo;
-    if (info.handler !== undefined || info.kind !== 'nameless') return info.handler;
+    if (info.handler !== undefined || info.kind !== 'nameless') {
+      return info.handler;
+    }
   }
   return undefined;
 }
@@ -94,12 +98,18 @@ class Builder {
 
   main(block: Block): void {
     for (const module of this.#modules) {
-      if (module.main !== undefined) module.installMain?.(this.#loaded.settings(module.main, block), this.#http, this.#env);
+      if (module.main !== undefined) {
+        module.installMain?.(this.#loaded.settings(module.main, block), this.#http, this.#env);
+      }
     }
     for (const child of block.children) {
-      if (child.context !== In.UPSTREAM) continue;
+      if (child.context !== In.UPSTREAM) {
+        continue;
+      }
       for (const module of this.#modules) {
-        if (module.upstream !== undefined) module.installUpstream?.(this.#loaded.settings(module.upstream, child), this.#http, this.#env);
+        if (module.upstream !== undefined) {
+          module.installUpstream?.(this.#loaded.settings(module.upstream, child), this.#http, this.#env);
+        }
       }
     }
   }
@@ -107,11 +117,17 @@ class Builder {
   server(block: Block): ServerRuntime {
     const server = new ServerRuntime(this.#http);
     for (const module of this.#modules) {
-      if (module.server !== undefined) module.installServer?.(this.#loaded.settings(module.server, block), server, this.#env);
+      if (module.server !== undefined) {
+        module.installServer?.(this.#loaded.settings(module.server, block), server, this.#env);
+      }
     }
     server.root = this.#location(block, server, undefined);
     const locations = this.#children(block, server, server.root);
-    for (const location of locations) if (location.info.kind === 'named') server.named.set(location.info.name, location);
+    for (const location of locations) {
+      if (location.info.kind === 'named') {
+        server.named.set(location.info.name, location);
+      }
+    }
     server.locations = new LocationTree(locations);
     this.#finish(block, server.root);
     return server;
@@ -121,14 +137,21 @@ class Builder {
   #children(block: Block, server: ServerRuntime, parent: LocationRuntime): LocationRuntime[] {
     const locations: LocationRuntime[] = [];
     for (const child of block.children) {
-      if ((child.context & LOCATION_BLOCKS) === 0) continue;
+      if ((child.context & LOCATION_BLOCKS) === 0) {
+        continue;
+      }
       const location = this.#location(child, server, parent);
       const inner = this.#children(child, server, location);
       const tree = new LocationTree(inner);
-      if (!tree.empty) location.children = tree;
+      if (!tree.empty) {
+        location.children = tree;
+      }
       this.#finish(child, location);
-      if (location.info.kind === 'nameless') parent.nameless.push(location);
-      else locations.push(location);
+      if (location.info.kind === 'nameless') {
+        parent.nameless.push(location);
+      } else {
+        locations.push(location);
+      }
     }
     return locations;
   }
@@ -137,15 +160,21 @@ class Builder {
     const location = new LocationRuntime(block.info as LocationInfo, server, parent);
     this.#http.locationOf.set(block, location);
     for (const module of this.#modules) {
-      if (module.location !== undefined) module.installLocation?.(this.#loaded.settings(module.location, block), location, this.#env);
+      if (module.location !== undefined) {
+        module.installLocation?.(this.#loaded.settings(module.location, block), location, this.#env);
+      }
     }
-    if (location.log.level >= DEBUG) this.#http.debugs = true;
+    if (location.log.level >= DEBUG) {
+      this.#http.debugs = true;
+    }
     return location;
   }
 
   /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */
   #finish(block: Block, location: LocationRuntime): void {
-    for (const module of this.#modules) module.finishLocation?.(this.#confOf(module, block), location, this.#env);
+    for (const module of this.#modules) {
+      module.finishLocation?.(this.#confOf(module, block), location, this.#env);
+    }
     const phase = (name: Phase): PhaseHandler[] => this.#build(block, location, (module) => module.phases?.[name]);
     location.postRead = phase('postRead');
     location.serverRewrite = phase('serverRewrite');
@@ -171,7 +200,9 @@ class Builder {
     const built: T[] = [];
     for (const module of this.#modules) {
       const part = pick(module)?.(this.#confOf(module, block), this.#env, location);
-      if (part !== undefined) built.push(part);
+      if (part !== undefined) {
+        built.push(part);
+      }
     }
     return built;
   }

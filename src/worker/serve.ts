@@ -34,7 +34,9 @@ export function serve(worker: WorkerProcess): Server {
   };
   const http = buildRuntime(loaded, modules, env);
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
-  if (http !== undefined && debugClients !== undefined) http.debugs = true;
+  if (http !== undefined && debugClients !== undefined) {
+    http.debugs = true;
+  }
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
   const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients, new DescriptorGate(worker.sockets, worker.log));
@@ -42,11 +44,15 @@ export function serve(worker: WorkerProcess): Server {
     worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
   }
   const startDraining = (): void => {
-    for (const drainer of drainers.splice(0)) drainer();
+    for (const drainer of drainers.splice(0)) {
+      drainer();
+    }
   };
   const close = (): void => {
     startDraining();
-    for (const closer of closers.splice(0).reverse()) closer();
+    for (const closer of closers.splice(0).reverse()) {
+      closer();
+    }
   };
   return {
     start() {},

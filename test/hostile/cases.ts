@@ -24,7 +24,9 @@ export function hostileCases(markdown: string): HostileCase[] {
     const title = section.slice(0, section.indexOf('\n'));
     const blocks = new Map([...section.matchAll(/^```(\w+)\n([\s\S]*?)\n?```$/gm)].map(([, name, text]) => [name!, text!]));
     const request = blocks.get('http');
-    if (request === undefined) throw new Error(`"${title}" has no http block`);
+    if (request === undefined) {
+      throw new Error(`"${title}" has no http block`);
+    }
     const response = blocks.get('response');
     cases.push({
       title,

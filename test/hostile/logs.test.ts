@@ -61,7 +61,9 @@ t.test('whatever byte a client or a backend sends, each line of a log is one lin
       `POST /back1 HTTP/1.1\r\n${head}Content-Length: 1${c}\r\n\r\n1`,
     );
   }
-  for (let i = 0; i < each.length; i += 16) await Promise.all(each.slice(i, i + 16).map(send));
+  for (let i = 0; i < each.length; i += 16) {
+    await Promise.all(each.slice(i, i + 16).map(send));
+  }
   await server.stop('QUIT');
 
   const all = server.read('all.log');
@@ -71,13 +73,16 @@ t.test('whatever byte a client or a backend sends, each line of a log is one lin
   const json = server.read('json.log').trimEnd().split('\n');
   t.equal(json.length, each.length);
   if (!againstNginx) {
-    for (const line of json) t.type(JSON.parse(Buffer.from(line, 'latin1').toString('utf8')), 'object');
+    for (const line of json) {
+      t.type(JSON.parse(Buffer.from(line, 'latin1').toString('utf8')), 'object');
+    }
     // nginx writes much of the error log as it came.
     t.notMatch(server.log(), /[^\n -~\x80-\xff]/, 'the error log has no control characters');
     const errors = server.log().trimEnd().split('\n');
     const broken = errors.find((line) => !/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: /.test(line));
     t.equal(broken, undefined, 'each line of the error log begins as one');
-    for (const line of server.read('error.json').trimEnd().split('\n'))
+    for (const line of server.read('error.json').trimEnd().split('\n')) {
       t.type(JSON.parse(Buffer.from(line, 'latin1').toString('utf8')), 'object');
+    }
   }
 });

@@ -21,29 +21,49 @@ const fieldsOf = (head: string, name: string): string[] =>
 /** The length of the first request in `text`, 0 while more must come, or what is wrong with it. */
 function requestLength(text: string): number | string {
   const headEnd = text.indexOf('\r\n\r\n') + 4;
-  if (headEnd === 3) return 0;
+  if (headEnd === 3) {
+    return 0;
+  }
   const head = text.slice(0, headEnd);
-  if (!HEAD.test(head)) return 'a head that breaks the grammar';
+  if (!HEAD.test(head)) {
+    return 'a head that breaks the grammar';
+  }
   const lengths = fieldsOf(head, 'content-length');
   const codings = fieldsOf(head, 'transfer-encoding');
-  if (fieldsOf(head, 'host').length > 1) return 'several Host headers';
-  if (lengths.length + codings.length > 1) return 'two framings';
+  if (fieldsOf(head, 'host').length > 1) {
+    return 'several Host headers';
+  }
+  if (lengths.length + codings.length > 1) {
+    return 'two framings';
+  }
   if (codings.length === 0) {
-    if (lengths.length === 1 && !/^[0-9]{1,15}$/.test(lengths[0]!)) return 'a length that is no number';
+    if (lengths.length === 1 && !/^[0-9]{1,15}$/.test(lengths[0]!)) {
+      return 'a length that is no number';
+    }
     const end = headEnd + Number(lengths[0] ?? 0);
     return text.length < end ? 0 : end;
   }
-  if (codings[0]!.toLowerCase() !== 'chunked') return 'an unknown coding';
+  if (codings[0]!.toLowerCase() !== 'chunked') {
+    return 'an unknown coding';
+  }
   const chunk = /([0-9a-f]{1,8})\r\n/iy;
   for (let at = headEnd; ; ) {
     chunk.lastIndex = at;
     const found = chunk.exec(text);
-    if (found === null) return text.length - at < 10 && /^[0-9a-f]{0,8}\r?$/i.test(text.slice(at)) ? 0 : 'a malformed chunk';
+    if (found === null) {
+      return text.length - at < 10 && /^[0-9a-f]{0,8}\r?$/i.test(text.slice(at)) ? 0 : 'a malformed chunk';
+    }
     const size = Number.parseInt(found[1]!, 16);
     at = chunk.lastIndex + size + 2;
-    if (text.length < at) return 0;
-    if (text.slice(at - 2, at) !== '\r\n') return size === 0 ? 'trailers' : 'a chunk without its end';
-    if (size === 0) return at;
+    if (text.length < at) {
+      return 0;
+    }
+    if (text.slice(at - 2, at) !== '\r\n') {
+      return size === 0 ? 'trailers' : 'a chunk without its end';
+    }
+    if (size === 0) {
+      return at;
+    }
   }
 }
 
@@ -59,7 +79,9 @@ export async function startStrictBackend(): Promise<StrictBackend> {
     let rest = text;
     while (rest !== '') {
       const length = requestLength(rest);
-      if (length === 0) break;
+      if (length === 0) {
+        break;
+      }
       if (typeof length === 'string') {
         lines.push(`! ${length}: ${quoted(rest)}`);
         rest = '';
@@ -69,8 +91,11 @@ export async function startStrictBackend(): Promise<StrictBackend> {
       lines.push(`> ${quoted(rest.slice(0, length))}`);
       const method = rest.slice(0, rest.indexOf(' '));
       rest = rest.slice(length);
-      if (response !== undefined) socket.end(response);
-      else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${method === 'HEAD' ? '' : 'ok'}`);
+      if (response !== undefined) {
+        socket.end(response);
+      } else {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${method === 'HEAD' ? '' : 'ok'}`);
+      }
     }
     open.set(socket, rest);
     notify();
@@ -82,7 +107,9 @@ export async function startStrictBackend(): Promise<StrictBackend> {
     socket.on('end', () => socket.end());
     socket.on('close', () => {
       const rest = open.get(socket)!;
-      if (rest !== '') lines.push(`! incomplete: ${quoted(rest)}`);
+      if (rest !== '') {
+        lines.push(`! incomplete: ${quoted(rest)}`);
+      }
       open.delete(socket);
       notify();
     });
@@ -102,7 +129,9 @@ export async function startStrictBackend(): Promise<StrictBackend> {
     report: () => lines,
     stop() {
       server.close();
-      for (const socket of open.keys()) socket.destroy();
+      for (const socket of open.keys()) {
+        socket.destroy();
+      }
     },
   };
 }

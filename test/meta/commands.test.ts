@@ -32,7 +32,9 @@ function help(command: string): Promise<string> {
 let seen = 0;
 for (const page of pages) {
   const commands = commandsOf(page);
-  if (commands.length === 0) continue;
+  if (commands.length === 0) {
+    continue;
+  }
   t.test(page, async (t) => {
     for (const args of commands) {
       const line = `sluice ${args.join(' ')}`;

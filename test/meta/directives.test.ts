@@ -23,9 +23,15 @@ const withoutEffect = new Set<string>();
 for (const module of modules) {
   for (const scope of [module.process, module.main, module.server, module.location, module.upstream]) {
     for (const [name, row] of Object.entries(scope?.directives ?? {})) {
-      if (row.set.name === 'withoutEffect') withoutEffect.add(name);
+      if (row.set.name === 'withoutEffect') {
+        withoutEffect.add(name);
+      }
       const contexts = ours.get(name) ?? new Set();
-      for (const [context, bit] of Object.entries(In)) if ((row.in & bit) !== 0) contexts.add(context);
+      for (const [context, bit] of Object.entries(In)) {
+        if ((row.in & bit) !== 0) {
+          contexts.add(context);
+        }
+      }
       ours.set(name, contexts);
     }
   }
@@ -71,7 +77,9 @@ const contextsOf = (table: Iterable<ReadonlySet<string>>): Set<string> => new Se
 
 t.test('every directive is one of nginx or named as our own', async (t) => {
   t.strictSame([...ours.keys()].filter((name) => !theirs.has(name)).sort(), OUR_OWN);
-  for (const name of OUR_OWN) t.match(page, `\`${name}`, `docs/compatibility.md speaks of ${name}`);
+  for (const name of OUR_OWN) {
+    t.match(page, `\`${name}`, `docs/compatibility.md speaks of ${name}`);
+  }
 });
 
 t.test('src/worker/migration/differences.ts names what is accepted without effect', async (t) => {
@@ -93,8 +101,11 @@ t.test('docs/compatibility.md has its tables', async (t) => {
     const [start, end] = [`<!-- ${table.id} -->\n`, `<!-- end ${table.id} -->`];
     wanted = wanted.slice(0, wanted.indexOf(start) + start.length) + markdownTable(table) + wanted.slice(wanted.indexOf(end));
   }
-  if (process.env.UPDATE_DOCS === '1') writeFileSync(compatibility, wanted);
-  else t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes them anew');
+  if (process.env.UPDATE_DOCS === '1') {
+    writeFileSync(compatibility, wanted);
+  } else {
+    t.equal(page, wanted, 'UPDATE_DOCS=1 npx tap test/meta/directives.test.ts writes them anew');
+  }
 });
 
 t.test('directives stand where they stand in nginx', async (t) => {
@@ -103,9 +114,13 @@ t.test('directives stand where they stand in nginx', async (t) => {
   const deviations: string[] = [];
   for (const [name, contexts] of ours) {
     const reference = theirs.get(name);
-    if (reference === undefined) continue;
+    if (reference === undefined) {
+      continue;
+    }
     for (const context of built) {
-      if (contexts.has(context) !== reference.has(context)) deviations.push(`${contexts.has(context) ? '+' : '-'} ${name} ${context}`);
+      if (contexts.has(context) !== reference.has(context)) {
+        deviations.push(`${contexts.has(context) ? '+' : '-'} ${name} ${context}`);
+      }
     }
   }
   t.strictSame(deviations.sort(), DEVIATIONS);
@@ -115,7 +130,9 @@ t.test('docs/compatibility.md lists what is missing', async (t) => {
   const built = contextsOf(ours.values());
   const groups = new Map<string, string[]>();
   for (const [name, contexts] of theirs) {
-    if (ours.has(name)) continue;
+    if (ours.has(name)) {
+      continue;
+    }
     const file = files.get(name)!;
     const part = [...contexts].some((context) => built.has(context)) ? file : `${file} (no such block yet)`;
     groups.set(part, [...(groups.get(part) ?? []), name]);

@@ -37,7 +37,9 @@ export async function shippedPrefix(t: Test): Promise<Prefix> {
   mkdirSync(`${prefix.dir}/var`);
   const copying = `cp -R ${root}conf/mime.types ${root}conf/snippets ${root}conf/*_params ${root}conf/fastcgi.conf ${prefix.dir}`;
   const { status, stderr } = spawnSync('sh', ['-c', copying], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
+  if (status !== 0) {
+    throw new Error(stderr);
+  }
   return prefix;
 }
 

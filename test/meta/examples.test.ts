@@ -9,7 +9,9 @@ import { blocksOf, pages, shippedPrefix, tested } from './doc-pages.js';
 const contexts = new Map<string, number>();
 for (const module of modules) {
   for (const scope of [module.process, module.main, module.server, module.location, module.upstream]) {
-    for (const [name, row] of Object.entries(scope?.directives ?? {})) contexts.set(name, (contexts.get(name) ?? 0) | row.in);
+    for (const [name, row] of Object.entries(scope?.directives ?? {})) {
+      contexts.set(name, (contexts.get(name) ?? 0) | row.in);
+    }
   }
 }
 contexts.set('if', In.SERVER | In.LOCATION);
@@ -20,7 +22,9 @@ type Place = (typeof PLACES)[number];
 
 function placeOf(block: string): Place | undefined {
   const names = parseConfig(Buffer.from(block).toString('latin1'), 'example').map((node) => ('name' in node ? node.name : ''));
-  if (/^server \{/m.test(block)) return In.HTTP;
+  if (/^server \{/m.test(block)) {
+    return In.HTTP;
+  }
   // Named locations are of a server only.
   const places = /^location /m.test(block) ? [In.SERVER, ...PLACES] : PLACES;
   return places.find((place) => names.every((name) => name === 'include' || ((contexts.get(name) ?? 0) & place) !== 0));
@@ -53,7 +57,9 @@ const PRELUDE: readonly [used: RegExp, defined: RegExp, text: (name: string) => 
 /** One configuration that holds these blocks, each in its place. */
 function whole(blocks: readonly string[]): string {
   const at = new Map<Place | undefined, string[]>(PLACES.map((place) => [place, []]));
-  for (const block of blocks) at.get(placeOf(block))?.push(block);
+  for (const block of blocks) {
+    at.get(placeOf(block))?.push(block);
+  }
   const each = (place: Place, text: (block: string, n: number) => string): string => at.get(place)!.map(text).join('\n');
   const all = blocks.join('\n');
   const prelude = PRELUDE.flatMap(([used, defined, text]) =>
@@ -62,7 +68,9 @@ function whole(blocks: readonly string[]): string {
       .map(text),
   );
   const main = each(In.MAIN, (block) => block);
-  if (/^(http|events) \{/m.test(main) && blocks.length === 1) return /^events\b/m.test(main) ? main : `events {}\n${main}`;
+  if (/^(http|events) \{/m.test(main) && blocks.length === 1) {
+    return /^events\b/m.test(main) ? main : `events {}\n${main}`;
+  }
   return `${main}
 events { ${each(In.EVENTS, (block) => block)} }
 http {
@@ -82,12 +90,18 @@ for (const page of pages) {
   const blocks = blocksOf(page, 'nginx')
     .filter((block) => !NOT_TRIED.some(([example]) => example.test(block)))
     .map((block) => block.replaceAll(/\{ \.\.\. \}/g, '{ }'));
-  if (page.startsWith('docs/guides/') || blocks.length === 0) continue;
+  if (page.startsWith('docs/guides/') || blocks.length === 0) {
+    continue;
+  }
   t.test(page, async (t) => {
     const prefix = await shippedPrefix(t);
-    for (const block of blocks) t.not(placeOf(block), undefined, `there is a block in which all of this may stand:\n${block}`);
+    for (const block of blocks) {
+      t.not(placeOf(block), undefined, `there is a block in which all of this may stand:\n${block}`);
+    }
     const together = await tested(prefix, whole(blocks));
-    if (together.code === 0) return;
+    if (together.code === 0) {
+      return;
+    }
     // Some cannot stand in one file.
     for (const block of blocks) {
       const { code, stderr } = await tested(prefix, whole([block]));

@@ -25,7 +25,11 @@ for (const guide of guides.filter((name) => name !== 'README.md')) {
 
 t.test('every guide is listed, and links lead somewhere', async (t) => {
   const index = readFileSync(`${folder}README.md`, 'utf8');
-  for (const guide of guides) if (guide !== 'README.md') t.match(index, `(${guide})`);
+  for (const guide of guides) {
+    if (guide !== 'README.md') {
+      t.match(index, `(${guide})`);
+    }
+  }
   for (const guide of guides) {
     for (const [, link = ''] of readFileSync(folder + guide, 'utf8').matchAll(/\]\(([^):#]+)(?:#[^)]*)?\)/g)) {
       t.doesNotThrow(() => readFileSync(folder + link), `${guide}: ${link}`);
@@ -61,7 +65,9 @@ t.test('logs.md: every log is one that the shipped file for logrotate takes', as
   const taken = new RegExp(`^${glob.replaceAll('.', '\\.').replace('*', '[^/]*')}$`);
   const logs = [...readFileSync(`${folder}logs.md`, 'utf8').matchAll(/^ *(?:access|error)_log +(\/\S+)/gm)].map(([, path]) => path);
   t.ok(logs.length > 2);
-  for (const log of logs) t.match(log, taken);
+  for (const log of logs) {
+    t.match(log, taken);
+  }
 });
 
 t.test('from-nginx.md: the copy for a trial has ports and a pid file of its own', async (t) => {

@@ -62,8 +62,12 @@ const moduleOf = (file: string): string | undefined => /^worker\/modules\/([^/]+
 
 /** The room that a file stands in. */
 function roomOf(file: string): string {
-  if (file === 'worker/modules/index.ts') return file;
-  if (file.startsWith('worker/modules/')) return 'worker/modules';
+  if (file === 'worker/modules/index.ts') {
+    return file;
+  }
+  if (file.startsWith('worker/modules/')) {
+    return 'worker/modules';
+  }
   return /^(master|worker)\/[^/]+$/.test(file) ? file : dirname(file);
 }
 
@@ -78,17 +82,27 @@ const notDown = (arrows: readonly Import[]): string[] =>
 /** A circle of files that need each other at run time, as a way round it; undefined when there is none. */
 function circle(arrows: readonly Import[]): string[] | undefined {
   const next = new Map<string, string[]>();
-  for (const { from, to, typeOnly } of arrows) if (!typeOnly) next.set(from, [...(next.get(from) ?? []), to]);
+  for (const { from, to, typeOnly } of arrows) {
+    if (!typeOnly) {
+      next.set(from, [...(next.get(from) ?? []), to]);
+    }
+  }
   const done = new Set<string>();
   const way: string[] = [];
   const visit = (file: string): string[] | undefined => {
-    if (done.has(file)) return undefined;
+    if (done.has(file)) {
+      return undefined;
+    }
     const seen = way.indexOf(file);
-    if (seen !== -1) return [...way.slice(seen), file];
+    if (seen !== -1) {
+      return [...way.slice(seen), file];
+    }
     way.push(file);
     for (const to of next.get(file) ?? []) {
       const found = visit(to);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        return found;
+      }
     }
     way.pop();
     done.add(file);
@@ -96,7 +110,9 @@ function circle(arrows: readonly Import[]): string[] | undefined {
   };
   for (const file of next.keys()) {
     const found = visit(file);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      return found;
+    }
   }
   return undefined;
 }
@@ -114,7 +130,9 @@ t.test('every imported file exists', async (t) => {
 t.test('every room has its floor', async (t) => {
   const rooms = new Set(filesBelow('src', '.ts').map(roomOf));
   t.strictSame([...rooms].sort(), [...floorOf.keys()].sort());
-  for (const [floor, names] of [...FLOORS.entries()].reverse()) t.comment(`floor ${floor}: ${names.join('  ')}`);
+  for (const [floor, names] of [...FLOORS.entries()].reverse()) {
+    t.comment(`floor ${floor}: ${names.join('  ')}`);
+  }
 });
 
 t.test('arrows go down', async (t) => {
@@ -155,16 +173,21 @@ t.test('no module imports another', async (t) => {
 t.test('a package is imported by one file', async (t) => {
   const importers = new Map<string, Set<string>>();
   for (const { from, to } of packages) {
-    if (to.startsWith('node:')) continue;
+    if (to.startsWith('node:')) {
+      continue;
+    }
     const name = to === 'winston-transport' ? 'winston' : to;
     importers.set(name, (importers.get(name) ?? new Set()).add(from));
   }
   const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   t.strictSame([...importers.keys()].sort(), Object.keys(dependencies).sort());
-  for (const [name, files] of importers) t.equal(files.size, 1, `${name}: ${[...files].join(' ')}`);
+  for (const [name, files] of importers) {
+    t.equal(files.size, 1, `${name}: ${[...files].join(' ')}`);
+  }
   const page = readFileSync(`${root}docs/dependencies.md`, 'utf8');
-  for (const [name, files] of importers)
+  for (const [name, files] of importers) {
     t.match(page, new RegExp(`^\\| ${name} \\|.*\`src/${[...files][0]}\``, 'm'), `docs/dependencies.md says where ${name} is`);
+  }
 });
 
 t.test("HTTP is the server's own", async (t) => {

@@ -54,7 +54,9 @@ t.test('every folder is in the registry once, under its own name', async (t) => 
 t.test('every module has a test of its name', async (t) => {
   const without = folders.filter((folder) => {
     const elsewhere = TESTED_IN[folder];
-    if (elsewhere !== undefined) return !elsewhere.every((file) => existsSync(`${root}test/${file}`));
+    if (elsewhere !== undefined) {
+      return !elsewhere.every((file) => existsSync(`${root}test/${file}`));
+    }
     return !tests.some((file) => file === `${folder}.test.ts` || (file.startsWith(`${folder}-`) && !folders.includes(file.slice(0, -8))));
   });
   t.strictSame(without, []);

@@ -34,7 +34,9 @@ t.test('sysusers', { skip: !has('systemd-sysusers') && 'no systemd-sysusers' }, 
 
 t.test('tmpfiles', { skip: (!has('systemd-tmpfiles') || process.getuid?.() !== 0) && 'no systemd-tmpfiles, or not root' }, async (t) => {
   const dir = t.testdir({ etc: { passwd: 'root:x:0:0::/root:/bin/sh\n', group: 'root:x:0:\nadm:x:4:\n' } });
-  for (const folder of ['run', 'var/cache', 'var/log']) mkdirSync(`${dir}/${folder}`, { recursive: true });
+  for (const folder of ['run', 'var/cache', 'var/log']) {
+    mkdirSync(`${dir}/${folder}`, { recursive: true });
+  }
   const made = spawnSync('systemd-tmpfiles', [`--root=${dir}`, '--create', `${conf}/tmpfiles/sluice.conf`], { encoding: 'utf8' });
   t.equal(made.status, 0, made.stderr);
   const listed = spawnSync('stat', ['-c', '%A %u:%g', `${dir}/run/sluice`, `${dir}/var/cache/sluice`, `${dir}/var/log/sluice`], {

@@ -167,13 +167,19 @@ t.test('JSON lines and any byte, sent as it is', { skip: againstNginx && 'nginx 
   const records = parse('json.log');
   t.equal(records.length, 3 * 256 + 8, 'one line a request');
   for (const record of records) {
-    for (const key of ['msec', 'status', 'bytes', 'length', 'took']) t.type(record[key], 'number', key);
+    for (const key of ['msec', 'status', 'bytes', 'length', 'took']) {
+      t.type(record[key], 'number', key);
+    }
   }
   const agents = new Set(records.map(({ agent }) => agent));
-  for (const byte of all.filter((byte) => byte > ' ' && byte !== '\x7f')) t.ok(agents.has(`a${byte}z`), JSON.stringify(byte));
+  for (const byte of all.filter((byte) => byte > ' ' && byte !== '\x7f')) {
+    t.ok(agents.has(`a${byte}z`), JSON.stringify(byte));
+  }
   const errors = parse('errors.json');
   t.ok(errors.length > 256);
-  for (const { time, level, pid, message } of errors) t.match([time, level, pid, message], [/^\d{4}-/, /^[a-z]+$/, Number, String]);
+  for (const { time, level, pid, message } of errors) {
+    t.match([time, level, pid, message], [/^\d{4}-/, /^[a-z]+$/, Number, String]);
+  }
 });
 
 t.test('variables of log formats', async (t) => {

@@ -51,7 +51,9 @@ t.test('addition', async (t) => {
   t.notMatch((await httpGet(s, '/gone')).text, /xafter/, 'only after a 200');
   const both = await httpGet(s, '/both');
   t.match([both.header('ETag'), both.header('Last-Modified')], [/^W\//, /GMT/]);
-  for (const name of ['Content-Length', 'Accept-Ranges']) t.equal(both.header(name), undefined, name);
+  for (const name of ['Content-Length', 'Accept-Ranges']) {
+    t.equal(both.header(name), undefined, name);
+  }
   const zipped = await httpGet(s, '/filtered', { 'Accept-Encoding': 'gzip' });
   t.equal(gunzipSync(zipped.body).toString(), 'xbefore<!--#echo var="uri" -->X/filteredXxafterXxafter', 'all of it is compressed');
 });

@@ -24,7 +24,9 @@ t.test('the status of the subrequest decides', async (t) => {
   ] as const) {
     const response = await httpGet(s, `/verdict/${status}/`);
     t.equal(response.status, expected, `${status}`);
-    if (expected === 200) t.equal(response.text, 'the page');
+    if (expected === 200) {
+      t.equal(response.text, 'the page');
+    }
   }
   t.match(s.log(), /auth request unexpected status: 302/);
   t.match(s.log(), /auth request unexpected status: 404/);
@@ -32,7 +34,9 @@ t.test('the status of the subrequest decides', async (t) => {
 
 t.test('the subrequest to a backend', async (t) => {
   const origin = await startOrigin(t, ({ target, header }) => {
-    if (target !== '/check') return { body: 'content' };
+    if (target !== '/check') {
+      return { body: 'content' };
+    }
     const user = header('X-User');
     return user === 'nobody'
       ? { status: 401, headers: { 'WWW-Authenticate': 'Bearer error="expired"' }, body: 'not this one' }
@@ -103,8 +107,9 @@ t.test('messages', async (t) => {
     ['auth_request_set x $uri', 'invalid variable name "x" in %%FILE%%:11'],
     ['auth_request_set $x', 'invalid number of arguments in "auth_request_set" directive in %%FILE%%:11'],
     ['auth_request_set $uri x', 'the duplicate "uri" variable in %%FILE%%:11'],
-  ] as const)
+  ] as const) {
     t.equal(await configMessage(t, serverConf(`${line};`)), expected, line);
+  }
 });
 
 t.test('all that the subrequest asks for is asked for', async (t) => {

@@ -29,7 +29,9 @@ t.test('autoindex', async (t) => {
   symlinkSync('nowhere', `${s.dir}/html/list/broken`);
   symlinkSync('dir', `${s.dir}/html/list/link`);
   const time = new Date('2024-02-03T04:05:06Z');
-  for (const name of ['b.txt', 'a<&">%?# é.txt', 'million', 'dir', long]) utimesSync(`${s.dir}/html/list/${name}`, time, time);
+  for (const name of ['b.txt', 'a<&">%?# é.txt', 'million', 'dir', long]) {
+    utimesSync(`${s.dir}/html/list/${name}`, time, time);
+  }
 
   const html = await httpGet(s, '/list/');
   t.equal(html.header('Content-Type'), 'text/html');

@@ -149,7 +149,9 @@ async function startHolders(t: Test): Promise<{ origins: Origin[]; held: (() => 
   const origins = await Promise.all(
     held.map((waiting, i) =>
       startOrigin(t, async (request, _reply: Reply) => {
-        if (request.target.includes('hold')) await new Promise<void>((done) => waiting.push(done));
+        if (request.target.includes('hold')) {
+          await new Promise<void>((done) => waiting.push(done));
+        }
         return { body: String(i + 1) };
       }),
     ),
@@ -175,14 +177,22 @@ t.test('least_conn: the server with the fewest requests under way, by weight', a
     });
   };
   let order = '';
-  for (let i = 0; i < 6; i++) order += await hold();
+  for (let i = 0; i < 6; i++) {
+    order += await hold();
+  }
   t.equal(order, '121211');
-  for (const finish of held[1]!.splice(0)) finish();
+  for (const finish of held[1]!.splice(0)) {
+    finish();
+  }
   t.equal((await clients[1]!.response()).text, '2');
   t.equal((await clients[3]!.response()).text, '2');
   t.equal((await httpGet(s, '/least')).text, '2', 'nothing is under way there');
-  for (const finish of held[0]!.splice(0)) finish();
-  for (const i of [0, 2, 4, 5]) t.equal((await clients[i]!.response()).text, '1');
+  for (const finish of held[0]!.splice(0)) {
+    finish();
+  }
+  for (const i of [0, 2, 4, 5]) {
+    t.equal((await clients[i]!.response()).text, '1');
+  }
 });
 
 t.test('least_time: the server that answers sooner', { skip: againstNginx && 'nginx sells it' }, async (t) => {
@@ -197,7 +207,9 @@ t.test('least_time: the server that answers sooner', { skip: againstNginx && 'ng
     conf: conf({ time: `least_time header; server 127.0.0.1:${slow!.port}; server 127.0.0.1:${fast!.port};` }),
   });
   const texts: string[] = [];
-  for (let i = 0; i < 10; i++) texts.push((await httpGet(s, '/time')).text);
+  for (let i = 0; i < 10; i++) {
+    texts.push((await httpGet(s, '/time')).text);
+  }
   t.ok(texts.filter((text) => text === 'slow').length <= 2, texts.join(' '));
 });
 
@@ -234,7 +246,9 @@ t.test('messages', async (t) => {
   const wants = (parameter: string): string => `balancing method does not support parameter "${parameter}" in %%FILE%%:1`;
   for (const method of ['ip_hash;', 'hash $uri;', 'hash $uri consistent;', 'random;']) {
     t.equal(await message(`${method} server 127.0.0.1 backup;`), wants('backup'), method);
-    if (!againstNginx) t.equal(await message(`${method} server 127.0.0.1 slow_start=1s;`), wants('slow_start=1s'), method);
+    if (!againstNginx) {
+      t.equal(await message(`${method} server 127.0.0.1 slow_start=1s;`), wants('slow_start=1s'), method);
+    }
   }
   t.equal(await message('least_conn; server 127.0.0.1; server 127.0.0.2 backup;'), undefined);
   t.equal(await message('random two least_foo; server 127.0.0.1;'), 'invalid parameter "least_foo" in %%FILE%%:1');

@@ -115,7 +115,9 @@ t.test('proxy_cache_use_stale', async (t) => {
       seen.add(request.target);
       return { headers: OLD, body: 'old' };
     }
-    if (word === 'timeout') await reply.gone();
+    if (word === 'timeout') {
+      await reply.gone();
+    }
     const failure = failures[word];
     return failure === '' || failure === undefined ? reply.end() : failure;
   });
@@ -177,7 +179,9 @@ t.test('proxy_cache_use_stale updating with proxy_cache_background_update', asyn
   await origin.received(2);
   for (;;) {
     const { text } = await httpGet(s, '/a');
-    if (text === 'body 2') break;
+    if (text === 'body 2') {
+      break;
+    }
     t.equal(text, 'body 1');
   }
   t.equal(await status(s, '/a'), 'HIT');

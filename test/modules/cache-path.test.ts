@@ -41,7 +41,9 @@ t.test('files of others are ignored, and never deleted', async (t) => {
   t.equal(await status(s, '/f'), 'MISS');
   t.equal(await status(s, '/f'), 'HIT');
   await waitFor(() => !files(s).includes(fileOf(s.dir, '/f')));
-  for (const path of kept) t.equal(readFileSync(path, 'latin1'), foreign);
+  for (const path of kept) {
+    t.equal(readFileSync(path, 'latin1'), foreign);
+  }
 });
 
 t.test('the loader leaves files of others alone, and removes what is damaged', async (t) => {
@@ -88,7 +90,9 @@ t.test('max_size is kept while the cache fills at full speed', { timeout: 300_00
   const client = async (): Promise<void> => {
     while (asked < 500) {
       await httpGet(s, `/f/${asked++}`);
-      if (asked % 10 === 0) largest = Math.max(largest, bytesOf(s));
+      if (asked % 10 === 0) {
+        largest = Math.max(largest, bytesOf(s));
+      }
     }
   };
   await Promise.all(Array.from({ length: 8 }, client));
@@ -103,7 +107,9 @@ const bytesOf = (s: Server): number =>
 t.test('min_free: a disk without enough room is cleared', async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { path: 'min_free=1000000g manager_files=2 manager_sleep=5ms manager_threshold=100ms' });
-  for (let i = 0; i < 8; i++) t.equal((await httpGet(s, `/${i}`)).status, 200);
+  for (let i = 0; i < 8; i++) {
+    t.equal((await httpGet(s, `/${i}`)).status, 200);
+  }
   await waitFor(() => files(s).length === 0);
 });
 
@@ -113,7 +119,9 @@ t.test('a slow loader holds nobody up; purges find what it has not seen yet', { 
   chmodSync(folder, 0o777);
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const first = await startCache(t, origin, { folder });
-  for (let i = 0; i < 120; i++) await httpGet(first, `/p/${i}`);
+  for (let i = 0; i < 120; i++) {
+    await httpGet(first, `/p/${i}`);
+  }
   await httpGet(first, '/q');
   await first.stop();
   const path = 'loader_files=1 loader_sleep=60s loader_threshold=1ms purger=on purger_files=5 purger_sleep=1ms purger_threshold=5ms';
@@ -122,7 +130,9 @@ t.test('a slow loader holds nobody up; purges find what it has not seen yet', { 
   t.equal(await purge(s, '/p/7'), 204);
   t.equal(await status(s, '/p/7'), 'MISS');
   t.equal(await purge(s, '/p/*'), 204);
-  for (let i = 0; i < 120; i += 10) t.equal(await status(s, `/p/${i}`), 'MISS');
+  for (let i = 0; i < 120; i += 10) {
+    t.equal(await status(s, `/p/${i}`), 'MISS');
+  }
   t.equal(await status(s, '/q'), 'HIT');
 });
 
@@ -130,7 +140,9 @@ t.test('an index that knows all entries is purged page by page', { timeout: 300_
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { path: 'purger=on' });
   await s.logged(/http file cache: /);
-  for (let i = 0; i < 120; i++) await httpGet(s, `/p/${i}`);
+  for (let i = 0; i < 120; i++) {
+    await httpGet(s, `/p/${i}`);
+  }
   await httpGet(s, '/q');
   t.equal(await purge(s, '/p/*'), 204);
   t.equal(files(s).length, 1);
@@ -179,8 +191,12 @@ t.test('sluice cache list, inspect and purge', async (t) => {
 t.test('Cache-Status for each outcome', async (t) => {
   let answers = 0;
   const origin = await startOrigin(t, ({ target, header }) => {
-    if (header('if-none-match') !== undefined) return { status: 304, headers: { 'X-Accel-Expires': '60' } };
-    if (target.startsWith('/error') && answers++ > 0) return { status: 503, body: 'no' };
+    if (header('if-none-match') !== undefined) {
+      return { status: 304, headers: { 'X-Accel-Expires': '60' } };
+    }
+    if (target.startsWith('/error') && answers++ > 0) {
+      return { status: 503, body: 'no' };
+    }
     return { headers: { 'X-Accel-Expires': '@1', ETag: '"a"' }, body: target };
   });
   const s = await startCache(t, origin, {

@@ -45,7 +45,9 @@ t.test('ZONE KEY: a location that only purges', async (t) => {
     more: `location ~ ^/purge(/.*) { allow 127.0.0.1; deny all; if ($arg_no) { return 405; } proxy_cache_purge Z $1$is_args$args; }
       location ~ ^/denied(/.*) { deny all; proxy_cache_purge Z $1; }`,
   });
-  for (const path of ['/a?b=c', '/d']) await httpGet(s, path);
+  for (const path of ['/a?b=c', '/d']) {
+    await httpGet(s, path);
+  }
   t.equal(files(s).length, 2);
   t.equal((await httpGet(s, '/denied/d')).status, 403);
   t.equal((await httpGet(s, '/purge/d?no=1')).status, 405);

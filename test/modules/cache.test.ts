@@ -11,10 +11,18 @@ t.test('what is kept, why something is not, and what is said of it', async (t) =
   const origin = await startOrigin(t, (request) => {
     const { target } = request;
     const headers: Record<string, string> = { 'Cache-Control': 'max-age=600' };
-    if (target.startsWith('/cookie')) headers['Set-Cookie'] = 'a=b';
-    if (target.startsWith('/vary')) headers.Vary = '*';
-    if (target.startsWith('/none')) delete headers['Cache-Control'];
-    if (target.startsWith('/no-store')) headers['Cache-Control'] = 'no-store';
+    if (target.startsWith('/cookie')) {
+      headers['Set-Cookie'] = 'a=b';
+    }
+    if (target.startsWith('/vary')) {
+      headers.Vary = '*';
+    }
+    if (target.startsWith('/none')) {
+      delete headers['Cache-Control'];
+    }
+    if (target.startsWith('/no-store')) {
+      headers['Cache-Control'] = 'no-store';
+    }
     return { headers, body: bodyOf(target) };
   });
   const s = await startCache(t, origin, {
@@ -78,7 +86,9 @@ t.test('a purge in one worker is seen by all', async (t) => {
   for (let round = 0; round < 3; round++) {
     for (const v of ['1', '2']) {
       const made = (await httpGet(s, '/a', { 'X-V': v })).text;
-      for (let i = 0; i < 12; i++) t.equal((await httpGet(s, '/a', { 'X-V': v })).text, made);
+      for (let i = 0; i < 12; i++) {
+        t.equal((await httpGet(s, '/a', { 'X-V': v })).text, made);
+      }
     }
     t.equal(await purge(s, '/a'), 204);
     t.equal(await purge(s, '/a'), 404);
@@ -132,7 +142,9 @@ t.test('large bodies, and parts of them', async (t) => {
 t.test('max_size holds while the cache fills', async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { workers: 2, path: 'max_size=200k' });
-  for (let i = 0; i < 150; i++) await httpGet(s, `/f/${i}`);
+  for (let i = 0; i < 150; i++) {
+    await httpGet(s, `/f/${i}`);
+  }
   t.ok(files(s).length <= 52, `${files(s).length} files of 4k`);
   t.ok(files(s).length >= 45);
   t.equal(await status(s, '/f/149'), 'HIT');
@@ -141,7 +153,9 @@ t.test('max_size holds while the cache fills', async (t) => {
 t.test('sluice cache', async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin);
-  for (const path of ['/a', '/b/1', '/b/2']) await httpGet(s, path);
+  for (const path of ['/a', '/b/1', '/b/2']) {
+    await httpGet(s, path);
+  }
   const run = (...args: string[]) => runCli(['cache', ...args, '-p', `${s.dir}/`, '-c', `${s.dir}/sluice.conf`]);
   t.equal((await run('list')).stdout.trim().split('\n').length, 3);
   t.match((await run('inspect', '--key', '/a')).stdout, /key: \/a\n.*\nstatus: 200\n/);

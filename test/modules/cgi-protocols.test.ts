@@ -26,16 +26,23 @@ async function startBackend(
     socket.on('data', (bytes: Buffer) => {
       received += bytes.toString('latin1');
       const answer = respond(received, socket);
-      if (answer === undefined) return;
+      if (answer === undefined) {
+        return;
+      }
       received = '';
-      if (keep) socket.write(answer, 'latin1');
-      else socket.end(answer, 'latin1');
+      if (keep) {
+        socket.write(answer, 'latin1');
+      } else {
+        socket.end(answer, 'latin1');
+      }
     });
   };
   const server: NetServer = tls === undefined ? createServer(serve) : createTlsServer(tls, serve).on('tlsClientError', () => {});
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     server.close();
   });
   return (server.address() as { port: number }).port;
@@ -45,7 +52,9 @@ t.test('scgi_pass', async (t) => {
   let last = '';
   const port = await startBackend(t, (received) => {
     last = received;
-    if (!received.includes(',body')) return undefined;
+    if (!received.includes(',body')) {
+      return undefined;
+    }
     return received.includes('/line\0')
       ? 'HTTP/1.1 404 Lost it\r\nX-A: 1\r\n\r\nline'
       : 'Status: 201 Made\r\nContent-Length: 4\r\n\r\nmade';
@@ -83,7 +92,9 @@ t.test('uwsgi_pass', async (t) => {
 t.test('uwsgi_pass over TLS', async (t) => {
   const { ca, rsa, client } = certs();
   const answer = (received: string, socket: Socket): string | undefined => {
-    if (!received.endsWith('tail')) return undefined;
+    if (!received.endsWith('tail')) {
+      return undefined;
+    }
     const tls = socket as TLSSocket;
     return `HTTP/1.1 200 OK\r\nX-Peer: ${tls.encrypted ? tls.getPeerCertificate().subject?.CN : 'none'}\r\nX-Name: ${tls.servername}\r\n\r\nfine`;
   };

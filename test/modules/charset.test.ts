@@ -45,8 +45,9 @@ t.test('the name of the charset', async (t) => {
     ['/moved', 'text/html'],
     ['/text', 'text/plain; charset=utf-8'],
     ['/error', 'text/html; charset=utf-8'],
-  ] as const)
+  ] as const) {
     t.equal((await httpGet(s, path)).header('Content-Type'), type, path);
+  }
 });
 
 t.test('translation', async (t) => {
@@ -94,8 +95,12 @@ t.test('translation', async (t) => {
 t.test('charsets of backends', async (t) => {
   const origin = await startOrigin(t, ({ target }) => {
     const type = target.startsWith('/koi8') ? 'text/html; charset=koi8-r' : 'text/html';
-    if (target === '/koi8-zipped') return { headers: { 'Content-Type': type, 'Content-Encoding': 'gzip' }, body: gzipSync(koi8) };
-    if (target === '/accel') return { headers: { 'Content-Type': type, 'X-Accel-Charset': 'koi8-r' }, body: koi8 };
+    if (target === '/koi8-zipped') {
+      return { headers: { 'Content-Type': type, 'Content-Encoding': 'gzip' }, body: gzipSync(koi8) };
+    }
+    if (target === '/accel') {
+      return { headers: { 'Content-Type': type, 'X-Accel-Charset': 'koi8-r' }, body: koi8 };
+    }
     return { headers: { 'Content-Type': type }, body: koi8 };
   });
   const s = await startServer(t, {
@@ -135,6 +140,7 @@ t.test('messages', async (t) => {
     ['charset_map a b { 100 90; }', '', 'invalid value "100" in %%FILE%%:6'],
     ['charset_map a b { 80 9z; }', '', 'invalid value "9z" in %%FILE%%:6'],
     ['charset_map a utf-8 { 80 D0B; }', '', 'invalid value "D0B" in %%FILE%%:6'],
-  ] as const)
+  ] as const) {
     t.equal(await configMessage(t, serverConf(inner, outer)), expected, outer || inner);
+  }
 });

@@ -31,7 +31,9 @@ t.test('bodies are skipped and the connection goes on', async (t) => {
   const client = await RawClient.connect(s);
   const request = chunked('5\r\nhello\r\n3\r\nabc\r\n0\r\nT: v\r\n\r\n') + next;
   client.send('', 'POST', 'GET');
-  for (const piece of request) client.socket.write(piece);
+  for (const piece of request) {
+    client.socket.write(piece);
+  }
   t.equal((await client.response()).status, 200, 'in single bytes');
   t.equal((await client.response()).text, 'GET /r');
   client.destroy();
@@ -90,7 +92,9 @@ t.test('Expect: 100-continue', async (t) => {
     200,
     'other expectations do not count',
   );
-  for (const each of [client, refused, old, other]) each.destroy();
+  for (const each of [client, refused, old, other]) {
+    each.destroy();
+  }
 });
 
 t.test('client_max_body_size', async (t) => {

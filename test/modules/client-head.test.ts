@@ -147,11 +147,15 @@ t.test('request heads', async (t) => {
   };
 
   t.test('request line', async (t) => {
-    for (const [line, answer] of requestLines) await check(t, `${line}\r\nHost: a\r\n\r\n`, 'GET', answer);
+    for (const [line, answer] of requestLines) {
+      await check(t, `${line}\r\nHost: a\r\n\r\n`, 'GET', answer);
+    }
   });
 
   t.test('header fields', async (t) => {
-    for (const [lines, answer] of fields) await check(t, `GET / HTTP/1.1\r\n${lines}\r\n\r\n`, 'GET', answer);
+    for (const [lines, answer] of fields) {
+      await check(t, `GET / HTTP/1.1\r\n${lines}\r\n\r\n`, 'GET', answer);
+    }
   });
 
   t.test('Host', async (t) => {
@@ -166,7 +170,9 @@ t.test('request heads', async (t) => {
   });
 
   t.test('framing of bodies', async (t) => {
-    for (const [rest, answer] of framings) await check(t, `POST / HTTP/1.1\r\nHost: a\r\n${rest}`, 'POST', answer);
+    for (const [rest, answer] of framings) {
+      await check(t, `POST / HTTP/1.1\r\nHost: a\r\n${rest}`, 'POST', answer);
+    }
     await check(t, 'POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 'POST', 400);
   });
 
@@ -175,12 +181,15 @@ t.test('request heads', async (t) => {
   });
 
   t.test('HTTP/0.9 gets the body alone', async (t) => {
-    for (const request of ['GET /x\r\n', 'GET /x\n', 'GET /x \r\n']) t.equal(await exchange(s, request), 'GET|/x||localhost||');
+    for (const request of ['GET /x\r\n', 'GET /x\n', 'GET /x \r\n']) {
+      t.equal(await exchange(s, request), 'GET|/x||localhost||');
+    }
   });
 
   t.test('and so does a refusal of another method', async (t) => {
-    for (const request of ['POST /x\r\n', 'HEAD /x\r\n'])
+    for (const request of ['POST /x\r\n', 'HEAD /x\r\n']) {
       t.match(await exchange(s, request), /^<html>\r\n<head><title>400 Bad Request<[\s\S]*<\/html>\r\n$/);
+    }
   });
 
   t.test('heads may come byte by byte', async (t) => {
@@ -294,7 +303,9 @@ t.test('what a request line that cannot be read has no part of', async (t) => {
     ['GET /a\r\n', 'GET|/a|/a|/a|-'],
     ['GET /a?b HTTP/1.1\r\n\r\n', 'GET|/a?b|/a|/a|HTTP/1.1'],
   ] as const;
-  for (const [request] of rows) await exchange(s, request);
+  for (const [request] of rows) {
+    await exchange(s, request);
+  }
   t.strictSame(
     await waitFor(() => {
       const lines = s.read('parts.log').split('\n').slice(0, -1);

@@ -22,8 +22,11 @@ t.test('which connections stay', async (t) => {
   for (const [request, connection, stays] of rows) {
     const client = await RawClient.connect(s);
     t.equal((await client.send(request).response()).header('Connection'), connection, request);
-    if (stays) t.equal((await client.send(get('/r')).response()).status, 200, request);
-    else t.equal(await client.rest(), '', request);
+    if (stays) {
+      t.equal((await client.send(get('/r')).response()).status, 200, request);
+    } else {
+      t.equal(await client.rest(), '', request);
+    }
     client.destroy();
   }
 });
@@ -34,7 +37,9 @@ t.test('many requests on one connection', async (t) => {
     files: { 'html/file': 'content' },
   });
   const client = await RawClient.connect(s);
-  for (let i = 1; i <= 50; i++) t.equal((await client.send(get('/')).response()).text, String(i));
+  for (let i = 1; i <= 50; i++) {
+    t.equal((await client.send(get('/')).response()).text, String(i));
+  }
   const head = await client.send('HEAD /file HTTP/1.1\r\nHost: a\r\n\r\n').response();
   t.equal(head.header('Content-Length'), '7');
   t.equal((await client.send(get('/file')).response()).text, 'content');
@@ -73,7 +78,9 @@ t.test('keepalive_time', async (t) => {
   const s = await startServer(t, { conf: serverConf('keepalive_time 100ms; location / { return 200 ok; }') });
   const client = await RawClient.connect(s);
   let connection: string | undefined = 'keep-alive';
-  while (connection === 'keep-alive') connection = (await client.send(get('/')).response()).header('Connection');
+  while (connection === 'keep-alive') {
+    connection = (await client.send(get('/')).response()).header('Connection');
+  }
   t.equal(connection, 'close');
   t.equal(await client.rest(), '');
 });
@@ -81,7 +88,9 @@ t.test('keepalive_time', async (t) => {
 t.test('a pipelined request is answered though its client closes its side as the answer before it comes', async (t) => {
   let finish = (): void => {};
   const origin = await startOrigin(t, async (request) => {
-    if (request.target === '/first') await new Promise<void>((done) => (finish = done));
+    if (request.target === '/first') {
+      await new Promise<void>((done) => (finish = done));
+    }
     return { body: request.target };
   });
   const s = await startServer(t, {

@@ -53,7 +53,9 @@ t.test('whoever has an answer finds the lines about it', async (t) => {
   for (let i = 0; i < 500; i++) {
     socket.write(`GET /none-${i} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await once(socket, 'data');
-    if (!server.read('http.log').includes(`/none-${i}"`)) missed.push(i);
+    if (!server.read('http.log').includes(`/none-${i}"`)) {
+      missed.push(i);
+    }
   }
   socket.destroy();
   t.strictSame(missed, []);

@@ -115,7 +115,9 @@ t.test('built-in pages', async (t) => {
     const response = await httpGet(s, `/${code}`);
     t.strictSame([response.status, response.text], [code, ''], String(code));
   }
-  for (const code of [408, 444, 499]) t.equal(await exchange(s, requestText('GET', `/${code}`)), '', `${code} closes without an answer`);
+  for (const code of [408, 444, 499]) {
+    t.equal(await exchange(s, requestText('GET', `/${code}`)), '', `${code} closes without an answer`);
+  }
   t.match((await httpGet(s, '/497')).head, /^HTTP\/1\.1 400 Bad Request\r\n/);
   t.match((await httpGet(s, '/404', { 'User-Agent': 'x MSIE 6.0' })).text, 'padding to disable MSIE and Chrome friendly error page');
   t.match((await httpGet(s, '/404', { 'User-Agent': 'x Chrome/100' })).text, 'padding to disable MSIE and Chrome friendly error page');

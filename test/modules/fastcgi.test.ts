@@ -106,7 +106,9 @@ t.test('a response cut in two at each of its bytes', async (t) => {
   });
   for (let cut = 1; cut <= whole.length; cut++) {
     const made = await httpGet(s, `/?cut=${cut}`);
-    if (made.status !== 201 || made.text !== 'the body' || made.header('x-a') !== '1') t.fail(`cut at ${cut}: ${made.status} ${made.text}`);
+    if (made.status !== 201 || made.text !== 'the body' || made.header('x-a') !== '1') {
+      t.fail(`cut at ${cut}: ${made.status} ${made.text}`);
+    }
   }
   t.equal(app.connections(), 1, 'whatever the statuses of END_REQUEST say, the connection is kept');
   t.equal(app.requests.length, whole.length);
@@ -240,7 +242,9 @@ t.test('connections are kept', async (t) => {
       `upstream kept { server 127.0.0.1:${app.port}; keepalive 1; }`,
     ),
   });
-  for (let i = 0; i < 3; i++) t.equal((await httpGet(s, '/')).text, 'kept');
+  for (let i = 0; i < 3; i++) {
+    t.equal((await httpGet(s, '/')).text, 'kept');
+  }
   t.equal(app.connections(), 1);
   t.ok(app.requests[0]!.keepAlive);
 });

@@ -11,7 +11,9 @@ const accept = { 'Accept-Encoding': 'gzip' };
 t.test('gzip', async (t) => {
   const origin = await startOrigin(t, async ({ target }, reply) => {
     await reply.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n');
-    if (target === '/zipped') return reply.end(Buffer.concat([Buffer.from('Content-Encoding: gzip\r\n\r\n'), gzipSync(large)]));
+    if (target === '/zipped') {
+      return reply.end(Buffer.concat([Buffer.from('Content-Encoding: gzip\r\n\r\n'), gzipSync(large)]));
+    }
     await reply.write('\r\n');
     for (let i = 0; i < 5; i++) {
       await reply.write(line);
@@ -38,8 +40,9 @@ t.test('gzip', async (t) => {
     t.equal(response.header('Content-Length'), undefined);
     t.ok(gunzipSync(response.body).equals(Buffer.from(expected)), `${path} is what it was`);
   }
-  for (const path of ['/tiny.html', '/text.txt', '/off.html'])
+  for (const path of ['/tiny.html', '/text.txt', '/off.html']) {
     t.equal((await httpGet(s, path, accept)).header('Content-Encoding'), undefined, path);
+  }
   t.equal((await httpGet(s, '/large.html')).header('Content-Encoding'), undefined, 'not accepted');
   const plain = await httpGet(s, '/zipped');
   t.equal(plain.header('Content-Encoding'), undefined);

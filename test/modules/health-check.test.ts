@@ -44,7 +44,9 @@ t.test('health_check: an unhealthy peer gets no requests until it is healthy aga
   broken = true;
   t.ok(await s.logged(`peer is unhealthy while checking status code, health check of peer 127.0.0.1:${one.port} in upstream "group"`));
   await reached(s, 'group', 'unhealthy up');
-  for (let i = 0; i < 3; i++) t.equal((await httpGet(s, '/')).text, 'two');
+  for (let i = 0; i < 3; i++) {
+    t.equal((await httpGet(s, '/')).text, 'two');
+  }
   const metrics = (await httpGet(s, '/status?format=prometheus')).text;
   t.match(metrics, `sluice_upstream_peer_state{upstream="group",peer="127.0.0.1:${one.port}",state="unhealthy"} 1`);
   t.match(metrics, new RegExp(`sluice_upstream_peer_health_checks_unhealthy_total\\{upstream="group",peer="127.0.0.1:${one.port}"\\} 1`));
@@ -114,7 +116,9 @@ t.test('health_check mandatory: no requests before the first check is over', asy
   let answer = (): void => {};
   const held = new Promise<void>((done) => (answer = done));
   const origin = await startOrigin(t, async ({ target }) => {
-    if (target === '/check') await held;
+    if (target === '/check') {
+      await held;
+    }
     return { body: 'answer' };
   });
   const s = await startServer(t, {
@@ -154,7 +158,9 @@ t.test('health_check port, and peers that cannot be asked', async (t) => {
   });
   await reached(s, 'a', 'up');
   t.equal(origin.requests.length, 0);
-  for (const group of ['b', 'c', 'd']) await reached(s, group, 'unhealthy');
+  for (const group of ['b', 'c', 'd']) {
+    await reached(s, group, 'unhealthy');
+  }
   t.match(
     s.log(),
     /\[warn\].* peer is unhealthy while connecting to upstream: connect\(\) failed \(111: Connection refused\), health check of/,

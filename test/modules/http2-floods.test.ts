@@ -41,7 +41,9 @@ async function alive(t: Test, s: Server, worker: number): Promise<void> {
 /** Sends `piece` until the server ends the connection. */
 async function flood(client: Http2Client, piece: Buffer): Promise<void> {
   while (!client.ended) {
-    if (!client.socket.write(piece)) await new Promise((done) => void client.socket.once('drain', done).once('close', done));
+    if (!client.socket.write(piece)) {
+      await new Promise((done) => void client.socket.once('drain', done).once('close', done));
+    }
     await new Promise(setImmediate);
   }
 }
@@ -66,7 +68,9 @@ t.test('frames without end that bring nothing', async (t) => {
   for (const [what, piece] of cases) {
     const client = await Http2Client.connect(t, s.port(0));
     client.send(frame(T.HEADERS, END_HEADERS, 1, block(request('POST', what.includes('over') ? '/' : '/wait'))));
-    if (what.includes('over')) await client.response(1);
+    if (what.includes('over')) {
+      await client.response(1);
+    }
     await flood(client, repeat(piece, 100));
     await s.logged('http2 flood detected');
     t.ok(client.ended, what);
@@ -112,8 +116,12 @@ t.test('streams opened and reset at once', async (t) => {
   const head = block(request('GET', '/wait'));
   for (let id = 1; !client.ended; id += 2) {
     const piece = Buffer.concat([frame(T.HEADERS, END_HEADERS | END_STREAM, id, head), frame(T.RST, 0, id, number32(8))]);
-    if (!client.socket.write(piece) || id % 64 === 1) await new Promise(setImmediate);
-    if (id > 2_000_000) t.fail('no bound');
+    if (!client.socket.write(piece) || id % 64 === 1) {
+      await new Promise(setImmediate);
+    }
+    if (id > 2_000_000) {
+      t.fail('no bound');
+    }
   }
   const [last, code] = await client.goaway();
   t.equal(code, CALM);
@@ -132,7 +140,9 @@ t.test('streams that the server has to reset', async (t) => {
     const client = await Http2Client.connect(t, s.port(0));
     for (let id = 1; !client.ended && id < 200_000; id += 2) {
       client.send(frame(T.HEADERS, END_HEADERS | END_STREAM, id, head), ...offence(id));
-      if (id % 64 === 1) await new Promise(setImmediate);
+      if (id % 64 === 1) {
+        await new Promise(setImmediate);
+      }
     }
     const [last, code] = await client.goaway();
     t.equal(code, CALM, what);
@@ -148,7 +158,9 @@ t.test('more streams at a time than are allowed', async (t) => {
   const head = block(request('GET', '/wait'));
   for (let id = 1; !client.ended && id < 200_000; id += 2) {
     client.send(frame(T.HEADERS, END_HEADERS | END_STREAM, id, head));
-    if (id % 64 === 1) await new Promise(setImmediate);
+    if (id % 64 === 1) {
+      await new Promise(setImmediate);
+    }
   }
   const [last, code] = await client.goaway();
   t.equal(code, 0);
@@ -183,7 +195,9 @@ t.test('a client that asks and does not read', async (t) => {
   await client.ping();
   client.socket.pause();
   // More than the system holds for a client.
-  for (let id = 1; id < 250; id += 2) client.request(id, request('GET', '/f'));
+  for (let id = 1; id < 250; id += 2) {
+    client.request(id, request('GET', '/f'));
+  }
   await s.logged('client timed out');
   client.socket.resume();
   await client.closed();
@@ -195,8 +209,12 @@ t.test('windows of nothing hold nothing but their streams', async (t) => {
   const worker = s.workers()[0]!;
   const client = await Http2Client.connect(t, s.port(0));
   client.send(frame(T.SETTINGS, 0, 0, settings([4, 0])));
-  for (let id = 1; id < 200; id += 2) client.request(id, request('GET', '/f'));
-  for (let id = 1; id < 200; id += 2) t.equal(await client.reset(id), 1);
+  for (let id = 1; id < 200; id += 2) {
+    client.request(id, request('GET', '/f'));
+  }
+  for (let id = 1; id < 200; id += 2) {
+    t.equal(await client.reset(id), 1);
+  }
   client.send(frame(T.SETTINGS, 0, 0, settings([4, 100_000])));
   t.equal((await client.request(201, request('GET', '/')).response(201)).body, 'ok');
   await alive(t, s, worker);

@@ -50,7 +50,9 @@ async function exchange(
           stream.on('data', (piece: Buffer) => pieces.push(piece));
           stream.on('end', () => done({ status: Number(head[':status']), headers: head, body: Buffer.concat(pieces).toString('latin1') }));
           stream.on('error', fail);
-          if (body !== undefined) stream.end(body, 'latin1');
+          if (body !== undefined) {
+            stream.end(body, 'latin1');
+          }
         }),
     ),
   );
@@ -298,7 +300,9 @@ t.test('requests that are refused, and how', { skip: againstNginx && 'nginx does
     client.request(id, fields);
     const answer = await client.response(id);
     t.equal(answer.status, status === '400' && !malformed ? '400' : status, what);
-    if (malformed) t.equal(await client.reset(id), 1, `${what}: the stream ends with PROTOCOL_ERROR`);
+    if (malformed) {
+      t.equal(await client.reset(id), 1, `${what}: the stream ends with PROTOCOL_ERROR`);
+    }
     id += 2;
   }
   client.request(id, [...base, ['te', 'trailers'], ['x_y', '1'], ['ok', 'ä']]);
@@ -508,7 +512,9 @@ t.test('response heads: what belongs to HTTP/1 stays behind, what is long goes o
   );
   t.equal(up.body, 'body');
   const { fields } = await client.request(3, request('GET', '/long')).response(3);
-  for (let i = 1; i <= 6; i++) t.equal(fields.get(`x-${i}`), i + long);
+  for (let i = 1; i <= 6; i++) {
+    t.equal(fields.get(`x-${i}`), i + long);
+  }
   t.ok(client.frames.some(({ type }) => type === T.CONTINUATION));
   t.ok(client.frames.every(({ payload }) => payload.length <= 16_384));
 });
@@ -523,13 +529,19 @@ t.test('the compression table that the client allows', { skip: againstNginx && '
     sizes.push(client.frames.find((f) => f.id === id && f.type === T.HEADERS)!.payload.length);
     id += 2;
   };
-  for (let i = 0; i < 4; i++) await ask('the-same-each-time');
+  for (let i = 0; i < 4; i++) {
+    await ask('the-same-each-time');
+  }
   // Each second the date is another one.
   t.ok(Math.min(...sizes) < sizes[0]! / 3, `${sizes}`);
   client.send(frame(T.SETTINGS, 0, 0, settings([1, 0])));
-  for (let i = 0; i < 3; i++) await ask('the-same-each-time');
+  for (let i = 0; i < 3; i++) {
+    await ask('the-same-each-time');
+  }
   client.send(frame(T.SETTINGS, 0, 0, settings([1, 100])));
-  for (let i = 0; i < 30; i++) await ask(`value-${i % 3}`);
+  for (let i = 0; i < 30; i++) {
+    await ask(`value-${i % 3}`);
+  }
 });
 
 t.test('priorities: the urgent first', { skip: againstNginx && 'nginx knows the old tree only' }, async (t) => {
@@ -541,7 +553,9 @@ t.test('priorities: the urgent first', { skip: againstNginx && 'nginx knows the 
   client.request(1, get('u=5')).request(3, get('')).request(5, get('u=1')).request(7, get('u=7')).request(9, get('u=1'));
   client.send(frame(T.PRIORITY_UPDATE, 0, 0, Buffer.concat([number32(7), Buffer.from('u=0')])));
   client.send(frame(T.SETTINGS, 0, 0, settings([4, 10_000])));
-  for (const id of [1, 3, 5, 7, 9]) await client.response(id);
+  for (const id of [1, 3, 5, 7, 9]) {
+    await client.response(id);
+  }
   t.strictSame(
     client.frames.filter(({ type, flags }) => type === T.DATA && flags === END_STREAM).map(({ id }) => id),
     [7, 5, 9, 3, 1],
@@ -645,8 +659,11 @@ t.test(
 
 t.test('a reload: what is under way is finished, no more is taken', async (t) => {
   const origin = await startOrigin(t, async ({ target }, reply) => {
-    if (target === '/slow') await waiting;
-    else await reply.sleep(0);
+    if (target === '/slow') {
+      await waiting;
+    } else {
+      await reply.sleep(0);
+    }
     return { body: 'late' };
   });
   let release = (): void => {};
@@ -712,7 +729,9 @@ t.test('wrong arguments, and directives that are no more', async (t) => {
     ['http2_pool_size 120;', 'the pool size must be a multiple of 16'],
     ['http2_streams_index_size 3;', '"http2_streams_index_size" directive must be a power of two'],
   ];
-  for (const [lines, message] of cases) t.match(await configMessage(t, httpConf(lines)), message, lines);
+  for (const [lines, message] of cases) {
+    t.match(await configMessage(t, httpConf(lines)), message, lines);
+  }
   const s = await startServer(t, {
     conf: httpConf(`http2_max_requests 5; http2_push_preload on; server { listen 127.0.0.1:%%PORT_0%%; return 200; }`),
   });

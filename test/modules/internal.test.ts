@@ -15,7 +15,9 @@ t.test('internal locations are reached by internal redirects only', async (t) =>
   });
   t.equal((await httpGet(s, '/inside')).status, 404);
   t.equal((await httpGet(s, '/insider')).status, 404);
-  for (const path of ['/by-error', '/by-try', '/by-index/']) t.equal((await httpGet(s, path)).text, 'inside', path);
+  for (const path of ['/by-error', '/by-try', '/by-index/']) {
+    t.equal((await httpGet(s, path)).text, 'inside', path);
+  }
   t.equal((await httpGet(s, '/nested/x')).status, 404);
   t.equal((await httpGet(s, '/nested/open')).status, 404, 'inherited');
 });

@@ -33,7 +33,9 @@ t.test('connections are kept, no more than so many, for so many requests, for so
   });
   const get = async (path: string, count: number): Promise<string> => {
     const responses: Response[] = [];
-    while (responses.length < count) responses.push(await httpGet(s, path));
+    while (responses.length < count) {
+      responses.push(await httpGet(s, path));
+    }
     return texts(responses);
   };
   const seen = (): number => origin.connections();
@@ -81,9 +83,12 @@ t.test('a kept connection that ends while it waits is not an error', async (t) =
 
 t.test('$upstream_*: one entry for each attempt; headers, cookies and trailers of the last', async (t) => {
   const origin = await startOrigin(t, (request) => {
-    if (request.target === '/redirect') return { headers: { 'X-Accel-Redirect': '/second', 'X-Who': 'first' } };
-    if (request.target.startsWith('/trailers'))
+    if (request.target === '/redirect') {
+      return { headers: { 'X-Accel-Redirect': '/second', 'X-Who': 'first' } };
+    }
+    if (request.target.startsWith('/trailers')) {
       return 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 12\r\n\r\n';
+    }
     return { body: 'hello', headers: { 'X-Who': ['me', 'and me'], 'Set-Cookie': ['a=1; Path=/', 'session=abc; HttpOnly'] } };
   });
   const s = await startServer(t, {
@@ -172,7 +177,9 @@ t.test('messages', async (t) => {
   t.equal(await message('keepalive_requests x;'), '"keepalive_requests" directive invalid number in %%FILE%%:1');
   t.equal(await message('keepalive_timeout x;'), '"keepalive_timeout" directive invalid value in %%FILE%%:1');
   t.equal(await message('keepalive_time 1s; keepalive_time 1s;'), '"keepalive_time" directive is duplicate in %%FILE%%:1');
-  if (!againstNginx) t.equal(await message('keepalive 1; keepalive 2;'), '"keepalive" directive is duplicate in %%FILE%%:1');
+  if (!againstNginx) {
+    t.equal(await message('keepalive 1; keepalive 2;'), '"keepalive" directive is duplicate in %%FILE%%:1');
+  }
 });
 
 /** What a client gets who asks for what the backend has said, unasked, behind another response. */
@@ -220,7 +227,9 @@ t.test('bytes behind a response end the connection', async (t) => {
   // A connection that nobody uses ends when something comes on it.
   const idle = await startOrigin(t, async ({ connection, nth }, reply) => {
     await reply.write(`HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n${connection}/${nth}`);
-    if (nth === 2) await reply.write('x');
+    if (nth === 2) {
+      await reply.write('x');
+    }
     return undefined;
   });
   const kept = await startServer(t, {
@@ -254,7 +263,9 @@ t.test('bytes behind a response of memcached or FastCGI end the connection', asy
   memcached.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((done) => memcached.listen(0, '127.0.0.1', done));
   t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     memcached.close();
   });
   const record = (type: number, content: string): string =>

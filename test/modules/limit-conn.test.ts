@@ -18,7 +18,9 @@ const delayed = (server: Server): number => server.log().split('delaying request
 async function holders(server: Server, path: string, count: number): Promise<{ held: RawClient[]; refused: Record<number, number> }> {
   const before = delayed(server);
   const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(server)));
-  for (const client of clients) client.send(requestText('GET', path, { Connection: 'close' }));
+  for (const client of clients) {
+    client.send(requestText('GET', path, { Connection: 'close' }));
+  }
   const answered = () => clients.filter((client) => client.received !== '');
   await waitFor(() => answered().length + delayed(server) - before === count);
   const refused: Record<number, number> = {};
@@ -33,7 +35,9 @@ async function holders(server: Server, path: string, count: number): Promise<{ h
 
 /** Lets the requests go, and waits until a new one finds room. */
 async function release(server: Server, held: readonly RawClient[], path: string): Promise<void> {
-  for (const client of held) client.destroy();
+  for (const client of held) {
+    client.destroy();
+  }
   await waitFor(async () => (await httpGet(server, path)).status === 200);
 }
 
@@ -57,17 +61,25 @@ t.test('ten at once over four workers', { timeout: 300_000 }, async (t) => {
   );
   t.equal((await httpGet(s, '/quick')).status, 503, 'one zone, two limits');
   await release(s, held, '/quick');
-  for (let i = 0; i < 50; i++) t.equal((await httpGet(s, '/quick')).status, 200, 'one after the other');
+  for (let i = 0; i < 50; i++) {
+    t.equal((await httpGet(s, '/quick')).status, 200, 'one after the other');
+  }
 
   const second = await holders(s, '/three', 3);
   t.equal(second.held.length, 3);
-  if (againstNginx) return;
+  if (againstNginx) {
+    return;
+  }
   const workers = s.workers();
-  for (const pid of workers) process.kill(pid, 'SIGKILL');
+  for (const pid of workers) {
+    process.kill(pid, 'SIGKILL');
+  }
   await waitFor(() => s.workers().filter((pid) => !workers.includes(pid)).length === 4 && !workers.some(isAlive));
   const third = await holders(s, '/three', 10);
   t.equal(third.held.length, 3, 'killed workers keep no places');
-  for (const client of [...second.held, ...third.held]) client.destroy();
+  for (const client of [...second.held, ...third.held]) {
+    client.destroy();
+  }
 });
 
 t.test('statuses, levels and dry runs', async (t) => {
@@ -96,7 +108,9 @@ t.test('statuses, levels and dry runs', async (t) => {
   t.strictSame(two.refused, { 429: 1 });
   const empty = await holders(s, '/empty', 3);
   t.equal(empty.held.length, 3, 'an empty key is not counted');
-  for (const client of [...first.held, ...two.held, ...empty.held]) client.destroy();
+  for (const client of [...first.held, ...two.held, ...empty.held]) {
+    client.destroy();
+  }
   const passed = await waitFor(() => /^\/held PASSED$/m.test(s.read('limits.log')) && s.read('limits.log'));
   t.match(passed, /^\/none -$/m);
   t.match(passed, /^\/held REJECTED$/m);
@@ -119,7 +133,9 @@ t.test('a request that one zone refuses takes no place in another', async (t) =>
   const b = await holders(s, '/b', 1);
   t.equal((await httpGet(s, '/a')).status, 503);
   t.equal((await httpGet(s, '/free')).status, 200);
-  for (const client of b.held) client.destroy();
+  for (const client of b.held) {
+    client.destroy();
+  }
 });
 
 t.test('a full zone refuses new keys', async (t) => {
@@ -135,12 +151,16 @@ t.test('a full zone refuses new keys', async (t) => {
   const keys = Array.from({ length: 70 }, (_, i) => `${i}`.padStart(250, 'x'));
   await httpGet(s, '/first');
   const clients = await Promise.all(keys.map(() => RawClient.connect(s)));
-  for (const [i, client] of clients.entries()) client.send(requestText('GET', `/?key=${keys[i]}`));
+  for (const [i, client] of clients.entries()) {
+    client.send(requestText('GET', `/?key=${keys[i]}`));
+  }
   await waitFor(() => clients.filter((client) => client.received !== '').length + delayed(s) === keys.length);
   const refused = clients.filter((client) => client.received.includes(' 503 ')).length;
   t.ok(refused > 5 && refused < 40, `${refused} of 70 found no room`);
   t.match(s.log(), /\[crit\] .*ngx_slab_alloc\(\) failed: no memory in limit_conn_zone "one"/);
-  for (const client of clients) client.destroy();
+  for (const client of clients) {
+    client.destroy();
+  }
 });
 
 t.test('messages', async (t) => {

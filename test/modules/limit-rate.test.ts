@@ -34,5 +34,7 @@ t.test('wrong arguments', async (t) => {
     ['limit_rate_after 1x;', '"limit_rate_after" directive invalid value'],
     ['limit_rate;', 'invalid number of arguments in "limit_rate" directive'],
   ];
-  for (const [lines, message] of cases) t.equal(await configMessage(t, httpConf(lines)), `${message} in %%FILE%%:6`, lines);
+  for (const [lines, message] of cases) {
+    t.equal(await configMessage(t, httpConf(lines)), `${message} in %%FILE%%:6`, lines);
+  }
 });

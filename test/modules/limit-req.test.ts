@@ -9,7 +9,9 @@ import { httpConf, type Server, serverConf, startServer } from '../support/serve
 /** Sends requests for a path on so many connections at once; gives how many answers of each status came. */
 async function burst(server: Server, path: string, count: number): Promise<Record<number, number>> {
   const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(server)));
-  for (const client of clients) client.send(requestText('GET', path, { Connection: 'close' }));
+  for (const client of clients) {
+    client.send(requestText('GET', path, { Connection: 'close' }));
+  }
   const answers: Record<number, number> = {};
   for (const client of clients) {
     const { status } = await client.response();
@@ -57,7 +59,9 @@ t.test('statuses, levels and dry runs', async (t) => {
       limit_req_zone $server_name zone=d:1m rate=1r/m;`,
     ),
   });
-  for (const path of ['/none', '/plain', '/plain']) await httpGet(s, path);
+  for (const path of ['/none', '/plain', '/plain']) {
+    await httpGet(s, path);
+  }
   const later = Promise.all([1, 2, 3].map(() => httpGet(s, '/later')));
   const both = await Promise.all([httpGet(s, '/delay'), httpGet(s, '/delay')]);
   t.strictSame(
@@ -65,7 +69,9 @@ t.test('statuses, levels and dry runs', async (t) => {
     [200, 200],
   );
   await later;
-  for (let i = 0; i < 3; i++) t.equal((await httpGet(s, '/dry')).status, 200);
+  for (let i = 0; i < 3; i++) {
+    t.equal((await httpGet(s, '/dry')).status, 200);
+  }
   const lines = s.read('limits.log').trim().split('\n');
   const of = (path: string) =>
     lines
@@ -148,9 +154,13 @@ t.test('a full zone forgets the oldest', async (t) => {
   const ask = async (client: RawClient, key: string) => (await client.send(requestText('GET', `/?key=${key}`)).response()).status;
   const client = await RawClient.connect(s);
   t.equal(await ask(client, 'first'), 200);
-  for (let i = 0; i < 150; i++) await ask(client, `a${i}`);
+  for (let i = 0; i < 150; i++) {
+    await ask(client, `a${i}`);
+  }
   t.equal(await ask(client, 'first'), 503, 'there is room for them all');
-  for (let i = 0; i < 300; i++) t.equal(await ask(client, `b${i}`), 200);
+  for (let i = 0; i < 300; i++) {
+    t.equal(await ask(client, `b${i}`), 200);
+  }
   t.equal(await ask(client, 'first'), 200);
   client.destroy();
 });

@@ -62,7 +62,9 @@ t.test('debug: a request can be followed', async (t) => {
   };
   const follows = async (path: string, ...lines: readonly (string | RegExp)[]): Promise<void> => {
     const log = await ask(path);
-    for (const line of lines) t.match(log, line, path);
+    for (const line of lines) {
+      t.match(log, line, path);
+    }
   };
   await follows(
     '/there.html?a=b',
@@ -103,5 +105,7 @@ t.test('debug: a request can be followed', async (t) => {
     'http special response: 502',
   );
   await follows('/mirrored', 'http subrequest "/set?', /http (?:posted|run) request: "\/set\?"/);
-  if (!againstNginx) t.notMatch(s.log(), 'undefined');
+  if (!againstNginx) {
+    t.notMatch(s.log(), 'undefined');
+  }
 });

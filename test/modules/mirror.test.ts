@@ -69,6 +69,7 @@ t.test('messages', async (t) => {
     ['mirror off; mirror /a', '"mirror" directive is duplicate in %%FILE%%:11'],
     ['mirror /a; mirror off', '"mirror" directive is duplicate in %%FILE%%:11'],
     ['mirror_request_body maybe', 'invalid value "maybe" in "mirror_request_body" directive, it must be "on" or "off" in %%FILE%%:11'],
-  ] as const)
+  ] as const) {
     t.equal(await configMessage(t, serverConf(`${line};`)), expected, line);
+  }
 });

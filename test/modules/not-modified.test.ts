@@ -51,7 +51,9 @@ t.test('conditional requests', async (t) => {
   ];
   for (const [lines, ...wanted] of rows) {
     const found = [];
-    for (const path of ['/f', '/before', '/off', '/noetag']) found.push(await status(path, ...lines));
+    for (const path of ['/f', '/before', '/off', '/noetag']) {
+      found.push(await status(path, ...lines));
+    }
     t.strictSame(found, wanted, lines.join('; '));
   }
   t.equal(await status('/r', 'If-None-Match: *', `If-Modified-Since: ${same}`), 200, 'only what has a date or tag');

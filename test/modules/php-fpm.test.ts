@@ -155,7 +155,9 @@ t.test('php-fpm', { skip: program === undefined ? 'php-fpm is not installed' : f
     const s = await startServer(t, { conf: frame(`unix:${path}`), files: SCRIPTS });
     const waiting: Socket[] = [];
     t.teardown(() => {
-      for (const socket of waiting) socket.destroy();
+      for (const socket of waiting) {
+        socket.destroy();
+      }
     });
     // Connections that ask for nothing take up the two children and the queue, which on Linux has room for one more than told.
     const occupy = (): Promise<boolean> =>
@@ -166,7 +168,9 @@ t.test('php-fpm', { skip: program === undefined ? 'php-fpm is not installed' : f
     await waitFor(occupy, { what: () => 'the queue to be full' });
     t.equal((await httpGet(s, '/echo.php')).status, 502);
     await s.logged(`connect() to unix:${path} failed (11: Resource temporarily unavailable) while connecting to upstream`);
-    for (const socket of waiting.splice(0)) socket.destroy();
+    for (const socket of waiting.splice(0)) {
+      socket.destroy();
+    }
     await waitFor(async () => (await httpGet(s, '/echo.php')).status === 200, { what: () => 'the pool to answer again' });
     await pool.stop();
     t.equal((await httpGet(s, '/echo.php')).status, 502);

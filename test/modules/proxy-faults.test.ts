@@ -94,7 +94,9 @@ t.test('garbage, broken chunks and too many headers', async (t) => {
 
 t.test('a kept connection that the backend closes as the next request leaves', async (t) => {
   const origin = await startOrigin(t, ({ target, nth }, reply) => {
-    if (nth === 1) return { body: target };
+    if (nth === 1) {
+      return { body: target };
+    }
     return reply.end();
   });
   const s = await startServer(t, {

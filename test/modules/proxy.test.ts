@@ -187,7 +187,9 @@ t.test('a backend that switches protocols: bytes go both ways, whatever carries 
     const onHead = (bytes: Buffer): void => {
       head += bytes.toString('latin1');
       const end = head.indexOf('\r\n\r\n');
-      if (end < 0) return;
+      if (end < 0) {
+        return;
+      }
       socket.off('data', onHead).write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nfirst ');
       socket.write(head.slice(end + 4), 'latin1');
       socket.pipe(socket);

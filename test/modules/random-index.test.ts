@@ -25,7 +25,9 @@ t.test('random_index', async (t) => {
   symlinkSync('a', `${s.dir}/html/many/link`);
   symlinkSync('nowhere', `${s.dir}/html/many/broken`);
   const seen = new Set<string>();
-  for (let i = 0; i < 200 && seen.size < 2; i++) seen.add((await httpGet(s, '/many/')).text);
+  for (let i = 0; i < 200 && seen.size < 2; i++) {
+    seen.add((await httpGet(s, '/many/')).text);
+  }
   t.strictSame([...seen].sort(), ['a', 'b'], 'all files, and nothing else, in the course of time');
   t.equal((await httpGet(s, '/one/')).text, 'the only one');
   t.equal((await httpGet(s, '/alias/')).text, 'the only one');

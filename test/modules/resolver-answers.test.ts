@@ -131,7 +131,9 @@ t.test('an answer that does not fit is asked for over TCP, and may come byte by 
       const question = query.toString('latin1', 14);
       const answer = `${query.toString('latin1', 2, 4)}\x81\x80${u16(1)}${u16(200)}\0\0\0\0${question}${a(SAME).repeat(200)}`;
       for (const byte of Buffer.from(`${u16(answer.length)}${answer}`, 'latin1')) {
-        if (socket.destroyed) return;
+        if (socket.destroyed) {
+          return;
+        }
         await new Promise<void>((done) => socket.write(Buffer.from([byte]), () => done()));
       }
     });

@@ -39,7 +39,9 @@ t.test('flags', async (t) => {
   ] as const) {
     const response = await httpGet(s, path);
     t.equal(response.status, status, path);
-    if (text !== undefined) t.equal(response.text, text, path);
+    if (text !== undefined) {
+      t.equal(response.text, text, path);
+    }
   }
   const here = `http://localhost:${s.port(0)}`;
   for (const [path, status, location] of [

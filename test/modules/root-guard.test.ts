@@ -65,8 +65,11 @@ t.test('what clients send leads to no file beside the root', async (t) => {
   const get = (i: number, path: string) => httpGet(s, path, { Host: `s${i}` });
   for (const [i, [conf, path]] of attacks.entries()) {
     const { status, text } = await get(i, path);
-    if (againstNginx) t.match(text, /BESIDE|Index of/, `${conf} ${path}`);
-    else t.match(text.includes('BESIDE') ? text : status, /^40[34]$/, `${conf} ${path}`);
+    if (againstNginx) {
+      t.match(text, /BESIDE|Index of/, `${conf} ${path}`);
+    } else {
+      t.match(text.includes('BESIDE') ? text : status, /^40[34]$/, `${conf} ${path}`);
+    }
   }
   for (const [i, [conf, path, shown]] of meant.entries()) {
     t.equal((await get(attacks.length + i, path)).text, shown, `${conf} ${path}`);
@@ -111,7 +114,9 @@ t.test('nor does it to a file to write, or one of users', { skip: againstNginx }
   t.equal(await ask('GET', '/log?f=../made.txt'), 200);
   await s.logged('"/../made.txt" leads out of the root');
   await s.logged(/made.txt" leads out of ".*while logging request/);
-  for (const made of ['made.txt', 'made']) t.notOk(existsSync(`${s.dir}/${made}`), made);
+  for (const made of ['made.txt', 'made']) {
+    t.notOk(existsSync(`${s.dir}/${made}`), made);
+  }
   t.ok(existsSync(`${s.dir}/html/kept.txt`));
   t.equal(s.read('beside.txt'), 'BESIDE');
   const credentials = `Authorization: Basic ${btoa('u:p')}\r\n`;

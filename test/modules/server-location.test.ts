@@ -48,7 +48,9 @@ t.test('precedence', async (t) => {
     ['/%61', '/a'],
     ['/x/../a/exact', '= /a/exact'],
   ];
-  for (const [path, location] of rows) t.equal((await httpGet(s, path)).text, location, path);
+  for (const [path, location] of rows) {
+    t.equal((await httpGet(s, path)).text, location, path);
+  }
 });
 
 t.test('nested locations', async (t) => {
@@ -84,7 +86,9 @@ t.test('nested locations', async (t) => {
     ['/e/x.txt', 'txt in /e/'],
     ['/e/x.html', 'html'],
   ];
-  for (const [path, location] of rows) t.equal((await httpGet(s, path)).text, location, path);
+  for (const [path, location] of rows) {
+    t.equal((await httpGet(s, path)).text, location, path);
+  }
 });
 
 t.test('locations inherit from their server and parent', async (t) => {
@@ -161,7 +165,9 @@ t.test('normalised paths', async (t) => {
       [s.port(0), uri],
       [s.port(1), unmerged],
     ] as const) {
-      if (port === s.port(1) && path.startsWith('/index')) continue;
+      if (port === s.port(1) && path.startsWith('/index')) {
+        continue;
+      }
       const response = await http(port, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
       t.equal(response.status === 200 ? response.text : response.status, wanted, port === s.port(0) ? path : `${path}, slashes kept`);
     }
@@ -212,7 +218,9 @@ t.test('listen ... quic', async (t) => {
     await configMessage(t, httpConf('server { listen 127.0.0.1:19444 quic; }')),
     'no "ssl_certificate" is defined for the "listen ... quic" directive in %%FILE%%:6',
   );
-  if (againstNginx) return;
+  if (againstNginx) {
+    return;
+  }
   const s = await startServer(t, {
     conf: httpConf(`
       server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% quic; ${pair} return 200 ok; }`),

@@ -50,7 +50,9 @@ t.test('selection by name', async (t) => {
     ['never.users.org', 'regex never|~^(?<user>.+)\\.users\\.org$'],
     ['upper.EXAMPLE.net', 'upper|upper.example.net'],
   ];
-  for (const [host, text] of rows) t.equal((await httpGet(s, '/', { Host: host })).text, text, host);
+  for (const [host, text] of rows) {
+    t.equal((await httpGet(s, '/', { Host: host })).text, text, host);
+  }
   t.equal((await http(s, 'GET / HTTP/1.0\r\n\r\n')).text, 'empty|', 'no Host');
   t.equal(
     (await http(s, 'GET http://first/ HTTP/1.1\r\nHost: dot.net\r\n\r\n')).text,

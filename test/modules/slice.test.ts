@@ -10,7 +10,9 @@ const body = Buffer.from(Array.from({ length: 100_003 }, (_, i) => 97 + ((i * 7 
 function ranged({ header }: OriginRequest, etag = '"v1"'): { status: number; headers: Record<string, string>; body: Buffer } {
   const found = /^bytes=(\d+)-(\d+)$/.exec(header('range') ?? '');
   const headers: Record<string, string> = { ETag: etag, 'Accept-Ranges': 'bytes', 'Content-Type': 'text/plain' };
-  if (found === null) return { status: 200, headers, body };
+  if (found === null) {
+    return { status: 200, headers, body };
+  }
   const start = Number(found[1]);
   const end = Math.min(Number(found[2]) + 1, body.length);
   return {

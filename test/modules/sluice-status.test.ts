@@ -9,21 +9,33 @@ function parseMetrics(text: string): Map<string, number> {
   const values = new Map<string, number>();
   const types = new Map<string, string>();
   let help: string | undefined;
-  if (!text.endsWith('\n')) throw new Error('the last line does not end');
+  if (!text.endsWith('\n')) {
+    throw new Error('the last line does not end');
+  }
   for (const line of text.slice(0, -1).split('\n')) {
     const comment = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/.exec(line);
     if (comment !== null) {
       const [, kind, name, rest] = comment as unknown as [string, string, string, string];
-      if (kind === 'HELP') help = name;
-      else if (name !== help || types.has(name) || !['counter', 'gauge'].includes(rest)) throw new Error(`out of place: ${line}`);
-      else types.set(name, rest);
-      if (kind === 'TYPE' && (rest === 'counter') !== name.endsWith('_total')) throw new Error(`a counter's name ends in _total: ${line}`);
+      if (kind === 'HELP') {
+        help = name;
+      } else if (name !== help || types.has(name) || !['counter', 'gauge'].includes(rest)) {
+        throw new Error(`out of place: ${line}`);
+      } else {
+        types.set(name, rest);
+      }
+      if (kind === 'TYPE' && (rest === 'counter') !== name.endsWith('_total')) {
+        throw new Error(`a counter's name ends in _total: ${line}`);
+      }
       continue;
     }
     const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (\d+)$/.exec(line);
-    if (sample === null) throw new Error(`not a sample: ${line}`);
+    if (sample === null) {
+      throw new Error(`not a sample: ${line}`);
+    }
     const key = `${sample[1]}${sample[2] ?? ''}`;
-    if (sample[1] !== help || !types.has(sample[1]!) || values.has(key)) throw new Error(`out of place: ${line}`);
+    if (sample[1] !== help || !types.has(sample[1]!) || values.has(key)) {
+      throw new Error(`out of place: ${line}`);
+    }
     values.set(key, Number(sample[3]));
   }
   return values;
@@ -40,7 +52,9 @@ t.test('sluice_status', { skip: againstNginx && 'ours' }, async (t) => {
       limit_conn_zone $arg_key "zone=a \\"b\\" \\\\c:32k";`,
     )}`,
   });
-  for (const path of ['/limited?key=a', '/limited?key=a', '/limited?key=b', '/missing', '/moved']) await httpGet(s, path);
+  for (const path of ['/limited?key=a', '/limited?key=a', '/limited?key=b', '/missing', '/moved']) {
+    await httpGet(s, path);
+  }
   const page = await httpGet(s, '/status');
   t.strictSame([page.status, page.header('Content-Type'), page.header('Cache-Control')], [200, 'application/json', 'no-store']);
   const report = JSON.parse(page.text);
@@ -68,7 +82,9 @@ t.test('sluice_status', { skip: againstNginx && 'ours' }, async (t) => {
   t.equal(values.get('sluice_zone_rejections_total{zone="one",kind="limit_req"}'), 1);
   t.equal(values.get('sluice_zone_size_bytes{zone="a \\"b\\" \\\\c",kind="limit_conn"}'), 32768);
   const promtool = spawnSync('promtool', ['check', 'metrics'], { input: metrics.text, encoding: 'utf8' });
-  if (promtool.error === undefined) t.strictSame([promtool.status, promtool.stderr], [0, '']);
+  if (promtool.error === undefined) {
+    t.strictSame([promtool.status, promtool.stderr], [0, '']);
+  }
 
   const scraper = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1';
   t.match((await httpGet(s, '/status', { Accept: scraper })).header('Content-Type'), /^text\/plain/);

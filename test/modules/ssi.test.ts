@@ -121,7 +121,9 @@ t.test('ssi', async (t) => {
     'the error page of an included request is shown',
   );
   const echo = await httpGet(s, '/echo.html');
-  for (const name of ['Last-Modified', 'ETag', 'Accept-Ranges', 'Content-Length']) t.equal(echo.header(name), undefined, name);
+  for (const name of ['Last-Modified', 'ETag', 'Accept-Ranges', 'Content-Length']) {
+    t.equal(echo.header(name), undefined, name);
+  }
   const kept = await httpGet(s, '/kept');
   t.match([kept.header('Last-Modified'), kept.header('ETag')], [/GMT/, /^W\//], 'ssi_last_modified');
   t.equal((await httpGet(s, '/silent')).text, '<!-- # --><!-#<<!--x1234567' + '8' + '9');

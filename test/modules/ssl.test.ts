@@ -37,7 +37,9 @@ interface Way extends ConnectionOptions {
 
 function dial(server: Server, { port = 0, proxied = false, host: _, ...tls }: Way = {}): TLSSocket {
   const to = { host: '127.0.0.1', port: server.port(port) };
-  if (!proxied) return connect({ ...to, rejectUnauthorized: false, ...tls });
+  if (!proxied) {
+    return connect({ ...to, rejectUnauthorized: false, ...tls });
+  }
   const socket = connectTcp(to);
   socket.write('PROXY TCP4 192.0.2.1 127.0.0.1 1 2\r\n');
   return connect({ socket, rejectUnauthorized: false, ...tls });
@@ -146,8 +148,9 @@ t.test('certificates of clients', async (t) => {
   t.match(body(await get(server, '/', { servername: 'no-ca', ...client('other') })), /^FAILED:self-signed certificate CN=other/);
   t.match((await get(server, '/', { servername: 'crl', ...client('client') })).text, /The SSL certificate error/);
   await server.logged('client SSL certificate verify error: (23:certificate revoked)');
-  for (const host of ['on', 'ON', 'on.'])
+  for (const host of ['on', 'ON', 'on.']) {
     t.match(body(await get(server, '/', { servername: 'On.', host, ...client('client') })), /^SUCCESS/, `a dot in the hello, ${host}`);
+  }
   t.match((await get(server, '/', { servername: 'on', host: 'optional', ...client('client') })).text, /^HTTP\/1\.1 421 /);
   await server.logged('client attempted to request the server name different from the one that was negotiated');
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -183,9 +186,13 @@ t.test('sessions go on in other workers and after a reload', async (t) => {
       const first = await get(server, '/', { port, maxVersion });
       t.equal(body(first), '.');
       const reused: string[] = [];
-      for (let i = 0; i < 6; i++) reused.push(body(await get(server, '/', { port, maxVersion, session: first.session })));
+      for (let i = 0; i < 6; i++) {
+        reused.push(body(await get(server, '/', { port, maxVersion, session: first.session })));
+      }
       t.strictSame([...new Set(reused)], [expected], `${maxVersion} on port ${port}`);
-      if (expected !== 'r') continue;
+      if (expected !== 'r') {
+        continue;
+      }
       await server.reload();
       t.equal(body(await get(server, '/', { port, maxVersion, session: first.session })), 'r', 'after a reload');
     }
@@ -261,8 +268,9 @@ t.test('a client that sends no more, and one that comes over a UNIX-domain socke
 
 t.test('an interim response, and the tunnel behind it', async (t) => {
   const origin = await startOrigin(t, ({ target }, { socket }) => {
-    if (target === '/hints') socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-    else {
+    if (target === '/hints') {
+      socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    } else {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\nfirst ');
       socket.once('data', (data: Buffer) => socket.end(`then ${data}`));
     }
@@ -444,7 +452,9 @@ t.test('workers have what the master has read, until a reload', async (t) => {
   process.kill(worker!, 'SIGKILL');
   await server.logged(`worker process ${worker} exited on signal 9`);
   t.equal((await get(server, '/')).certificate, 'localhost', 'also one that takes the place of another');
-  for (const name of ['a.crt', 'a.key']) utimesSync(`${server.dir}/${name}`, new Date(), new Date(Date.now() + 5000));
+  for (const name of ['a.crt', 'a.key']) {
+    utimesSync(`${server.dir}/${name}`, new Date(), new Date(Date.now() + 5000));
+  }
   await server.reload();
   t.equal((await get(server, '/')).certificate, 'example.org');
   const { stdout } = await testConfig(t, text, files, ['-T']);

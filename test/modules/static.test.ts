@@ -213,7 +213,9 @@ t.test('disable_symlinks', async (t) => {
     files: { 'html/on/real': 'x', 'html/owner/real': 'x', 'other/f': 'outside', 'html/from/real': 'x' },
   });
   symlinkSync(`${s.dir}/other`, `${s.dir}/html/link`);
-  for (const where of ['on', 'owner', 'from']) symlinkSync(`${s.dir}/other`, `${s.dir}/html/${where}/link`);
+  for (const where of ['on', 'owner', 'from']) {
+    symlinkSync(`${s.dir}/other`, `${s.dir}/html/${where}/link`);
+  }
   t.equal((await httpGet(s, '/link/f')).text, 'outside');
   t.equal((await httpGet(s, '/on/real')).status, 200);
   t.equal((await httpGet(s, '/on/link/f')).status, 404);
@@ -253,7 +255,9 @@ t.test('large files at a limited rate, with trailers, over and over', async (t) 
   });
   const paths = ['/f', '/rate/f', '/small/f', '/trailer/f', '/f', '/rate/f'];
   const bodies = await Promise.all(paths.map(async (path) => (await httpGet(s, path)).body));
-  for (const [i, path] of paths.entries()) t.ok(bodies[i]!.equals(content), path);
+  for (const [i, path] of paths.entries()) {
+    t.ok(bodies[i]!.equals(content), path);
+  }
 });
 
 t.test('readers of a large file that stand still for a while keep nobody waiting, and get all of it', async (t) => {
@@ -263,13 +267,21 @@ t.test('readers of a large file that stand still for a while keep nobody waiting
     files: { 'html/f': content, 'html/small': 'small' },
   });
   const readers = await Promise.all(Array.from({ length: 20 }, (_, i) => RawClient.connect(s.port(i % 2), i % 2 === 0 ? {} : { tls: {} })));
-  for (const reader of readers) reader.pause().send(requestText('GET', '/f'));
+  for (const reader of readers) {
+    reader.pause().send(requestText('GET', '/f'));
+  }
   t.equal((await httpGet(s, '/small')).text, 'small');
   // Some leave while the server waits for them.
-  for (const reader of readers.splice(0, 4)) reader.destroy();
+  for (const reader of readers.splice(0, 4)) {
+    reader.destroy();
+  }
   t.equal((await httpGet(s, '/small')).text, 'small');
-  for (const reader of readers) t.ok((await reader.resume().response()).body.equals(content));
-  for (const reader of readers) reader.destroy();
+  for (const reader of readers) {
+    t.ok((await reader.resume().response()).body.equals(content));
+  }
+  for (const reader of readers) {
+    reader.destroy();
+  }
 });
 
 t.test('what is no file', async (t) => {

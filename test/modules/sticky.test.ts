@@ -35,7 +35,9 @@ const body = ({ text }: Response): string => text;
 
 async function bodies(s: Server, count: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   let all = '';
-  for (let i = 0; i < count; i++) all += body(await httpGet(s, path, headers));
+  for (let i = 0; i < count; i++) {
+    all += body(await httpGet(s, path, headers));
+  }
   return all;
 }
 
@@ -274,7 +276,9 @@ t.test('learn: at the header', async (t) => {
       await origin.received(before + 1);
       t.pass('the session is known while the response is under way');
       second.destroy();
-    } else t.equal(body(await httpGet(s, `/${name}/?s=x`)), expected, 'the session is not known before the end');
+    } else {
+      t.equal(body(await httpGet(s, `/${name}/?s=x`)), expected, 'the session is not known before the end');
+    }
     client.destroy();
   }
 });

@@ -65,7 +65,9 @@ for (const workers of [1, 4]) {
     const busy = await status(s);
     t.equal(busy.active, busy.reading + busy.writing + busy.waiting);
     reading.destroy();
-    for (const client of idle) client.destroy();
+    for (const client of idle) {
+      client.destroy();
+    }
     await waitFor(async () => (await status(s)).active === 1);
 
     const before = await status(s);
@@ -80,20 +82,28 @@ for (const workers of [1, 4]) {
     await waitFor(() => s.workers().length === workers);
     t.match(await status(s), { accepts: after.accepts + 1, requests: after.requests + 1, active: 1 }, 'a reload keeps the numbers');
 
-    if (againstNginx) return;
+    if (againstNginx) {
+      return;
+    }
     const held = await Promise.all(Array.from({ length: 6 }, () => RawClient.connect(s)));
-    for (const client of held) await client.send(requestText('GET', '/')).response();
+    for (const client of held) {
+      await client.send(requestText('GET', '/')).response();
+    }
     const full = await status(s);
     t.equal(full.active, 7);
     const old = s.workers();
-    for (const pid of old) process.kill(pid, 'SIGKILL');
+    for (const pid of old) {
+      process.kill(pid, 'SIGKILL');
+    }
     await waitFor(() => !old.some(isAlive) && s.workers().length === workers);
     t.match(
       await status(s),
       { accepts: full.accepts + 1, requests: full.requests + 1, active: 1, waiting: 0 },
       'killed workers leave their totals',
     );
-    for (const client of held) client.destroy();
+    for (const client of held) {
+      client.destroy();
+    }
   });
 }
 
@@ -108,8 +118,12 @@ t.test('the variables are exact with several workers', async (t) => {
   }
   t.strictSame([...seen], ['1 0 1 0'], 'one request after the other');
   const idle = await Promise.all(Array.from({ length: 6 }, () => RawClient.connect(s)));
-  for (const client of idle) await client.send(requestText('GET', '/')).response();
+  for (const client of idle) {
+    await client.send(requestText('GET', '/')).response();
+  }
   // An answer may be read before its connection waits for the next request.
   await waitFor(async () => (await httpGet(s, '/')).text === '7 0 1 6', { what: 'six that wait' });
-  for (const client of idle) client.destroy();
+  for (const client of idle) {
+    client.destroy();
+  }
 });

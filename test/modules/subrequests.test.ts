@@ -21,7 +21,9 @@ for (const path of ['/self.html', '/waits.html', '/e/missing']) {
     client.send(get(path, 'Connection: close\r\n'));
     await client.until('\r\n\r\n');
     // Others are answered while the pages include each other.
-    for (let i = 0; i < 5; i++) t.equal((await httpGet(s, '/part.html')).text, '-');
+    for (let i = 0; i < 5; i++) {
+      t.equal((await httpGet(s, '/part.html')).text, '-');
+    }
     const response = await client.response();
     const shown = response.text.match(/\./g)!.length;
     t.ok(response.complete, 'the response is whole');

@@ -68,7 +68,9 @@ t.test('service: SRV records say where servers listen, which come first, and how
   dns.answer({ ...hosts, '_http._tcp.a.test': srv(`1 1 ${one} three.test`, `1 3 ${other} two.test`) });
   await until(s, [`127.0.0.2:${other}`, `127.0.0.3:${one}`], '/port');
   let of = '';
-  for (let i = 0; i < 8; i++) of += (await httpGet(s, '/')).text.slice(-1);
+  for (let i = 0; i < 8; i++) {
+    of += (await httpGet(s, '/')).text.slice(-1);
+  }
   t.equal(of.replaceAll('3', '').length, 6, 'three of four to the heavier one');
   dns.answer({ ...hosts, '_http._tcp.a.test': srv(`2 1 ${one} three.test`, `1 1 ${other} two.test`) });
   await until(s, ['127.0.0.2']);
@@ -94,7 +96,9 @@ t.test('service: a name with dots is taken as it is; sessions find servers that 
   await until(s, backends, '/port');
   for (const backend of backends) {
     const Cookie = `srv=${createHash('md5').update(backend).digest('hex')}`;
-    for (let i = 0; i < 4; i++) t.equal((await httpGet(s, '/port', { Cookie })).text, backend);
+    for (let i = 0; i < 4; i++) {
+      t.equal((await httpGet(s, '/port', { Cookie })).text, backend);
+    }
   }
 });
 
@@ -108,7 +112,9 @@ t.test('wrong arguments', async (t) => {
     ['server 127.0.0.1 backup;', 'no servers in upstream "u" in %%FILE%%:6'],
     ['zone z 64k; server a.test resolve;', 'no resolver defined to resolve names at run time in upstream "u" in %%FILE%%:6'],
   ];
-  for (const [lines, message] of cases) t.equal(await configMessage(t, httpConf(`upstream u { ${lines} }`)), message, lines);
+  for (const [lines, message] of cases) {
+    t.equal(await configMessage(t, httpConf(`upstream u { ${lines} }`)), message, lines);
+  }
   t.equal(await configMessage(t, httpConf('upstream u {\nzone z 64k;\n}')), 'no servers are inside upstream in %%FILE%%:8');
   const [, resolved] = cases[4]!;
   t.equal(

@@ -20,7 +20,9 @@ async function startEcho(t: { teardown(end: () => void): void }): Promise<{ read
   await once(server, 'listening');
   server.on('connection', (socket) => socket.on('message', (data: Buffer, binary: boolean) => socket.send(data, { binary })));
   t.teardown(() => {
-    for (const socket of server.clients) socket.terminate();
+    for (const socket of server.clients) {
+      socket.terminate();
+    }
     server.close();
   });
   return { port: (server.address() as { port: number }).port, server };
@@ -35,7 +37,9 @@ const roomyConf = (shutdownTimeout: string, locations: string): string =>
 
 async function openMany(s: Server): Promise<WebSocket[]> {
   const sockets: WebSocket[] = [];
-  while (sockets.length < MANY) sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => open(s)))));
+  while (sockets.length < MANY) {
+    sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => open(s)))));
+  }
   return sockets;
 }
 
@@ -73,14 +77,18 @@ t.test('a thousand idle WebSockets survive a reload', async (t) => {
   const s = await startServer(t, { conf: conf('1h', 'old') });
   const sockets = await openMany(s);
   let closed = 0;
-  for (const socket of sockets) socket.on('close', () => closed++);
+  for (const socket of sockets) {
+    socket.on('close', () => closed++);
+  }
   await s.reload(conf('1h', 'new'));
   t.equal((await httpGet(s, '/text')).text, 'new');
   t.strictSame([closed, server.clients.size], [0, MANY]);
   const answers = await Promise.all(sockets.map(async (socket, i) => (await echoed(socket, `n${i}`)).toString()));
   t.ok(answers.every((answer, i) => answer === `n${i}`));
   t.equal(s.workers().length, 2, 'the old worker serves on');
-  for (const socket of sockets) socket.terminate();
+  for (const socket of sockets) {
+    socket.terminate();
+  }
   await waitFor(() => s.workers().length === 1, { what: 'the end of the old worker' });
 });
 

@@ -37,12 +37,16 @@ t.test('120 damaged files: none is served as it is', { timeout: 300_000 }, async
   const origin = await startOrigin(t, sizedAnswer);
   const s = await startCache(t, origin, { location: 'proxy_cache_lock on;' });
   const paths = Array.from({ length: 120 }, (_, i) => `/d/${i}`);
-  for (const path of paths) await httpGet(s, path);
+  for (const path of paths) {
+    await httpGet(s, path);
+  }
   files(s).forEach((file, i) => {
     const bytes = readFileSync(file);
     const kind = i % 4;
     const at = kind === 0 ? (i * 37) % Math.min(bytes.length, 150) : bytes.length - 1 - ((i * 37) % 500);
-    if (kind < 2) bytes[at]! ^= 1 << (i % 8);
+    if (kind < 2) {
+      bytes[at]! ^= 1 << (i % 8);
+    }
     writeFileSync(file, kind === 2 ? bytes.subarray(0, at) : kind === 3 ? '' : bytes);
   });
   for (const path of paths) {
@@ -50,7 +54,9 @@ t.test('120 damaged files: none is served as it is', { timeout: 300_000 }, async
     if (first !== undefined && isWhole(first)) {
       t.equal(first.header('x-status'), 'MISS', path);
       t.ok(first.text === sizedBody(path), path);
-    } else t.ok(sizedBody(path).length > 1024 * 1024, `${path}: a large body may break off where it is damaged`);
+    } else {
+      t.ok(sizedBody(path).length > 1024 * 1024, `${path}: a large body may break off where it is damaged`);
+    }
     t.ok((await httpGet(s, path)).text === sizedBody(path), path);
     t.equal(await status(s, path), 'HIT', path);
   }
@@ -71,7 +77,9 @@ t.test('kill -9 of a worker, of the manager, of everything, under load', { timeo
       // Each key is asked for by several clients, and again later.
       const path = `/k/${Math.floor(asked++ / 3) % KEYS}`;
       const response = await httpGet(first, path).catch(() => undefined);
-      if (response?.status === 200 && isWhole(response) && response.text !== sizedBody(path)) wrong++;
+      if (response?.status === 200 && isWhole(response) && response.text !== sizedBody(path)) {
+        wrong++;
+      }
     }
   });
   const third = KEYS;
@@ -84,7 +92,9 @@ t.test('kill -9 of a worker, of the manager, of everything, under load', { timeo
     timeout: 200_000,
   });
   const all = [first.pid, ...first.workers()];
-  for (const pid of all) process.kill(pid, 'SIGKILL');
+  for (const pid of all) {
+    process.kill(pid, 'SIGKILL');
+  }
   stopping = true;
   await Promise.all(clients);
   t.equal(wrong, 0);
@@ -98,8 +108,12 @@ t.test('kill -9 of a worker, of the manager, of everything, under load', { timeo
   let hits = 0;
   for (let i = 0; i < KEYS; i++) {
     const response = await httpGet(second, `/k/${i}`);
-    if (response.header('x-status') === 'HIT') hits++;
-    if (response.text !== sizedBody(`/k/${i}`)) wrong++;
+    if (response.header('x-status') === 'HIT') {
+      hits++;
+    }
+    if (response.text !== sizedBody(`/k/${i}`)) {
+      wrong++;
+    }
   }
   t.equal(wrong, 0);
   t.ok(hits > KEYS / 5, `${hits} hits of ${KEYS}`);
@@ -110,8 +124,12 @@ t.test('kill -9 of all processes but the master: contents survive', { timeout: 3
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, { workers: 2, alerts: /exited on signal 9|zone/ });
   const paths = Array.from({ length: 30 }, (_, i) => `/k/${i}`);
-  for (const path of paths) await httpGet(s, path);
-  for (const pid of [...pidsOf(s, 'worker'), ...pidsOf(s, 'cache')]) process.kill(pid, 'SIGKILL');
+  for (const path of paths) {
+    await httpGet(s, path);
+  }
+  for (const pid of [...pidsOf(s, 'worker'), ...pidsOf(s, 'cache')]) {
+    process.kill(pid, 'SIGKILL');
+  }
   await waitFor(() => pidsOf(s, 'worker process').filter(isAlive).length === 2);
   const before = origin.requests.length;
   for (const path of paths) {

@@ -12,7 +12,9 @@ function smallDisk(t: Test): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=777', 'tmpfs', folder], { stdio: 'ignore' });
-  if (status !== 0) return undefined;
+  if (status !== 0) {
+    return undefined;
+  }
   t.teardown(() => execFileSync('umount', ['-l', folder]));
   return folder;
 }
@@ -27,7 +29,9 @@ async function failures(s: Target, count: number, body: (target: string) => stri
     while (next < count) {
       const path = `/f/${next++}`;
       const response = await httpGet(s, path).catch(() => undefined);
-      if (response?.status !== 200 || response.text !== body(path)) failed++;
+      if (response?.status !== 200 || response.text !== body(path)) {
+        failed++;
+      }
     }
   };
   await Promise.all(Array.from({ length: 8 }, client));
@@ -46,7 +50,9 @@ t.test('a full disk: responses are served and not stored', { timeout: 300_000 },
     t.equal(await failures(s, 150, large), 0, path);
     t.match(s.log(), /\[crit\] .* (write|open)\(\) ".*" failed \(28: No space left on device\)/);
     // There is room again.
-    for (const name of readdirSync(join(folder, 'cache'))) rmSync(join(folder, 'cache', name), { recursive: true });
+    for (const name of readdirSync(join(folder, 'cache'))) {
+      rmSync(join(folder, 'cache', name), { recursive: true });
+    }
     t.equal(await status(s, '/after'), 'MISS');
     t.equal(await status(s, '/after'), 'HIT');
     t.strictSame(
@@ -79,7 +85,9 @@ t.test('a folder that goes away, or takes no writes, while the server runs', { t
   rmSync(join(folder, 'temp'), { recursive: true });
   t.equal(await status(s, '/a'), 'MISS', 'what is in memory is not served any more');
   t.equal(await status(s, '/a'), 'HIT', 'both folders are made again');
-  if (process.getuid?.() !== 0) return;
+  if (process.getuid?.() !== 0) {
+    return;
+  }
   // Workers are nobody.
   execFileSync('chown', ['-R', 'root', join(folder, 'cache')]);
   execFileSync('chmod', ['-R', 'a+rX,go-w', join(folder, 'cache')]);

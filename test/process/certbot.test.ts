@@ -42,7 +42,9 @@ async function startAuthority(t: Test, server: Server, dns: number): Promise<str
   });
   t.teardown(() => child.kill());
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('latin1').on('data', (text: string) => (said += text));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('latin1').on('data', (text: string) => (said += text));
+  }
   await waitFor(() => said.includes('ACME directory available'), { what: () => `pebble\n${said}` });
   return `https://127.0.0.1:${directory.port}/dir`;
 }

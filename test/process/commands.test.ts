@@ -6,7 +6,9 @@ import { runCli } from '../support/run-cli.js';
 import { httpConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
-if (againstNginx) t.bailout('nginx has no such commands');
+if (againstNginx) {
+  t.bailout('nginx has no such commands');
+}
 
 t.test('sluice status says what runs', async (t) => {
   const server = await startServer(t, {
@@ -26,8 +28,9 @@ t.test('sluice status says what runs', async (t) => {
   });
   const date = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC';
   t.match(said, new RegExp(`^sluice runs as process ${server.pid} since ${date} \\(pid file ${server.dir}/server\\.pid\\)\n`));
-  for (const pid of server.workers())
+  for (const pid of server.workers()) {
     t.match(said, new RegExp(`^  ${pid}  worker process since ${date}(: \\d connections?, \\d requests?)?$`, 'm'));
+  }
   t.match(said, /^1 connection: 0 reading, 0 writing, 1 waiting; 1 request in all\n$/m);
   const json = JSON.parse((await status('--json')).stdout);
   t.match(json, { running: true, pid: server.pid, connections: { active: 1, waiting: 1 }, requests: 1 });
@@ -69,7 +72,9 @@ t.test('words of other servers are answered with the right command', async (t) =
 t.test('help, and commands without what they need', async (t) => {
   const help = await runCli(['help']);
   t.equal(help.code, 0);
-  for (const name of ['serve', 'proxy', 'run', 'status', 'cache', 'migrate']) t.match(help.stdout, `  sluice ${name}`);
+  for (const name of ['serve', 'proxy', 'run', 'status', 'cache', 'migrate']) {
+    t.match(help.stdout, `  sluice ${name}`);
+  }
   t.match((await runCli(['help', 'migrate'])).stdout, '--json');
   t.match(await runCli(['migrate']), { code: 2, stdout: '', stderr: /^sluice: migrate: the file is missing: [^\n]*\n$/ });
   t.match(await runCli(['cache']), { code: 2, stdout: '', stderr: /^sluice: cache: the action is missing: [^\n]*\n$/ });

@@ -20,7 +20,9 @@ t.test('clients beyond the limit of descriptors', async (t) => {
   ] as const) {
     const clients: RawClient[] = [];
     t.teardown(() => clients.forEach((client) => void client.destroy()));
-    for (let i = 0; i < CLIENTS; i++) clients.push((await RawClient.connect(target)).send(first + requestText('GET', '/'), 'GET'));
+    for (let i = 0; i < CLIENTS; i++) {
+      clients.push((await RawClient.connect(target)).send(first + requestText('GET', '/'), 'GET'));
+    }
     await s.logged('failed (24: Too many open files)');
     const texts: string[] = [];
     for (const client of clients) {

@@ -27,7 +27,9 @@ t.test('what is shipped chooses the defaults of nginx', async (t) => {
 });
 
 t.test('applications hear of the version of nginx that this is compatible with', async (t) => {
-  for (const name of ['fastcgi.conf', 'fastcgi_params']) t.match(readFileSync(`${shipped}${name}`, 'utf8'), 'nginx/$nginx_version;', name);
+  for (const name of ['fastcgi.conf', 'fastcgi_params']) {
+    t.match(readFileSync(`${shipped}${name}`, 'utf8'), 'nginx/$nginx_version;', name);
+  }
   const server = await startServer(t, { conf: httpConf('server { listen 127.0.0.1:%%PORT_0%%; return 200 $nginx_version; }') });
   t.equal((await httpGet(server, '/')).text, '1.31.5');
 });

@@ -5,7 +5,9 @@ import { makePrefix } from '../support/prefix.js';
 import { runCli, testConfig } from '../support/run-cli.js';
 import { waitFor } from '../support/wait.js';
 
-if (againstNginx) t.bailout('nginx gives no hints');
+if (againstNginx) {
+  t.bailout('nginx gives no hints');
+}
 
 const said = async (inside: string): Promise<string> =>
   (await testConfig(t, `pid %%DIR%%/x.pid;\nevents {}\nhttp {\naccess_log off;\n${inside}\n}\n`)).stderr;

@@ -36,13 +36,17 @@ async function crowd(t: Test, server: Server, port: number, first = ''): Promise
   t.teardown(() => clients.forEach((client) => void client.destroy()));
   for (let i = 0; i < CROWD; i++) {
     clients.push(await RawClient.connect(server.port(port), port === 1 ? TLS : {}));
-    if (first !== '') await clients[i]!.send(first).response();
+    if (first !== '') {
+      await clients[i]!.send(first).response();
+    }
   }
 }
 
 async function answers(t: Test, server: Server, what: string): Promise<void> {
   const found: string[] = [];
-  for (let i = 0; i < 5; i++) found.push((await http(server, REQUEST)).text, (await http(server.port(1), REQUEST, TLS)).text);
+  for (let i = 0; i < 5; i++) {
+    found.push((await http(server, REQUEST)).text, (await http(server.port(1), REQUEST, TLS)).text);
+  }
   t.strictSame(found, Array(10).fill('answer'), what);
 }
 
@@ -67,7 +71,9 @@ t.test('a request and a handshake under way are left alone', async (t) => {
   const server = await start(t);
   const request = (await RawClient.connect(server)).send(REQUEST.slice(0, 10));
   const { secured, goOn } = await halfHandshake(server.port(1));
-  for (let i = 0; i < 2; i++) await crowd(t, server, 0);
+  for (let i = 0; i < 2; i++) {
+    await crowd(t, server, 0);
+  }
   t.equal((await request.send(REQUEST.slice(10), 'GET').response()).text, 'answer');
   goOn();
   t.match(await secured, 'answer');
@@ -78,15 +84,21 @@ t.test('a request and a handshake under way are left alone', async (t) => {
 t.test('the one that has been idle longest goes first', { skip: againstNginx }, async (t) => {
   const server = await start(t);
   const [first, second] = [await RawClient.connect(server), await RawClient.connect(server)];
-  for (const client of [first, second, first]) await client.send(KEPT).response();
+  for (const client of [first, second, first]) {
+    await client.send(KEPT).response();
+  }
   const others: RawClient[] = [];
   while (!second.ended) {
     others.push(await RawClient.connect(server));
     // The worker has accepted it, and closed another if it had to.
-    if (others.length > LIMIT - 4) await others.at(-1)!.send(KEPT).response();
+    if (others.length > LIMIT - 4) {
+      await others.at(-1)!.send(KEPT).response();
+    }
   }
   t.equal((await first.send(KEPT).response()).text, 'answer', 'it was used later, though it is older');
-  for (const client of [first, second, ...others]) client.destroy();
+  for (const client of [first, second, ...others]) {
+    client.destroy();
+  }
 });
 
 /** Begins a handshake and sends half of the hello; `secured` resolves with the answer to a request, once `goOn` was called. */
@@ -99,8 +111,9 @@ async function halfHandshake(port: number): Promise<{ secured: Promise<string>; 
   const stream: Duplex = new Duplex({
     read() {},
     write(bytes: Buffer, _encoding, done) {
-      if (rest.length > 0 || below.socket.bytesWritten > 0) below.send(bytes);
-      else {
+      if (rest.length > 0 || below.socket.bytesWritten > 0) {
+        below.send(bytes);
+      } else {
         const half = bytes.length >> 1;
         rest = bytes.subarray(half);
         below.send(bytes.subarray(0, half));

@@ -23,11 +23,14 @@ t.test('readers of logs and status', async (t) => {
     files: { users: 'ann:{PLAIN}secret\n', 'html/index.html': 'x' },
   });
   const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
-  for (let i = 0; i < 5; i++)
+  for (let i = 0; i < 5; i++) {
     await httpGet(server, `/page/${i}`, { Referer: 'http://example.org/', 'User-Agent': 'Mozilla/5.0 (X11) Firefox/120.0' });
+  }
   await httpGet(server, '/private', basic('bob:x'));
   await httpGet(server, '/private', basic('ann:wrong'));
-  for (let i = 0; i < 3; i++) await httpGet(server, '/limited');
+  for (let i = 0; i < 3; i++) {
+    await httpGet(server, '/limited');
+  }
   await httpGet(server, '/denied');
   await httpGet(server, '/phpmyadmin/scripts/setup.php');
   await http(server, 'GET / HTTP/1.1\r\n\r\n');

@@ -42,7 +42,9 @@ t.test('logrotate with the shipped file, ten times under load', { skip: missing 
       for (let i = 0; i < 10; i++) {
         client.send(requestText('GET', `${path}?n=${sent++}`));
         const { status } = await client.response();
-        if (status !== 200) throw new Error(`status ${status}`);
+        if (status !== 200) {
+          throw new Error(`status ${status}`);
+        }
       }
       client.destroy();
     }

@@ -12,7 +12,9 @@ import { waitFor } from '../support/wait.js';
 async function stillWaits(t: Test, s: Server, long: string, short: string, status: number): Promise<void> {
   const client = await RawClient.connect(s);
   client.send(requestText('GET', long));
-  for (let i = 0; i < 3; i++) t.equal((await httpGet(s, short)).status, status, short);
+  for (let i = 0; i < 3; i++) {
+    t.equal((await httpGet(s, short)).status, status, short);
+  }
   t.equal(client.received, '', `${long} is not answered`);
   t.notOk(client.ended);
   client.destroy();
@@ -35,7 +37,9 @@ t.test('worker_shutdown_timeout 30d: downloads go on after a reload', async (t) 
   await client.until('half');
   await s.reload();
   await s.logged('gracefully shutting down');
-  for (let i = 0; i < 5; i++) t.equal((await httpGet(s, '/ok')).status, 200);
+  for (let i = 0; i < 5; i++) {
+    t.equal((await httpGet(s, '/ok')).status, 200);
+  }
   finish();
   await client.until('halfdone');
 });

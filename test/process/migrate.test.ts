@@ -3,7 +3,9 @@ import { againstNginx } from '../support/binary.js';
 import { makePrefix } from '../support/prefix.js';
 import { runCli } from '../support/run-cli.js';
 
-if (againstNginx) t.bailout('nginx has no such command');
+if (againstNginx) {
+  t.bailout('nginx has no such command');
+}
 
 const main = `user nobody;
 events { multi_accept on; use kqueue; }

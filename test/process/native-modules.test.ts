@@ -2,7 +2,9 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { runCli, testConfig } from '../support/run-cli.js';
 
-if (againstNginx) t.bailout('nginx loads modules');
+if (againstNginx) {
+  t.bailout('nginx loads modules');
+}
 
 const LIBRARY = { 'modules/ngx_http_strange_module.so': '\x7fELF' };
 const end = 'pid %%DIR%%/x.pid; events {} http { access_log off;';

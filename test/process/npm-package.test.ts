@@ -6,7 +6,9 @@ import { startForeground } from '../support/foreground.js';
 import { reservePort } from '../support/ports.js';
 import { makePrefix } from '../support/prefix.js';
 
-if (againstNginx) t.bailout('nginx is no package of npm');
+if (againstNginx) {
+  t.bailout('nginx is no package of npm');
+}
 
 const root = new URL('../../', import.meta.url).pathname;
 const env = { ...process.env, NODE_OPTIONS: '' };

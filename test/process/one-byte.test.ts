@@ -28,7 +28,9 @@ const start = (t: Test): Promise<Server> =>
 /** Sends bytes, and resolves when the worker has seen them: what came later on another connection was answered. */
 async function seen(other: RawClient, client: RawClient, bytes: Uint8Array): Promise<void> {
   client.send(bytes);
-  for (let i = 0; i < 2; i++) await other.send(REQUEST).response();
+  for (let i = 0; i < 2; i++) {
+    await other.send(REQUEST).response();
+  }
 }
 
 /** What a client of TLS says first. */
@@ -44,7 +46,9 @@ t.test('a PROXY protocol header one byte at a time', { skip: againstNginx }, asy
   const other = await RawClient.connect(server);
   for (const [name, header] of Object.entries(headers)) {
     const client = await RawClient.connect(server.port(1));
-    for (const byte of header) await seen(other, client, Buffer.of(byte));
+    for (const byte of header) {
+      await seen(other, client, Buffer.of(byte));
+    }
     t.equal((await client.send(REQUEST, 'GET').response()).text, '192.0.2.1 1234', name);
     client.destroy();
   }
@@ -70,7 +74,9 @@ t.test('a handshake behind one, and a client that leaves in the middle', async (
   if (!againstNginx) {
     const other = await RawClient.connect(server);
     const slow = await RawClient.connect(server.port(2));
-    for (const byte of first) await seen(other, slow, Buffer.of(byte));
+    for (const byte of first) {
+      await seen(other, slow, Buffer.of(byte));
+    }
     t.equal((await slow.take(1)).charCodeAt(0), 0x16, 'the handshake goes on');
     slow.destroy();
     other.destroy();

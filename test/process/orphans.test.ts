@@ -46,9 +46,13 @@ t.test('workers of a master that was killed serve on, and end by TERM', async (t
   const prefix = await makePrefix(t, { 'sluice.conf': conf('old') });
   const workers = await killMaster(await start(t, prefix));
   t.equal(workers.length, 2);
-  for (let i = 0; i < 10; i++) t.equal((await httpGet(prefix, '/')).text, 'old');
+  for (let i = 0; i < 10; i++) {
+    t.equal((await httpGet(prefix, '/')).text, 'old');
+  }
   t.ok(workers.every(isAlive));
-  for (const pid of workers) process.kill(pid, 'SIGTERM');
+  for (const pid of workers) {
+    process.kill(pid, 'SIGTERM');
+  }
   await waitFor(() => !workers.some(isAlive));
 });
 
@@ -90,9 +94,13 @@ t.test('a new master takes over without losing a request', { skip: againstNginx 
 t.test('a worker that hangs does not keep a new master from starting elsewhere', { skip: againstNginx }, async (t) => {
   const prefix = await makePrefix(t, { 'sluice.conf': conf('old') });
   const workers = await killMaster(await start(t, prefix));
-  for (const pid of workers) process.kill(pid, 'SIGSTOP');
+  for (const pid of workers) {
+    process.kill(pid, 'SIGSTOP');
+  }
   t.teardown(() => {
-    for (const pid of workers.filter(isAlive)) process.kill(pid, 'SIGKILL');
+    for (const pid of workers.filter(isAlive)) {
+      process.kill(pid, 'SIGKILL');
+    }
   });
   await prefix.write('sluice.conf', conf('new').replace('PORT_0', 'PORT_1').replace('listen unix:%%DIR%%/s.sock;', ''));
   await start(t, prefix);

@@ -43,6 +43,7 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
     'usr/share/man/man8/sluice.8.gz',
     'etc/sluice/sluice.conf',
     'usr/lib/systemd/system/sluice.service',
-  ])
+  ]) {
     t.ok(existsSync(`${dir}/root/${file}`) || existsSync(`${dir}/root/${file.replace('usr/lib', 'lib')}`), file);
+  }
 });

@@ -36,7 +36,9 @@ t.test('of two that start at once, one serves', { skip: againstNginx }, async (t
   const start = () => spawn(command, [...first, ...args(prefix.dir)], { stdio: 'ignore' });
   const both = [start(), start()];
   t.teardown(() => {
-    for (const child of both) child.kill('SIGTERM');
+    for (const child of both) {
+      child.kill('SIGTERM');
+    }
   });
   await waitFor(() => existsSync(`${prefix.dir}/server.pid`));
   await waitFor(() => both.filter((child) => child.exitCode !== null).length === 1);

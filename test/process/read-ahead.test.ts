@@ -15,7 +15,9 @@ t.test('bytes behind a request at a backend that hangs', async (t) => {
   let release = (): void => {};
   const answered = new Promise<void>((done) => (release = done));
   const origin = await startOrigin(t, async ({ target }) => {
-    if (target === '/hung') await answered;
+    if (target === '/hung') {
+      await answered;
+    }
     return { body: target };
   });
   const server = await startServer(t, {
@@ -37,7 +39,9 @@ t.test('bytes behind a request at a backend that hangs', async (t) => {
   }
   await origin.received(CLIENTS + 1);
   // What they sent is read before the next request is.
-  for (let i = 0; i < 3; i++) await http(server, requestText('GET', '/quick', { Connection: 'close' }));
+  for (let i = 0; i < 3; i++) {
+    await http(server, requestText('GET', '/quick', { Connection: 'close' }));
+  }
   const share = (memory() - before) / CLIENTS;
   t.ok(share < SHARE, `${share} KB a connection`);
 

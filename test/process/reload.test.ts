@@ -108,8 +108,11 @@ t.test('no request is lost over many reloads', async (t) => {
       try {
         client ??= await RawClient.connect(s);
         const response = await client.send(requestText('GET', '/', keep ? {} : { Connection: 'close' })).response();
-        if (response.status === 200) answered++;
-        else failures.push(`${request}: ${response.status}`);
+        if (response.status === 200) {
+          answered++;
+        } else {
+          failures.push(`${request}: ${response.status}`);
+        }
         if (response.header('Connection') === 'close') {
           client.destroy();
           client = undefined;
@@ -122,7 +125,9 @@ t.test('no request is lost over many reloads', async (t) => {
     client?.destroy();
   };
   const clients = [load(false), load(false), load(keepAlive), load(keepAlive)];
-  for (let i = 1; i <= 8; i++) await s.reload(version(i));
+  for (let i = 1; i <= 8; i++) {
+    await s.reload(version(i));
+  }
   t.equal((await httpGet(s, '/')).text, '8');
   stop = true;
   await Promise.all(clients);
@@ -152,5 +157,7 @@ t.test('the end is not held up by a reload that waits for a port', async (t) => 
   const { pid } = s;
   await s.stop('TERM');
   t.notOk(isAlive(pid));
-  if (!againstNginx) t.equal(s.log().match(/start worker processes/g)?.length, 1, 'no workers for a configuration that comes too late');
+  if (!againstNginx) {
+    t.equal(s.log().match(/start worker processes/g)?.length, 1, 'no workers for a configuration that comes too late');
+  }
 });

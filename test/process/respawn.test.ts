@@ -11,7 +11,9 @@ const serving = (s: Server) => s.workers().filter((pid) => titleOf(pid) === `${p
 
 t.test('connections wait while all workers are being replaced', async (t) => {
   const s = await startServer(t, { conf: `worker_processes 2;\n${conf}`, expectAlerts });
-  for (const pid of s.workers()) process.kill(pid, 'SIGKILL');
+  for (const pid of s.workers()) {
+    process.kill(pid, 'SIGKILL');
+  }
   await waitFor(() => s.log().match(/exited on signal 9/g)?.length === 2);
   t.equal((await httpGet(s, '/')).text, 'hello');
   await waitFor(() => serving(s).length === 2);
@@ -36,14 +38,18 @@ async function linesAfterEnds(s: Server): Promise<string[]> {
 
 t.test('workers that somebody kills again and again are replaced at once', { skip: againstNginx }, async (t) => {
   const s = await startServer(t, { conf, expectAlerts });
-  for (let i = 0; i < 6; i++) await killYoungest(s, 'SIGKILL', 1);
+  for (let i = 0; i < 6; i++) {
+    await killYoungest(s, 'SIGKILL', 1);
+  }
   t.strictSame(await linesAfterEnds(s), Array(6).fill('start worker process'));
   t.equal((await httpGet(s, '/')).text, 'hello');
 });
 
 t.test('a worker that fails again and again is replaced ever more slowly', { skip: againstNginx }, async (t) => {
   const s = await startServer(t, { conf: `worker_processes 2;\n${conf}`, expectAlerts });
-  for (let i = 0; i < 7; i++) await killYoungest(s, 'SIGABRT', 2);
+  for (let i = 0; i < 7; i++) {
+    await killYoungest(s, 'SIGABRT', 2);
+  }
   t.not((await linesAfterEnds(s)).at(-1), 'start worker process');
   t.equal(serving(s).length, 1);
   t.equal((await httpGet(s, '/')).text, 'hello');
@@ -55,6 +61,8 @@ t.test('a worker that fails again and again is replaced ever more slowly', { ski
 
 t.test('a worker that fails again and again is replaced at once where nobody else serves', { skip: againstNginx }, async (t) => {
   const s = await startServer(t, { conf, expectAlerts });
-  for (let i = 0; i < 6; i++) await killYoungest(s, 'SIGABRT', 1);
+  for (let i = 0; i < 6; i++) {
+    await killYoungest(s, 'SIGABRT', 1);
+  }
   t.strictSame(await linesAfterEnds(s), Array(6).fill('start worker process'));
 });

@@ -6,7 +6,9 @@ import { startForeground } from '../support/foreground.js';
 import { reservePort } from '../support/ports.js';
 import { makePrefix } from '../support/prefix.js';
 
-if (againstNginx) t.bailout('nginx has no such script');
+if (againstNginx) {
+  t.bailout('nginx has no such script');
+}
 
 const root = new URL('../../', import.meta.url).pathname;
 const [, , , node, program] = serverCommand() as unknown as string[];
@@ -14,7 +16,9 @@ const [, , , node, program] = serverCommand() as unknown as string[];
 /** A checkout that was built: what installs and builds is left out. */
 async function checkout(t: import('tap').Test): Promise<string> {
   const { dir } = await makePrefix(t, { 'scripts/install-and-build': '' });
-  for (const name of ['scripts/run', 'conf', 'package.json']) cpSync(`${root}${name}`, `${dir}/${name}`, { recursive: true });
+  for (const name of ['scripts/run', 'conf', 'package.json']) {
+    cpSync(`${root}${name}`, `${dir}/${name}`, { recursive: true });
+  }
   cpSync(program!.replace(/\/sluice\.js$/, ''), `${dir}/dist`, { recursive: true });
   symlinkSync(`${root}node_modules`, `${dir}/node_modules`);
   return dir;

@@ -9,7 +9,9 @@ import { reservePort } from '../support/ports.js';
 import { makePrefix } from '../support/prefix.js';
 import { runCli } from '../support/run-cli.js';
 
-if (againstNginx) t.bailout('nginx has no such commands');
+if (againstNginx) {
+  t.bailout('nginx has no such commands');
+}
 
 const [command, ...first] = serverCommand();
 

@@ -26,7 +26,9 @@ t.test('limits, priority, CPUs and folder of a worker', { skip: !root && 'needs 
 t.test('a folder that is not there keeps the workers from starting', async (t) => {
   const { dir } = await makePrefix(t, { 'sluice.conf': `working_directory %%DIR%%/none; pid %%DIR%%/x.pid;\n${conf}` });
   // nginx would be up without workers.
-  if (againstNginx) return;
+  if (againstNginx) {
+    return;
+  }
   const { code, stderr } = await runCli(['-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'error.log', '-g', 'daemon off;']);
   t.equal(code, 1);
   t.match(stderr, `sluice: [emerg] chdir("${dir}/none") failed (2: No such file or directory)\n`);

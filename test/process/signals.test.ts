@@ -67,7 +67,9 @@ t.test('USR1 reopens logs', async (t) => {
   await s.logged('/missing');
   t.match(s.read('access.log.1'), 'GET /r?before ');
   t.match(s.read('error.log.1') + s.log(), /signal 10 \(SIGUSR1\) received(?: from \d+)?, reopening logs/);
-  if (process.getuid?.() === 0) t.not(statSync(`${s.dir}/access.log`).uid, 0, "the workers' user owns it now");
+  if (process.getuid?.() === 0) {
+    t.not(statSync(`${s.dir}/access.log`).uid, 0, "the workers' user owns it now");
+  }
 
   renameSync(`${s.dir}/access.log`, `${s.dir}/access.log.2`);
   t.equal(
@@ -83,7 +85,9 @@ t.test('no line is lost while logs are reopened', async (t) => {
   let stop = false;
   const load = async () => {
     const client = await RawClient.connect(s);
-    while (!stop) await client.send(requestText('GET', `/r?${sent++}`)).response();
+    while (!stop) {
+      await client.send(requestText('GET', `/r?${sent++}`)).response();
+    }
     client.destroy();
   };
   const clients = [load(), load(), load()];
@@ -143,11 +147,12 @@ t.test('USR2 upgrades the executable', async (t) => {
   let answered = 0;
   const failures: unknown[] = [];
   const load = async () => {
-    while (!stop)
+    while (!stop) {
       await httpGet(s, '/r').then(
         () => answered++,
         (error) => failures.push(error),
       );
+    }
   };
   const clients = [load(), load()];
   t.teardown(() => (stop = true));

@@ -23,7 +23,9 @@ t.test('master and workers', async (t) => {
   await waitFor(async () => pids.add((await httpGet(s, '/')).text) && pids.size > 1, { what: 'answers from several workers' });
   t.ok([...pids].every((pid) => s.workers().includes(Number(pid))));
   t.match(s.log(), /\[notice\] \d+#\d+: start worker processes\n/);
-  for (const pid of s.workers()) t.match(s.log(), `start worker process ${pid}\n`);
+  for (const pid of s.workers()) {
+    t.match(s.log(), `start worker process ${pid}\n`);
+  }
   const { pid, dir } = s;
   await s.stop('QUIT');
   t.notOk(isAlive(pid));
@@ -86,13 +88,19 @@ t.test('rights of workers', { skip: process.getuid?.() !== 0 && 'needs root' }, 
   const s = await startServer(t, { conf: serverConf(ok) });
   t.equal((await httpGet(s, '/')).status, 200);
   t.strictSame(uids(s.pid), [0, 0]);
-  for (const pid of s.workers()) t.strictSame(uids(pid), [nobody, nobody]);
+  for (const pid of s.workers()) {
+    t.strictSame(uids(pid), [nobody, nobody]);
+  }
   const root = await startServer(t, { conf: serverConf(ok), asRoot: true });
   t.equal((await httpGet(root, '/')).status, 200);
-  for (const pid of root.workers()) t.strictSame(uids(pid), [0, 0]);
+  for (const pid of root.workers()) {
+    t.strictSame(uids(pid), [0, 0]);
+  }
   const daemon = await startServer(t, { conf: `user daemon;\n${serverConf(ok)}` });
   t.equal((await httpGet(daemon, '/')).status, 200);
-  for (const pid of daemon.workers()) t.strictSame(uids(pid), [1, 1]);
+  for (const pid of daemon.workers()) {
+    t.strictSame(uids(pid), [1, 1]);
+  }
 });
 
 t.test('several addresses', async (t) => {
@@ -102,8 +110,9 @@ t.test('several addresses', async (t) => {
       server { listen 127.0.0.1:%%PORT_2%% reuseport; ${ok} }
       server { listen [::1]:%%PORT_0%% ipv6only=on so_keepalive=on; ${ok} }`),
   });
-  for (const target of [s.port(0), s.port(1), s.port(2), `${s.dir}/a.sock`])
+  for (const target of [s.port(0), s.port(1), s.port(2), `${s.dir}/a.sock`]) {
     t.equal((await httpGet(target, '/')).status, 200, String(target));
+  }
   t.equal((await httpGet(s, '/', {}, { host: '::1' })).status, 200);
   const { dir } = s;
   await s.stop();

@@ -67,5 +67,7 @@ t.test('parameters of listen that have no effect', { skip: againstNginx }, async
   const found = await messages(t, conf('server { listen 127.0.0.1:%%PORT_0%% reuseport deferred rcvbuf=8k sndbuf=8k fastopen=3; }'));
   const names = ['reuseport', 'deferred', 'rcvbuf', 'sndbuf', 'fastopen'];
   t.strictSame(found.slice(-1), [OK]);
-  for (const [i, name] of names.entries()) t.ok(found[i]!.startsWith(`[warn] the "${name}" parameter has no effect: `), name);
+  for (const [i, name] of names.entries()) {
+    t.ok(found[i]!.startsWith(`[warn] the "${name}" parameter has no effect: `), name);
+  }
 });

@@ -20,12 +20,15 @@ t.test('the folder of a service', async (t) => {
   const run = runs(s).find((path) => !path.endsWith('other.txt'))!;
   t.equal(statSync(run).mode & 0o777, 0o700);
   const files = readdirSync(run);
-  for (const zone of ['one', 'two', '_counters'])
+  for (const zone of ['one', 'two', '_counters']) {
     t.ok(
       files.some((file) => file.startsWith(`${zone}-`)),
       zone,
     );
-  for (const file of files) t.equal(statSync(join(run, file)).mode & 0o777, 0o600, file);
+  }
+  for (const file of files) {
+    t.equal(statSync(join(run, file)).mode & 0o777, 0o600, file);
+  }
   await s.stop('QUIT');
   t.strictSame(runs(s), [`${s.dir}/zones/other.txt`], 'a clean stop leaves nothing of ours');
 });
@@ -35,8 +38,12 @@ t.test('workers without rights', { skip: process.getuid?.() !== 0 && 'only root 
   t.equal((await httpGet(s, '/')).status, 200);
   const run = runs(s)[0]!;
   t.not(statSync(run).uid, 0);
-  for (const file of readdirSync(run)) t.equal(statSync(join(run, file)).uid, statSync(run).uid, file);
-  for (const pid of s.workers()) process.kill(pid, 'SIGKILL');
+  for (const file of readdirSync(run)) {
+    t.equal(statSync(join(run, file)).uid, statSync(run).uid, file);
+  }
+  for (const pid of s.workers()) {
+    process.kill(pid, 'SIGKILL');
+  }
   await waitFor(() => s.workers().length === 2 && s.workers().every(isAlive));
   t.equal((await httpGet(s, '/')).status, 200);
 });
@@ -54,7 +61,9 @@ t.test('requests go on while zone files come to harm', async (t) => {
       statuses.add((await httpGet(s, '/')).status);
       return !existsSync(join(run, file));
     });
-    for (let i = 0; i < 50; i++) statuses.add((await httpGet(s, '/')).status);
+    for (let i = 0; i < 50; i++) {
+      statuses.add((await httpGet(s, '/')).status);
+    }
     t.strictSame([...statuses], [200], zone);
   }
   t.match(s.log(), /\[alert\] .* zone "one": ".*\/one-\d+\.0" is damaged \(.*\), started anew/);
@@ -66,7 +75,11 @@ t.test('a worker that another process kills by cutting its index of the log', as
   const [run] = runs(s);
   const before = s.workers();
   // SQLite maps this file; touching a page that is gone is SIGBUS, which no process survives.
-  for (const file of readdirSync(run!)) if (/^(one|two)-.*-shm$/.test(file)) truncateSync(join(run!, file), 0);
+  for (const file of readdirSync(run!)) {
+    if (/^(one|two)-.*-shm$/.test(file)) {
+      truncateSync(join(run!, file), 0);
+    }
+  }
   const asked = async (): Promise<number> => {
     try {
       return (await httpGet(s, '/')).status;

@@ -28,7 +28,9 @@ export function readCases(folder: URL): Map<string, Case[]> {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
     const markdown = readFileSync(new URL(name, folder), 'utf8');
     const cases = casesOf(markdown);
-    if (cases.length !== markdown.match(/^```http$/gm)?.length) throw new Error(`${name} has a case that was not understood`);
+    if (cases.length !== markdown.match(/^```http$/gm)?.length) {
+      throw new Error(`${name} has a case that was not understood`);
+    }
     files.set(name, cases);
   }
   return files;

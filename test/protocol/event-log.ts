@@ -32,18 +32,25 @@ export interface Meta extends Partial<HeadLimits> {
 export function eventLog(input: Buffer, meta: Meta, size: number, first = 0): string[] {
   const log: string[] = [];
   const pieces = first > 0 ? [Buffer.from(input.subarray(0, first))] : [];
-  for (let at = first; at < input.length; at += size) pieces.push(Buffer.from(input.subarray(at, at + size)));
+  for (let at = first; at < input.length; at += size) {
+    pieces.push(Buffer.from(input.subarray(at, at + size)));
+  }
   const bytes = new Pieces(pieces);
   if (meta.type === 'chunked') {
-    if (meta.trailers === undefined) readChunked(bytes, log);
-    else readWithTrailers(bytes, meta.trailers, log);
+    if (meta.trailers === undefined) {
+      readChunked(bytes, log);
+    } else {
+      readWithTrailers(bytes, meta.trailers, log);
+    }
     return log;
   }
   const own = { ...limits, ...meta };
   const parser: HeadParser = new HeadParser(own, {
     selectServer(head) {
       const found = meta.servers?.[head.host];
-      if (found !== undefined) parser.limits = { ...own, ...found };
+      if (found !== undefined) {
+        parser.limits = { ...own, ...found };
+      }
       log.push(`server host=${quoted(head.host)} port=${head.port}`);
       return 0;
     },
@@ -51,7 +58,7 @@ export function eventLog(input: Buffer, meta: Meta, size: number, first = 0): st
       log.push(`ignored ${quoted(line)}`);
     },
   });
-  while (bytes.left() && readRequest(bytes, parser, own, log));
+  while (bytes.left() && readRequest(bytes, parser, own, log)) {}
   return log;
 }
 
@@ -96,15 +103,23 @@ function readRequest(bytes: Pieces, parser: HeadParser, own: HeadLimits, log: st
     log.push(`incomplete ${parser.inHeaders ? 'headers' : 'request line'} line=${quoted(head.line)}`);
     return false;
   }
-  if (head.method !== '') requestLine(head, log);
-  for (let i = 0; i < head.headers.length; i += 2) log.push(`header ${quoted(head.headers[i]!)}: ${quoted(head.headers[i + 1]!)}`);
+  if (head.method !== '') {
+    requestLine(head, log);
+  }
+  for (let i = 0; i < head.headers.length; i += 2) {
+    log.push(`header ${quoted(head.headers[i]!)}: ${quoted(head.headers[i + 1]!)}`);
+  }
   if (code !== HEAD_DONE) {
     log.push(`error ${code} ${quoted(head.error)}`);
     return false;
   }
   log.push(`off=${bytes.offset} head length=${head.length}${['', ' close', ' keep-alive'][head.connection]}`);
-  if (head.chunked) return readChunked(bytes, log);
-  if (head.contentLength >= 0) return readLength(bytes, head.contentLength, log);
+  if (head.chunked) {
+    return readChunked(bytes, log);
+  }
+  if (head.contentLength >= 0) {
+    return readLength(bytes, head.contentLength, log);
+  }
   return head.version >= HTTP_11;
 }
 
@@ -123,7 +138,9 @@ function readLength(bytes: Pieces, length: number, log: string[]): boolean {
     body += bytes.piece.toString('latin1', bytes.at, end);
     bytes.take(end);
   }
-  if (length > 0) log.push(`off=${bytes.offset} body ${quoted(body)}${body.length < length ? ' incomplete' : ''}`);
+  if (length > 0) {
+    log.push(`off=${bytes.offset} body ${quoted(body)}${body.length < length ? ' incomplete' : ''}`);
+  }
   return body.length === length;
 }
 
@@ -137,7 +154,9 @@ function readChunked(bytes: Pieces, log: string[]): boolean {
     bytes.take(decoder.next);
   }
   log.push(`off=${bytes.offset} chunked body ${quoted(body)}${code === CHUNK_AGAIN ? ' incomplete' : ''}`);
-  if (code !== CHUNK_AGAIN && code !== CHUNK_DONE) log.push('error 400');
+  if (code !== CHUNK_AGAIN && code !== CHUNK_DONE) {
+    log.push('error 400');
+  }
   return code === CHUNK_DONE;
 }
 
@@ -157,6 +176,10 @@ function readWithTrailers(bytes: Pieces, limit: number, log: string[]): void {
     bytes.take(reader.complete ? reader.next : bytes.piece.length);
   }
   log.push(`${sound ? `off=${bytes.offset} ` : ''}chunked body ${quoted(body)}`);
-  for (let i = 0; i < head.trailers.length; i += 3) log.push(`trailer ${quoted(head.trailers[i]!)}: ${quoted(head.trailers[i + 2]!)}`);
-  if (!sound) log.push(`error 400 ${quoted(problems.join(' '))}`);
+  for (let i = 0; i < head.trailers.length; i += 3) {
+    log.push(`trailer ${quoted(head.trailers[i]!)}: ${quoted(head.trailers[i + 2]!)}`);
+  }
+  if (!sound) {
+    log.push(`error 400 ${quoted(problems.join(' '))}`);
+  }
 }

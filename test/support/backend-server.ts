@@ -27,9 +27,14 @@ export async function listenAsBackend(t: Test, server: Server, sockets: Readonly
   const address = server.address();
   const stop = (): Promise<void> =>
     new Promise((done) => {
-      for (const socket of sockets) socket.destroy();
-      if (server.listening) server.close(() => done());
-      else done();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
+      if (server.listening) {
+        server.close(() => done());
+      } else {
+        done();
+      }
     });
   t.teardown(stop);
   return { port: typeof address === 'object' && address !== null ? address.port : 0, stop };

@@ -24,7 +24,9 @@ export const productToken = againstNginx ? /nginx\/[\d.]+/ : new RegExp(`sluice/
  * them away. SLUICE_DIST: where the build lies.
  */
 export function serverCommand(): readonly [string, ...string[]] {
-  if (againstNginx) return [other as string];
+  if (againstNginx) {
+    return [other as string];
+  }
   const dist = process.env['SLUICE_DIST'] ?? `${root}dist`;
   return ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath, `${dist.replace(/\/$/, '')}/sluice.js`];
 }

@@ -135,6 +135,8 @@ function makeAll(dir: string): void {
   signed('revoked', ECDSA, '/CN=localhost', 'subjectAltName=DNS:localhost');
   openssl('rsa', '-aes128', '-passout', 'pass:secret', '-in', 'rsa.key', '-out', 'encrypted.key');
   revocationList('empty.crl');
-  for (const name of ['client', 'revoked']) openssl('ca', '-batch', '-config', 'ca.conf', '-revoke', `${name}.crt`);
+  for (const name of ['client', 'revoked']) {
+    openssl('ca', '-batch', '-config', 'ca.conf', '-revoke', `${name}.crt`);
+  }
   revocationList('client.crl');
 }

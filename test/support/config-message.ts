@@ -29,7 +29,9 @@ export async function configMessage(t: Test, conf: string, files: Files = {}): P
     });
     return undefined;
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
+    if (!(error instanceof ConfigErrors)) {
+      throw error;
+    }
     return error.findings[0]?.message.replaceAll(entry, '%%FILE%%');
   }
 }

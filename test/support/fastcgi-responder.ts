@@ -133,7 +133,9 @@ function serveConnection(socket: Socket, connection: number, events: Events): vo
     events.begin(request);
     const reply = makeReply(socket, id, keepAlive, () => answering.delete(id));
     const answer = await events.handle(request, reply);
-    if (answer !== undefined) sendAnswer(answer, reply);
+    if (answer !== undefined) {
+      sendAnswer(answer, reply);
+    }
   };
 
   const take = (type: number, id: number, content: Buffer): void => {
@@ -142,10 +144,15 @@ function serveConnection(socket: Socket, connection: number, events: Events): vo
       return;
     }
     const request = unfinished.get(id);
-    if (type === ABORT_REQUEST && (unfinished.delete(id) || answering.delete(id))) events.abort();
-    else if (type === PARAMS) request?.params.push(content);
-    else if (type === STDIN && content.length > 0) request?.stdin.push(content);
-    else if (type === STDIN && request) void complete(id, request);
+    if (type === ABORT_REQUEST && (unfinished.delete(id) || answering.delete(id))) {
+      events.abort();
+    } else if (type === PARAMS) {
+      request?.params.push(content);
+    } else if (type === STDIN && content.length > 0) {
+      request?.stdin.push(content);
+    } else if (type === STDIN && request) {
+      void complete(id, request);
+    }
   };
 
   socket.on('data', (piece: Buffer) => {
@@ -153,14 +160,18 @@ function serveConnection(socket: Socket, connection: number, events: Events): vo
     while (received.length >= 8) {
       const length = received.readUInt16BE(4);
       const end = 8 + length + received[6]!;
-      if (received.length < end) break;
+      if (received.length < end) {
+        break;
+      }
       const record = received;
       received = received.subarray(end);
       take(record[1]!, record.readUInt16BE(2), record.subarray(8, 8 + length));
     }
   });
   socket.once('end', () => {
-    if (answering.size + unfinished.size > 0) events.abort();
+    if (answering.size + unfinished.size > 0) {
+      events.abort();
+    }
     socket.end();
   });
 }
@@ -174,7 +185,9 @@ function makeReply(socket: Socket, id: number, keepAlive: boolean, finished: () 
     socket.write(Buffer.concat([header, bytes, Buffer.alloc(padding)]));
   };
   const stream = (type: number, bytes: Buffer): void => {
-    for (let at = 0; at < bytes.length; at += 65_528) record(type, bytes.subarray(at, at + 65_528));
+    for (let at = 0; at < bytes.length; at += 65_528) {
+      record(type, bytes.subarray(at, at + 65_528));
+    }
   };
   return {
     socket,
@@ -187,7 +200,9 @@ function makeReply(socket: Socket, id: number, keepAlive: boolean, finished: () 
       content.writeUInt32BE(appStatus, 0);
       content[4] = protocolStatus;
       record(END_REQUEST, content);
-      if (!keepAlive) socket.end();
+      if (!keepAlive) {
+        socket.end();
+      }
     },
     sleep: (milliseconds) => sleep(milliseconds),
   };
@@ -195,11 +210,16 @@ function makeReply(socket: Socket, id: number, keepAlive: boolean, finished: () 
 
 function sendAnswer(answer: FastcgiAnswer, reply: FastcgiReply): void {
   const { stdout = '', stderr, appStatus, protocolStatus, padding } = typeof answer === 'string' ? { stdout: answer } : answer;
-  if (stderr !== undefined) reply.stderr(stderr);
+  if (stderr !== undefined) {
+    reply.stderr(stderr);
+  }
   const pieces = typeof stdout === 'string' || stdout instanceof Uint8Array ? [stdout] : stdout;
   for (const piece of pieces) {
-    if (padding === undefined) reply.stdout(piece);
-    else reply.record(STDOUT, piece, padding);
+    if (padding === undefined) {
+      reply.stdout(piece);
+    } else {
+      reply.record(STDOUT, piece, padding);
+    }
   }
   reply.record(STDOUT, '');
   reply.finish(appStatus, protocolStatus);
@@ -209,7 +229,9 @@ function decodeParams(bytes: Buffer): [string, string][] {
   const params: [string, string][] = [];
   let at = 0;
   const length = (): number => {
-    if (bytes[at]! < 0x80) return bytes[at++]!;
+    if (bytes[at]! < 0x80) {
+      return bytes[at++]!;
+    }
     at += 4;
     return bytes.readUInt32BE(at - 4) & 0x7fffffff;
   };

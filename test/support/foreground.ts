@@ -29,7 +29,9 @@ export function startForeground(
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
-      for (const listener of listeners) listener();
+      for (const listener of listeners) {
+        listener();
+      }
     });
   }
   const end = async (): Promise<number | NodeJS.Signals | null> => {
@@ -37,7 +39,9 @@ export function startForeground(
     return code ?? by;
   };
   const stop = (signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+    }
     return end();
   };
   t.teardown(() => stop('SIGTERM'));
@@ -48,7 +52,9 @@ export function startForeground(
       new Promise((done, fail) => {
         const look = (): void => {
           const found = pattern.exec(text);
-          if (found === null) return;
+          if (found === null) {
+            return;
+          }
           listeners.delete(look);
           done(found);
         };

@@ -58,10 +58,14 @@ export const settings = (...pairs: readonly (readonly [number, number])[]): Buff
   Buffer.concat(pairs.map(([id, value]) => Buffer.concat([Buffer.from([id >> 8, id]), number32(value)])));
 
 const length7 = (length: number): Buffer => {
-  if (length < 127) return Buffer.from([length]);
+  if (length < 127) {
+    return Buffer.from([length]);
+  }
   const bytes = [127];
   let rest = length - 127;
-  for (; rest >= 128; rest >>= 7) bytes.push(0x80 | (rest & 0x7f));
+  for (; rest >= 128; rest >>= 7) {
+    bytes.push(0x80 | (rest & 0x7f));
+  }
   return Buffer.from([...bytes, rest]);
 };
 
@@ -99,7 +103,9 @@ export class Http2Client {
     this.socket = socket;
     socket.setNoDelay(true);
     socket.on('data', (piece) => this.#read(piece));
-    for (const event of ['end', 'close', 'error']) socket.on(event, () => (this.ended = true));
+    for (const event of ['end', 'close', 'error']) {
+      socket.on(event, () => (this.ended = true));
+    }
   }
 
   /** Connects and says the preface with empty SETTINGS, unless `pure`. */
@@ -116,7 +122,9 @@ export class Http2Client {
     const client = new Http2Client(socket);
     t.teardown(() => socket.destroy());
     await new Promise((done, fail) => socket.once(options.tls ? 'secureConnect' : 'connect', done).once('error', fail));
-    if (!options.pure) client.send(PREFACE, frame(T.SETTINGS, 0, 0));
+    if (!options.pure) {
+      client.send(PREFACE, frame(T.SETTINGS, 0, 0));
+    }
     return client;
   }
 
@@ -135,11 +143,15 @@ export class Http2Client {
     this.#bytes = Buffer.concat([this.#bytes, piece]);
     while (this.#bytes.length >= 9) {
       const size = 9 + this.#bytes.readUIntBE(0, 3);
-      if (this.#bytes.length < size) return;
+      if (this.#bytes.length < size) {
+        return;
+      }
       const payload = this.#bytes.subarray(9, size);
       const [type, flags, id] = [this.#bytes[3]!, this.#bytes[4]!, this.#bytes.readUInt32BE(5)];
       this.#bytes = this.#bytes.subarray(size);
-      if (type === T.HEADERS || type === T.CONTINUATION) this.#section.push(payload);
+      if (type === T.HEADERS || type === T.CONTINUATION) {
+        this.#section.push(payload);
+      }
       const ends = (type === T.HEADERS || type === T.CONTINUATION) && (flags & END_HEADERS) !== 0;
       this.frames.push({ type, flags, id, payload, ...(ends ? { fields: this.#decode() } : {}) });
     }
@@ -151,7 +163,9 @@ export class Http2Client {
     const fields: FieldText[] = [];
     const limits = { field: 1e6, total: 1e7 };
     const code = this.#decoder.decode(whole, 0, whole.length, limits, { field: ({ name, value }) => fields.push([name.text, value]) });
-    if (code !== DECODED) throw new Error(this.#decoder.problem);
+    if (code !== DECODED) {
+      throw new Error(this.#decoder.problem);
+    }
     return fields;
   }
 

@@ -75,14 +75,18 @@ function encodeRecord({ type, value, ttl = 60 }: DnsEntry): Buffer {
 }
 
 function encodeValue(type: DnsEntry['type'], value: string): Buffer {
-  if (type === 'A') return Buffer.from(value.split('.').map(Number));
+  if (type === 'A') {
+    return Buffer.from(value.split('.').map(Number));
+  }
   if (type === 'AAAA') {
     // Only the form with all eight groups.
     return Buffer.from(value.split(':').flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]));
   }
   const [priority, weight, port, target] = value.split(' ') as [string, string, string, string];
   const numbers = Buffer.alloc(6);
-  for (const [i, number] of [priority, weight, port].entries()) numbers.writeUInt16BE(Number(number), 2 * i);
+  for (const [i, number] of [priority, weight, port].entries()) {
+    numbers.writeUInt16BE(Number(number), 2 * i);
+  }
   const labels = target.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')]));
   return Buffer.concat([numbers, ...labels, Buffer.from([0])]);
 }

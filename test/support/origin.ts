@@ -131,21 +131,29 @@ function serveRequests(socket: Socket, connection: number, requests: OriginReque
   const reply = makeReply(socket);
 
   const advance = async (): Promise<void> => {
-    if (busy) return;
+    if (busy) {
+      return;
+    }
     busy = true;
     try {
       for (;;) {
         const parsed = parseRequest(received, connection, nth + 1);
-        if (parsed === undefined) break;
+        if (parsed === undefined) {
+          break;
+        }
         nth++;
         received = received.subarray(parsed.end);
         requests.push(parsed.request);
         const answer = await handle(parsed.request, reply);
-        if (answer !== undefined) await sendAnswer(answer, parsed.request, reply);
+        if (answer !== undefined) {
+          await sendAnswer(answer, parsed.request, reply);
+        }
       }
     } finally {
       busy = false;
-      if (socket.readableEnded) socket.end();
+      if (socket.readableEnded) {
+        socket.end();
+      }
     }
   };
   socket.on('data', (piece: Buffer) => {
@@ -153,7 +161,9 @@ function serveRequests(socket: Socket, connection: number, requests: OriginReque
     void advance();
   });
   socket.once('end', () => {
-    if (!busy) socket.end();
+    if (!busy) {
+      socket.end();
+    }
   });
 }
 
@@ -166,7 +176,9 @@ function makeReply(socket: Socket): Reply {
     sleep: (milliseconds) => sleep(milliseconds),
     gone: () =>
       new Promise((done) => {
-        if (socket.destroyed || socket.readableEnded) done();
+        if (socket.destroyed || socket.readableEnded) {
+          done();
+        }
         socket.once('close', done).once('end', done);
       }),
   };
@@ -175,7 +187,9 @@ function makeReply(socket: Socket): Reply {
 async function sendAnswer(answer: OriginAnswer, request: OriginRequest, reply: Reply): Promise<void> {
   if (typeof answer === 'string' || answer instanceof Uint8Array) {
     await reply.write(answer);
-    if (!/^content-length:|^transfer-encoding:|^HTTP\/\S+ (204|304)/im.test(toBuffer(answer).toString('latin1'))) reply.end();
+    if (!/^content-length:|^transfer-encoding:|^HTTP\/\S+ (204|304)/im.test(toBuffer(answer).toString('latin1'))) {
+      reply.end();
+    }
     return;
   }
   const { status = 200, headers = {}, body = '' } = answer;
@@ -184,17 +198,24 @@ async function sendAnswer(answer: OriginAnswer, request: OriginRequest, reply: R
   const keep = answer.close !== true && (request.version === 'HTTP/1.1' ? !wanted.includes('close') : wanted.includes('keep-alive'));
   const has = (name: string) => Object.keys(headers).some((key) => key.toLowerCase() === name);
   const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`));
-  if (!has('content-length') && !has('transfer-encoding') && status !== 204 && status !== 304)
+  if (!has('content-length') && !has('transfer-encoding') && status !== 204 && status !== 304) {
     lines.push(`Content-Length: ${bytes.length}\r\n`);
-  if (!has('connection')) lines.push(`Connection: ${keep ? 'keep-alive' : 'close'}\r\n`);
+  }
+  if (!has('connection')) {
+    lines.push(`Connection: ${keep ? 'keep-alive' : 'close'}\r\n`);
+  }
   const head = `HTTP/1.1 ${status} Scripted\r\n${lines.join('')}\r\n`;
   await reply.write(Buffer.concat([toBuffer(head), request.method === 'HEAD' ? Buffer.alloc(0) : bytes]));
-  if (!keep) reply.end();
+  if (!keep) {
+    reply.end();
+  }
 }
 
 function parseRequest(bytes: Buffer, connection: number, nth: number): { request: OriginRequest; end: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
-  if (headEnd < 0) return undefined;
+  if (headEnd < 0) {
+    return undefined;
+  }
   const head = bytes.toString('latin1', 0, headEnd + 4);
   const [requestLine, ...lines] = head.slice(0, -4).split('\r\n');
   const [method = '', target = '', version = ''] = requestLine!.split(' ');
@@ -221,14 +242,18 @@ function chunkedBody(bytes: Buffer, start: number): { body: Buffer; end: number 
   const pieces: Buffer[] = [];
   for (let at = start; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at);
-    if (lineEnd < 0) return undefined;
+    if (lineEnd < 0) {
+      return undefined;
+    }
     const length = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
     if (length === 0) {
       const last = bytes.indexOf('\r\n\r\n', lineEnd);
       return last < 0 ? undefined : { body: Buffer.concat(pieces), end: last + 4 };
     }
     at = lineEnd + 2 + length + 2;
-    if (!(at <= bytes.length)) return undefined;
+    if (!(at <= bytes.length)) {
+      return undefined;
+    }
     pieces.push(bytes.subarray(lineEnd + 2, at - 2));
   }
 }

@@ -22,8 +22,12 @@ export async function reservePort(): Promise<ReservedPort> {
     const port = next;
     next = next + 1 < LAST ? next + 1 : FIRST;
     const lock = await lockPort(port);
-    if (lock === undefined) continue;
-    if (await isFree(port)) return { port, release: () => lock.close() };
+    if (lock === undefined) {
+      continue;
+    }
+    if (await isFree(port)) {
+      return { port, release: () => lock.close() };
+    }
     lock.close();
   }
   throw new Error(`no free port between ${FIRST} and ${LAST}`);

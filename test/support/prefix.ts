@@ -27,7 +27,9 @@ export async function makePrefix(t: Test, files: Files = {}): Promise<Prefix> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-'));
   const ports = new Map<number, ReservedPort>();
   t.teardown(() => {
-    for (const { release } of ports.values()) release();
+    for (const { release } of ports.values()) {
+      release();
+    }
     rmSync(dir, { recursive: true, force: true });
   });
   chmodSync(dir, 0o755);
@@ -37,12 +39,16 @@ export async function makePrefix(t: Test, files: Files = {}): Promise<Prefix> {
     dir,
     port(n) {
       const reserved = ports.get(n);
-      if (reserved === undefined) throw new RangeError(`no %%PORT_${n}%% in the configuration`);
+      if (reserved === undefined) {
+        throw new RangeError(`no %%PORT_${n}%% in the configuration`);
+      }
       return reserved.port;
     },
     async expand(text) {
       for (const [, n] of text.matchAll(/%%PORT_(\d+)%%/g)) {
-        if (!ports.has(Number(n))) ports.set(Number(n), await reservePort());
+        if (!ports.has(Number(n))) {
+          ports.set(Number(n), await reservePort());
+        }
       }
       return text.replaceAll('%%DIR%%', dir).replace(/%%PORT_(\d+)%%/g, (_, n) => String(prefix.port(Number(n))));
     },
@@ -51,6 +57,8 @@ export async function makePrefix(t: Test, files: Files = {}): Promise<Prefix> {
       writeFileSync(`${dir}/${path}`, typeof content === 'string' ? await prefix.expand(content) : content);
     },
   };
-  for (const [path, content] of Object.entries(files)) await prefix.write(path, content);
+  for (const [path, content] of Object.entries(files)) {
+    await prefix.write(path, content);
+  }
   return prefix;
 }

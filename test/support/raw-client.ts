@@ -94,7 +94,9 @@ export class RawClient {
   async sendSlowly(pieces: readonly Bytes[], pause = 10): Promise<this> {
     this.#methods.push(...methodsIn(Buffer.concat(pieces.map(toBuffer))));
     for (const [i, piece] of pieces.entries()) {
-      if (i > 0) await sleep(pause);
+      if (i > 0) {
+        await sleep(pause);
+      }
       this.socket.write(toBuffer(piece));
     }
     return this;
@@ -119,8 +121,11 @@ export class RawClient {
 
   /** Ends the connection at once; with a reset when asked to. */
   destroy(reset = false): void {
-    if (reset) this.socket.resetAndDestroy();
-    else this.socket.destroy();
+    if (reset) {
+      this.socket.resetAndDestroy();
+    } else {
+      this.socket.destroy();
+    }
   }
 
   /** Waits for the next answer, interim ones before it included, and takes it from what was received. Rejects when the connection ends before it starts. */
@@ -129,7 +134,9 @@ export class RawClient {
     const interim: Response[] = [];
     for (;;) {
       const response = await this.#next(method);
-      if (response.status >= 200 || response.status === 101 || response.status === 0) return withInterim(response, interim);
+      if (response.status >= 200 || response.status === 101 || response.status === 0) {
+        return withInterim(response, interim);
+      }
       interim.push(response);
     }
   }
@@ -142,8 +149,9 @@ export class RawClient {
   async #next(method: string): Promise<Response> {
     const response = await waitFor(() => {
       const parsed = parseResponse(this.#buffer(), method, this.#ended);
-      if (parsed === undefined && this.#ended)
+      if (parsed === undefined && this.#ended) {
         throw new Error(`the connection ended without a response (${this.#error?.message ?? 'closed'})`);
+      }
       return parsed;
     }, this.#limits('a response'));
     this.#received = [this.#buffer().subarray(response.length)];
@@ -155,8 +163,12 @@ export class RawClient {
     const bytes = await waitFor(
       () => {
         const buffer = this.#buffer();
-        if (buffer.length >= count) return buffer;
-        if (this.#ended) throw new Error(`the connection ended after ${buffer.length} of ${count} bytes`);
+        if (buffer.length >= count) {
+          return buffer;
+        }
+        if (this.#ended) {
+          throw new Error(`the connection ended after ${buffer.length} of ${count} bytes`);
+        }
         return undefined;
       },
       this.#limits(`${count} bytes`),
@@ -174,7 +186,9 @@ export class RawClient {
   /** Waits until the server closes and gives all that came; rejects when the connection was reset before the end of the stream. */
   async rest(): Promise<string> {
     await waitFor(() => this.#ended, this.#limits('the end of the connection'));
-    if (this.#error) throw this.#error;
+    if (this.#error) {
+      throw this.#error;
+    }
     this.socket.destroy();
     const text = this.received;
     this.#received = [];
@@ -188,7 +202,9 @@ export class RawClient {
   }
 
   #buffer(): Buffer {
-    if (this.#received.length !== 1) this.#received = [Buffer.concat(this.#received)];
+    if (this.#received.length !== 1) {
+      this.#received = [Buffer.concat(this.#received)];
+    }
     return this.#received[0]!;
   }
 
@@ -212,7 +228,9 @@ export async function http(target: Target, request: Bytes, options?: ConnectOpti
   const client = await RawClient.connect(target, options);
   try {
     const response = await client.send(request).response();
-    if (CLOSE.test(toBuffer(request).toString('latin1', 0, 8192))) await client.closed();
+    if (CLOSE.test(toBuffer(request).toString('latin1', 0, 8192))) {
+      await client.closed();
+    }
     return response;
   } finally {
     client.destroy();
@@ -242,7 +260,9 @@ export async function pipeline(target: Target, requests: readonly string[], opti
   try {
     client.send(requests.join(''), ...requests.map((request) => request.slice(0, request.indexOf(' '))));
     const responses: Response[] = [];
-    for (const _ of requests) responses.push(await client.response());
+    for (const _ of requests) {
+      responses.push(await client.response());
+    }
     return responses;
   } finally {
     client.destroy();

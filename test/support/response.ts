@@ -39,21 +39,27 @@ interface Body {
  * Throws when the bytes cannot be an answer, so that a broken frame fails a test.
  */
 export function parseResponse(bytes: Buffer, method: string, ended: boolean): Response | undefined {
-  if (bytes.length === 0) return undefined;
+  if (bytes.length === 0) {
+    return undefined;
+  }
   const start = bytes.toString('latin1', 0, 5);
   if (!'HTTP/'.startsWith(start)) {
     return ended ? new ParsedResponse('', '', [], { body: bytes, end: bytes.length, complete: true, trailers: [] }) : undefined;
   }
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) {
-    if (ended) throw new Error(`the connection ended within a response head: ${JSON.stringify(bytes.toString('latin1'))}`);
+    if (ended) {
+      throw new Error(`the connection ended within a response head: ${JSON.stringify(bytes.toString('latin1'))}`);
+    }
     return undefined;
   }
   const head = bytes.toString('latin1', 0, headEnd + 4);
   const [statusLine, ...lines] = head.slice(0, -4).split('\r\n');
   const headers = parseFields(lines);
   const status = Number(/^HTTP\/\d\.\d (\d{3})( |$)/.exec(statusLine!)?.[1]);
-  if (!status) throw new Error(`not a status line: ${JSON.stringify(statusLine)}`);
+  if (!status) {
+    throw new Error(`not a status line: ${JSON.stringify(statusLine)}`);
+  }
   const body = readBody(bytes, head.length, method, status, headers, ended);
   return body && new ParsedResponse(head, statusLine!, headers, body);
 }
@@ -61,7 +67,9 @@ export function parseResponse(bytes: Buffer, method: string, ended: boolean): Re
 function parseFields(lines: readonly string[]): [string, string][] {
   return lines.map((line) => {
     const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(line);
-    if (match === null) throw new Error(`not a header line: ${JSON.stringify(line)}`);
+    if (match === null) {
+      throw new Error(`not a header line: ${JSON.stringify(line)}`);
+    }
     return [match[1]!, match[2]!];
   });
 }
@@ -76,13 +84,21 @@ function readBody(
 ): Body | undefined {
   const field = (name: string) => headers.find(([key]) => key.toLowerCase() === name)?.[1];
   const none = method === 'HEAD' || status === 204 || status === 304 || (status < 200 && status !== 101);
-  if (none) return { body: Buffer.alloc(0), end: start, complete: true, trailers: [] };
-  if (field('transfer-encoding')?.toLowerCase() === 'chunked') return readChunks(bytes, start, ended);
+  if (none) {
+    return { body: Buffer.alloc(0), end: start, complete: true, trailers: [] };
+  }
+  if (field('transfer-encoding')?.toLowerCase() === 'chunked') {
+    return readChunks(bytes, start, ended);
+  }
   const length = field('content-length');
   if (length !== undefined) {
-    if (!/^\d+$/.test(length)) throw new Error(`Content-Length: ${length}`);
+    if (!/^\d+$/.test(length)) {
+      throw new Error(`Content-Length: ${length}`);
+    }
     const end = start + Number(length);
-    if (bytes.length < end && !ended) return undefined;
+    if (bytes.length < end && !ended) {
+      return undefined;
+    }
     return { body: bytes.subarray(start, end), end: Math.min(end, bytes.length), complete: bytes.length >= end, trailers: [] };
   }
   return ended ? { body: bytes.subarray(start), end: bytes.length, complete: true, trailers: [] } : undefined;
@@ -94,20 +110,30 @@ function readChunks(bytes: Buffer, start: number, ended: boolean): Body | undefi
     ended ? { body: Buffer.concat(pieces), end: bytes.length, complete: false, trailers: [] } : undefined;
   for (let at = start; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at);
-    if (lineEnd < 0) return cut();
+    if (lineEnd < 0) {
+      return cut();
+    }
     const size = bytes.toString('latin1', at, lineEnd);
-    if (!/^[0-9a-f]+$/i.test(size)) throw new Error(`not a chunk size: ${JSON.stringify(size)}`);
+    if (!/^[0-9a-f]+$/i.test(size)) {
+      throw new Error(`not a chunk size: ${JSON.stringify(size)}`);
+    }
     const length = Number.parseInt(size, 16);
     at = lineEnd + 2;
     if (length === 0) {
       const last = bytes.indexOf('\r\n\r\n', lineEnd);
-      if (last < 0) return cut();
+      if (last < 0) {
+        return cut();
+      }
       const lines = last === lineEnd ? [] : bytes.toString('latin1', at, last).split('\r\n');
       return { body: Buffer.concat(pieces), end: last + 4, complete: true, trailers: parseFields(lines) };
     }
     pieces.push(bytes.subarray(at, at + length));
-    if (bytes.length < at + length + 2) return cut();
-    if (bytes.toString('latin1', at + length, at + length + 2) !== '\r\n') throw new Error('a chunk does not end where it should');
+    if (bytes.length < at + length + 2) {
+      return cut();
+    }
+    if (bytes.toString('latin1', at + length, at + length + 2) !== '\r\n') {
+      throw new Error('a chunk does not end where it should');
+    }
     at += length + 2;
   }
 }
@@ -143,7 +169,9 @@ class ParsedResponse implements Response {
 
   header(name: string): string | undefined {
     const values = this.all(name);
-    if (values.length > 1) throw new Error(`${values.length} headers ${name}: ${values.join(' | ')}`);
+    if (values.length > 1) {
+      throw new Error(`${values.length} headers ${name}: ${values.join(' | ')}`);
+    }
     return values[0];
   }
 

@@ -82,10 +82,14 @@ export async function startServer(t: Test, options: ServerOptions): Promise<Serv
 // Process groups of servers that run now; none of them outlives the test process.
 const groups = new Set<number>();
 process.once('exit', () => groups.forEach(killGroup));
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => process.exit(1));
+}
 
 function killGroup(group: number | undefined): void {
-  if (!group || !groups.delete(group)) return;
+  if (!group || !groups.delete(group)) {
+    return;
+  }
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
@@ -110,7 +114,9 @@ class RunningServer implements Server {
 
   get pid(): number {
     const pid = this.#pidInFile();
-    if (pid === 0) throw new Error('no pid file');
+    if (pid === 0) {
+      throw new Error('no pid file');
+    }
     return pid;
   }
 
@@ -125,14 +131,22 @@ class RunningServer implements Server {
       detached: true,
     });
     this.#child = child;
-    if (child.pid !== undefined) groups.add(child.pid);
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('latin1').on('data', (text: string) => (this.#output += text));
+    if (child.pid !== undefined) {
+      groups.add(child.pid);
+    }
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('latin1').on('data', (text: string) => (this.#output += text));
+    }
     let failure: Error | undefined;
     child.once('error', (error) => (failure = error));
     await waitFor(
       () => {
-        if (failure) throw failure;
-        if (child.exitCode || child.signalCode) throw new Error(`the server did not start\n${this.#output}${this.log()}`);
+        if (failure) {
+          throw failure;
+        }
+        if (child.exitCode || child.signalCode) {
+          throw new Error(`the server did not start\n${this.#output}${this.log()}`);
+        }
         return this.#pidInFile();
       },
       { what: () => `the pid file\n${this.#output}${this.log()}` },
@@ -200,7 +214,9 @@ class RunningServer implements Server {
   }
 
   async reload(conf?: string): Promise<void> {
-    if (conf !== undefined) await this.configure(conf);
+    if (conf !== undefined) {
+      await this.configure(conf);
+    }
     const old = this.workers();
     const logged = this.log().length;
     this.signal('HUP');
@@ -208,7 +224,9 @@ class RunningServer implements Server {
       () => {
         const news = this.log().slice(logged);
         const refusal = /^.*\[emerg\].*$/m.exec(news);
-        if (refusal) throw new Error(refusal[0]);
+        if (refusal) {
+          throw new Error(refusal[0]);
+        }
         return old.every(
           (pid) => !isAlive(pid) || /shutting down/.test(titleOf(pid)) || new RegExp(`\\b${pid}#.*shutting down`).test(news),
         );
@@ -232,7 +250,9 @@ class RunningServer implements Server {
 
   async stop(signal: 'TERM' | 'QUIT' | 'INT' = 'TERM'): Promise<void> {
     const pid = this.#pidInFile() || this.#child?.pid;
-    if (pid === undefined || !isAlive(pid)) return;
+    if (pid === undefined || !isAlive(pid)) {
+      return;
+    }
     const workers = childrenOf(pid);
     process.kill(pid, `SIG${signal}`);
     await waitFor(() => ![pid, ...workers].some(isAlive), { what: () => `the end of the server\n${this.log()}` });
@@ -244,12 +264,18 @@ class RunningServer implements Server {
     await this.stop().catch((error) => problems.push(String(error)));
     killGroup(this.#child?.pid);
     killGroup(this.#pidInFile());
-    if (this.#child?.exitCode) problems.push(`the server ended with code ${this.#child.exitCode}\n${this.#output}`);
+    if (this.#child?.exitCode) {
+      problems.push(`the server ended with code ${this.#child.exitCode}\n${this.#output}`);
+    }
     const { expectAlerts } = this.#options;
     for (const line of `${this.log()}${this.#output}`.split('\n')) {
       const crash = /\[alert\]|uncaught|unhandled|^\s+at .+:\d+:\d+\)?$/i.test(line);
-      if (crash && !expectAlerts?.test(line)) problems.push(`the server reported: ${line}`);
+      if (crash && !expectAlerts?.test(line)) {
+        problems.push(`the server reported: ${line}`);
+      }
     }
-    if (problems.length > 0) throw new Error(problems.join('\n'));
+    if (problems.length > 0) {
+      throw new Error(problems.join('\n'));
+    }
   }
 }

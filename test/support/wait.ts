@@ -18,7 +18,9 @@ export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitO
   const until = Date.now() + (options.timeout ?? 60_000);
   for (;;) {
     const value = await condition();
-    if (value) return value as Truthy<T>;
+    if (value) {
+      return value as Truthy<T>;
+    }
     if (Date.now() > until) {
       const what = typeof options.what === 'function' ? options.what() : (options.what ?? condition.toString());
       throw new Error(`waited in vain for: ${what}`);

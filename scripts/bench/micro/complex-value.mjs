@@ -22,7 +22,9 @@ const texts = {
 };
 
 const table = new VariableTable();
-for (const variable of variables) table.define(variable);
+for (const variable of variables) {
+  table.define(variable);
+}
 const values = Object.entries(texts).map(([name, text]) => [name, compileComplex(text, table)]);
 table.bind((name) => {
   throw new Error(`unknown variable ${name}`);

@@ -38,6 +38,8 @@ for (const [name, lines] of Object.entries(heads)) {
   const parser = new HeadParser(limits, { selectServer: () => 0, ignoredHeader: () => {} });
   measure(`${name}, ${head.length} bytes`, 500_000, () => {
     parser.reset(limits);
-    if (parser.parse(head, 0, head.length) !== HEAD_DONE) throw new Error(parser.head.error);
+    if (parser.parse(head, 0, head.length) !== HEAD_DONE) {
+      throw new Error(parser.head.error);
+    }
   });
 }

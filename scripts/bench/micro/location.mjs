@@ -63,7 +63,9 @@ for (const [kind, { location, uri, calls = () => 200_000 }] of Object.entries(ki
       count,
       (i) => {
         r.uri = uris[i];
-        if (!findConfig(r)) throw new Error(`no location for ${r.uri}`);
+        if (!findConfig(r)) {
+          throw new Error(`no location for ${r.uri}`);
+        }
       },
       {
         prepare: () => {
@@ -71,6 +73,8 @@ for (const [kind, { location, uri, calls = () => 200_000 }] of Object.entries(ki
         },
       },
     );
-    if ((r.location === wanted) !== kind.startsWith('the prefix')) throw new Error(`${kind}: ${r.location.info.name} answered ${r.uri}`);
+    if ((r.location === wanted) !== kind.startsWith('the prefix')) {
+      throw new Error(`${kind}: ${r.location.info.name} answered ${r.uri}`);
+    }
   }
 }

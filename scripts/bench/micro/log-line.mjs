@@ -24,7 +24,9 @@ const formats = {
 const plain = new Set(['time_local', 'time_iso8601', 'request_time', 'status', 'body_bytes_sent']);
 
 const table = new VariableTable();
-for (const variable of variables) table.define(variable);
+for (const variable of variables) {
+  table.define(variable);
+}
 const fail = (message) => {
   throw new Error(message);
 };
@@ -43,7 +45,9 @@ const LINES = 8;
 for (const [name, line] of lines) {
   const turn = () => {
     let pending = '';
-    for (let i = 0; i < LINES; i++) pending += `${line(subject(table.size))}\n`;
+    for (let i = 0; i < LINES; i++) {
+      pending += `${line(subject(table.size))}\n`;
+    }
     bytes.latin1Write(pending, 0);
   };
   measure(name, 30_000, turn, { each: LINES });

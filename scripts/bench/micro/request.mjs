@@ -146,7 +146,9 @@ class BackendHandle extends Handle {
   }
 }
 
-for (const name of chosen) console.log(`${(await measure(rows[name])).toFixed(2)} us  ${name}`);
+for (const name of chosen) {
+  console.log(`${(await measure(rows[name])).toFixed(2)} us  ${name}`);
+}
 process.exit(0);
 
 async function measure(row) {
@@ -182,20 +184,30 @@ http { access_log off; types { text/html html; } keepalive_requests 100000000; $
   });
   await new Promise((done, fail) => socket.open((error) => (error === undefined ? done() : fail(error))));
   const clients = Array.from({ length: CONNECTIONS }, () => new Handle());
-  for (const client of clients) listening.onconnection(0, client);
+  for (const client of clients) {
+    listening.onconnection(0, client);
+  }
   const request = Buffer.from(`GET ${row.path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n${row.headers ?? ''}\r\n`, 'latin1');
   let best = Number.POSITIVE_INFINITY;
   for (let turn = 0; turn < TURNS; turn++) {
     const before = process.cpuUsage();
     for (let round = 0; round < ROUNDS; round++) {
-      for (let i = 0; i < clients.length; i++) clients[i].send(request);
+      for (let i = 0; i < clients.length; i++) {
+        clients[i].send(request);
+      }
       await new Promise(setImmediate);
-      for (let i = 0; i < asked.length; i++) asked[i].send(row.answer);
+      for (let i = 0; i < asked.length; i++) {
+        asked[i].send(row.answer);
+      }
       asked.length = 0;
     }
     const used = process.cpuUsage(before);
     best = Math.min(best, (used.user + used.system) / (ROUNDS * CONNECTIONS));
   }
-  for (const client of clients) if (client.answers !== TURNS * ROUNDS) throw new Error(`${client.answers} answers`);
+  for (const client of clients) {
+    if (client.answers !== TURNS * ROUNDS) {
+      throw new Error(`${client.answers} answers`);
+    }
+  }
   return best;
 }

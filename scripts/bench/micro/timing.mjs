@@ -12,7 +12,9 @@ export function measure(name, calls, work, { each = 1, prepare = () => {} } = {}
   for (let turn = 0; turn < TURNS; turn++) {
     prepare();
     const before = process.cpuUsage();
-    for (let i = 0; i < calls; i++) work(i);
+    for (let i = 0; i < calls; i++) {
+      work(i);
+    }
     best = Math.min(best, process.cpuUsage(before).user / calls / each);
   }
   console.log(`${best.toFixed(3)} us  ${name}`);

@@ -35,8 +35,11 @@ const RUN = 100;
 const STEPS = 500;
 let noise = 1;
 
-if (values.child === undefined) await compare();
-else await turns(await import(values.child));
+if (values.child === undefined) {
+  await compare();
+} else {
+  await turns(await import(values.child));
+}
 
 /** The whole measurement: all numbers of workers in turn, with zones and without. */
 async function compare() {
@@ -48,7 +51,9 @@ export { monotonicMs } from './shared/zone/monotonic.js';
 export { rateZone, RateDecision } from './worker/modules/limit-req/zone.js';
 export { connZone, ENTERED } from './worker/modules/limit-conn/zone.js';`,
   );
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => process.exit(1));
+  }
   const best = new Map();
   const counts = values.workers.split(',').map(Number);
   for (let round = 0; round < rounds; round++) {
@@ -56,7 +61,9 @@ export { connZone, ENTERED } from './worker/modules/limit-conn/zone.js';`,
       for (const zones of [false, true]) {
         const name = `${workers} ${zones ? 'with zones' : 'without'}`;
         const result = await run(outfile, workers, zones);
-        if (!(best.get(name)?.cpu < result.cpu)) best.set(name, result);
+        if (!(best.get(name)?.cpu < result.cpu)) {
+          best.set(name, result);
+        }
       }
     }
   }
@@ -81,16 +88,22 @@ async function run(outfile, workers, zones) {
   const sets = Array.from({ length: values.apart ? workers : 1 }, () => new ZoneSet(base, undefined, log));
   const plans = sets.map((set) => set.prepare(all));
   const args = ['--child', outfile];
-  for (const name of ['batch', 'work', 'keys', 'seconds']) args.push(`--${name}`, values[name]);
+  for (const name of ['batch', 'work', 'keys', 'seconds']) {
+    args.push(`--${name}`, values[name]);
+  }
   const children = Array.from({ length: workers }, () =>
     fork(process.argv[1], args, { execArgv: ['--no-parallel-scavenge', ...process.execArgv] }),
   );
   try {
     const answers = () => Promise.all(children.map((child) => new Promise((done) => child.once('message', done))));
     await answers();
-    for (const [i, child] of children.entries()) child.send({ plan: plans[i % plans.length], zones });
+    for (const [i, child] of children.entries()) {
+      child.send({ plan: plans[i % plans.length], zones });
+    }
     await answers();
-    for (const child of children) child.send('go');
+    for (const child of children) {
+      child.send('go');
+    }
     const results = await answers();
     const sum = (name) => results.reduce((total, result) => total + result[name], 0);
     const at = (share, name = 'waits') => {
@@ -106,8 +119,12 @@ async function run(outfile, workers, zones) {
       max: at(1),
     };
   } finally {
-    for (const child of children) child.kill();
-    for (const set of sets) set.close();
+    for (const child of children) {
+      child.kill();
+    }
+    for (const set of sets) {
+      set.close();
+    }
     process.off('exit', remove);
     remove();
   }
@@ -142,10 +159,16 @@ async function turns(parts) {
 
   const finish = (name, began) => {
     burn(work);
-    if (name !== undefined) conns.leave(name);
+    if (name !== undefined) {
+      conns.leave(name);
+    }
     decisions++;
-    if ((decisions & 7) === 0) waits.push((performance.now() - began) * 1000);
-    if (--pending === 0) turnDone();
+    if ((decisions & 7) === 0) {
+      waits.push((performance.now() - began) * 1000);
+    }
+    if (--pending === 0) {
+      turnDone();
+    }
   };
   const enter = (name, began) => {
     if (conns.hasPlace(name)) {
@@ -155,7 +178,9 @@ async function turns(parts) {
     }
     byCount.submit({
       work() {
-        if (conns.enter(name, 10_000) !== ENTERED) throw new Error('refused');
+        if (conns.enter(name, 10_000) !== ENTERED) {
+          throw new Error('refused');
+        }
       },
       after: () => finish(name, began),
     });
@@ -179,14 +204,18 @@ async function turns(parts) {
     await done;
     await new Promise(setImmediate);
   };
-  for (let i = 0; i < WARM_UP; i++) await turn();
+  for (let i = 0; i < WARM_UP; i++) {
+    await turn();
+  }
   process.send('warm');
   await new Promise((done) => process.once('message', done));
   decisions = waits.length = 0;
   const switches = switchesSoFar();
   for (const until = performance.now() + seconds * 1000; performance.now() < until; ) {
     const start = process.cpuUsage();
-    for (let i = 0; i < RUN; i++) await turn();
+    for (let i = 0; i < RUN; i++) {
+      await turn();
+    }
     const { user, system } = process.cpuUsage(start);
     costs.push((user + system) / (RUN * batch));
   }
@@ -202,6 +231,8 @@ function switchesSoFar() {
 // A number of steps and not a time: a worker that is interrupted has as much to do as before.
 function burn(us) {
   let sum = noise;
-  for (let i = us * STEPS; i > 0; i--) sum = (Math.imul(sum, 31) + i) | 0;
+  for (let i = us * STEPS; i > 0; i--) {
+    sum = (Math.imul(sum, 31) + i) | 0;
+  }
   noise = sum;
 }

@@ -30,8 +30,11 @@ function variants(conf, count) {
   const all = [];
   for (let i = 0; i < count; i++) {
     const at = 1 + ((i * 7919) % (lines.length - 2));
-    if (i % 4 === 0) all.push(conf.slice(0, Math.floor((conf.length * (i + 1)) / (count + 2))));
-    else all.push([...lines.slice(0, at), broken[i % broken.length], ...lines.slice(at)].join('\n'));
+    if (i % 4 === 0) {
+      all.push(conf.slice(0, Math.floor((conf.length * (i + 1)) / (count + 2))));
+    } else {
+      all.push([...lines.slice(0, at), broken[i % broken.length], ...lines.slice(at)].join('\n'));
+    }
   }
   return all;
 }
@@ -57,9 +60,13 @@ export default {
       stage.signal('HUP');
       await stage.until(() => {
         const log = stage.log();
-        if (count(log, /\[emerg\]/g) > emergs) return ++refused;
+        if (count(log, /\[emerg\]/g) > emergs) {
+          return ++refused;
+        }
         // A line put into an empty place may be allowed there.
-        if (count(log, /start worker processes/g) > reloads) return ++taken;
+        if (count(log, /start worker processes/g) > reloads) {
+          return ++taken;
+        }
         return false;
       }, `a verdict on\n${text}`);
       expect(stage.pid === pid, 'the master is another one');

@@ -28,7 +28,9 @@ export default {
       // The new key is there, its certificate is not, or half of it.
       const before = refused();
       // nginx takes a file of the same second for the same file.
-      if (!stage.sluice) await sleep(1100);
+      if (!stage.sluice) {
+        await sleep(1100);
+      }
       const old = readFileSync(crt);
       makeCertificate(stage.dir);
       const whole = readFileSync(crt);

@@ -16,14 +16,18 @@ export default {
       const socket = connect(stage.port(0), '127.0.0.1');
       socket.on('error', () => {});
       idle.push(socket);
-      if (i % 50 === 0) await sleep(10);
+      if (i % 50 === 0) {
+        await sleep(10);
+      }
     }
     await sleep(500);
     const used = cpuOf(stage.pid);
     await sleep(2000);
     const cpu = (cpuOf(stage.pid) - used) / 2_000_000;
     const during = (await stage.get('/small', { patience: 1000 })) !== undefined;
-    for (const socket of idle) socket.destroy();
+    for (const socket of idle) {
+      socket.destroy();
+    }
     const { answered, failed } = await recovered(stage, expect);
     expect(cpu < 0.5, `it spins: ${Math.round(cpu * 100)} % of a core`);
     expect(stage.serve(workers), 'a worker died');

@@ -15,7 +15,7 @@ export default {
     const moments = (last) => Array.from({ length: Math.ceil(last / step) }, (_, i) => i * step);
     /** Signals a process and all that it started, after so many milliseconds. */
     const rotate = (pid, after) => {
-      for (const at = performance.now() + after; performance.now() < at; );
+      for (const at = performance.now() + after; performance.now() < at; ) {}
       for (const each of treeOf(pid)) {
         try {
           process.kill(each, 'SIGUSR1');
@@ -39,8 +39,11 @@ export default {
         figures.starts++;
         rotate(child.pid, after);
         const pid = await stage.until(() => stage.pid ?? (ended() && -1), 'the start');
-        if (pid === -1) figures.ended++;
-        else await stop(stage, pid);
+        if (pid === -1) {
+          figures.ended++;
+        } else {
+          await stop(stage, pid);
+        }
         // The process that started a daemon was hit before it could.
         await stage.until(ended, 'the end');
         check(`a start with daemon ${daemon}`, after);
@@ -68,7 +71,9 @@ export default {
         process.kill(old, 'SIGQUIT');
         // As long as it is the new one's parent, that refuses the next upgrade.
         await stage.until(() => !alive(old) && treeOf(old).length === 1, 'the end of the old master');
-      } else figures.ended++;
+      } else {
+        figures.ended++;
+      }
       await stage.until(() => stage.workers().length === 2, 'the workers');
       check('USR2', after);
     }

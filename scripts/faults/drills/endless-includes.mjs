@@ -28,7 +28,9 @@ export default {
     const watch = setInterval(() => (peak = Math.max(peak, stage.memory())), 100);
     // Two that read nothing, and two that leave at once.
     const silent = [1, 2].map(() => open(stage, '/ssi/self.html').pause());
-    for (const socket of [1, 2].map(() => open(stage, '/ssi/self.html'))) socket.once('data', () => socket.destroy());
+    for (const socket of [1, 2].map(() => open(stage, '/ssi/self.html'))) {
+      socket.once('data', () => socket.destroy());
+    }
     const seconds = {};
     for (const path of stage.short ? ['/ssi/e/missing'] : ['/ssi/self.html', '/ssi/e/missing']) {
       const began = Date.now();
@@ -36,7 +38,9 @@ export default {
       seconds[path] = (Date.now() - began) / 1000;
       expect(answer?.endsWith('\r\n0\r\n\r\n'), `${path} has no end`);
     }
-    for (const socket of silent) socket.destroy();
+    for (const socket of silent) {
+      socket.destroy();
+    }
     clearInterval(watch);
     await sleep(100);
     const { answered, failed, why, slowest } = await load.stop();

@@ -69,13 +69,17 @@ export default {
       for (const kind of kinds) {
         for (let nth = 1; nth <= most; nth++) {
           const workers = await stage.until(() => stage.workers().length === 2 && stage.workers(), 'two workers');
-          for (const pid of workers) await order(pid, { kind, nth, code });
+          for (const pid of workers) {
+            await order(pid, { kind, nth, code });
+          }
           const answers = await Promise.all(requests());
           let hit = 0;
           for (const pid of workers) {
             const count = await order(pid, { kind: '', nth: 0, code: '' });
             hit += count?.failed ?? 0;
-            if (count === undefined) deaths++;
+            if (count === undefined) {
+              deaths++;
+            }
             expect(
               count !== undefined,
               `a worker ended when ${kind} failed the ${nth}. time with ${code || 'TypeError'}: ${/^.*(?:uncaught|alert).*$/m.exec(stage.log().split('\n').slice(-8).join('\n'))?.[0]}`,
@@ -85,7 +89,9 @@ export default {
           unanswered += answers.filter((answer) => answer === undefined).length;
           const after = await stage.get('/small');
           expect(/ 200 OK/.test(after), `no answer after ${kind} failed the ${nth}. time with ${code || 'TypeError'}`);
-          if (hit === 0) break;
+          if (hit === 0) {
+            break;
+          }
         }
       }
     }

@@ -16,7 +16,9 @@ const floods = {
     const open = opened.reduce((sum, each) => sum + each.open, 0);
     await sleep(stage.short ? 200 : 3000);
     const memory = Math.round(stage.memory() - before);
-    for (const crowd of crowds) crowd.end();
+    for (const crowd of crowds) {
+      crowd.end();
+    }
     const wanted = parts.reduce((sum, count) => sum + count, 0);
     expect(open === wanted, `idle: ${open} of ${wanted} connections stand`);
     return { open, memory };
@@ -45,14 +47,19 @@ const floods = {
     const sockets = Array.from({ length: stage.short ? 4 : 16 }, (_, i) => {
       const socket = connect(stage.port(0), '127.0.0.1');
       socket.on('error', () => {});
-      if (i % 2 === 0) socket.on('data', (chunk) => (bytes += chunk.length));
-      else socket.pause();
+      if (i % 2 === 0) {
+        socket.on('data', (chunk) => (bytes += chunk.length));
+      } else {
+        socket.pause();
+      }
       socket.write('GET /zipped/endless HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n');
       return socket;
     });
     await sleep(stage.short ? 500 : 10_000);
     const memory = Math.round(stage.memory() - before);
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     return { megabytesRead: Math.round(bytes / 1024 / 1024), memory };
   },
 };
@@ -64,7 +71,7 @@ async function pour(stage, head) {
     let text = '';
     const socket = connect(stage.port(0), '127.0.0.1');
     const more = () => {
-      while (!socket.destroyed && socket.write(chunk));
+      while (!socket.destroyed && socket.write(chunk)) {}
     };
     socket.on('drain', more);
     socket.on('error', () => {});

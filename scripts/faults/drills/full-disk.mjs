@@ -54,12 +54,13 @@ export default {
 function fill(file) {
   const fd = openSync(file, 'w');
   try {
-    for (let piece = 65_536; piece >= 1; )
+    for (let piece = 65_536; piece >= 1; ) {
       try {
         writeSync(fd, Buffer.alloc(piece));
       } catch {
         piece >>= 4;
       }
+    }
   } finally {
     closeSync(fd);
   }

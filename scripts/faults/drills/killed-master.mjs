@@ -18,7 +18,11 @@ export default {
       await load.answered((await load.report()).answered + 500);
     }
     const { answered, failed, why, gap } = await load.stop();
-    if (!stage.sluice) for (const pid of orphans) process.kill(pid, 'SIGTERM');
+    if (!stage.sluice) {
+      for (const pid of orphans) {
+        process.kill(pid, 'SIGTERM');
+      }
+    }
     expect(failed === 0, `${failed} requests failed: ${JSON.stringify(why)}`);
     return { answered, failed, gap: Math.round(gap), ...(stage.sluice ? { takeover: 'done' } : { takeover: 'nginx has none' }) };
   },

@@ -36,7 +36,9 @@ async function nameServer() {
   let questions = 0;
   socket.on('message', (query, { port, address }) => {
     questions++;
-    if (query.includes('silent')) return;
+    if (query.includes('silent')) {
+      return;
+    }
     const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1]);
     record.writeUInt32BE(TTL, 6);
     socket.send(

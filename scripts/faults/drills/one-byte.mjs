@@ -92,10 +92,16 @@ async function send(stage, { port, tls, before = '', bytes }, { count = Number.P
     secured.on('error', () => {});
     secured.on('data', (piece) => (text += piece.latin1Slice()));
     secured.write(bytes);
-    if (count !== Number.POSITIVE_INFINITY) await Promise.race([spent, closed]);
+    if (count !== Number.POSITIVE_INFINITY) {
+      await Promise.race([spent, closed]);
+    }
   }
-  if (stay) return socket;
-  if (how !== undefined) leave(socket, how);
+  if (stay) {
+    return socket;
+  }
+  if (how !== undefined) {
+    leave(socket, how);
+  }
   let late = false;
   const timer = setTimeout(() => {
     late = true;
@@ -151,8 +157,9 @@ export default {
     tls.on('tlsClientError', () => {});
     await new Promise((done) => tls.listen(0, '127.0.0.1', done));
     const backends = {};
-    for (const [name, { tls: relayed, bytes }] of Object.entries(answers))
+    for (const [name, { tls: relayed, bytes }] of Object.entries(answers)) {
       backends[name] = relayed ? await dripRelay(tls.address().port) : await dripServer(Buffer.isBuffer(bytes) ? bytes : latin1(bytes));
+    }
     const locations = Object.entries(answers).map(
       ([name, { how }], i) => `location /${i}/ { ${how.replace('%%', `127.0.0.1:${backends[name].port}`)}; }`,
     );
@@ -173,13 +180,17 @@ export default {
     let broken = 0;
     const check = (name, text, body) => {
       whole++;
-      if (!unframed(text ?? '').includes(body)) wrong.push(`${name}: ${JSON.stringify(text?.slice(0, 60))}`);
+      if (!unframed(text ?? '').includes(body)) {
+        wrong.push(`${name}: ${JSON.stringify(text?.slice(0, 60))}`);
+      }
     };
     const fromClients = Object.entries(inputs).map(async ([name, input]) => {
       check(name, await send(stage, input), input.body);
       await inParts(cuts(sizeOf(input), step), 20, async (cut) => {
         broken++;
-        if ((await send(stage, input, cut)) === undefined) kept.push(`${name} at ${cut.count}`);
+        if ((await send(stage, input, cut)) === undefined) {
+          kept.push(`${name} at ${cut.count}`);
+        }
       });
       check(name, await send(stage, input), input.body);
     });
@@ -215,10 +226,14 @@ export default {
     const before = cpuOf(stage.pid);
     await sleep(2000);
     const cpu = (cpuOf(stage.pid) - before) / 2_000_000;
-    for (const socket of stalled) socket.destroy();
+    for (const socket of stalled) {
+      socket.destroy();
+    }
 
     const among = await load.stop();
-    for (const server of [...Object.values(backends), names, tls]) server.close();
+    for (const server of [...Object.values(backends), names, tls]) {
+      server.close();
+    }
     const { answered, failed } = await recovered(stage, expect);
     expect(wrong.length === 0, `${wrong.length} of ${whole} whole ones were not answered: ${wrong.join('; ')}`);
     expect(kept.length === 0, `connections whose client left were kept: ${kept.join(', ')}`);
@@ -242,5 +257,7 @@ export default {
 
 /** Works on all items, on so many of them at a time. */
 async function inParts(items, atOnce, work) {
-  for (let i = 0; i < items.length; i += atOnce) await Promise.all(items.slice(i, i + atOnce).map(work));
+  for (let i = 0; i < items.length; i += atOnce) {
+    await Promise.all(items.slice(i, i + atOnce).map(work));
+  }
 }

@@ -21,7 +21,9 @@ export default {
     await load.answered(warm);
     const memory = stage.memory();
     const before = stage.workers();
-    for (let i = 0; i < reloads; i++) await stage.reload();
+    for (let i = 0; i < reloads; i++) {
+      await stage.reload();
+    }
     const { answered: reloaded } = await load.report();
     await load.answered(Math.max(reloaded + warm, stage.short ? 0 : 250_000));
     const { answered, failed, why, kinds, gap } = await load.stop();

@@ -26,8 +26,11 @@ export default {
     for (const name of ['access.log', ...Array.from({ length: rotations }, (_, i) => `access.log.${i}`)]) {
       for (const line of readFileSync(`${stage.dir}/${name}`, 'latin1').split('\n').slice(0, -1)) {
         const whole = /^<([0-9a-f]+) GET \/small HTTP\/1\.1>$/.exec(line);
-        if (whole) ids.add(whole[1]);
-        else torn++;
+        if (whole) {
+          ids.add(whole[1]);
+        } else {
+          torn++;
+        }
         lines++;
       }
     }

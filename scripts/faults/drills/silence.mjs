@@ -24,11 +24,15 @@ export default {
     const figures = {};
     for (const [name, { port, tls, first, answered }] of Object.entries(silences)) {
       const sockets = [];
-      for (let i = 0; i < 900; i++) sockets.push(await open(stage.port(port), tls, first, answered));
+      for (let i = 0; i < 900; i++) {
+        sockets.push(await open(stage.port(port), tls, first, answered));
+      }
       const load = stage.load(clients.close(stage, 2, { pause: 20 }), clients.tls(stage, 2, { pause: 20 }));
       await load.answered(stage.short ? 50 : 500);
       const among = await load.stop();
-      for (const socket of sockets) socket?.destroy();
+      for (const socket of sockets) {
+        socket?.destroy();
+      }
       expect(among.failed === 0, `${name}: ${among.failed} requests failed: ${JSON.stringify(among.why)}`);
       expect(stage.short || among.slowest < 1000, `${name}: a good request took ${Math.round(among.slowest)} ms`);
       figures[name] = { answered: among.answered, failed: among.failed, slowest: Math.round(among.slowest) };
@@ -46,8 +50,12 @@ function open(port, tls, first, answered) {
     socket.on('error', () => done());
     socket.on('close', () => done());
     socket.once(tls ? 'secureConnect' : 'connect', () => {
-      if (first) socket.write(first);
-      if (!answered) done(socket);
+      if (first) {
+        socket.write(first);
+      }
+      if (!answered) {
+        done(socket);
+      }
     });
     socket.on('data', () => done(socket));
   });

@@ -31,18 +31,29 @@ export default {
       for (let i = 0; i < count; i++) {
         const socket = connect(stage.port(0), '127.0.0.1');
         socket.on('error', () => {});
-        if (paused) socket.pause();
-        else socket.resume();
+        if (paused) {
+          socket.pause();
+        } else {
+          socket.resume();
+        }
         socket.write(first);
         sockets.push(socket);
-        if (i % 50 === 0) await sleep(5);
+        if (i % 50 === 0) {
+          await sleep(5);
+        }
       }
       for (const end = Date.now() + (stage.short ? 2000 : 8000); Date.now() < end; ) {
-        if (later !== '') for (const socket of sockets) socket.write(later);
+        if (later !== '') {
+          for (const socket of sockets) {
+            socket.write(later);
+          }
+        }
         await sleep(500);
       }
       const { answered, failed, why, slowest } = await load.stop();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       expect(failed === 0 && answered > 0, `${name}: ${failed} of ${answered} good requests failed: ${JSON.stringify(why)}`);
       expect(stage.short || slowest < 1000, `${name}: a good request took ${Math.round(slowest)} ms`);
       figures[name] = { answered, failed, slowest: Math.round(slowest) };

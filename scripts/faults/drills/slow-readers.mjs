@@ -19,11 +19,16 @@ export default {
       socket.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
       return socket;
     });
-    for (const end = Date.now() + (stage.short ? 3000 : 15_000); Date.now() < end; await sleep(1000))
-      for (const socket of sockets) socket.read(1024);
+    for (const end = Date.now() + (stage.short ? 3000 : 15_000); Date.now() < end; await sleep(1000)) {
+      for (const socket of sockets) {
+        socket.read(1024);
+      }
+    }
     const memory = stage.memory();
     const { answered, failed, why, slowest } = await load.stop();
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     expect(memory - before <= 150, `memory grew by ${Math.round(memory - before)} MB`);
     expect(failed === 0, `${failed} requests failed: ${JSON.stringify(why)}`);
     return { readers, memoryBefore: Math.round(before), memoryDuring: Math.round(memory), answered, failed, slowest: Math.round(slowest) };

@@ -43,7 +43,9 @@ export default {
     const before = { memory: stage.memory(), descriptors: stage.descriptors() };
     await load.answered(total);
     const after = { memory: stage.memory(), descriptors: stage.descriptors() };
-    for (let i = 0; i < (stage.short ? 2 : 20); i++) await stage.reload();
+    for (let i = 0; i < (stage.short ? 2 : 20); i++) {
+      await stage.reload();
+    }
     // New workers have to do what the old ones did before they can be compared with them.
     await load.answered(total * 1.1);
     const end = await load.stop();

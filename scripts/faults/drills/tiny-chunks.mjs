@@ -49,15 +49,21 @@ function exchange(stage, head, body, slow) {
     socket.on('error', () => {});
     socket.on('close', () => done({ status, bytes }));
     socket.on('data', (piece) => {
-      if (status === '') status = piece.latin1Slice(9, 12);
+      if (status === '') {
+        status = piece.latin1Slice(9, 12);
+      }
       bytes += piece.length;
-      if (!slow) return;
+      if (!slow) {
+        return;
+      }
       socket.pause();
       setTimeout(() => socket.resume(), 5);
     });
     socket.setTimeout(20_000, () => socket.destroy());
     socket.write(head);
-    if (body !== undefined) socket.write(body);
+    if (body !== undefined) {
+      socket.write(body);
+    }
   });
 }
 
@@ -115,7 +121,9 @@ export default {
       clearInterval(watch);
       const { answered, failed, why, slowest } = await load.stop();
       expect(failed === 0, `${name}: ${failed} of ${answered} bystanders' requests failed: ${JSON.stringify(why)}`);
-      for (const { status } of answers) expect(status === '200', `${name}: status ${status}`);
+      for (const { status } of answers) {
+        expect(status === '200', `${name}: status ${status}`);
+      }
       // On a crowded machine everybody waits, also for others' processes.
       expect(
         stage.short || slowest < 100 * Math.max(1, loadavg()[0] / availableParallelism()),

@@ -13,14 +13,19 @@ export default {
     await load.answered(100);
     // How long a start takes here and now, which nobody can be spared.
     const since = performance.now();
-    for (const worker of stage.workers()) process.kill(worker, 'SIGKILL');
+    for (const worker of stage.workers()) {
+      process.kill(worker, 'SIGKILL');
+    }
     await stage.until(() => stage.get('/small'), 'an answer');
     const start = Math.round(performance.now() - since);
     let nobody = 0;
     for (let i = 0; i < kills; i++) {
       const [worker] = stage.workers();
-      if (worker === undefined) nobody++;
-      else process.kill(worker, 'SIGKILL');
+      if (worker === undefined) {
+        nobody++;
+      } else {
+        process.kill(worker, 'SIGKILL');
+      }
       await sleep(700);
     }
     await load.answered((await load.report()).answered + 200);

@@ -68,7 +68,9 @@ function wasThere(work) {
     work();
     return true;
   } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
+    if (error.code !== 'ENOENT') {
+      throw error;
+    }
     return false;
   }
 }

@@ -57,10 +57,14 @@ export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals
  */
 function entryPath({ prefix: ownPrefix, conf }: Pick<CommandLine, 'prefix' | 'conf'>, byDefault: string, prefix: string): string {
   const path = conf ?? byDefault;
-  if (path.startsWith('/')) return path;
+  if (path.startsWith('/')) {
+    return path;
+  }
   if (conf !== undefined && ownPrefix === undefined && !exists(prefix + conf)) {
     const here = `${byteText(process.cwd())}/${conf}`;
-    if (exists(here)) return here;
+    if (exists(here)) {
+      return here;
+    }
   }
   return prefix + path;
 }

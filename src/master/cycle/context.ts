@@ -41,11 +41,21 @@ export async function loadReported(
     }
     const { findings } = error;
     if (error.parsed) {
-      for (const finding of findings) if (finding.level > ERROR) log.report(finding);
+      for (const finding of findings) {
+        if (finding.level > ERROR) {
+          log.report(finding);
+        }
+      }
       parsed?.();
-      for (const finding of findings) if (finding.level <= ERROR) log.report(finding);
+      for (const finding of findings) {
+        if (finding.level <= ERROR) {
+          log.report(finding);
+        }
+      }
     } else {
-      for (const finding of findings) log.report(finding);
+      for (const finding of findings) {
+        log.report(finding);
+      }
     }
     return undefined;
   }

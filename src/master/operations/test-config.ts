@@ -11,7 +11,9 @@ import { touchPidFile } from '../processes/pid-file.js';
 export async function testConfig(context: Context): Promise<number> {
   const { commandLine, options, log } = context;
   const configuration = await loadReported(context, undefined, () => {
-    if (!commandLine.quiet) log.say(`the configuration file ${options.entry} syntax is ok`);
+    if (!commandLine.quiet) {
+      log.say(`the configuration file ${options.entry} syntax is ok`);
+    }
   });
   if (configuration === undefined || !touched(configuration.process.pid, context)) {
     log.say(`configuration file ${options.entry} test failed`);

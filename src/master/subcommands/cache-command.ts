@@ -25,8 +25,12 @@ export async function runCacheCommand(values: SubcommandValues): Promise<number>
       print,
     );
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
-    for (const { message } of error.findings) process.stderr.write(`sluice: ${message}\n`);
+    if (!(error instanceof ConfigErrors)) {
+      throw error;
+    }
+    for (const { message } of error.findings) {
+      process.stderr.write(`sluice: ${message}\n`);
+    }
     return EXIT.CONFIGURATION;
   }
 }

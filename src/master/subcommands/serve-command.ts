@@ -39,7 +39,9 @@ export function runServeCommand(values: SubcommandValues): Promise<number | Serv
     directory,
     (place) => directoryConfiguration({ ...place, directory, spa: values.spa === true }),
     () => {
-      if (!statSync(fsPath(directory)).isDirectory()) throw new ServeError(`"${given}" is no folder`);
+      if (!statSync(fsPath(directory)).isDirectory()) {
+        throw new ServeError(`"${given}" is no folder`);
+      }
     },
   );
 }
@@ -91,19 +93,25 @@ export function mediaTypes(): string {
 /** For a port alone, the one of this machine's two addresses on which it answers now; both stay possible when none does. */
 async function whereItAnswers(target: string): Promise<string> {
   const port = /^:?(\d{1,5})$/.exec(target)?.[1];
-  if (port === undefined || Number(port) > 65_535) return target;
+  if (port === undefined || Number(port) > 65_535) {
+    return target;
+  }
   for (const host of ['127.0.0.1', '::1']) {
     const answers = await new Promise<boolean>((done) => {
       const probe = connect({ host, port: Number(port) }, () => probe.destroy());
       probe.once('error', () => done(false)).once('close', (failed) => done(!failed));
     });
-    if (answers) return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    if (answers) {
+      return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    }
   }
   return target;
 }
 
 function portOf(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new ServeError(`"${text}" is no port: it is a number from 1 to 65535`);
+  if (!/^\d{1,5}$/.test(text)) {
+    throw new ServeError(`"${text}" is no port: it is a number from 1 to 65535`);
+  }
   return Number(text);
 }
 
@@ -115,7 +123,9 @@ async function freePort(host: string): Promise<number> {
       probe.once('error', (error: NodeJS.ErrnoException) => done(error.code !== 'EADDRINUSE'));
       probe.listen({ port, host, exclusive: true }, () => probe.close(() => done(true)));
     });
-    if (free) return port;
+    if (free) {
+      return port;
+    }
   }
   throw new ServeError(`the ports from 8080 to ${8080 + MORE_PORTS - 1} are in use: choose one with --port`);
 }
@@ -142,7 +152,9 @@ function start(text: string, what: string, directory: string | undefined): Serve
 /** Whether a server of root's would find nothing there, since its workers may not look. */
 function isClosedToNobody(directory: string): boolean {
   const nobody = process.geteuid?.() === 0 ? userId('nobody') : undefined;
-  if (nobody === undefined) return false;
+  if (nobody === undefined) {
+    return false;
+  }
   process.seteuid!(nobody);
   try {
     openSync(fsPath(`${directory}/.`), 'r');

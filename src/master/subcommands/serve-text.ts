@@ -86,7 +86,9 @@ ${servers.map((server) => `        server ${server};\n`).join('')}    }
 }
 
 function whole({ host = '127.0.0.1', port = 8080, log = false, types }: ServeOptions, server: string, http = ''): string {
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new ServeError(`"${port}" is no port: it is a number from 1 to 65535`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new ServeError(`"${port}" is no port: it is a number from 1 to 65535`);
+  }
   const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `# Made by sluice. Test it with \`sluice -t -c FILE\`, serve it with \`sluice -c FILE\`.
 
@@ -121,7 +123,9 @@ ${types.trim().replaceAll(/^(?=.)/gm, '    ')}
 
 /** A word of the configuration. */
 function quoted(text: string): string {
-  if (text.includes('$')) throw new ServeError(`"${text}" cannot be written in a configuration: \`$\` begins a variable there`);
+  if (text.includes('$')) {
+    throw new ServeError(`"${text}" cannot be written in a configuration: \`$\` begins a variable there`);
+  }
   return /^[\w./:@%+,=~-]+$/.test(text) ? text : `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
 }
 
@@ -134,7 +138,9 @@ function backend(target: string): { readonly scheme: 'http' | 'https'; readonly 
     return { scheme: 'http', servers: [`127.0.0.1:${port} max_fails=0`, `[::1]:${port} max_fails=0 backup`] };
   }
   const found = /^(?:(https?):\/\/)?([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?\/?$/i.exec(target);
-  if (found === null) throw new ServeError(`"${target}" is no application: give a port, HOST:PORT or a URL without a path`);
+  if (found === null) {
+    throw new ServeError(`"${target}" is no application: give a port, HOST:PORT or a URL without a path`);
+  }
   const [, scheme = 'http', host = '', port = ''] = found;
   const tls = scheme.toLowerCase() === 'https';
   return { scheme: tls ? 'https' : 'http', servers: [`${host}${port || (tls ? ':443' : ':80')}`] };

@@ -29,8 +29,12 @@ export async function runStatusCommand(values: SubcommandValues): Promise<number
     const options = serverOptions(values, 'quit');
     pidFile = (await loadConfiguration(options)).process.pid;
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
-    for (const { message, detail } of error.findings) process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
+    if (!(error instanceof ConfigErrors)) {
+      throw error;
+    }
+    for (const { message, detail } of error.findings) {
+      process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
+    }
     return EXIT.CONFIGURATION;
   }
   const pid = runningMaster(pidFile);
@@ -57,8 +61,9 @@ function plainText(master: Process, pidFile: string, children: readonly Process[
       `  ${pid}  ${role} since ${shown(since)}${own === undefined ? '' : `: ${connections(own.active)}, ${requests(own.requests)}`}`,
     );
   }
-  if (counters === undefined) lines.push('its counters cannot be read: ask as its own user, or as root');
-  else {
+  if (counters === undefined) {
+    lines.push('its counters cannot be read: ask as its own user, or as root');
+  } else {
     const { active, reading, writing, waiting } = sum(counters);
     lines.push(
       `${connections(active)}: ${reading} reading, ${writing} writing, ${waiting} waiting; ${requests(sum(counters).requests)} in all`,
@@ -95,7 +100,11 @@ const shown = (date: Date): string => date.toISOString().replace('T', ' ').repla
 /** What all workers together are doing. A worker has no row before its first client. */
 function sum(counters: readonly WorkerTotals[]): Numbers {
   const total = { active: 0, reading: 0, writing: 0, waiting: 0, requests: 0 };
-  for (const row of counters) for (const name of Object.keys(total) as (keyof Numbers)[]) total[name] += row[name];
+  for (const row of counters) {
+    for (const name of Object.keys(total) as (keyof Numbers)[]) {
+      total[name] += row[name];
+    }
+  }
   return total;
 }
 
@@ -121,14 +130,20 @@ const statOf = (pid: number): string[] =>
 function childrenOf(master: number): Process[] {
   const found: Process[] = [];
   for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
+    if (!/^\d+$/.test(name)) {
+      continue;
+    }
     try {
-      if (Number(statOf(Number(name))[1]) !== master) continue;
+      if (Number(statOf(Number(name))[1]) !== master) {
+        continue;
+      }
     } catch {
       continue;
     }
     const child = describe(Number(name));
-    if (child !== undefined) found.push(child);
+    if (child !== undefined) {
+      found.push(child);
+    }
   }
   return found.sort((a, b) => a.pid - b.pid);
 }
@@ -138,7 +153,9 @@ function countersOf(master: number): readonly WorkerTotals[] | undefined {
   try {
     for (const descriptor of readdirSync(`/proc/${master}/fd`)) {
       const path = byteText(readlinkSync(`/proc/${master}/fd/${descriptor}`));
-      if (!/\/sluice-[A-Za-z0-9]{6}\/owner$/.test(path)) continue;
+      if (!/\/sluice-[A-Za-z0-9]{6}\/owner$/.test(path)) {
+        continue;
+      }
       const folder = dirname(path);
       return readCounters(folder, statSync(fsPath(folder)).uid);
     }

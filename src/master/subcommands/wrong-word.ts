@@ -22,7 +22,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 /** Lines below nginx's message for a first word that is none of our commands, or the empty text. Text has a character for a byte. */
 export function wrongWordHint(word: string): string {
-  if (word.startsWith('-')) return '';
+  if (word.startsWith('-')) {
+    return '';
+  }
   const hint = INSTEAD[SYNONYMS[word] ?? word] ?? '`sluice DIRECTORY` serves a folder that is there, `sluice help` lists the commands';
   return `    hint: ${hint}\n`;
 }

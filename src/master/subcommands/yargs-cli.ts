@@ -60,7 +60,9 @@ export async function runSubcommand(
   try {
     await parser.parseAsync();
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof UsageError)) {
+      throw error;
+    }
     const command = subcommands.find(({ name }) => name === args[0]);
     process.stderr.write(`sluice: ${command === undefined ? '' : `${command.name}: `}${plainMessage(error.message, command)}\n`);
     return EXIT.USAGE;
@@ -70,7 +72,9 @@ export async function runSubcommand(
 
 /** Says in one line what a command line lacks. */
 function plainMessage(message: string, command: Subcommand | undefined): string {
-  if (!message.startsWith('Not enough non-option arguments') || command === undefined) return message;
+  if (!message.startsWith('Not enough non-option arguments') || command === undefined) {
+    return message;
+  }
   const lacking = command.options.filter(({ positional, required }) => positional && required);
   return `${lacking.map(({ name, describe }) => `the ${name} is missing: ${describe}`).join('; ')} (\`sluice ${command.name} --help\` says more)`;
 }

@@ -68,7 +68,9 @@ export function applyNodes<R extends Subject>(draft: ConfigBuilder<R>, block: Bl
     try {
       applyDirective(draft, block, node);
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError)) {
+        throw error;
+      }
       draft.errors.push(explained(draft, node, error));
     }
   }
@@ -122,36 +124,56 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
 
 /** Follows an `include` line. Lines of included files stand for the line itself. */
 export function applyInclude(node: DirectiveNode, use: (nodes: readonly Node[]) => void, sources: Sources): void {
-  if (node.block !== undefined) fail(node, 'directive "include" is not terminated by ";"');
+  if (node.block !== undefined) {
+    fail(node, 'directive "include" is not terminated by ";"');
+  }
   checkArgs(node, 1);
-  for (const file of sources.include(node.args[0]!, place(node))) use(sources.parse(file, place(node)));
+  for (const file of sources.include(node.args[0]!, place(node))) {
+    use(sources.parse(file, place(node)));
+  }
 }
 
 function checkArgs(node: DirectiveNode, arity: Arity): void {
   const n = node.args.length;
   const wrong = (): never => fail(node, `invalid number of arguments in "${node.name}" directive`, { hint: expectedArguments(arity, n) });
-  if (arity === 'any') return;
+  if (arity === 'any') {
+    return;
+  }
   if (arity === 'flag') {
-    if (n !== 1) wrong();
+    if (n !== 1) {
+      wrong();
+    }
     const value = node.args[0]!.toLowerCase();
     if (value !== 'on' && value !== 'off') {
       fail(node, `invalid value "${node.args[0]}" in "${node.name}" directive, it must be "on" or "off"`, { arg: 0 });
     }
   } else if (typeof arity === 'number') {
-    if (n !== arity) wrong();
+    if (n !== arity) {
+      wrong();
+    }
   } else if ('min' in arity) {
-    if (n < arity.min || n > (arity.max ?? Number.POSITIVE_INFINITY)) wrong();
-  } else if (!arity.includes(n) || n > MAX_ARGS) wrong();
+    if (n < arity.min || n > (arity.max ?? Number.POSITIVE_INFINITY)) {
+      wrong();
+    }
+  } else if (!arity.includes(n) || n > MAX_ARGS) {
+    wrong();
+  }
 }
 
 function expectedArguments(arity: Arity, given: number): string {
   const word = (n: number): string => (n === 0 ? 'no argument' : n === 1 ? 'one argument' : `${n} arguments`);
   let takes: string;
-  if (arity === 'flag') takes = '`on` or `off`';
-  else if (arity === 'any') takes = 'any number of arguments';
-  else if (typeof arity === 'number') takes = word(arity);
-  else if ('min' in arity) takes = arity.max === undefined ? `at least ${word(arity.min)}` : `${arity.min} to ${arity.max} arguments`;
-  else takes = `${arity.join(' or ')} arguments`;
+  if (arity === 'flag') {
+    takes = '`on` or `off`';
+  } else if (arity === 'any') {
+    takes = 'any number of arguments';
+  } else if (typeof arity === 'number') {
+    takes = word(arity);
+  } else if ('min' in arity) {
+    takes = arity.max === undefined ? `at least ${word(arity.min)}` : `${arity.min} to ${arity.max} arguments`;
+  } else {
+    takes = `${arity.join(' or ')} arguments`;
+  }
   return `it takes ${takes}, ${given === 0 ? 'none is' : given === 1 ? 'one is' : `${given} are`} given`;
 }
 
@@ -161,9 +183,19 @@ const MAIN_LEVEL: number = In.HTTP | In.STREAM;
 /** The block whose settings of a level a directive in `block` writes. */
 function ownerOf(block: Block, level: LevelName): Block {
   let owner = block;
-  if (level === 'process') while (owner.parent !== undefined) owner = owner.parent;
-  else if (level === 'main') while ((owner.context & MAIN_LEVEL) === 0 && owner.parent !== undefined) owner = owner.parent;
-  else if (level === 'server') while ((owner.context & SERVER_LEVEL) === 0 && owner.parent !== undefined) owner = owner.parent;
+  if (level === 'process') {
+    while (owner.parent !== undefined) {
+      owner = owner.parent;
+    }
+  } else if (level === 'main') {
+    while ((owner.context & MAIN_LEVEL) === 0 && owner.parent !== undefined) {
+      owner = owner.parent;
+    }
+  } else if (level === 'server') {
+    while ((owner.context & SERVER_LEVEL) === 0 && owner.parent !== undefined) {
+      owner = owner.parent;
+    }
+  }
   return owner;
 }
 
@@ -178,7 +210,9 @@ export function tableOf<R extends Subject>(draft: ConfigBuilder<R>, block: Block
 
 /** Adds how the argument at fault is to be written, where its unit is one that nginx does not know. */
 function withUnitHint(node: DirectiveNode, options: FailOptions = {}): FailOptions {
-  if (options.hint !== undefined) return options;
+  if (options.hint !== undefined) {
+    return options;
+  }
   const hint =
     options.arg === undefined ? node.args.map(unitHint).find((found) => found !== undefined) : unitHint(node.args[options.arg] ?? '');
   return hint === undefined ? options : { ...options, hint };
@@ -239,7 +273,9 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
     try {
       return compileComplex(text, this.variables, place(this.node));
     } catch (error) {
-      if (!(error instanceof ComplexValueError)) throw error;
+      if (!(error instanceof ComplexValueError)) {
+        throw error;
+      }
       return fail(this.node, error.message, { arg: Math.max(this.node.args.indexOf(text), 0) });
     }
   }
@@ -281,10 +317,14 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
     const lineContext = new DirectiveContext(this.#draft, this.block, opened);
     const walk = (nodes: readonly Node[]): void => {
       for (const line of nodes) {
-        if ('syntaxError' in line) throw syntaxError(line);
-        if (line.name === 'include' && line.args.length === 1) applyInclude(line, walk, this.#draft.sources);
-        else if (line.block !== undefined) fail(line, 'unexpected "{"');
-        else {
+        if ('syntaxError' in line) {
+          throw syntaxError(line);
+        }
+        if (line.name === 'include' && line.args.length === 1) {
+          applyInclude(line, walk, this.#draft.sources);
+        } else if (line.block !== undefined) {
+          fail(line, 'unexpected "{"');
+        } else {
           lineContext.node = line;
           entry(line, lineContext);
         }

@@ -66,7 +66,9 @@ export class Block {
 
   #find(scope: number): OwnSettings | undefined {
     let each = this.#own;
-    while (each !== undefined && each.scope !== scope) each = each.next;
+    while (each !== undefined && each.scope !== scope) {
+      each = each.next;
+    }
     return each;
   }
 
@@ -77,7 +79,10 @@ export class Block {
 
   /** Notes that a directive stands in this block. */
   see(node: DirectiveNode): void {
-    if (this.#seen === undefined) this.#seen = [node];
-    else if (this.seen(node.name) === undefined) this.#seen = [...this.#seen, node];
+    if (this.#seen === undefined) {
+      this.#seen = [node];
+    } else if (this.seen(node.name) === undefined) {
+      this.#seen = [...this.#seen, node];
+    }
   }
 }

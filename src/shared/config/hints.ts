@@ -8,7 +8,9 @@ export function semicolonHint(node: DirectiveNode, known: (name: string) => bool
   let line = node.pos.line;
   for (let i = 0; i < node.args.length; i++) {
     const [at] = argPosition(node, i)!;
-    if (at > line && known(node.args[i]!)) return `is a \`;\` missing at the end of line ${line}? \`${node.args[i]}\` begins a directive`;
+    if (at > line && known(node.args[i]!)) {
+      return `is a \`;\` missing at the end of line ${line}? \`${node.args[i]}\` begins a directive`;
+    }
     line = at;
   }
   return undefined;
@@ -26,8 +28,12 @@ const TIME_UNITS: readonly (readonly [RegExp, string])[] = [
 /** How a size or time is to be written whose unit nginx does not know, such as `10MB` or `30sec`; undefined when it is none. */
 export function unitHint(text: string): string | undefined {
   const [, digits, fraction, word = ''] = /(?:^|[=:])(\d+)(\.\d+)?([A-Za-z]*)$/.exec(text) ?? [];
-  if (digits === undefined) return undefined;
-  if (fraction !== undefined) return 'numbers are whole: take the next smaller unit, as `1536k` for 1.5m';
+  if (digits === undefined) {
+    return undefined;
+  }
+  if (fraction !== undefined) {
+    return 'numbers are whole: take the next smaller unit, as `1536k` for 1.5m';
+  }
   const size = /^([kmg])i?b?$/i.exec(word) ?? /^()b(?:ytes?)?$/i.exec(word);
   if (size !== null) {
     const letter = size[1]!.toLowerCase();
@@ -45,7 +51,9 @@ export function zoneHint(
   known: (name: string) => boolean,
 ): string | undefined {
   const definer = [`${kind.id}_zone`, `${kind.id}_path`].find(known);
-  if (definer === undefined) return undefined;
+  if (definer === undefined) {
+    return undefined;
+  }
   const others = zones.all().filter((zone) => zone.kind === kind && zone.bytes > 0);
   const meant =
     suggest(

@@ -76,7 +76,9 @@ export async function loadFromDisk<R extends Subject>(
   const hosts: Record<string, readonly string[]> = {};
   let missing = 0;
   for (const { ref, what, options, errors } of draft.hosts) {
-    if (options.needed?.() === false) continue;
+    if (options.needed?.() === false) {
+      continue;
+    }
     if (hosts[ref.host] === undefined) {
       const addresses = await resolveHost(ref.host);
       if (addresses === undefined) {
@@ -94,7 +96,9 @@ export async function loadFromDisk<R extends Subject>(
 /** Builds the same configuration from the master's snapshot, as a worker does. */
 export function loadFromSnapshot<R extends Subject>(language: Language<R>, snapshot: Snapshot): Loaded<R> {
   const draft = read(language, snapshotSources(snapshot), snapshot, false);
-  for (const { ref } of draft.hosts) ref.addresses = snapshot.hosts[ref.host] ?? literal(ref.host) ?? [];
+  for (const { ref } of draft.hosts) {
+    ref.addresses = snapshot.hosts[ref.host] ?? literal(ref.host) ?? [];
+  }
   return link(draft, snapshot.hosts, false);
 }
 
@@ -107,7 +111,9 @@ function read<R extends Subject>(language: Language<R>, sources: Sources, origin
     try {
       applyNodes(draft, draft.root, sources.parse(file));
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError)) {
+        throw error;
+      }
       draft.errors.push(error);
     }
   }
@@ -122,7 +128,9 @@ function literal(host: string): readonly string[] | undefined {
 
 async function resolveHost(host: string): Promise<readonly string[] | undefined> {
   const known = literal(host);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   try {
     return await lookupHost(host);
   } catch {
@@ -137,7 +145,9 @@ function link<R extends Subject>(
 ): Loaded<R> {
   const { root, errors, registry, tables } = draft;
   const giveUp = (parsed: boolean): void => {
-    if (errors.length > 0) throw new LoadFailure(errors, draft.warnings, draft.sources, parsed);
+    if (errors.length > 0) {
+      throw new LoadFailure(errors, draft.warnings, draft.sources, parsed);
+    }
   };
   giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
@@ -147,7 +157,9 @@ function link<R extends Subject>(
       try {
         scope.link?.(place.block.merged(number)!, ctx, place);
       } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
+        if (!(error instanceof ConfigError)) {
+          throw error;
+        }
         errors.push(error);
       }
     }
@@ -167,9 +179,13 @@ function link<R extends Subject>(
   }
   // Blocks were complete, for nginx, when their `}` was read; this it misses when the file is read.
   const parsed = errors.length === 0;
-  if (root.seen('events') === undefined) errors.push(new ConfigError('no "events" section in configuration'));
+  if (root.seen('events') === undefined) {
+    errors.push(new ConfigError('no "events" section in configuration'));
+  }
   for (const zone of draft.zones.all()) {
-    if (zone.bytes !== 0) continue;
+    if (zone.bytes !== 0) {
+      continue;
+    }
     const hint = zoneHint(zone, draft.zones, (name) => registry.rows(name) !== undefined);
     errors.push(new ConfigError(`zero size shared memory zone "${zone.name}"`, undefined, hintAt(zone.pos, hint)));
   }

@@ -10,11 +10,21 @@ const NAMELESS: number = In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
 /** The levels whose settings a block of a context has. */
 function levelsOf(context: number): readonly LevelName[] {
-  if (context === In.MAIN) return ['process'];
-  if (context === In.EVENTS) return [];
-  if (context === In.HTTP || context === In.STREAM) return ['main', 'server', 'location'];
-  if (context === In.SERVER || context === In.STREAM_SERVER) return ['server', 'location'];
-  if (context === In.UPSTREAM || context === In.STREAM_UPSTREAM) return ['upstream'];
+  if (context === In.MAIN) {
+    return ['process'];
+  }
+  if (context === In.EVENTS) {
+    return [];
+  }
+  if (context === In.HTTP || context === In.STREAM) {
+    return ['main', 'server', 'location'];
+  }
+  if (context === In.SERVER || context === In.STREAM_SERVER) {
+    return ['server', 'location'];
+  }
+  if (context === In.UPSTREAM || context === In.STREAM_UPSTREAM) {
+    return ['upstream'];
+  }
   return ['location'];
 }
 
@@ -62,25 +72,38 @@ class Merging<R extends Subject> {
     const levels = levelsOf(context);
     for (let own = block.own; own !== undefined; own = own.next) {
       const numbered = this.#registry.scopes[own.scope]!;
-      if (!levels.includes(numbered.level)) continue;
+      if (!levels.includes(numbered.level)) {
+        continue;
+      }
       own.merged = merge(numbered, parent?.merged(own.scope) as Record<string, unknown> | undefined, own.written, place);
     }
     for (const numbered of common.begun) {
-      if (block.merged(numbered.number) === undefined) block.add(numbered.number, merge(numbered, undefined, undefined, place));
+      if (block.merged(numbered.number) === undefined) {
+        block.add(numbered.number, merge(numbered, undefined, undefined, place));
+      }
     }
     const inside = new Map<number, Common<R>>();
-    for (const child of block.children) this.mergeBlock(child, inside);
+    for (const child of block.children) {
+      this.mergeBlock(child, inside);
+    }
   }
 
   #commonOf(parent: Block | undefined, place: MergeContext): Common<R> {
     const settings: object[] = parent?.common.slice() ?? [];
-    for (let own = parent?.own; own !== undefined; own = own.next) if (own.merged !== undefined) settings[own.scope] = own.merged;
+    for (let own = parent?.own; own !== undefined; own = own.next) {
+      if (own.merged !== undefined) {
+        settings[own.scope] = own.merged;
+      }
+    }
     const begun: NumberedScope<R>[] = [];
     for (const level of levelsOf(place.context)) {
       for (const numbered of this.#registry.at(level)) {
         const around = settings[numbered.number] as Record<string, unknown> | undefined;
-        if (around === undefined) begun.push(numbered);
-        else if (!numbered.takenOver) settings[numbered.number] = this.#mergeSilent(numbered, around, place);
+        if (around === undefined) {
+          begun.push(numbered);
+        } else if (!numbered.takenOver) {
+          settings[numbered.number] = this.#mergeSilent(numbered, around, place);
+        }
       }
     }
     return { settings, begun };
@@ -109,7 +132,9 @@ function merge<R extends Subject>(
   place: MergeContext,
 ): object {
   const merged: Record<string, unknown> = { ...blank };
-  for (const [name, field] of fields) merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
+  for (const [name, field] of fields) {
+    merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
+  }
   scope.finish?.(merged, parent, place);
   return Object.freeze(merged);
 }
@@ -131,7 +156,9 @@ export function visitMerged<R extends Subject>(
       checked.set(context, scopes);
     }
     visit(scopes, { context, nameless: (context & NAMELESS) !== 0, block, prefix });
-    for (const child of block.children) visitBlock(child);
+    for (const child of block.children) {
+      visitBlock(child);
+    }
   };
   visitBlock(root);
 }

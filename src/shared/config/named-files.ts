@@ -67,7 +67,9 @@ export class NamedFiles {
 
   #read(path: string, earlier: (stamp: string | undefined) => string | undefined): string {
     const known = this.#versions.get(path);
-    if (known !== undefined) return known.text;
+    if (known !== undefined) {
+      return known.text;
+    }
     const given = this.#handedOver[path];
     // A file that is replaced after this moment counts as changed next time.
     const stamp = given === undefined ? fileStamp(path) : undefined;

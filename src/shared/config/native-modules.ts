@@ -28,7 +28,9 @@ export const foreignText = ({ module, instead }: ForeignDirective): string =>
  * worker, since the master has checked.
  */
 export function judgeNativeModules<R extends Subject>(draft: ConfigBuilder<R>, language: Language<R>, checking: boolean): void {
-  if (!checking) return;
+  if (!checking) {
+    return;
+  }
   const refused: ConfigError[] = [];
   for (const { node, path } of draft.natives) {
     const object = path.slice(path.lastIndexOf('/') + 1).replace(/\.so$/, '');

@@ -53,8 +53,11 @@ export class Registry<R extends Subject> {
         for (const [name, directive] of Object.entries(scope.directives)) {
           const rows = this.#rows.get(name);
           const row = { name, directive, scope: numbered.number, module: module.name };
-          if (rows === undefined) this.#rows.set(name, [row]);
-          else rows.push(row);
+          if (rows === undefined) {
+            this.#rows.set(name, [row]);
+          } else {
+            rows.push(row);
+          }
         }
       }
     }
@@ -73,12 +76,17 @@ export class Registry<R extends Subject> {
   /** The hint for an unknown directive: that nginx has it, or which directive may be meant. */
   hintFor(name: string): string | undefined {
     const module = this.#language.missingModule(name);
-    if (module !== undefined) return `\`${name}\` is of ${module}, which sluice does not have`;
+    if (module !== undefined) {
+      return `\`${name}\` is of ${module}, which sluice does not have`;
+    }
     const foreign = this.#language.foreignDirective(name);
-    if (foreign !== undefined) return `\`${name}\` is of ${foreignText(foreign)}`;
+    if (foreign !== undefined) {
+      return `\`${name}\` is of ${foreignText(foreign)}`;
+    }
     const plain = name.replace(/[^\x21-\x7e]/g, '');
-    if (plain !== name && this.#rows.has(plain))
+    if (plain !== name && this.#rows.has(plain)) {
       return `write \`${plain}\`: there are characters beside it that may look like spaces, but are none`;
+    }
     const meant = this.suggest(name);
     return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
   }
@@ -91,7 +99,9 @@ export class Registry<R extends Subject> {
   /** The number of a scope. Throws when its module is not registered, which is a programming error. */
   numbered<C extends object>(scope: Scope<C, R>): NumberedScope<R> {
     const found = this.#numbers.get(scope);
-    if (found === undefined) throw new Error('scope of an unregistered module');
+    if (found === undefined) {
+      throw new Error('scope of an unregistered module');
+    }
     return found;
   }
 }

@@ -7,7 +7,9 @@ type Set<C, R extends Subject> = Directive<C, R>['set'];
 
 function store<R extends Subject>(conf: object, key: string, value: unknown, ctx: ConfigContext<R>): void {
   const settings = conf as Record<string, unknown>;
-  if (settings[key] !== undefined) ctx.reject('is duplicate');
+  if (settings[key] !== undefined) {
+    ctx.reject('is duplicate');
+  }
   settings[key] = value;
 }
 
@@ -23,17 +25,23 @@ export const int = <K extends string, R extends Subject>(
   max = Number.MAX_SAFE_INTEGER,
 ): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     store(conf, key, parseInteger(node.args[0]!, ctx, min, max), ctx);
   };
 };
 
 /** Reads a whole number within bounds, with nginx's messages. */
 export function parseInteger<R extends Subject>(text: string, ctx: ConfigContext<R>, min = 0, max = Number.MAX_SAFE_INTEGER): number {
-  if (!/^\d+$/.test(text) || Number(text) > Number.MAX_SAFE_INTEGER) ctx.reject('invalid number', { arg: 0 });
+  if (!/^\d+$/.test(text) || Number(text) > Number.MAX_SAFE_INTEGER) {
+    ctx.reject('invalid number', { arg: 0 });
+  }
   const n = Number(text);
   if (n < min || n > max) {
-    if (max === Number.MAX_SAFE_INTEGER) ctx.fail(`value must be equal to or greater than ${min}`, { arg: 0 });
+    if (max === Number.MAX_SAFE_INTEGER) {
+      ctx.fail(`value must be equal to or greater than ${min}`, { arg: 0 });
+    }
     ctx.fail(min <= 0 ? `value must be equal to or less than ${max}` : `value must be between ${min} and ${max}`, { arg: 0 });
   }
   return n;
@@ -43,7 +51,9 @@ export function parseInteger<R extends Subject>(text: string, ctx: ConfigContext
 export const size = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
     const bytes = parseSize(node.args[0]!);
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     store(conf, key, bytes ?? ctx.reject('invalid value', { arg: 0 }), ctx);
   };
 };
@@ -52,7 +62,9 @@ export const size = <K extends string, R extends Subject>(key: K): Set<{ [P in K
 export const offset = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
     const bytes = parseOffset(node.args[0]!);
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     store(conf, key, bytes ?? ctx.reject('invalid value', { arg: 0 }), ctx);
   };
 };
@@ -66,7 +78,9 @@ export const sec = <K extends string, R extends Subject>(key: K): Set<{ [P in K]
 function time<K extends string, R extends Subject>(key: K, unit: 'ms' | 's'): Set<{ [P in K]: number | undefined }, R> {
   return (conf, node, ctx) => {
     const value = parseTime(node.args[0]!, unit);
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     store(conf, key, value ?? ctx.reject('invalid value', { arg: 0 }), ctx);
   };
 }
@@ -82,7 +96,9 @@ export const oneOf = <K extends string, V, R extends Subject>(
   words: { readonly [word: string]: V },
 ): Set<{ [P in K]: V | undefined }, R> => {
   return (conf, node, ctx) => {
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     const word = node.args[0]!.toLowerCase();
     if (!Object.hasOwn(words, word)) {
       ctx.fail(`invalid value "${node.args[0]}"`, { arg: 0, hint: `it is one of ${Object.keys(words).join(', ')}` });
@@ -100,10 +116,13 @@ export const bits = <K extends string, R extends Subject>(
     let set = ((conf as Record<string, unknown>)[key] as number | undefined) ?? 0;
     node.args.forEach((argument, i) => {
       const word = argument.toLowerCase();
-      if (!Object.hasOwn(words, word))
+      if (!Object.hasOwn(words, word)) {
         ctx.fail(`invalid value "${argument}"`, { arg: i, hint: `it is one of ${Object.keys(words).join(', ')}` });
+      }
       const bit = words[word]!;
-      if (bit !== 0 && (set & bit) === bit) ctx.warn(`duplicate value "${argument}"`, { arg: i });
+      if (bit !== 0 && (set & bit) === bit) {
+        ctx.warn(`duplicate value "${argument}"`, { arg: i });
+      }
       set |= bit;
     });
     (conf as Record<string, unknown>)[key] = set;
@@ -113,7 +132,9 @@ export const bits = <K extends string, R extends Subject>(
 /** Text with variables. nginx: ngx_http_set_complex_value_slot. */
 export const complex = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: ComplexValue<R> | undefined }, R> => {
   return (conf, node, ctx) => {
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     store(conf, key, ctx.complex(node.args[0]!), ctx);
   };
 };
@@ -123,11 +144,17 @@ export const buffers = <K extends string, R extends Subject>(
   key: K,
 ): Set<{ [P in K]: { readonly number: number; readonly size: number } | undefined }, R> => {
   return (conf, node, ctx) => {
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     const number = /^\d+$/.test(node.args[0]!) ? Number(node.args[0]) : 0;
     const bytes = parseSize(node.args[1]!) ?? 0;
-    if (number === 0) ctx.reject('invalid value', { arg: 0 });
-    if (bytes === 0) ctx.reject('invalid value', { arg: 1 });
+    if (number === 0) {
+      ctx.reject('invalid value', { arg: 0 });
+    }
+    if (bytes === 0) {
+      ctx.reject('invalid value', { arg: 1 });
+    }
     store(conf, key, { number, size: bytes }, ctx);
   };
 };
@@ -135,7 +162,9 @@ export const buffers = <K extends string, R extends Subject>(
 /** Permissions of files, such as `group:rw all:r`, as mode bits. nginx: ngx_conf_set_access_slot. */
 export const access = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
   return (conf, node, ctx) => {
-    if ((conf as Record<string, unknown>)[key] !== undefined) ctx.reject('is duplicate');
+    if ((conf as Record<string, unknown>)[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     const shifts: { readonly [who: string]: number | undefined } = { user: 6, group: 3, all: 0 };
     const rights: { readonly [what: string]: number | undefined } = { rw: 6, r: 4 };
     let mode = 0;
@@ -144,8 +173,12 @@ export const access = <K extends string, R extends Subject>(key: K): Set<{ [P in
       const [who, what] = argument.split(':') as [string, string | undefined];
       const shift = shifts[who];
       const right = rights[what ?? ''];
-      if (shift === undefined || right === undefined) return ctx.fail(`invalid value "${argument}"`, { arg: i });
-      if (who === 'user') user = 0;
+      if (shift === undefined || right === undefined) {
+        return ctx.fail(`invalid value "${argument}"`, { arg: i });
+      }
+      if (who === 'user') {
+        user = 0;
+      }
       mode |= right << shift;
     }
     store(conf, key, mode | user, ctx);

@@ -10,7 +10,11 @@ export function parseZone<R extends Subject>(ctx: ConfigContext<R>, arg: number)
   const text = ctx.node.args[arg]!;
   const colon = text.indexOf(':');
   const bytes = colon === -1 ? undefined : parseSize(text.slice(colon + 1));
-  if (bytes === undefined) ctx.fail(`invalid zone size "${text}"`, { arg, hint: 'a zone is written as in `zone=name:10m`' });
-  if (bytes < MIN_BYTES) ctx.fail(`zone "${text}" is too small`, { arg, hint: 'it needs at least 32k' });
+  if (bytes === undefined) {
+    ctx.fail(`invalid zone size "${text}"`, { arg, hint: 'a zone is written as in `zone=name:10m`' });
+  }
+  if (bytes < MIN_BYTES) {
+    ctx.fail(`zone "${text}" is too small`, { arg, hint: 'it needs at least 32k' });
+  }
   return { name: text.slice('zone='.length, colon), bytes };
 }

@@ -24,13 +24,19 @@ export class ZoneTable {
       zone = { name, kind, bytes: 0, data: undefined, pos };
       this.#zones.set(name, zone);
     }
-    if (zone.kind !== kind) return `the shared memory zone "${name}" is already declared for a different use`;
+    if (zone.kind !== kind) {
+      return `the shared memory zone "${name}" is already declared for a different use`;
+    }
     if (define !== undefined) {
-      if (define.bytes !== 0 && define.bytes < MIN_BYTES) return `zone "${name}" is too small`;
+      if (define.bytes !== 0 && define.bytes < MIN_BYTES) {
+        return `zone "${name}" is too small`;
+      }
       if (zone.bytes !== 0 && define.bytes !== 0 && zone.bytes !== define.bytes) {
         return `the size ${define.bytes} of shared memory zone "${name}" conflicts with already declared size ${zone.bytes}`;
       }
-      if (define.bytes !== 0) zone.bytes = define.bytes;
+      if (define.bytes !== 0) {
+        zone.bytes = define.bytes;
+      }
       zone.data = define.data;
     }
     return zone as ZoneRef<Z, D>;

@@ -34,7 +34,9 @@ export class EndOfTick {
   /** `step`: one of {@link AtTickEnd}. The task is called once for each time it asks. */
   ask(step: number, task: TickTask): void {
     this.#due[step]!.push(task);
-    if (this.#asked || this.#running) return;
+    if (this.#asked || this.#running) {
+      return;
+    }
     this.#asked = true;
     setImmediate(run, this);
   }
@@ -45,7 +47,11 @@ export class EndOfTick {
     this.#running = true;
     let step = 0;
     try {
-      for (; step < STEPS; step++) if (this.#due[step]!.length > 0) this.#runStep(step);
+      for (; step < STEPS; step++) {
+        if (this.#due[step]!.length > 0) {
+          this.#runStep(step);
+        }
+      }
     } finally {
       this.#running = false;
       // What asked too late, and what a task that threw has kept from its call.
@@ -58,9 +64,13 @@ export class EndOfTick {
     this.#due[step] = this.#spare;
     let next = 0;
     try {
-      while (next < tasks.length) tasks[next++]!.tickEnded();
+      while (next < tasks.length) {
+        tasks[next++]!.tickEnded();
+      }
     } finally {
-      while (next < tasks.length) this.#due[step]!.push(tasks[next++]!);
+      while (next < tasks.length) {
+        this.#due[step]!.push(tasks[next++]!);
+      }
       tasks.length = 0;
       this.#spare = tasks;
     }
@@ -68,7 +78,9 @@ export class EndOfTick {
 
   #askAgain(): void {
     for (let step = 0; step < STEPS; step++) {
-      if (this.#due[step]!.length === 0) continue;
+      if (this.#due[step]!.length === 0) {
+        continue;
+      }
       this.#asked = true;
       setImmediate(run, this);
       return;

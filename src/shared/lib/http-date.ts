@@ -28,17 +28,25 @@ const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  */
 export function parseHttpDate(text: string): number {
   const separator = text.search(/[ ,]/);
-  if (separator === -1) return -1;
+  if (separator === -1) {
+    return -1;
+  }
   const rest = text.slice(separator + 1).replace(/^ +/, '');
-  if (rest.length < 18) return -1;
+  if (rest.length < 18) {
+    return -1;
+  }
   if (text[separator] === ' ') {
     const found = asctime.exec(rest);
     return found === null ? -1 : seconds(found[6]!, found[1]!, found[2]!, found[3]!, found[4]!, found[5]!);
   }
   let found = rfc822.exec(rest);
-  if (found !== null) return seconds(found[3]!, found[2]!, found[1]!, found[4]!, found[5]!, found[6]!);
+  if (found !== null) {
+    return seconds(found[3]!, found[2]!, found[1]!, found[4]!, found[5]!, found[6]!);
+  }
   found = rfc850.exec(rest);
-  if (found === null) return -1;
+  if (found === null) {
+    return -1;
+  }
   const year = found[3]! < '70' ? `20${found[3]}` : `19${found[3]}`;
   return seconds(year, found[2]!, found[1]!, found[4]!, found[5]!, found[6]!);
 }
@@ -47,10 +55,16 @@ function seconds(yearText: string, monthText: string, dayText: string, hour: str
   const year = Number(yearText);
   const month = monthOf(monthText);
   const day = Number(dayText);
-  if (month === -1 || hour > '23' || minute > '59' || second > '59') return -1;
+  if (month === -1 || hour > '23' || minute > '59' || second > '59') {
+    return -1;
+  }
   if (day === 29 && month === 1) {
-    if (year % 4 !== 0 || (year % 100 === 0 && year % 400 !== 0)) return -1;
-  } else if (day > DAYS_OF_MONTH[month]!) return -1;
+    if (year % 4 !== 0 || (year % 100 === 0 && year % 400 !== 0)) {
+      return -1;
+    }
+  } else if (day > DAYS_OF_MONTH[month]!) {
+    return -1;
+  }
   const moment = new Date(0);
   moment.setUTCFullYear(year, month, day);
   return Math.floor(moment.getTime() / 1000) + Number(hour) * 3600 + Number(minute) * 60 + Number(second);

@@ -8,6 +8,8 @@ const NAME = /^[!-~]+$/;
  * and ask for what comes of that: no such name is found, as with nginx.
  */
 export async function lookupHost(host: string): Promise<readonly string[]> {
-  if (!NAME.test(host)) throw Object.assign(new Error('host not found'), { code: 'ENOTFOUND' });
+  if (!NAME.test(host)) {
+    throw Object.assign(new Error('host not found'), { code: 'ENOTFOUND' });
+  }
   return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 }

@@ -132,7 +132,9 @@ function zoneName(ms: number): string {
   for (const locale of ['en-US', 'en-GB', 'en-AU']) {
     const parts = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }).formatToParts(ms);
     name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    if (!/^(GMT|UTC)[+-]/.test(name)) return name;
+    if (!/^(GMT|UTC)[+-]/.test(name)) {
+      return name;
+    }
   }
   return name;
 }

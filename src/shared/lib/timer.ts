@@ -15,8 +15,11 @@ function setLongTimer<A extends unknown[]>(then: (...args: A) => void, ms: numbe
   let left = parts;
   const timer = setTimeout(
     () => {
-      if (--left > 0) timer.refresh();
-      else then(...args);
+      if (--left > 0) {
+        timer.refresh();
+      } else {
+        then(...args);
+      }
     },
     parts === Number.POSITIVE_INFINITY ? LONGEST : Math.ceil(ms / parts),
   );

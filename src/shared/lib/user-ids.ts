@@ -36,6 +36,8 @@ function fileText(path: string): string {
 /** Asks the system's other sources (LDAP and the like), which only the C library can reach. */
 function directoryText(database: string, name: string): string {
   // Programs cannot be asked about a NUL.
-  if (name.includes('\0')) return '';
+  if (name.includes('\0')) {
+    return '';
+  }
   return spawnSync('getent', [database, '--', name], { encoding: 'latin1' }).stdout ?? '';
 }

@@ -95,7 +95,9 @@ export class LogFile implements TickTask {
 
   /** Writes the lines of this tick now; a buffered file keeps its own time. */
   flushTick(): void {
-    if (this.#buffering === undefined && this.#pending !== '') this.flush();
+    if (this.#buffering === undefined && this.#pending !== '') {
+      this.flush();
+    }
   }
 
   /** Writes buffered lines. */
@@ -148,7 +150,9 @@ export class LogFile implements TickTask {
 
   #schedule(): void {
     if (this.#buffering === undefined) {
-      if (this.#asked) return;
+      if (this.#asked) {
+        return;
+      }
       this.#asked = true;
       endOfTick.ask(AtTickEnd.LOGS, this);
     } else if (this.#buffering.flush > 0) {

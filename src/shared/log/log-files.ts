@@ -64,20 +64,28 @@ export class LogFiles {
 
   /** Adds an error line to one of these files, its line feed included; one character per byte. */
   writeError(file: LogFile, line: string): void {
-    if (!this.#errors.includes(file)) this.#errors.push(file);
+    if (!this.#errors.includes(file)) {
+      this.#errors.push(file);
+    }
     file.write(line);
   }
 
   /** Writes the error lines of this tick, so that a client which has its response finds its errors in the log. */
   flushErrors(): void {
-    if (this.#errors.length === 0) return;
-    for (const file of this.#errors) file.flushTick();
+    if (this.#errors.length === 0) {
+      return;
+    }
+    for (const file of this.#errors) {
+      file.flushTick();
+    }
     this.#errors.length = 0;
   }
 
   /** Writes the lines of this tick, so that a client which sees its connection end finds its requests in the log. */
   flushTick(): void {
-    for (const file of this.#files.values()) file.flushTick();
+    for (const file of this.#files.values()) {
+      file.flushTick();
+    }
   }
 
   /** Writes what all files hold. */

@@ -16,16 +16,24 @@ interface Handle {
 export function readDirectly(socket: Socket, take: (length: number) => boolean): void {
   const node = streamBinding();
   const handle = (socket as unknown as { readonly _handle: Handle | null })._handle;
-  if (node === null || handle === null) return;
+  if (node === null || handle === null) {
+    return;
+  }
   const { streamBaseState, kReadBytesOrError } = node;
   const usual = handle.onread;
   handle.onread = (bytes) => {
     const length = streamBaseState[kReadBytesOrError] as number;
-    if (length <= 0) return usual.call(handle, bytes);
-    if (take(length)) return undefined;
+    if (length <= 0) {
+      return usual.call(handle, bytes);
+    }
+    if (take(length)) {
+      return undefined;
+    }
     handle.reading = false;
     const error = handle.readStop();
-    if (error !== 0) socket.destroy();
+    if (error !== 0) {
+      socket.destroy();
+    }
     return undefined;
   };
 }

@@ -47,11 +47,15 @@ function writeError(errno: number): NodeJS.ErrnoException {
 
 /** Gives the kernel as much of the bytes as it has room for, and returns how many. Throws node:fs's error when the connection is broken. */
 export function offerTo(handle: StreamHandle, bytes: Buffer): number {
-  if (handle.fd === undefined || handle.fd < 0) return 0;
+  if (handle.fd === undefined || handle.fd < 0) {
+    return 0;
+  }
   try {
     return writeSync(handle.fd, bytes, 0, bytes.length);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+      return 0;
+    }
     throw error;
   }
 }
@@ -94,8 +98,12 @@ export class DirectWriter {
 
   /** A write is under way. A cipher takes no other one until it is over, and Node ends the process if it gets one. */
   #busy(): boolean {
-    if (this.#last === undefined) return false;
-    if (this.#pending || this.#last.getAsyncId() !== OVER) return true;
+    if (this.#last === undefined) {
+      return false;
+    }
+    if (this.#pending || this.#last.getAsyncId() !== OVER) {
+      return true;
+    }
     this.#last = undefined;
     return false;
   }
@@ -125,7 +133,9 @@ export class DirectWriter {
   offer(bytes: Buffer): number {
     const handle = this.#handle;
     const node = this.#node;
-    if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || this.#socket.destroyed) return 0;
+    if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || this.#socket.destroyed) {
+      return 0;
+    }
     if (this.#tls) {
       this.#written(node, handle, handle.writeBuffer(writeRequest(node), bytes), null);
       return bytes.length;
@@ -150,19 +160,25 @@ export class DirectWriter {
     const request = writeRequest(node);
     if (total > JOIN_LIMIT && !this.#tls) {
       const pieces = [before, 'latin1', bytes, 'buffer'];
-      if (after !== '') pieces.push(after, 'latin1');
+      if (after !== '') {
+        pieces.push(after, 'latin1');
+      }
       return this.#written(node, handle, handle.writev(request, pieces, false), pieces);
     }
     const whole = joined(before, bytes, after);
     const code = this.#written(node, handle, handle.writeBuffer(request, whole), whole);
     // A cipher has taken all of it when the call returns.
-    if (code === PENDING && !this.#tls) keepJoined();
+    if (code === PENDING && !this.#tls) {
+      keepJoined();
+    }
     return code;
   }
 
   // Node copies a text twice for TLS.
   #writeText(handle: StreamHandle, request: WriteRequest, text: string): number {
-    if (!this.#tls || text.length > CIPHER_LIMIT) return handle.writeLatin1String(request, text);
+    if (!this.#tls || text.length > CIPHER_LIMIT) {
+      return handle.writeLatin1String(request, text);
+    }
     return handle.writeBuffer(request, joinedText(text));
   }
 
@@ -171,11 +187,15 @@ export class DirectWriter {
       this.#socket.destroy(writeError(error));
       return WRITTEN;
     }
-    if (node.streamBaseState[node.kLastWriteWasAsync] === 0) return WRITTEN;
+    if (node.streamBaseState[node.kLastWriteWasAsync] === 0) {
+      return WRITTEN;
+    }
     const request = keepRequest();
     this.#last = request;
     // TLS tells of every write later, those too that the kernel took; nobody has to hear of these.
-    if (this.#tls && handle._parent?.writeQueueSize === 0) return WRITTEN;
+    if (this.#tls && handle._parent?.writeQueueSize === 0) {
+      return WRITTEN;
+    }
     request.oncomplete = this.#done;
     request.data = data;
     this.#pending = true;
@@ -184,7 +204,9 @@ export class DirectWriter {
 
   /** Lets what is given to the socket's own `write` and `end` wait until a write under way here is done. */
   hold(): void {
-    if (!this.#tls || this.#holding || !this.#busy()) return;
+    if (!this.#tls || this.#holding || !this.#busy()) {
+      return;
+    }
     this.#holding = true;
     (this.#last as WriteRequest).oncomplete = this.#done;
     (this.#socket as unknown as Waiting).connecting = true;
@@ -194,19 +216,29 @@ export class DirectWriter {
     const told = this.#pending;
     this.#last = undefined;
     this.#pending = false;
-    if (this.#holding) this.#release();
-    if (status < 0) this.#socket.destroy(writeError(status));
-    else if (told) this.#flushed();
+    if (this.#holding) {
+      this.#release();
+    }
+    if (status < 0) {
+      this.#socket.destroy(writeError(status));
+    } else if (told) {
+      this.#flushed();
+    }
   };
 
   #release(): void {
     const socket = this.#socket;
     this.#holding = false;
-    if (socket.destroyed) return;
+    if (socket.destroyed) {
+      return;
+    }
     (socket as unknown as Waiting).connecting = false;
     socket.emit('connect');
     // While it waited, the socket neither started nor stopped to read.
-    if (socket.isPaused()) socket.pause();
-    else socket.resume();
+    if (socket.isPaused()) {
+      socket.pause();
+    } else {
+      socket.resume();
+    }
   }
 }

@@ -13,7 +13,9 @@ let part: Buffer | undefined;
 
 function partOf(size: number): Buffer {
   workspace ??= Buffer.allocUnsafeSlow(SIZE);
-  if (part === undefined || part.length !== size) part = workspace.subarray(0, size);
+  if (part === undefined || part.length !== size) {
+    part = workspace.subarray(0, size);
+  }
   return part;
 }
 
@@ -26,7 +28,9 @@ export function joined(before: string, bytes: Buffer, after: string): Buffer {
   const whole = partOf(end + after.length);
   putText(whole, before, 0);
   whole.set(bytes, start);
-  if (after !== '') putText(whole, after, end);
+  if (after !== '') {
+    putText(whole, after, end);
+  }
   return whole;
 }
 

@@ -62,7 +62,9 @@ export function takeConnections(server: Server, accept: (handle: ConnectionHandl
 const connectionMaker =
   (accept: (handle: ConnectionHandle) => void): NonNullable<SocketHandle['onconnection']> =>
   (status, client) => {
-    if (status < 0 || client === undefined) return;
+    if (status < 0 || client === undefined) {
+      return;
+    }
     client.setNoDelay?.(true);
     accept(client);
   };
@@ -154,20 +156,26 @@ export class ListenSocket {
     own._handle = this.#handle;
     own._listen2(null, -1, -1, this.#spec.backlog);
     const accept = takers.get(server);
-    if (accept !== undefined) this.#handle.onconnection = connectionMaker(accept);
+    if (accept !== undefined) {
+      this.#handle.onconnection = connectionMaker(accept);
+    }
   }
 
   /** Stops accepting until {@link resume}: connections wait in the backlog. Returns false where libuv does not let it. */
   pause(): boolean {
     // libuv has no call for that; but a stream that is no longer read is no longer watched, and a socket that was adopted counts as one.
-    if (this.#server === undefined || this.#handle.readStart?.() !== 0) return false;
+    if (this.#server === undefined || this.#handle.readStart?.() !== 0) {
+      return false;
+    }
     this.#handle.readStop?.();
     return true;
   }
 
   /** Accepts again. */
   resume(): void {
-    if (this.#server !== undefined) this.#handle.listen(this.#spec.backlog);
+    if (this.#server !== undefined) {
+      this.#handle.listen(this.#spec.backlog);
+    }
   }
 
   /** Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. */

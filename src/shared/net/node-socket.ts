@@ -51,13 +51,17 @@ export class NodeSocket implements ClientSocket {
   start(owner: SocketOwner): void {
     const first = this.#owner === undefined;
     this.#owner = owner;
-    if (!first) return;
+    if (!first) {
+      return;
+    }
     const socket = this.#socket;
     socket.on('drain', this.#onFlushed);
     socket.on('end', () => this.#owner!.clientEnded());
     socket.on('error', () => {});
     socket.on('close', () => this.#owner!.socketClosed());
-    if (this.#pushed || (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true)))) return;
+    if (this.#pushed || (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true)))) {
+      return;
+    }
     socket.on('data', (bytes: Buffer) => void this.#owner!.received(bytes, bytes.length, false));
   }
 
@@ -74,28 +78,38 @@ export class NodeSocket implements ClientSocket {
 
   write(data: string | Buffer): boolean {
     const code = this.#direct.write(data);
-    if (code !== REFUSED) return code === WRITTEN;
+    if (code !== REFUSED) {
+      return code === WRITTEN;
+    }
     return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
   }
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     const code = this.#direct.writeJoined(before, bytes, after);
-    if (code !== REFUSED) return code === WRITTEN;
+    if (code !== REFUSED) {
+      return code === WRITTEN;
+    }
     const size = bytes.length;
     const total = before.length + size + after.length;
     if (total <= COPY_LIMIT) {
       const whole = Buffer.allocUnsafe(total);
       whole.write(before, 0, before.length, 'latin1');
       bytes.copy(whole, before.length);
-      if (after !== '') whole.write(after, before.length + size, after.length, 'latin1');
+      if (after !== '') {
+        whole.write(after, before.length + size, after.length, 'latin1');
+      }
       return this.write(whole);
     }
     const socket = this.#socket;
     this.#direct.hold();
     socket.cork();
-    if (before !== '') socket.write(before, 'latin1');
+    if (before !== '') {
+      socket.write(before, 'latin1');
+    }
     let flowing = socket.write(bytes);
-    if (after !== '') flowing = socket.write(after, 'latin1');
+    if (after !== '') {
+      flowing = socket.write(after, 'latin1');
+    }
     socket.uncork();
     return flowing;
   }
@@ -110,7 +124,9 @@ export class NodeSocket implements ClientSocket {
 
   // Node tells when its buffer has drained only if a write returned false.
   awaitFlush(): void {
-    if (this.#direct.pending) return;
+    if (this.#direct.pending) {
+      return;
+    }
     this.#direct.hold();
     this.#socket.write(EMPTY, this.#onFlushed);
   }
@@ -126,7 +142,9 @@ export class NodeSocket implements ClientSocket {
 
   closeSoon(): void {
     const socket = this.#socket;
-    if (socket.destroyed) return;
+    if (socket.destroyed) {
+      return;
+    }
     // A client of TLS must be told that this is the end, or it takes what it got for cut off.
     if (!this.#tls && this.empty && !socket.writableEnded) {
       socket.destroy();

@@ -65,8 +65,11 @@ export function localOf(handle: ConnectionHandle): SocketAddress {
   const local: Address = {};
   handle.getsockname?.(local);
   local.address = withoutZone(local.address);
-  if (local.address === lastLocal) local.address = lastLocal;
-  else lastLocal = local.address;
+  if (local.address === lastLocal) {
+    local.address = lastLocal;
+  } else {
+    lastLocal = local.address;
+  }
   return local;
 }
 
@@ -122,7 +125,9 @@ export class PlainSocket implements ClientSocket {
   start(owner: SocketOwner): void {
     const first = this.#owner === undefined;
     this.#owner = owner;
-    if (!first) return;
+    if (!first) {
+      return;
+    }
     if (buffer === undefined) {
       buffer = Buffer.allocUnsafeSlow(READ_SIZE);
       headBuffer = Buffer.allocUnsafeSlow(HEAD_SIZE);
@@ -137,16 +142,22 @@ export class PlainSocket implements ClientSocket {
 
   /** So many bytes came into the common memory, or an error number. Returns what is to be read into from now on, if that changes. */
   read(length: number): Buffer | undefined {
-    if (this.#closed || length === 0) return undefined;
+    if (this.#closed || length === 0) {
+      return undefined;
+    }
     const read = this.#buffer as Buffer;
-    if (length > 0) this.#owner!.received(read, length, true);
-    else if (length === EOF) this.#owner!.clientEnded();
-    else {
+    if (length > 0) {
+      this.#owner!.received(read, length, true);
+    } else if (length === EOF) {
+      this.#owner!.clientEnded();
+    } else {
       this.#owner!.readFailed?.(length);
       this.close();
     }
     const next = this.#much ? buffer : headBuffer;
-    if (next === read) return undefined;
+    if (next === read) {
+      return undefined;
+    }
     this.#buffer = next;
     return next;
   }
@@ -156,34 +167,48 @@ export class PlainSocket implements ClientSocket {
   }
 
   pause(): void {
-    if (!this.#reading || this.#closed) return;
+    if (!this.#reading || this.#closed) {
+      return;
+    }
     this.#reading = false;
     this.#handle.readStop();
   }
 
   resume(): void {
-    if (this.#reading || this.#closed) return;
+    if (this.#reading || this.#closed) {
+      return;
+    }
     this.#reading = true;
-    if (this.#handle.readStart() !== 0) this.close();
+    if (this.#handle.readStart() !== 0) {
+      this.close();
+    }
   }
 
   write(data: string | Buffer): boolean {
-    if (this.#closed) return true;
+    if (this.#closed) {
+      return true;
+    }
     const request = writeRequest(this.#node);
     const handle = this.#handle;
     return this.#written(typeof data === 'string' ? handle.writeLatin1String(request, data) : handle.writeBuffer(request, data), data);
   }
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
-    if (this.#closed) return true;
+    if (this.#closed) {
+      return true;
+    }
     const request = writeRequest(this.#node);
     if (before.length + bytes.length + after.length > JOIN_LIMIT) {
       const pieces = [before, 'latin1', bytes, 'buffer'];
-      if (after !== '') pieces.push(after, 'latin1');
+      if (after !== '') {
+        pieces.push(after, 'latin1');
+      }
       return this.#written(this.#handle.writev(request, pieces, false), pieces);
     }
     const whole = joined(before, bytes, after);
-    if (this.#written(this.#handle.writeBuffer(request, whole), whole)) return true;
+    if (this.#written(this.#handle.writeBuffer(request, whole), whole)) {
+      return true;
+    }
     keepJoined();
     return false;
   }
@@ -193,7 +218,9 @@ export class PlainSocket implements ClientSocket {
       this.close();
       return true;
     }
-    if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) return true;
+    if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) {
+      return true;
+    }
     const request = keepRequest();
     request.oncomplete = (status) => this.#done(status);
     request.data = data;
@@ -203,11 +230,17 @@ export class PlainSocket implements ClientSocket {
 
   #done(status: number): void {
     this.#waiting--;
-    if (this.#closed) return;
-    if (status < 0) this.close();
-    else if (this.#waiting === 0) {
-      if (this.#closing) this.close();
-      else this.#owner?.flushed();
+    if (this.#closed) {
+      return;
+    }
+    if (status < 0) {
+      this.close();
+    } else if (this.#waiting === 0) {
+      if (this.#closing) {
+        this.close();
+      } else {
+        this.#owner?.flushed();
+      }
     }
   }
 
@@ -216,7 +249,9 @@ export class PlainSocket implements ClientSocket {
   }
 
   offer(bytes: Buffer): number {
-    if (this.#closed || this.#waiting > 0) return 0;
+    if (this.#closed || this.#waiting > 0) {
+      return 0;
+    }
     try {
       return offerTo(this.#handle, bytes);
     } catch {
@@ -229,29 +264,43 @@ export class PlainSocket implements ClientSocket {
   awaitFlush(): void {}
 
   end(): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     const request = new this.#node.ShutdownWrap();
     request.oncomplete = () => {};
-    if (this.#handle.shutdown(request) < 0) this.close();
+    if (this.#handle.shutdown(request) < 0) {
+      this.close();
+    }
   }
 
   close(): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     this.#closed = true;
     this.#handle.close(() => this.#owner?.socketClosed());
   }
 
   closeSoon(): void {
-    if (this.#waiting === 0) this.close();
-    else this.#closing = true;
+    if (this.#waiting === 0) {
+      this.close();
+    } else {
+      this.#closing = true;
+    }
   }
 
   reset(): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     const done = (): void => this.#owner?.socketClosed();
     // A connection that was ended already, or is none of TCP, cannot be reset.
-    if (this.#handle.reset === undefined || this.#handle.reset(done) !== 0) this.close();
-    else this.#closed = true;
+    if (this.#handle.reset === undefined || this.#handle.reset(done) !== 0) {
+      this.close();
+    } else {
+      this.#closed = true;
+    }
   }
 
   /** Gives the handle, which is being read, to somebody who does all else with it. */

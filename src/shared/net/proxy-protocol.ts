@@ -41,12 +41,20 @@ function readVersion1(bytes: Buffer): ProxyProtocolResult {
     return bytes.length < V1_MAX && 'PROXY '.startsWith(sofar) && !bytes.includes(10) ? { kind: 'more' } : broken(bytes);
   }
   const line = bytes.toString('latin1', 0, end);
-  if (line.includes('\n')) return broken(bytes);
-  if (line.startsWith('PROXY UNKNOWN')) return { kind: 'header', header: undefined, size: end + 2 };
+  if (line.includes('\n')) {
+    return broken(bytes);
+  }
+  if (line.startsWith('PROXY UNKNOWN')) {
+    return { kind: 'header', header: undefined, size: end + 2 };
+  }
   const found = /^PROXY TCP([46]) ([^ ]+) ([^ ]+) (\d{1,5}) (\d{1,5})$/.exec(line);
-  if (found === null) return broken(bytes);
+  if (found === null) {
+    return broken(bytes);
+  }
   const [, , source, destination, from, to] = found as unknown as [string, string, string, string, string, string];
-  if (!isPlainIp(source) || !isPlainIp(destination) || Number(from) > 65535 || Number(to) > 65535) return broken(bytes);
+  if (!isPlainIp(source) || !isPlainIp(destination) || Number(from) > 65535 || Number(to) > 65535) {
+    return broken(bytes);
+  }
   return {
     kind: 'header',
     header: {
@@ -69,18 +77,28 @@ function broken(bytes: Buffer): ProxyProtocolResult {
 // nginx: ngx_proxy_protocol_v2_read.
 function readVersion2(bytes: Buffer): ProxyProtocolResult {
   const version = bytes[12]! >> 4;
-  if (version !== 2) return { kind: 'invalid', message: `unknown PROXY protocol version: ${version}` };
+  if (version !== 2) {
+    return { kind: 'invalid', message: `unknown PROXY protocol version: ${version}` };
+  }
   const size = V2_HEAD + bytes.readUInt16BE(14);
-  if (size > V2_MAX) return { kind: 'invalid', message: 'header is too large' };
-  if (bytes.length < size) return { kind: 'more' };
+  if (size > V2_MAX) {
+    return { kind: 'invalid', message: 'header is too large' };
+  }
+  if (bytes.length < size) {
+    return { kind: 'more' };
+  }
   const command = bytes[12]! & 15;
   const transport = bytes[13]! & 15;
   const family = bytes[13]! >> 4;
   const none: ProxyProtocolResult = { kind: 'header', header: undefined, size };
-  if (command !== 1 || transport !== 1 || (family !== 1 && family !== 2)) return none;
+  if (command !== 1 || transport !== 1 || (family !== 1 && family !== 2)) {
+    return none;
+  }
   const width = family === 1 ? 4 : 16;
   const tlvs = V2_HEAD + 2 * width + 4;
-  if (size < tlvs) return { kind: 'invalid', message: 'broken header' };
+  if (size < tlvs) {
+    return { kind: 'invalid', message: 'broken header' };
+  }
   const address = (at: number): string => (family === 1 ? bytes.subarray(at, at + 4).join('.') : formatIpv6(bytes.subarray(at, at + 16)));
   return {
     kind: 'header',
@@ -108,8 +126,12 @@ export function proxyProtocolTlv(header: ProxyProtocolHeader, name: string): str
   let types = TYPES;
   if (name.startsWith('ssl_')) {
     const ssl = findTlv(list, 32);
-    if (ssl === undefined || ssl.length < SSL_HEAD) return undefined;
-    if (name === 'ssl_verify') return String(ssl.readUInt32BE(1));
+    if (ssl === undefined || ssl.length < SSL_HEAD) {
+      return undefined;
+    }
+    if (name === 'ssl_verify') {
+      return String(ssl.readUInt32BE(1));
+    }
     key = name.slice(4);
     types = SSL_TYPES;
     list = ssl.subarray(SSL_HEAD);
@@ -121,8 +143,12 @@ export function proxyProtocolTlv(header: ProxyProtocolHeader, name: string): str
 function findTlv(list: Buffer, type: number): Buffer | undefined {
   for (let at = 0; at + 3 <= list.length; ) {
     const end = at + 3 + list.readUInt16BE(at + 1);
-    if (end > list.length) return undefined;
-    if (list[at] === type) return list.subarray(at + 3, end);
+    if (end > list.length) {
+      return undefined;
+    }
+    if (list[at] === type) {
+      return list.subarray(at + 3, end);
+    }
     at = end;
   }
   return undefined;

@@ -40,12 +40,16 @@ function keys(): Keys | null {
 export function readInto(socket: Socket, take: ByteTaker): boolean {
   const names = keys();
   const handle = (socket as unknown as { _handle: Handle | null })._handle;
-  if (names === null || handle?.useUserBuffer === undefined) return false;
+  if (names === null || handle?.useUserBuffer === undefined) {
+    return false;
+  }
   handle.useUserBuffer(buffer);
   const fields = socket as unknown as Record<symbol, unknown>;
   fields[names.buffer] = buffer;
   fields[names.callback] = (length: number): boolean => take(buffer, length);
   const early = socket.read() as Buffer | null;
-  if (early !== null) take(early, early.length);
+  if (early !== null) {
+    take(early, early.length);
+  }
   return true;
 }

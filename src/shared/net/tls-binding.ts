@@ -92,7 +92,9 @@ function find(): Wrap | null {
   const methods = ['useUserBuffer', 'receive', 'setALPNProtocols', 'enableSessionCallbacks', 'setOCSPResponse', 'destroySSL'] as const;
   const whole = made !== undefined && methods.every((name) => typeof made?.[name] === 'function');
   const [, , isServer, ...rest] = seen;
-  if (!whole || isServer !== true || rest.some((value) => value !== false)) return null;
+  if (!whole || isServer !== true || rest.some((value) => value !== false)) {
+    return null;
+  }
   return (handle, { context }) => {
     const cipher = wrap(handle, context, true, ...rest);
     cipher._parent = handle;

@@ -121,35 +121,56 @@ export class TlsSocket implements ClientSocket {
     this.#owner = owner;
     const early = this.#early;
     this.#early = null;
-    if (early !== null) for (const bytes of early) owner.received(bytes, bytes.length, false);
-    if (this.#ended) owner.clientEnded();
+    if (early !== null) {
+      for (const bytes of early) {
+        owner.received(bytes, bytes.length, false);
+      }
+    }
+    if (this.#ended) {
+      owner.clientEnded();
+    }
   }
 
   /** So many bytes came into the common memory, or an error number. */
   read(length: number): void {
-    if (this.#closed || length === 0) return;
+    if (this.#closed || length === 0) {
+      return;
+    }
     const owner = this.#owner;
     if (length > 0) {
-      if (owner !== undefined) owner.received(buffer!, length, true);
-      else this.#keep(Buffer.from(buffer!.subarray(0, length)));
-    } else if (this.#handshake !== null) this.#failed(undefined);
-    else if (length !== EOF) this.close();
-    else {
+      if (owner !== undefined) {
+        owner.received(buffer!, length, true);
+      } else {
+        this.#keep(Buffer.from(buffer!.subarray(0, length)));
+      }
+    } else if (this.#handshake !== null) {
+      this.#failed(undefined);
+    } else if (length !== EOF) {
+      this.close();
+    } else {
       this.#ended = true;
       owner?.clientEnded();
     }
   }
 
   #keep(bytes: Buffer): void {
-    if (this.#early === null) this.#early = [bytes];
-    else this.#early.push(bytes);
+    if (this.#early === null) {
+      this.#early = [bytes];
+    } else {
+      this.#early.push(bytes);
+    }
   }
 
   /** OpenSSL makes nothing of what came. It has sent its alert. */
   broken(error: Error): void {
-    if (this.#closed) return;
-    if (this.#handshake === null) this.close();
-    else this.#failed(error);
+    if (this.#closed) {
+      return;
+    }
+    if (this.#handshake === null) {
+      this.close();
+    } else {
+      this.#failed(error);
+    }
   }
 
   #failed(error: Error | undefined): void {
@@ -160,21 +181,29 @@ export class TlsSocket implements ClientSocket {
 
   secured(): void {
     const handshake = this.#handshake;
-    if (handshake === null || this.#closed) return;
+    if (handshake === null || this.#closed) {
+      return;
+    }
     this.#handshake = null;
     handshake.handshakeDone();
   }
 
   pause(): void {
-    if (!this.#reading || this.#closed) return;
+    if (!this.#reading || this.#closed) {
+      return;
+    }
     this.#reading = false;
     this.#cipher!.readStop();
   }
 
   resume(): void {
-    if (this.#reading || this.#closed) return;
+    if (this.#reading || this.#closed) {
+      return;
+    }
     this.#reading = true;
-    if (this.#cipher!.readStart() !== 0) this.close();
+    if (this.#cipher!.readStart() !== 0) {
+      this.close();
+    }
   }
 
   // A record is read as a whole.
@@ -182,33 +211,51 @@ export class TlsSocket implements ClientSocket {
 
   /** A write is under way. A cipher takes no other one until it is over, and Node ends the process if it gets one. */
   #busy(): boolean {
-    if (this.#last === undefined) return false;
-    if (this.#pending || this.#last.getAsyncId() !== OVER) return true;
+    if (this.#last === undefined) {
+      return false;
+    }
+    if (this.#pending || this.#last.getAsyncId() !== OVER) {
+      return true;
+    }
     this.#last = undefined;
     return false;
   }
 
   write(data: string | Buffer): boolean {
-    if (this.#closed || this.#shut) return true;
-    if (this.#busy()) return this.#later(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+    if (this.#closed || this.#shut) {
+      return true;
+    }
+    if (this.#busy()) {
+      return this.#later(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+    }
     const cipher = this.#cipher as CipherHandle;
     const request = writeRequest(this.#node);
-    if (typeof data !== 'string') return this.#written(cipher.writeBuffer(request, data));
+    if (typeof data !== 'string') {
+      return this.#written(cipher.writeBuffer(request, data));
+    }
     // Node copies a text twice for TLS.
-    if (data.length <= CIPHER_LIMIT) return this.#written(cipher.writeBuffer(request, joinedText(data)));
+    if (data.length <= CIPHER_LIMIT) {
+      return this.#written(cipher.writeBuffer(request, joinedText(data)));
+    }
     return this.#written(cipher.writeLatin1String(request, data));
   }
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
-    if (this.#closed || this.#shut) return true;
+    if (this.#closed || this.#shut) {
+      return true;
+    }
     if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {
       const whole = joined(before, bytes, after);
-      if (this.#busy()) return this.#later(Buffer.from(whole));
+      if (this.#busy()) {
+        return this.#later(Buffer.from(whole));
+      }
       return this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), whole));
     }
     if (this.#busy()) {
       this.#later(Buffer.from(before, 'latin1'));
-      if (after !== '') this.#later(bytes);
+      if (after !== '') {
+        this.#later(bytes);
+      }
       return this.#later(after === '' ? bytes : Buffer.from(after, 'latin1'));
     }
     const pieces = [before, 'latin1', bytes, 'buffer', after, 'latin1'];
@@ -216,8 +263,11 @@ export class TlsSocket implements ClientSocket {
   }
 
   #later(bytes: Buffer): boolean {
-    if (this.#queue === null) this.#queue = [bytes];
-    else this.#queue.push(bytes);
+    if (this.#queue === null) {
+      this.#queue = [bytes];
+    } else {
+      this.#queue.push(bytes);
+    }
     this.#awaitLast();
     this.#pending = true;
     return false;
@@ -232,10 +282,14 @@ export class TlsSocket implements ClientSocket {
       this.close();
       return true;
     }
-    if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) return true;
+    if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) {
+      return true;
+    }
     this.#last = keepRequest();
     // A cipher tells of every write later, those too that the kernel took; nobody has to hear of these.
-    if (this.#handle.writeQueueSize === 0) return true;
+    if (this.#handle.writeQueueSize === 0) {
+      return true;
+    }
     this.#awaitLast();
     this.#pending = true;
     return false;
@@ -247,20 +301,29 @@ export class TlsSocket implements ClientSocket {
     this.#last = undefined;
     this.#pending = false;
     this.#queue = null;
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     if (status < 0) {
       this.close();
       return;
     }
     if (queue !== null) {
       const all = queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue);
-      if (!this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), all))) return;
+      if (!this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), all))) {
+        return;
+      }
     }
     if (this.#shut) {
-      if (this.#last === undefined) this.idle();
-      else this.#awaitLast();
+      if (this.#last === undefined) {
+        this.idle();
+      } else {
+        this.#awaitLast();
+      }
     }
-    if (told && !this.#closing) this.#owner?.flushed();
+    if (told && !this.#closing) {
+      this.#owner?.flushed();
+    }
   }
 
   get offerLimit(): number {
@@ -268,7 +331,9 @@ export class TlsSocket implements ClientSocket {
   }
 
   offer(bytes: Buffer): number {
-    if (this.#closed || this.#shut || this.#busy()) return 0;
+    if (this.#closed || this.#shut || this.#busy()) {
+      return 0;
+    }
     this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), bytes));
     return bytes.length;
   }
@@ -277,13 +342,17 @@ export class TlsSocket implements ClientSocket {
   awaitFlush(): void {}
 
   end(): void {
-    if (this.#closed || this.#shut) return;
+    if (this.#closed || this.#shut) {
+      return;
+    }
     this.#shut = true;
     this.#whenIdle();
   }
 
   closeSoon(): void {
-    if (this.#closed || this.#closing) return;
+    if (this.#closed || this.#closing) {
+      return;
+    }
     this.#closing = true;
     this.#shut = true;
     this.#whenIdle();
@@ -292,13 +361,18 @@ export class TlsSocket implements ClientSocket {
   // Node's cipher would send the alert that says that this is the end behind the end of the connection if a write were under way, be it one
   // of the handshake; those are over when the tick is.
   #whenIdle(): void {
-    if (this.#busy()) this.#awaitLast();
-    else setImmediate(idle, this);
+    if (this.#busy()) {
+      this.#awaitLast();
+    } else {
+      setImmediate(idle, this);
+    }
   }
 
   /** Nothing is under way any more: ends or closes, if that is to be. */
   idle(): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     if (this.#ending === undefined) {
       const request = new this.#node.ShutdownWrap();
       if ((this.#cipher as CipherHandle).shutdown(request) < 0) {
@@ -307,13 +381,20 @@ export class TlsSocket implements ClientSocket {
       }
       this.#ending = request;
     }
-    if (!this.#closing) return;
-    if (this.#handle.writeQueueSize === 0) this.close();
-    else this.#ending.oncomplete = () => this.close();
+    if (!this.#closing) {
+      return;
+    }
+    if (this.#handle.writeQueueSize === 0) {
+      this.close();
+    } else {
+      this.#ending.oncomplete = () => this.close();
+    }
   }
 
   close(): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     this.#closed = true;
     this.#handle.close(() => this.#gone());
   }
@@ -326,10 +407,15 @@ export class TlsSocket implements ClientSocket {
   }
 
   reset(): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     // A connection that was ended already, or is none of TCP, cannot be reset.
-    if (this.#handle.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) this.close();
-    else this.#closed = true;
+    if (this.#handle.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) {
+      this.close();
+    } else {
+      this.#closed = true;
+    }
   }
 
   handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
@@ -363,7 +449,9 @@ export class TlsSocket implements ClientSocket {
     // What the cipher brings goes to the new socket from now on.
     this.#closed = true;
     const handed = client.handOver();
-    for (const bytes of this.#queue ?? []) socket.write(bytes);
+    for (const bytes of this.#queue ?? []) {
+      socket.write(bytes);
+    }
     this.#queue = null;
     return handed;
   }

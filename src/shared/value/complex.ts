@@ -33,19 +33,27 @@ export function parseTemplate(text: string): (string | { readonly variable: stri
       continue;
     }
     i++;
-    if (i === text.length) throw new ComplexValueError('invalid variable name');
+    if (i === text.length) {
+      throw new ComplexValueError('invalid variable name');
+    }
     const code = text.charCodeAt(i);
     if (code >= 49 && code <= 57) {
-      if (literal !== '') parts.push(literal);
+      if (literal !== '') {
+        parts.push(literal);
+      }
       literal = '';
       parts.push({ capture: code - 48 });
       i++;
       continue;
     }
     const braced = text[i] === '{';
-    if (braced) i++;
+    if (braced) {
+      i++;
+    }
     const start = i;
-    while (i < text.length && isNameChar(text.charCodeAt(i))) i++;
+    while (i < text.length && isNameChar(text.charCodeAt(i))) {
+      i++;
+    }
     const name = text.slice(start, i);
     if (braced) {
       if (text[i] !== '}') {
@@ -55,20 +63,30 @@ export function parseTemplate(text: string): (string | { readonly variable: stri
       }
       i++;
     }
-    if (name === '') throw new ComplexValueError('invalid variable name');
-    if (literal !== '') parts.push(literal);
+    if (name === '') {
+      throw new ComplexValueError('invalid variable name');
+    }
+    if (literal !== '') {
+      parts.push(literal);
+    }
     literal = '';
     parts.push({ variable: name });
   }
-  if (literal !== '') parts.push(literal);
+  if (literal !== '') {
+    parts.push(literal);
+  }
   return parts;
 }
 
 /** Compiles text with variables. Throws {@link ComplexValueError}. nginx: ngx_http_compile_complex_value. */
 export function compileComplex<R extends Subject>(text: string, table: VariableTable<R>, pos?: Pos): ComplexValue<R> {
-  if (!text.includes('$')) return { text, constant: text, eval: () => text };
+  if (!text.includes('$')) {
+    return { text, constant: text, eval: () => text };
+  }
   const parts: Part<R>[] = parseTemplate(text).map((part) => {
-    if (typeof part === 'string') return part;
+    if (typeof part === 'string') {
+      return part;
+    }
     if ('capture' in part) {
       const n = part.capture;
       return (r: R) => r.captures?.[n] ?? '';
@@ -84,13 +102,23 @@ export const constantValue = <R>(text: string): ComplexValue<R> => ({ text, cons
 
 function joinParts<R>(parts: readonly Part<R>[]): (r: R) => string {
   const [a, b, c] = parts;
-  if (parts.length === 1 && typeof a === 'function') return a;
-  if (parts.length === 2) {
-    if (typeof a === 'string' && typeof b === 'function') return (r) => a + b(r);
-    if (typeof a === 'function' && typeof b === 'string') return (r) => a(r) + b;
-    if (typeof a === 'function' && typeof b === 'function') return (r) => a(r) + b(r);
+  if (parts.length === 1 && typeof a === 'function') {
+    return a;
   }
-  if (parts.length === 3 && typeof a === 'string' && typeof b === 'function' && typeof c === 'string') return (r) => a + b(r) + c;
+  if (parts.length === 2) {
+    if (typeof a === 'string' && typeof b === 'function') {
+      return (r) => a + b(r);
+    }
+    if (typeof a === 'function' && typeof b === 'string') {
+      return (r) => a(r) + b;
+    }
+    if (typeof a === 'function' && typeof b === 'function') {
+      return (r) => a(r) + b(r);
+    }
+  }
+  if (parts.length === 3 && typeof a === 'string' && typeof b === 'function' && typeof c === 'string') {
+    return (r) => a + b(r) + c;
+  }
   return (r) => {
     let text = '';
     for (let i = 0; i < parts.length; i++) {

@@ -18,7 +18,9 @@ export interface RegexValue<R> {
 export function bindRegex<R extends Subject>(regex: CompiledRegex, table: VariableTable<R>, pattern: string): RegexValue<R> | string {
   const names: { slot: number; index: number }[] = [];
   for (const { name, index } of regex.names) {
-    if (!table.define({ name, changeable: true, weak: true, get: () => undefined })) return name;
+    if (!table.define({ name, changeable: true, weak: true, get: () => undefined })) {
+      return name;
+    }
     names.push({ slot: table.slot(name), index });
   }
   return {
@@ -29,13 +31,17 @@ export function bindRegex<R extends Subject>(regex: CompiledRegex, table: Variab
     },
     test(r, text) {
       const found = regex.test(text, r);
-      if (!found && regex.error !== 0) table.onRegexFailure(r, matchFailure(regex, text));
+      if (!found && regex.error !== 0) {
+        table.onRegexFailure(r, matchFailure(regex, text));
+      }
       return found;
     },
     exec(r, text) {
       const found = regex.exec(text, r);
       if (found === null) {
-        if (regex.error !== 0) table.onRegexFailure(r, matchFailure(regex, text));
+        if (regex.error !== 0) {
+          table.onRegexFailure(r, matchFailure(regex, text));
+        }
         return false;
       }
       r.captures = found;
@@ -43,7 +49,9 @@ export function bindRegex<R extends Subject>(regex: CompiledRegex, table: Variab
         const { slot, index } = names[i]!;
         const value = found[index];
         // A name may stand for several groups; one that took part wins over one that did not.
-        if (value !== undefined || i === 0 || names[i - 1]!.slot !== slot) r.vars[slot] = value ?? '';
+        if (value !== undefined || i === 0 || names[i - 1]!.slot !== slot) {
+          r.vars[slot] = value ?? '';
+        }
       }
       return true;
     },

@@ -54,8 +54,12 @@ export class VariableTable<R extends Subject> {
     }
     const name = variable.name.toLowerCase();
     const before = this.#defined.get(name);
-    if (before !== undefined && !before.changeable) return false;
-    if (before !== undefined && variable.weak && !before.weak) return true;
+    if (before !== undefined && !before.changeable) {
+      return false;
+    }
+    if (before !== undefined && variable.weak && !before.weak) {
+      return true;
+    }
     this.#defined.set(name, variable);
     return true;
   }
@@ -69,7 +73,9 @@ export class VariableTable<R extends Subject> {
   slot(name: string, pos?: Pos): number {
     const key = name.toLowerCase();
     const known = this.#slots.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      return known;
+    }
     const slot = this.#names.length;
     this.#slots.set(key, slot);
     this.#names.push(key);
@@ -90,9 +96,12 @@ export class VariableTable<R extends Subject> {
       // What `set` made of a name such as $http_x is only the assigning; unassigned, it is the header.
       const prefix = found === undefined || found.weak ? this.#prefixOf(name) : undefined;
       const variable = prefix ?? found;
-      if (variable === undefined) unknown(name, this.#firstUse[slot]);
-      else {
-        if (variable.warning !== undefined) warn(variable.warning, this.#firstUse[slot]);
+      if (variable === undefined) {
+        unknown(name, this.#firstUse[slot]);
+      } else {
+        if (variable.warning !== undefined) {
+          warn(variable.warning, this.#firstUse[slot]);
+        }
         this.#bound[slot] = variable;
         this.#suffixes[slot] = prefix === undefined ? '' : name.slice(prefix.name.length);
       }
@@ -106,9 +115,13 @@ export class VariableTable<R extends Subject> {
   /** The value of a variable whose name, in lower case, is known only now. nginx: ngx_http_get_variable. */
   named(r: R, name: string): string | undefined {
     const slot = this.#slots.get(name);
-    if (slot !== undefined) return this.fresh(r, slot);
+    if (slot !== undefined) {
+      return this.fresh(r, slot);
+    }
     const found = this.#defined.get(name);
-    if (found !== undefined) return found.get(r, '');
+    if (found !== undefined) {
+      return found.get(r, '');
+    }
     const prefix = this.#prefixOf(name);
     return prefix?.get(r, name.slice(prefix.name.length));
   }
@@ -121,21 +134,28 @@ export class VariableTable<R extends Subject> {
   /** The value in a slot, evaluated at most once for a cacheable variable. nginx: ngx_http_get_indexed_variable. */
   get(r: R, slot: number): string | undefined {
     const known = r.vars[slot];
-    if (known !== undefined) return known === null ? undefined : known;
+    if (known !== undefined) {
+      return known === null ? undefined : known;
+    }
     return this.#evaluate(r, slot);
   }
 
   /** As {@link get}, but a value that may have changed is computed anew. nginx: ngx_http_get_flushed_variable. */
   fresh(r: R, slot: number): string | undefined {
-    if (this.#bound[slot]!.cacheable === false) r.vars[slot] = undefined;
+    if (this.#bound[slot]!.cacheable === false) {
+      r.vars[slot] = undefined;
+    }
     return this.get(r, slot);
   }
 
   /** Assigns a variable, as `set` does. */
   assign(r: R, slot: number, value: string): void {
     const variable = this.#bound[slot]!;
-    if (variable.set !== undefined) variable.set(r, value);
-    else r.vars[slot] = value;
+    if (variable.set !== undefined) {
+      variable.set(r, value);
+    } else {
+      r.vars[slot] = value;
+    }
   }
 
   #evaluate(r: R, slot: number): string | undefined {
@@ -147,7 +167,9 @@ export class VariableTable<R extends Subject> {
     r.evaluating++;
     const value = variable.get(r, this.#suffixes[slot]!);
     r.evaluating--;
-    if (variable.cacheable !== false) r.vars[slot] = value === undefined ? null : value;
+    if (variable.cacheable !== false) {
+      r.vars[slot] = value === undefined ? null : value;
+    }
     return value;
   }
 }

@@ -120,15 +120,22 @@ export class Counters implements ZoneJob {
     // This worker's own are right even while the zone cannot be written or read.
     const present = named(this.#present());
     const own = all.findIndex(({ worker }) => worker === this.#worker);
-    if (own >= 0) all[own] = present;
-    else all.push(present);
+    if (own >= 0) {
+      all[own] = present;
+    } else {
+      all.push(present);
+    }
     return all;
   }
 
   /** The sum over all workers, those that have ended included. */
   totals(): Totals {
     const sum = named(new Array(NAMES.length + 1).fill(0));
-    for (const row of this.perWorker()) for (const name of NAMES) sum[name] += row[name];
+    for (const row of this.perWorker()) {
+      for (const name of NAMES) {
+        sum[name] += row[name];
+      }
+    }
     return sum;
   }
 
@@ -144,7 +151,9 @@ export class Counters implements ZoneJob {
 
   /** Writes this worker's numbers now. */
   flush(): void {
-    if (this.#source !== NOTHING) this.#sql.now(this.#writeNow);
+    if (this.#source !== NOTHING) {
+      this.#sql.now(this.#writeNow);
+    }
   }
 
   work(): void {
@@ -158,12 +167,19 @@ export class Counters implements ZoneJob {
 
   // Costs one comparison while a flush is due anyway.
   #changed(): void {
-    if (this.#atOnce && this.#moved()) this.#publish();
-    if (this.#armed) return;
+    if (this.#atOnce && this.#moved()) {
+      this.#publish();
+    }
+    if (this.#armed) {
+      return;
+    }
     this.#armed = true;
     const wait = this.#flushed + FLUSH_MS - monotonicMs();
-    if (wait <= 0) this.#sql.submit(this);
-    else setTimer(() => this.#sql.submit(this), wait).unref();
+    if (wait <= 0) {
+      this.#sql.submit(this);
+    } else {
+      setTimer(() => this.#sql.submit(this), wait).unref();
+    }
   }
 
   /** Whether a connection has begun, ended or taken up something else since the latest publication. */
@@ -177,7 +193,9 @@ export class Counters implements ZoneJob {
   #publish(): void {
     const { active, reading, writing, waiting } = this.#source;
     for (let tries = 0; tries < TRIES; tries++) {
-      if (!this.#sql.now(this.#writeNow)) continue;
+      if (!this.#sql.now(this.#writeNow)) {
+        continue;
+      }
       this.#published = [active, reading, writing, waiting];
       return;
     }
@@ -193,7 +211,9 @@ export class Counters implements ZoneJob {
 
 function named(row: readonly number[]): WorkerTotals {
   const totals = { worker: row[0]! } as WorkerTotals;
-  for (const [i, name] of NAMES.entries()) totals[name] = row[i + 1]!;
+  for (const [i, name] of NAMES.entries()) {
+    totals[name] = row[i + 1]!;
+  }
   return totals;
 }
 

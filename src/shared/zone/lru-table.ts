@@ -86,7 +86,9 @@ export class LruTable {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       const row = this.#get.get(key);
-      if (row === undefined) return undefined;
+      if (row === undefined) {
+        return undefined;
+      }
       this.#load();
       const seq = row.pop()!;
       const forgotten = this.#total - seq >= this.capacity && this.#used > this.capacity;
@@ -99,7 +101,9 @@ export class LruTable {
   /** Adds an entry for a key that `get` did not find. undefined: it is larger than the whole zone. */
   add(key: string, values: number[]): LruEntry | undefined {
     const cost = this.#cost(key);
-    if (cost > this.capacity) return undefined;
+    if (cost > this.capacity) {
+      return undefined;
+    }
     this.#load();
     this.#total += cost;
     this.#metaChanged = true;
@@ -123,12 +127,16 @@ export class LruTable {
       this.#metaChanged = true;
     }
     entry.seq = this.#total;
-    if (entry.state === KEPT) entry.state = CHANGED;
+    if (entry.state === KEPT) {
+      entry.state = CHANGED;
+    }
   }
 
   /** Counts a use of an entry whose values stay. Saves the write while the entry is among the newest anyway. */
   touch(entry: LruEntry): void {
-    if (this.#total - entry.seq >= this.capacity / 8) this.save(entry);
+    if (this.#total - entry.seq >= this.capacity / 8) {
+      this.save(entry);
+    }
   }
 
   /** Counts a refused request, for the status page. */
@@ -156,7 +164,9 @@ export class LruTable {
   }
 
   #load(): void {
-    if (this.#metaRead) return;
+    if (this.#metaRead) {
+      return;
+    }
     this.#metaRead = true;
     [this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections] = this.#readMeta.get()!;
   }
@@ -164,11 +174,17 @@ export class LruTable {
   #end(): void {
     const rows: SqlValue[] = [];
     for (const entry of this.#entries.values()) {
-      if (entry.state === CHANGED || entry.state === ADDED) rows.push(entry.key, ...entry.values, entry.seq);
+      if (entry.state === CHANGED || entry.state === ADDED) {
+        rows.push(entry.key, ...entry.values, entry.seq);
+      }
     }
     this.#writer.write(rows);
-    if (this.#added > 0 && this.#used > this.capacity) this.#sweep();
-    if (this.#metaChanged) this.#writeMeta.run(this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections);
+    if (this.#added > 0 && this.#used > this.capacity) {
+      this.#sweep();
+    }
+    if (this.#metaChanged) {
+      this.#writeMeta.run(this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections);
+    }
   }
 
   #sweep(): void {
@@ -176,7 +192,9 @@ export class LruTable {
     const stop = this.#ahead.get(this.#hand, this.#added * SWEEP - 1);
     const gone = stop === undefined ? this.#sweepRest.all(this.#hand, last) : this.#sweepTo.all(this.#hand, stop, last);
     this.#hand = stop ?? '';
-    for (const key of gone) this.#used -= this.#cost(key);
+    for (const key of gone) {
+      this.#used -= this.#cost(key);
+    }
     this.#count -= gone.length;
     this.#evictions += gone.length;
   }

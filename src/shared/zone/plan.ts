@@ -26,11 +26,15 @@ export function reconcileZones(
 ): PlannedZone[] | string {
   const planned: PlannedZone[] = [];
   for (const ref of refs) {
-    if (ref.bytes === 0) return `zero size shared memory zone "${ref.name}"`;
+    if (ref.bytes === 0) {
+      return `zero size shared memory zone "${ref.name}"`;
+    }
     const before = old.find((zone) => zone.ref.name === ref.name);
     if (before !== undefined && before.ref.kind.id === ref.kind.id && before.ref.bytes === ref.bytes && ref.kind.noreuse !== true) {
       const conflict = ref.kind.conflict?.(ref.name, before.ref.data, ref.data);
-      if (conflict !== undefined) return conflict;
+      if (conflict !== undefined) {
+        return conflict;
+      }
       planned.push({ ref, file: before.file });
     } else {
       planned.push({ ref, file: newFile(ref.name) });

@@ -12,7 +12,9 @@ const NOBODY = -1;
 export function readCounters(directory: string, uid: number): WorkerTotals[] | undefined {
   return withRights(process.geteuid?.() === 0 ? uid : undefined, () => {
     const file = readdirSync(fsPath(directory), 'latin1').find((name) => /^_counters-\d+\./.test(name));
-    if (file === undefined) return undefined;
+    if (file === undefined) {
+      return undefined;
+    }
     const plan = { directory, files: { [counterZone.name]: file.replace(/\..*/, '') } };
     const store = new SqliteZoneStore(plan, [counterZone], NOBODY, { level: EMERG, log: () => {} });
     const rows = store.open(counterZone).perWorker();

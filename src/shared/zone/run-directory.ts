@@ -33,7 +33,9 @@ export class RunDirectory {
     makeFolder(this.#parent);
     removeLeftovers(this.#parent, this.#uid);
     this.path = mkdtempSync(join(this.#parent, PREFIX));
-    if (this.#uid !== undefined) chownSync(this.path, this.#uid, process.getegid!());
+    if (this.#uid !== undefined) {
+      chownSync(this.path, this.#uid, process.getegid!());
+    }
     this.#owner = this.asUser(() => new Connection(join(this.path, OWNER), READ, 0));
   }
 
@@ -50,7 +52,9 @@ export class RunDirectory {
       removeLeftovers(this.#parent, this.#uid);
     } catch (error) {
       // The folder around it has gone or has become read-only, which must not keep the service from ending.
-      if (faultOf(error) === undefined) throw error;
+      if (faultOf(error) === undefined) {
+        throw error;
+      }
     }
   }
 }
@@ -59,7 +63,9 @@ export class RunDirectory {
 function defaultBase(): string {
   try {
     accessSync('/dev/shm', constants.W_OK | constants.X_OK);
-    if (statSync('/dev/shm').isDirectory()) return '/dev/shm';
+    if (statSync('/dev/shm').isDirectory()) {
+      return '/dev/shm';
+    }
   } catch {
     // No such place here.
   }
@@ -70,36 +76,54 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, 0o755);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw error;
+    }
   }
 }
 
 function removeLeftovers(parent: string, uid: number | undefined): void {
   for (const name of readdirSync(parent)) {
-    if (!OURS.test(name)) continue;
+    if (!OURS.test(name)) {
+      continue;
+    }
     const folder = join(parent, name);
     try {
       const stat = lstatSync(folder);
-      if (!stat.isDirectory() || stat.uid !== (uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) continue;
+      if (!stat.isDirectory() || stat.uid !== (uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) {
+        continue;
+      }
       const removed = withRights(uid, () => {
         const files = readdirSync(folder);
         // A folder of such a name that holds other things is somebody else's.
-        if (files.length > 0 && !files.includes(OWNER)) return false;
-        if (files.some((file) => isInUse(join(folder, file)))) return false;
-        for (const file of files) rmSync(join(folder, file), { recursive: true, force: true });
+        if (files.length > 0 && !files.includes(OWNER)) {
+          return false;
+        }
+        if (files.some((file) => isInUse(join(folder, file)))) {
+          return false;
+        }
+        for (const file of files) {
+          rmSync(join(folder, file), { recursive: true, force: true });
+        }
         return true;
       });
-      if (removed) rmdirSync(folder);
+      if (removed) {
+        rmdirSync(folder);
+      }
     } catch (error) {
       // A folder that its owner removes at this moment.
-      if (faultOf(error) === undefined) throw error;
+      if (faultOf(error) === undefined) {
+        throw error;
+      }
     }
   }
 }
 
 // A process that has a zone open holds a lock on its file, which ends with the process.
 function isInUse(path: string): boolean {
-  if (/-(wal|shm|journal)$/.test(path)) return false;
+  if (/-(wal|shm|journal)$/.test(path)) {
+    return false;
+  }
   let connection: Connection;
   try {
     connection = new Connection(path, '', 0);
@@ -113,7 +137,9 @@ function isInUse(path: string): boolean {
 
 /** Does file work with the rights of a user, where root is about to do it. */
 export function withRights<T>(uid: number | undefined, work: () => T): T {
-  if (uid === undefined || uid === 0) return work();
+  if (uid === undefined || uid === 0) {
+    return work();
+  }
   loadSqlite();
   process.seteuid!(uid);
   try {

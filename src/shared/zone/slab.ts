@@ -13,8 +13,12 @@ export function slabCapacity(bytes: number): number {
 
 /** Bytes the allocator takes for an object: the next power of two, or whole pages above half a page. nginx: ngx_slab_alloc_locked */
 export function slabCost(size: number): number {
-  if (size > PAGE / 2) return Math.ceil(size / PAGE) * PAGE;
+  if (size > PAGE / 2) {
+    return Math.ceil(size / PAGE) * PAGE;
+  }
   let cost = 8;
-  while (cost < size) cost *= 2;
+  while (cost < size) {
+    cost *= 2;
+  }
   return cost;
 }

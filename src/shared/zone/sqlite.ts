@@ -15,7 +15,9 @@ let loaded = false;
 
 /** Loads SQLite itself, which better-sqlite3 does with the first database: for a process that takes on rights with which it could not read it. */
 export function loadSqlite(): void {
-  if (loaded) return;
+  if (loaded) {
+    return;
+  }
   loaded = true;
   new Database(':memory:').close();
 }
@@ -39,7 +41,9 @@ export class Connection {
    * `tries` times more, a millisecond or two apart.
    */
   constructor(path: string | undefined, ddl: string, tries: number) {
-    if (path !== undefined) makePrivate(path);
+    if (path !== undefined) {
+      makePrivate(path);
+    }
     this.#db = new Database(path ?? ':memory:', { timeout: 0 });
     try {
       if (path !== undefined) {
@@ -66,7 +70,9 @@ export class Connection {
   /** Compiles a statement whose rows come as arrays, or bare when they have one column. */
   prepare(text: string): NativeStatement {
     const statement = this.#db.prepare(text);
-    if (statement.reader) return statement.columns().length === 1 ? statement.pluck() : statement.raw();
+    if (statement.reader) {
+      return statement.columns().length === 1 ? statement.pluck() : statement.raw();
+    }
     return statement;
   }
 
@@ -80,7 +86,9 @@ export class Connection {
       this.#begin.run();
       return true;
     } catch (error) {
-      if (faultOf(error) !== 'locked') throw error;
+      if (faultOf(error) !== 'locked') {
+        throw error;
+      }
       return false;
     } finally {
       Error.stackTraceLimit = limit;
@@ -96,7 +104,9 @@ export class Connection {
     try {
       return this.#version.get() as number;
     } catch (error) {
-      if (faultOf(error) === undefined) throw error;
+      if (faultOf(error) === undefined) {
+        throw error;
+      }
       return undefined;
     }
   }
@@ -111,7 +121,9 @@ export class Connection {
     try {
       return this.#db.pragma('journal_mode = DELETE', { simple: true }) === 'delete';
     } catch (error) {
-      if (faultOf(error) === undefined) throw error;
+      if (faultOf(error) === undefined) {
+        throw error;
+      }
       return faultOf(error) !== 'locked';
     }
   }
@@ -123,7 +135,9 @@ export class Connection {
         this.#db.exec('ROLLBACK');
       } catch (error) {
         // A damaged database may refuse even this; it is closed next.
-        if (faultOf(error) === undefined) throw error;
+        if (faultOf(error) === undefined) {
+          throw error;
+        }
       }
     }
   }
@@ -143,12 +157,21 @@ export function faultOf(error: unknown): FaultKind | undefined {
       : undefined;
   }
   const code = error.code;
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') || code === 'SQLITE_PROTOCOL') return 'locked';
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' || code === 'SQLITE_FORMAT' || code === 'SQLITE_SCHEMA')
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') || code === 'SQLITE_PROTOCOL') {
+    return 'locked';
+  }
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' || code === 'SQLITE_FORMAT' || code === 'SQLITE_SCHEMA') {
     return 'damaged';
-  if (code === 'SQLITE_IOERR_SHORT_READ' || code === 'SQLITE_IOERR_READ' || code === 'SQLITE_IOERR_CORRUPTFS') return 'damaged';
-  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY')) return 'unusable';
-  if (code === 'SQLITE_FULL' || code === 'SQLITE_PERM' || code === 'SQLITE_NOLFS' || code === 'SQLITE_NOMEM') return 'unusable';
+  }
+  if (code === 'SQLITE_IOERR_SHORT_READ' || code === 'SQLITE_IOERR_READ' || code === 'SQLITE_IOERR_CORRUPTFS') {
+    return 'damaged';
+  }
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY')) {
+    return 'unusable';
+  }
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_PERM' || code === 'SQLITE_NOLFS' || code === 'SQLITE_NOMEM') {
+    return 'unusable';
+  }
   // A table that has gone is damage; any other SQLITE_ERROR is a wrong statement.
   return code === 'SQLITE_ERROR' && error.message.startsWith('no such table') ? 'damaged' : undefined;
 }
@@ -159,7 +182,9 @@ function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !lstatSync(path).isFile()) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !lstatSync(path).isFile()) {
+      throw error;
+    }
   }
 }
 
@@ -172,7 +197,9 @@ function retryLocked(limit: number, operation: () => void): void {
       operation();
       return;
     } catch (error) {
-      if (faultOf(error) !== 'locked' || tries >= limit) throw error;
+      if (faultOf(error) !== 'locked' || tries >= limit) {
+        throw error;
+      }
       Atomics.wait(pause, 0, 0, 1 + Math.random() * 2);
     }
   }

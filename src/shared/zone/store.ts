@@ -62,7 +62,9 @@ class ZoneSql implements Sql {
       try {
         return work();
       } catch (error) {
-        if (faultOf(error) === 'locked') return undefined;
+        if (faultOf(error) === 'locked') {
+          return undefined;
+        }
         this.file.recover(error);
       }
     }
@@ -112,28 +114,36 @@ export class SqliteZoneStore implements ZoneStore {
     for (const ref of this.#refs) {
       const { sql, zone } = this.#open(ref);
       const stats = sql.read(() => ref.kind.stats?.(zone));
-      if (stats !== undefined) all.push({ ref, stats });
+      if (stats !== undefined) {
+        all.push({ ref, stats });
+      }
     }
     return all;
   }
 
   releaseWorker(worker: number): void {
     for (const { ref, sql } of this.#zones.values()) {
-      if (ref.kind.release === undefined) continue;
+      if (ref.kind.release === undefined) {
+        continue;
+      }
       const deadline = Date.now() + RELEASE_MS;
-      while (!sql.now(() => ref.kind.release!(sql, worker)) && Date.now() < deadline);
+      while (!sql.now(() => ref.kind.release!(sql, worker)) && Date.now() < deadline) {}
     }
   }
 
   close(): void {
     this.#queue.close();
-    for (const { sql } of this.#zones.values()) sql.file.close();
+    for (const { sql } of this.#zones.values()) {
+      sql.file.close();
+    }
     this.#zones.clear();
   }
 
   #open(ref: AnyZoneRef): OpenZone {
     const known = this.#zones.get(ref.name);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      return known;
+    }
     const { directory, files } = this.#plan;
     const base = directory === undefined ? undefined : join(directory, files[ref.name]!);
     const file = new ZoneFile(ref.name, base, ref.kind.ddl, this.#log);

@@ -25,14 +25,18 @@ export class TransactionQueue implements TickTask {
 
   /** Puts a scope into the queue for the end of this tick. */
   add(scope: TransactionScope): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     this.#due.push(scope);
     this.#schedule();
   }
 
   /** Puts a scope into the queue for the end of the next tick. */
   addLater(scope: TransactionScope): void {
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     this.#later.push(scope);
     this.#schedule();
   }
@@ -59,18 +63,27 @@ export class TransactionQueue implements TickTask {
       // Every lock is given back before the first request goes on.
       for (let i = 0; i < scopes.length; i++) {
         const scope = scopes[i]!;
-        if (scope.transact()) continue;
+        if (scope.transact()) {
+          continue;
+        }
         this.#due.push(scope);
         locked = true;
-        if (scope.tries > EAGER_TRIES) eager = false;
+        if (scope.tries > EAGER_TRIES) {
+          eager = false;
+        }
       }
-      for (let i = 0; i < scopes.length; i++) scopes[i]!.deliver();
+      for (let i = 0; i < scopes.length; i++) {
+        scopes[i]!.deliver();
+      }
       scopes.length = 0;
       this.#spare = scopes;
     }
     this.#running = false;
-    if (this.#later.length > 0 || (this.#due.length > 0 && eager)) this.#schedule();
-    else if (this.#due.length > 0) this.#timer ??= setTimer(this.#expire, 1);
+    if (this.#later.length > 0 || (this.#due.length > 0 && eager)) {
+      this.#schedule();
+    } else if (this.#due.length > 0) {
+      this.#timer ??= setTimer(this.#expire, 1);
+    }
   };
 
   tickEnded(): void {
@@ -83,12 +96,18 @@ export class TransactionQueue implements TickTask {
   // After the others, since their transactions take deferred jobs of the same zone along.
   #takeDeferred(): void {
     const scopes = this.#later;
-    if (scopes.length === 0) return;
+    if (scopes.length === 0) {
+      return;
+    }
     this.#later = this.#spareLater;
-    for (let i = 0; i < scopes.length; i++) scopes[i]!.wake();
+    for (let i = 0; i < scopes.length; i++) {
+      scopes[i]!.wake();
+    }
     scopes.length = 0;
     this.#spareLater = scopes;
-    if (this.#due.length > 0) this.#run();
+    if (this.#due.length > 0) {
+      this.#run();
+    }
   }
 
   readonly #expire = (): void => {
@@ -97,7 +116,9 @@ export class TransactionQueue implements TickTask {
   };
 
   #schedule(): void {
-    if (this.#asked || this.#running) return;
+    if (this.#asked || this.#running) {
+      return;
+    }
     this.#asked = true;
     endOfTick.ask(AtTickEnd.ZONES, this);
   }
@@ -131,12 +152,16 @@ export class TransactionScope implements ZoneScope {
 
   defer(job: ZoneJob): void {
     this.#deferred.push(job);
-    if (this.#deferred.length === 1) this.#deferredIn = this.#queue.number;
+    if (this.#deferred.length === 1) {
+      this.#deferredIn = this.#queue.number;
+    }
     this.#waitForWake();
   }
 
   #waitForWake(): void {
-    if (this.#waiting) return;
+    if (this.#waiting) {
+      return;
+    }
     this.#waiting = true;
     this.#queue.addLater(this);
   }
@@ -144,9 +169,12 @@ export class TransactionScope implements ZoneScope {
   /** Deferred jobs of earlier ticks become due. */
   wake(): void {
     this.#waiting = false;
-    if (this.#deferred.length === 0 || this.#queued) return;
-    if (this.#deferredIn === this.#queue.number) this.#waitForWake();
-    else {
+    if (this.#deferred.length === 0 || this.#queued) {
+      return;
+    }
+    if (this.#deferredIn === this.#queue.number) {
+      this.#waitForWake();
+    } else {
       this.#queued = true;
       this.#queue.add(this);
     }
@@ -154,7 +182,9 @@ export class TransactionScope implements ZoneScope {
 
   /** Does the queued jobs. False when a file is locked: they stay queued. */
   transact(): boolean {
-    for (let i = 0; i < this.#deferred.length; i++) this.#jobs.push(this.#deferred[i]!);
+    for (let i = 0; i < this.#deferred.length; i++) {
+      this.#jobs.push(this.#deferred[i]!);
+    }
     this.#deferred.length = 0;
     if (!allIdle(this.#jobs) && !this.run(this.#jobs)) {
       this.tries++;
@@ -190,20 +220,42 @@ export class TransactionScope implements ZoneScope {
       try {
         for (; open < files.length; open++) {
           if (!files[open]!.begin()) {
-            while (open-- > 0) files[open]!.rollback();
+            while (open-- > 0) {
+              files[open]!.rollback();
+            }
             return false;
           }
         }
-        for (let i = 0; i < files.length; i++) for (const hooks of files[i]!.hooks) hooks.begin?.();
-        for (let i = 0; i < jobs.length; i++) jobs[i]!.work();
-        for (let i = 0; i < files.length; i++) for (const hooks of files[i]!.hooks) hooks.end?.();
-        for (let i = 0; i < files.length; i++) files[i]!.commit();
-        for (let i = 0; i < files.length; i++) for (const hooks of files[i]!.hooks) hooks.committed?.();
+        for (let i = 0; i < files.length; i++) {
+          for (const hooks of files[i]!.hooks) {
+            hooks.begin?.();
+          }
+        }
+        for (let i = 0; i < jobs.length; i++) {
+          jobs[i]!.work();
+        }
+        for (let i = 0; i < files.length; i++) {
+          for (const hooks of files[i]!.hooks) {
+            hooks.end?.();
+          }
+        }
+        for (let i = 0; i < files.length; i++) {
+          files[i]!.commit();
+        }
+        for (let i = 0; i < files.length; i++) {
+          for (const hooks of files[i]!.hooks) {
+            hooks.committed?.();
+          }
+        }
         return true;
       } catch (error) {
-        for (let i = 0; i < files.length; i++) files[i]!.rollback();
+        for (let i = 0; i < files.length; i++) {
+          files[i]!.rollback();
+        }
         const failed = files.find((file) => file.failure === error);
-        if (failed === undefined) throw error;
+        if (failed === undefined) {
+          throw error;
+        }
         failed.failure = undefined;
         failed.recover(error);
       }
@@ -212,7 +264,11 @@ export class TransactionScope implements ZoneScope {
 }
 
 function allIdle(jobs: readonly ZoneJob[]): boolean {
-  for (let i = 0; i < jobs.length; i++) if (jobs[i]!.idle?.() !== true) return false;
+  for (let i = 0; i < jobs.length; i++) {
+    if (jobs[i]!.idle?.() !== true) {
+      return false;
+    }
+  }
   return true;
 }
 

@@ -137,7 +137,9 @@ export class ZoneFile {
   /** Starts a transaction. False while another process holds the lock. */
   begin(): boolean {
     const now = monotonicMs();
-    if (now >= this.#nextLook) this.#look(now);
+    if (now >= this.#nextLook) {
+      this.#look(now);
+    }
     for (;;) {
       try {
         if (this.#db.begin()) {
@@ -148,7 +150,9 @@ export class ZoneFile {
         this.recover(error);
         continue;
       }
-      if (!this.#isStuck(now)) return false;
+      if (!this.#isStuck(now)) {
+        return false;
+      }
       this.#isolate('is locked by another process');
     }
   }
@@ -156,17 +160,25 @@ export class ZoneFile {
   // On an overloaded machine this worker may find the lock taken each time although others release it. As long as others commit, no one is stuck.
   #isStuck(now: number): boolean {
     // A lock met again after a pause in between is another one.
-    if (now - this.#lastLocked > STUCK_MS / 2) this.#waitFrom(now);
+    if (now - this.#lastLocked > STUCK_MS / 2) {
+      this.#waitFrom(now);
+    }
     this.#lastLocked = now;
     const waited = now - this.#lockedSince;
-    if (waited < STUCK_MS / 2) return false;
+    if (waited < STUCK_MS / 2) {
+      return false;
+    }
     if (!this.#halfWaited) {
       this.#halfWaited = true;
       this.#othersVersion = this.#db.othersVersion();
       return false;
     }
-    if (waited < STUCK_MS) return false;
-    if (this.#othersVersion === this.#db.othersVersion()) return true;
+    if (waited < STUCK_MS) {
+      return false;
+    }
+    if (this.#othersVersion === this.#db.othersVersion()) {
+      return true;
+    }
     this.#waitFrom(now);
     return false;
   }
@@ -183,7 +195,9 @@ export class ZoneFile {
       this.failure = error;
       throw error;
     }
-    if (this.#inodes === '' && !this.isolated) this.#inodes = this.#readInodes();
+    if (this.#inodes === '' && !this.isolated) {
+      this.#inodes = this.#readInodes();
+    }
   }
 
   rollback(): void {
@@ -193,7 +207,9 @@ export class ZoneFile {
   /** Handles a statement that failed, outside a transaction or in one that was rolled back; the caller can then repeat it. Rethrows bugs. */
   recover(error: unknown): void {
     const fault = faultOf(error);
-    if (fault === undefined || this.isolated) throw error;
+    if (fault === undefined || this.isolated) {
+      throw error;
+    }
     this.#fault(fault, (error as Error).message);
   }
 
@@ -214,7 +230,9 @@ export class ZoneFile {
     let newest = this.#number;
     try {
       for (const file of readdirSync(dirname(base))) {
-        if (file.startsWith(prefix)) newest = Math.max(newest, Number.parseInt(file.slice(prefix.length), 10) || 0);
+        if (file.startsWith(prefix)) {
+          newest = Math.max(newest, Number.parseInt(file.slice(prefix.length), 10) || 0);
+        }
       }
     } catch {
       // Opening reports a folder that cannot be read.
@@ -230,9 +248,13 @@ export class ZoneFile {
         return;
       } catch (error) {
         const fault = faultOf(error);
-        if (fault === undefined) throw error;
+        if (fault === undefined) {
+          throw error;
+        }
         // SQLite cannot open a file at the moment when the last other process that had it open removes what belongs to it.
-        if (fault === 'unusable' && opening < OPENINGS) continue;
+        if (fault === 'unusable' && opening < OPENINGS) {
+          continue;
+        }
         this.#fault(fault, (error as Error).message);
         return;
       }
@@ -289,7 +311,9 @@ export class ZoneFile {
 
   #use(db: Connection): void {
     const natives = this.#statements.map((statement) => db.prepare(statement.text));
-    for (const [i, statement] of this.#statements.entries()) statement.native = natives[i]!;
+    for (const [i, statement] of this.#statements.entries()) {
+      statement.native = natives[i]!;
+    }
     this.#db = db;
     this.epoch++;
   }
@@ -300,7 +324,9 @@ export class ZoneFile {
     this.#repairs = 0;
     if (!this.isolated) {
       const inodes = this.#readInodes();
-      if (this.#inodes === '' || inodes === '' || (inodes === this.#inodes && !inodes.includes(MISSING))) return;
+      if (this.#inodes === '' || inodes === '' || (inodes === this.#inodes && !inodes.includes(MISSING))) {
+        return;
+      }
       this.#log.log(WARN, `zone "${this.name}": "${this.#path()}" was removed or replaced, started anew`);
       this.#replace();
       return;
@@ -320,14 +346,18 @@ export class ZoneFile {
         this.#number = this.#newest();
         this.#shared = this.#connect(0);
       }
-      if (!this.#shared.begin()) return;
+      if (!this.#shared.begin()) {
+        return;
+      }
       // Writing the version proves that the disk takes writes.
       this.#shared.touch();
       this.#shared.commit();
       this.#use(this.#shared);
     } catch (error) {
       const fault = faultOf(error);
-      if (fault === undefined) throw error;
+      if (fault === undefined) {
+        throw error;
+      }
       this.#shared?.close();
       this.#shared = undefined;
       if (fault === 'damaged') {

@@ -36,7 +36,9 @@ export class ZoneSet {
   prepare(refs: readonly AnyZoneRef[]): ZonePlan | string {
     const current = this.#zonesOf(this.#current);
     const planned = reconcileZones(current, [counterZone, ...refs], (name) => this.#newFile(name));
-    if (typeof planned === 'string') return planned;
+    if (typeof planned === 'string') {
+      return planned;
+    }
     const plan: ZonePlan = {
       directory: this.#directory?.path,
       files: Object.fromEntries(planned.map((zone) => [zone.ref.name, zone.file])),
@@ -55,13 +57,19 @@ export class ZoneSet {
 
   /** No process works with the plan. Removes the files of zones that no other plan has. */
   retire(plan: ZonePlan): void {
-    if (plan === this.#current || !this.#plans.delete(plan)) return;
+    if (plan === this.#current || !this.#plans.delete(plan)) {
+      return;
+    }
     const directory = this.#directory;
-    if (directory === undefined) return;
+    if (directory === undefined) {
+      return;
+    }
     const kept = [...this.#plans.values()].flat();
     directory.asUser(() => {
       for (const file of readdirSync(directory.path)) {
-        if (file.startsWith('owner') || kept.some((zone) => file.startsWith(`${zone.file}.`))) continue;
+        if (file.startsWith('owner') || kept.some((zone) => file.startsWith(`${zone.file}.`))) {
+          continue;
+        }
         rmSync(join(directory.path, file), { force: true });
       }
     });
@@ -70,8 +78,14 @@ export class ZoneSet {
   /** Gives back what a worker held that has ended. */
   releaseWorker(worker: number): void {
     const zones = new Map<string, [ZonePlan, PlannedZone]>();
-    for (const [plan, planned] of this.#plans) for (const zone of planned) zones.set(zone.file, [plan, zone]);
-    for (const [plan, zone] of zones.values()) this.#visit(plan, [zone], (store) => store.releaseWorker(worker));
+    for (const [plan, planned] of this.#plans) {
+      for (const zone of planned) {
+        zones.set(zone.file, [plan, zone]);
+      }
+    }
+    for (const [plan, zone] of zones.values()) {
+      this.#visit(plan, [zone], (store) => store.releaseWorker(worker));
+    }
   }
 
   /** Removes everything: the service ends. */
@@ -84,11 +98,15 @@ export class ZoneSet {
   }
 
   #visit(plan: ZonePlan, zones: readonly PlannedZone[], visit: (store: SqliteZoneStore) => void): void {
-    if (this.#directory === undefined || zones.length === 0) return;
+    if (this.#directory === undefined || zones.length === 0) {
+      return;
+    }
     this.#directory.asUser(() => {
       const refs = zones.map((zone) => zone.ref);
       const store = new SqliteZoneStore(plan, refs, 0, this.#log);
-      for (const ref of refs) store.open(ref);
+      for (const ref of refs) {
+        store.open(ref);
+      }
       visit(store);
       store.close();
     });

@@ -31,23 +31,34 @@ export function runHelper(worker: WorkerProcess, make: (helper: Helper) => reado
     const timer = setTimer(() => {
       timers.delete(timer);
       const pause = step();
-      if (pause !== undefined) after(step, pause);
-      else if (--running === 0) idle();
+      if (pause !== undefined) {
+        after(step, pause);
+      } else if (--running === 0) {
+        idle();
+      }
     }, ms);
     timers.add(timer);
   };
   const close = (): void => {
-    for (const timer of timers) clearTimeout(timer);
+    for (const timer of timers) {
+      clearTimeout(timer);
+    }
     timers.clear();
-    for (const cache of caches) cache.close();
+    for (const cache of caches) {
+      cache.close();
+    }
     zones.close();
   };
   return {
     start() {
       const steps = make({ caches, folders: loaded.folders });
       running = steps.length;
-      for (const step of steps) after(step, 0);
-      if (running === 0) setImmediate(idle);
+      for (const step of steps) {
+        after(step, 0);
+      }
+      if (running === 0) {
+        setImmediate(idle);
+      }
     },
     drain(done) {
       close();

@@ -54,21 +54,33 @@ export function makeLoader(cache: DiskCache, log: Logger, folders: readonly stri
         break;
       }
       const row = readFile(next.value.path, next.value.name, log, foreign);
-      if (row !== undefined) rows.push(row);
-      if (Date.now() - started >= def.loader.threshold) break;
+      if (row !== undefined) {
+        rows.push(row);
+      }
+      if (Date.now() - started >= def.loader.threshold) {
+        break;
+      }
     }
     let victims: string[] = [];
     cache.submit(
       () => {
         victims = [];
-        for (const row of rows) index.load(row, Date.now(), victims);
-        if (finished) index.markLoaded();
+        for (const row of rows) {
+          index.load(row, Date.now(), victims);
+        }
+        if (finished) {
+          index.markLoaded();
+        }
       },
       () => {
-        for (const hash of victims) cache.deleteFile(hash);
+        for (const hash of victims) {
+          cache.deleteFile(hash);
+        }
       },
     );
-    if (!finished) return def.loader.sleep;
+    if (!finished) {
+      return def.loader.sleep;
+    }
     if (foreign.length > 0) {
       log.log(WARN, `"${def.path}" has files of others, which are left alone: ${foreign.length}, such as "${foreign[0]}"`);
     }
@@ -80,11 +92,15 @@ export function makeLoader(cache: DiskCache, log: Logger, folders: readonly stri
 function readFile(path: string, name: string, log: Logger, foreign: string[]): IndexRow | undefined {
   if (!isEntryName(name)) {
     const owner = tempOwner(name);
-    if (owner !== undefined && !isAlive(owner)) remove(path);
+    if (owner !== undefined && !isAlive(owner)) {
+      remove(path);
+    }
     return undefined;
   }
   const found = lookAt(path);
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    return undefined;
+  }
   if (found === 'foreign') {
     foreign.push(path);
     return undefined;
@@ -110,7 +126,9 @@ function removeLeftovers(folders: readonly string[]): void {
     }
     for (const name of names) {
       const owner = tempOwner(name);
-      if (owner !== undefined && !isAlive(owner)) remove(`${folder}/${name}`);
+      if (owner !== undefined && !isAlive(owner)) {
+        remove(`${folder}/${name}`);
+      }
     }
   }
 }

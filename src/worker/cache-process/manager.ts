@@ -35,21 +35,28 @@ function manage(cache: DiskCache, log: Logger, folders: readonly string[]): Step
   return () => {
     if (loader !== undefined) {
       const pause = loader();
-      if (pause === undefined) loader = undefined;
+      if (pause === undefined) {
+        loader = undefined;
+      }
       return pause ?? SHORTEST;
     }
     const { loaded, size } = index.state();
-    if (loaded) unloadedSince = Date.now();
-    else if (Date.now() - unloadedSince > UNLOADED) {
+    if (loaded) {
+      unloadedSince = Date.now();
+    } else if (Date.now() - unloadedSince > UNLOADED) {
       unloadedSince = Date.now();
       loader = makeLoader(cache, log, folders);
     }
     const started = Date.now();
     for (let done = 0; done < def.manager.files; ) {
       const taken = takeSome(cache, log, Math.min(16, def.manager.files - done));
-      if (taken === 0) return untilNext(cache, size);
+      if (taken === 0) {
+        return untilNext(cache, size);
+      }
       done += taken;
-      if (Date.now() - started >= def.manager.threshold) break;
+      if (Date.now() - started >= def.manager.threshold) {
+        break;
+      }
     }
     return def.manager.sleep;
   };
@@ -63,15 +70,21 @@ function takeSome(cache: DiskCache, log: Logger, limit: number): number {
   const full = isDiskFull(def.path, def.minFree, log);
   index.sql.now(() => {
     taken = index.takeUnused(Date.now() - def.inactive * 1000, limit);
-    if (taken.length > 0) return;
+    if (taken.length > 0) {
+      return;
+    }
     taken = index.takeOldest(full ? 0 : def.maxSize, limit);
   });
-  for (const hash of taken) cache.deleteFile(hash);
+  for (const hash of taken) {
+    cache.deleteFile(hash);
+  }
   return taken.length;
 }
 
 function isDiskFull(path: string, minFree: number, log: Logger): boolean {
-  if (minFree === 0) return false;
+  if (minFree === 0) {
+    return false;
+  }
   try {
     const { bavail, bsize } = statfsSync(fsPath(path));
     return bavail * bsize < minFree;
@@ -85,8 +98,12 @@ function untilNext(cache: DiskCache, size: number): number {
   const oldest = cache.index.oldestUse();
   const { def } = cache.index;
   // A cache near its limit is looked at more often.
-  if (size > def.maxSize * 0.9 || def.minFree > 0) return SHORTEST;
-  if (oldest === undefined) return LONGEST;
+  if (size > def.maxSize * 0.9 || def.minFree > 0) {
+    return SHORTEST;
+  }
+  if (oldest === undefined) {
+    return LONGEST;
+  }
   return Math.max(SHORTEST, Math.min(LONGEST, oldest + def.inactive * 1000 - Date.now() + 1));
 }
 
@@ -99,7 +116,9 @@ function sweep(cache: DiskCache): Step {
   return () => {
     if (current === undefined) {
       current = index.nextSweep();
-      if (current === undefined) return SHORTEST;
+      if (current === undefined) {
+        return SHORTEST;
+      }
       queue = index.withPrefix(current[0]);
     }
     const started = Date.now();
@@ -109,14 +128,23 @@ function sweep(cache: DiskCache): Step {
       gone.push(hash);
       // What came in after the purge stays.
       const header = readHeader(cache.pathOf(hash));
-      if (header !== undefined && header.date > current[1]) gone.pop();
-      else cache.deleteFile(hash);
+      if (header !== undefined && header.date > current[1]) {
+        gone.pop();
+      } else {
+        cache.deleteFile(hash);
+      }
     }
     const finished = queue.length === 0 ? current : undefined;
-    if (finished !== undefined) current = undefined;
+    if (finished !== undefined) {
+      current = undefined;
+    }
     cache.submit(() => {
-      for (const hash of gone) index.remove(hash);
-      if (finished !== undefined) index.endSweep(finished[0], finished[1]);
+      for (const hash of gone) {
+        index.remove(hash);
+      }
+      if (finished !== undefined) {
+        index.endSweep(finished[0], finished[1]);
+      }
     });
     return pace.sleep;
   };

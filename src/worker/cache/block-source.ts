@@ -17,7 +17,9 @@ export function openBody(disk: DiskCache, entry: Entry): Source | undefined {
   } catch {
     return undefined;
   }
-  if (entry.isFile(fstatSync(fd))) return new BlockSource(disk, entry, fd);
+  if (entry.isFile(fstatSync(fd))) {
+    return new BlockSource(disk, entry, fd);
+  }
   closeSync(fd);
   return undefined;
 }
@@ -57,8 +59,9 @@ class BlockSource implements Source {
     const { path } = this.#entry;
     const block = Math.floor(this.#at / BLOCK);
     if (error !== null || count < buffer.length || !isBlock(buffer, this.#entry.table!, block)) {
-      if (error !== null) r.log(CRIT, `pread() "${path}" failed (${errnoText(error)})`);
-      else {
+      if (error !== null) {
+        r.log(CRIT, `pread() "${path}" failed (${errnoText(error)})`);
+      } else {
         r.log(CRIT, `cache file "${path}" has a damaged body`);
         this.#disk.deleteFile(path.slice(-32));
       }
@@ -79,7 +82,9 @@ class BlockSource implements Source {
   abort(): void {
     this.#aborted = true;
     // The descriptor must outlive a read that is under way.
-    if (this.#request === null) closeSync(this.#fd);
+    if (this.#request === null) {
+      closeSync(this.#fd);
+    }
   }
 
   seek(start: number, end: number): void {

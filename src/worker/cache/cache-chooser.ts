@@ -18,13 +18,19 @@ export function cacheChooser(family: CacheFamily, choice: CacheChoice, http: Htt
   }
   const caches = new Map<string, DiskCache>();
   for (const path of http.mainSettings(cachePathScope).paths) {
-    if (path.family === family) caches.set(path.zone.name, openCache(env, path.zone));
+    if (path.family === family) {
+      caches.set(path.zone.name, openCache(env, path.zone));
+    }
   }
   return (r) => {
     const name = choice.name.eval(r);
-    if (name === '' || name === 'off') return undefined;
+    if (name === '' || name === 'off') {
+      return undefined;
+    }
     const disk = caches.get(name);
-    if (disk === undefined) r.log(ERR, `cache "${name}" not found`);
+    if (disk === undefined) {
+      r.log(ERR, `cache "${name}" not found`);
+    }
     return disk ?? null;
   };
 }

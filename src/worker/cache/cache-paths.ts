@@ -67,20 +67,29 @@ class Parameters {
         ctx.fail(`invalid "levels" "${parameter}"`, { arg, hint: 'up to three numbers from 1 to 2, as in `levels=1:2`' });
       }
       this.levels = value.split(':').map(Number);
-    } else if (key === 'use_temp_path') this.useTempPath = onOff(ctx, arg, key, value);
-    else if (key === 'purger') this.purger = onOff(ctx, arg, key, value);
-    else if (key === 'keys_zone') this.#zone(ctx, arg, value);
-    else if (number !== undefined) this.numbers[key] = number(value) ?? ctx.fail(`invalid ${key} value "${parameter}"`, { arg });
-    else ctx.fail(`invalid parameter "${parameter}"`, { arg });
+    } else if (key === 'use_temp_path') {
+      this.useTempPath = onOff(ctx, arg, key, value);
+    } else if (key === 'purger') {
+      this.purger = onOff(ctx, arg, key, value);
+    } else if (key === 'keys_zone') {
+      this.#zone(ctx, arg, value);
+    } else if (number !== undefined) {
+      this.numbers[key] = number(value) ?? ctx.fail(`invalid ${key} value "${parameter}"`, { arg });
+    } else {
+      ctx.fail(`invalid parameter "${parameter}"`, { arg });
+    }
   }
 
   #zone(ctx: Context, arg: number, value: string): void {
     const parameter = ctx.node.args[arg]!;
     const colon = value.indexOf(':');
     const size = colon === -1 ? undefined : parseSize(value.slice(colon + 1));
-    if (size === undefined)
+    if (size === undefined) {
       ctx.fail(`invalid keys zone size "${parameter}"`, { arg, hint: 'a zone is written as in `keys_zone=name:10m`' });
-    if (size < MIN_BYTES) ctx.fail(`keys zone "${parameter}" is too small`, { arg });
+    }
+    if (size < MIN_BYTES) {
+      ctx.fail(`keys zone "${parameter}" is too small`, { arg });
+    }
     this.name = value.slice(0, colon);
     this.bytes = size;
   }
@@ -96,7 +105,9 @@ class Parameters {
 }
 
 function onOff(ctx: Context, arg: number, key: string, value: string): boolean {
-  if (value !== 'on' && value !== 'off') ctx.fail(`invalid ${key} value "${ctx.node.args[arg]}", it must be "on" or "off"`, { arg });
+  if (value !== 'on' && value !== 'off') {
+    ctx.fail(`invalid ${key} value "${ctx.node.args[arg]}", it must be "on" or "off"`, { arg });
+  }
   return value === 'on';
 }
 
@@ -106,13 +117,21 @@ function definePath(conf: Partial<Settings>, family: CacheFamily, ctx: Context):
   const folder = args[0]!;
   const path = ctx.path(folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder);
   const given = new Parameters();
-  for (let arg = 1; arg < args.length; arg++) given.read(ctx, arg);
+  for (let arg = 1; arg < args.length; arg++) {
+    given.read(ctx, arg);
+  }
   const { name, bytes, numbers, levels, useTempPath } = given;
-  if (name === '' || bytes === 0) ctx.fail(`"${directive}" must have "keys_zone" parameter`);
+  if (name === '' || bytes === 0) {
+    ctx.fail(`"${directive}" must have "keys_zone" parameter`);
+  }
   const same = conf.paths?.find(({ zone }) => zone.data.path === path);
-  if (same !== undefined) ctx.fail(`the same path name "${path}" used in ${same.pos.file}:${same.pos.line} and`);
+  if (same !== undefined) {
+    ctx.fail(`the same path name "${path}" used in ${same.pos.file}:${same.pos.line} and`);
+  }
   const kind = cacheZones[family];
-  if ((ctx.zone(kind, name).data as CacheDef | undefined) !== undefined) ctx.fail(`duplicate zone "${name}"`);
+  if ((ctx.zone(kind, name).data as CacheDef | undefined) !== undefined) {
+    ctx.fail(`duplicate zone "${name}"`);
+  }
   const data: CacheDef = {
     directive,
     path,

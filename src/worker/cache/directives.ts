@@ -49,19 +49,25 @@ const methodWords = { GET: METHOD.GET, HEAD: METHOD.HEAD, POST: METHOD.POST } as
 const cache =
   (family: CacheFamily): Row['set'] =>
   (conf, node, ctx) => {
-    if (conf.cache !== undefined) ctx.reject('is duplicate');
+    if (conf.cache !== undefined) {
+      ctx.reject('is duplicate');
+    }
     const word = node.args[0]!;
     if (word === 'off') {
       conf.cache = null;
       return;
     }
-    if (conf.store !== undefined && conf.store !== null) ctx.reject(`is incompatible with "${family}_store"`);
+    if (conf.store !== undefined && conf.store !== null) {
+      ctx.reject(`is incompatible with "${family}_store"`);
+    }
     const name = ctx.complex(word);
     conf.cache = name.constant === undefined ? { name } : { zone: ctx.zone(cacheZones[family], word) };
   };
 
 const key: Row['set'] = (conf, node, ctx) => {
-  if (conf.cacheKey !== undefined) ctx.reject('is duplicate');
+  if (conf.cacheKey !== undefined) {
+    ctx.reject('is duplicate');
+  }
   conf.cacheKey = ctx.complex(node.args[0]!);
 };
 
@@ -69,14 +75,20 @@ const key: Row['set'] = (conf, node, ctx) => {
 const valid: Row['set'] = (conf, node, ctx) => {
   const last = node.args.length - 1;
   const seconds = parseTime(node.args[last]!, 's');
-  if (seconds === undefined) return ctx.fail(`invalid time value "${node.args[last]}"`, { arg: last });
+  if (seconds === undefined) {
+    return ctx.fail(`invalid time value "${node.args[last]}"`, { arg: last });
+  }
   const statuses =
     last === 0
       ? [200, 301, 302]
       : node.args.slice(0, last).map((text, i) => {
-          if (text === 'any') return 0;
+          if (text === 'any') {
+            return 0;
+          }
           const status = /^\d+$/.test(text) ? Number(text) : -1;
-          if (status < 100 || status > 599) ctx.fail(`invalid status "${text}"`, { arg: i });
+          if (status < 100 || status > 599) {
+            ctx.fail(`invalid status "${text}"`, { arg: i });
+          }
           return status;
         });
   conf.cacheValid = [...(conf.cacheValid ?? []), ...statuses.map((status) => ({ status, seconds }))];
@@ -98,8 +110,12 @@ const purge =
       conf.cachePurge = read;
       return;
     }
-    if ((ctx.block.context & In.LOCATION) === 0) ctx.reject('(separate location syntax) is not allowed here');
-    if (conf.cachePurgeTarget !== undefined) ctx.reject('is duplicate');
+    if ((ctx.block.context & In.LOCATION) === 0) {
+      ctx.reject('(separate location syntax) is not allowed here');
+    }
+    if (conf.cachePurgeTarget !== undefined) {
+      ctx.reject('is duplicate');
+    }
     claimContent(ctx, family);
     conf.cachePurgeTarget = read;
   };
@@ -108,8 +124,12 @@ const methods: Row['set'] = (conf, node, ctx) => {
   let set = conf.cacheMethods ?? 0;
   for (const [i, word] of node.args.entries()) {
     const bit = (methodWords as Record<string, number>)[word.toUpperCase()];
-    if (bit === undefined) return ctx.fail(`invalid value "${word}"`, { arg: i, hint: 'it is one of GET, HEAD, POST' });
-    if ((set & bit) !== 0) ctx.warn(`duplicate value "${word}"`, { arg: i });
+    if (bit === undefined) {
+      return ctx.fail(`invalid value "${word}"`, { arg: i, hint: 'it is one of GET, HEAD, POST' });
+    }
+    if ((set & bit) !== 0) {
+      ctx.warn(`duplicate value "${word}"`, { arg: i });
+    }
     set |= bit;
   }
   conf.cacheMethods = set;
@@ -141,26 +161,41 @@ export function cacheDirectives(family: CacheFamily): { readonly [name: string]:
 export function finishCache(conf: Settings, parent: Readonly<Settings> | undefined, place: MergeContext): void {
   // Of a cache and a store, the one said last, which is the inner one, is in force.
   if (conf.cache !== null && conf.store !== null) {
-    if (conf.cache === parent?.cache) conf.cache = null;
-    else conf.store = null;
+    if (conf.cache === parent?.cache) {
+      conf.cache = null;
+    } else {
+      conf.store = null;
+    }
   }
-  if ((conf.cacheUseStale & FailureType.OFF) !== 0) conf.cacheUseStale = FailureType.OFF;
-  if ((conf.cacheUseStale & FailureType.ERROR) !== 0) conf.cacheUseStale |= FailureType.NOLIVE;
+  if ((conf.cacheUseStale & FailureType.OFF) !== 0) {
+    conf.cacheUseStale = FailureType.OFF;
+  }
+  if ((conf.cacheUseStale & FailureType.ERROR) !== 0) {
+    conf.cacheUseStale |= FailureType.NOLIVE;
+  }
   conf.cacheMethods |= METHOD.GET | METHOD.HEAD;
   // An `if` goes on with what its location does.
-  if (place.nameless) conf.cachePurgeTarget ??= parent?.cachePurgeTarget;
+  if (place.nameless) {
+    conf.cachePurgeTarget ??= parent?.cachePurgeTarget;
+  }
 }
 
 /** Checks that the cache exists, and that there is a key; for `link`. */
 export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
   const target = conf.cachePurgeTarget;
   const choice = target?.choice ?? conf.cache;
-  if (choice === null) return;
+  if (choice === null) {
+    return;
+  }
   const pos = mergeErrorPos(place.block);
   if ('zone' in choice && (choice.zone.data as unknown) === undefined) {
     ctx.unknownZone(`"${family}_cache" zone "${choice.zone.name}" is unknown`, choice.zone as ZoneRef<unknown, unknown>, pos);
   }
-  if (target !== undefined && conf.pass !== undefined) ctx.fail(`"${family}_cache_purge" directive is incompatible with "${family}_pass"`);
+  if (target !== undefined && conf.pass !== undefined) {
+    ctx.fail(`"${family}_cache_purge" directive is incompatible with "${family}_pass"`);
+  }
   const keyless = conf.cacheKey === undefined && family !== 'proxy' && target === undefined;
-  if (keyless && place.context !== In.HTTP) ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, pos);
+  if (keyless && place.context !== In.HTTP) {
+    ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, pos);
+  }
 }

@@ -79,8 +79,12 @@ export class DiskCache implements TickTask {
   #hotEntry(name: string, key: string): Entry | undefined {
     const entry = this.#hot.get(name);
     // A key may look like the name of a variant, and clients may look for digests that are the same.
-    if (entry === undefined || entry.header.key !== key) return undefined;
-    if (entry.checkedIn === this.#tick) return entry;
+    if (entry === undefined || entry.header.key !== key) {
+      return undefined;
+    }
+    if (entry.checkedIn === this.#tick) {
+      return entry;
+    }
     const stat = statSync(fsPath(entry.path), NO_THROW);
     if (stat !== undefined && entry.isCurrent(stat)) {
       entry.checkedIn = this.#tick;
@@ -104,7 +108,9 @@ export class DiskCache implements TickTask {
       this.#log.log(CRIT, `open() "${path}" failed (${errnoText(error)})`);
       return undefined;
     }
-    if (entry === undefined) return undefined;
+    if (entry === undefined) {
+      return undefined;
+    }
     this.foundUseless = true;
     if (typeof entry === 'string') {
       this.#log.log(CRIT, `cache file "${path}" ${entry}`);
@@ -126,7 +132,9 @@ export class DiskCache implements TickTask {
 
   /** Tells the index, some time, that an entry was used. */
   noteUse(entry: Entry, now: number): void {
-    if (now - entry.noted < this.#noteEvery) return;
+    if (now - entry.noted < this.#noteEvery) {
+      return;
+    }
     entry.noted = now;
     this.#uses.add(entry.path.slice(-32));
     this.#noting ??= setTimer(() => this.#note(), NOTE_MS).unref();
@@ -138,7 +146,9 @@ export class DiskCache implements TickTask {
     this.#uses = new Set();
     const now = Date.now();
     this.submit(() => {
-      for (const hash of uses) this.index.touch(hash, now);
+      for (const hash of uses) {
+        this.index.touch(hash, now);
+      }
     });
   }
 
@@ -155,10 +165,14 @@ export class DiskCache implements TickTask {
       () => {
         victims = [];
         this.index.store(row, Date.now(), victims);
-        if (lockId !== 0) this.index.unlock(lockHash, lockId);
+        if (lockId !== 0) {
+          this.index.unlock(lockHash, lockId);
+        }
       },
       () => {
-        for (const hash of victims) this.deleteFile(hash);
+        for (const hash of victims) {
+          this.deleteFile(hash);
+        }
         this.waiters.wake(lockHash);
       },
     );
@@ -174,16 +188,22 @@ export class DiskCache implements TickTask {
   /** Writes new times into an entry's file, unless it is another file by now. nginx: ngx_http_file_cache_update_header. */
   updateHeader(entry: Entry, header: EntryHeader): void {
     const bytes = encodeHeader(header, entry.tableCrc);
-    if (bytes === undefined || bytes.length !== entry.bodyStart) return;
+    if (bytes === undefined || bytes.length !== entry.bodyStart) {
+      return;
+    }
     try {
       const fd = openSync(fsPath(entry.path), 'r+');
       try {
-        if (entry.isFile(fstatSync(fd))) writeSync(fd, bytes, 0, bytes.length, 0);
+        if (entry.isFile(fstatSync(fd))) {
+          writeSync(fd, bytes, 0, bytes.length, 0);
+        }
       } finally {
         closeSync(fd);
       }
     } catch (error) {
-      if (errnoCode(error) !== 'ENOENT') this.#log.log(CRIT, `open() "${entry.path}" failed (${errnoText(error)})`);
+      if (errnoCode(error) !== 'ENOENT') {
+        this.#log.log(CRIT, `open() "${entry.path}" failed (${errnoText(error)})`);
+      }
     }
   }
 
@@ -193,7 +213,9 @@ export class DiskCache implements TickTask {
     try {
       return unlinkOurs(path);
     } catch (error) {
-      if (errnoCode(error) !== 'ENOENT') this.#log.log(CRIT, `unlink() "${path}" failed (${errnoText(error)})`);
+      if (errnoCode(error) !== 'ENOENT') {
+        this.#log.log(CRIT, `unlink() "${path}" failed (${errnoText(error)})`);
+      }
       return false;
     }
   }
@@ -212,9 +234,15 @@ export class DiskCache implements TickTask {
   /** Deletes these entries. Returns whether there was any. */
   purgeFiles(hashes: readonly string[]): boolean {
     let found = false;
-    for (const hash of hashes) if (this.deleteFile(hash)) found = true;
+    for (const hash of hashes) {
+      if (this.deleteFile(hash)) {
+        found = true;
+      }
+    }
     this.submit(() => {
-      for (const hash of hashes) this.index.remove(hash);
+      for (const hash of hashes) {
+        this.index.remove(hash);
+      }
     });
     return found;
   }
@@ -222,7 +250,9 @@ export class DiskCache implements TickTask {
   /** Stops timers; what was to be noted is noted. */
   close(): void {
     clearTimeout(this.#noting);
-    if (this.#uses.size > 0) this.#note();
+    if (this.#uses.size > 0) {
+      this.#note();
+    }
     this.waiters.close();
   }
 }

@@ -80,7 +80,9 @@ export class Entry {
 
   /** The response head, for a location's view of headers. */
   head(kinds: HeaderKinds): UpstreamHead {
-    if (this.#head?.kinds !== kinds) this.#head = { kinds, head: makeHead(this.header, kinds) };
+    if (this.#head?.kinds !== kinds) {
+      this.#head = { kinds, head: makeHead(this.header, kinds) };
+    }
     return this.#head.head;
   }
 }
@@ -105,7 +107,9 @@ export function readEntry(path: string, native: string | Buffer): Entry | string
     fd = openSync(native, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      return undefined;
+    }
     throw error;
   }
   try {
@@ -125,14 +129,20 @@ function readOpened(path: string, fd: number): Entry | string {
     have = readSync(fd, bytes, 0, length, 0);
   }
   const decoded = decodeHeader(bytes.subarray(0, have));
-  if (typeof decoded === 'string') return decoded;
+  if (typeof decoded === 'string') {
+    return decoded;
+  }
   const { bodyLength } = decoded.entry;
-  if (fileLength(decoded) !== stat.size) return 'has another length than its header says';
+  if (fileLength(decoded) !== stat.size) {
+    return 'has another length than its header says';
+  }
   const tableAt = decoded.bodyStart + bodyLength;
   if (bodyLength > CHECKED) {
     const table = Buffer.allocUnsafeSlow(tableLength(bodyLength));
     readSync(fd, table, 0, table.length, tableAt);
-    if (tableChecksum(table) !== decoded.tableCrc) return 'has damaged checksums';
+    if (tableChecksum(table) !== decoded.tableCrc) {
+      return 'has damaged checksums';
+    }
     return new Entry(path, stat, decoded, undefined, table);
   }
   if (have < stat.size) {
@@ -143,10 +153,16 @@ function readOpened(path: string, fd: number): Entry | string {
   }
   const body = bytes.subarray(decoded.bodyStart, tableAt);
   const table = bytes.subarray(tableAt, stat.size);
-  if (have < stat.size || tableChecksum(table) !== decoded.tableCrc) return 'has damaged checksums';
-  for (let at = 0, i = 0; at < bodyLength; at += BLOCK, i++) {
-    if (!isBlock(body.subarray(at, at + BLOCK), table, i)) return 'has a damaged body';
+  if (have < stat.size || tableChecksum(table) !== decoded.tableCrc) {
+    return 'has damaged checksums';
   }
-  if (bodyLength > HOT) return new Entry(path, stat, decoded, undefined, Buffer.from(table));
+  for (let at = 0, i = 0; at < bodyLength; at += BLOCK, i++) {
+    if (!isBlock(body.subarray(at, at + BLOCK), table, i)) {
+      return 'has a damaged body';
+    }
+  }
+  if (bodyLength > HOT) {
+    return new Entry(path, stat, decoded, undefined, Buffer.from(table));
+  }
   return new Entry(path, stat, decoded, body, undefined);
 }

@@ -51,8 +51,12 @@ export const tableLength = (bodyLength: number): number => Math.ceil(bodyLength 
 export function encodeHeader(entry: EntryHeader, tableCrc: number): Buffer | undefined {
   const texts = [entry.key, entry.vary, entry.variant, entry.etag, entry.reason ?? '\0', entry.lines.join('\0')];
   let length = FIXED;
-  for (const text of texts) length += text.length;
-  if (length > MAX_HEADER) return undefined;
+  for (const text of texts) {
+    length += text.length;
+  }
+  if (length > MAX_HEADER) {
+    return undefined;
+  }
   const bytes = Buffer.alloc(length);
   MAGIC.copy(bytes);
   bytes.writeUInt32LE(length, 8);
@@ -89,19 +93,31 @@ export const isOurs = (bytes: Buffer): boolean => bytes.length >= OURS && MAGIC.
 
 /** How many bytes the header of a file has whose first bytes these are; 0 when it is no cache file. */
 export function headerLength(bytes: Buffer): number {
-  if (bytes.length < FIXED || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) return 0;
+  if (bytes.length < FIXED || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) {
+    return 0;
+  }
   const length = bytes.readUInt32LE(8);
   return length < FIXED || length > MAX_HEADER ? 0 : length;
 }
 
 /** Reads a header. A string says what is wrong with it. */
 export function decodeHeader(bytes: Buffer): DecodedHeader | string {
-  if (!isOurs(bytes)) return bytes.length === 0 ? 'is empty' : 'is no cache file of sluice';
-  if (bytes.length < FIXED) return 'is too small';
+  if (!isOurs(bytes)) {
+    return bytes.length === 0 ? 'is empty' : 'is no cache file of sluice';
+  }
+  if (bytes.length < FIXED) {
+    return 'is too small';
+  }
   const length = headerLength(bytes);
-  if (length === 0) return 'has another format';
-  if (bytes.length < length) return 'is too small';
-  if (crc32(bytes.subarray(16, length)) !== bytes.readUInt32LE(12)) return 'has a damaged header';
+  if (length === 0) {
+    return 'has another format';
+  }
+  if (bytes.length < length) {
+    return 'is too small';
+  }
+  if (crc32(bytes.subarray(16, length)) !== bytes.readUInt32LE(12)) {
+    return 'has a damaged header';
+  }
   const texts: string[] = [];
   let at = FIXED;
   for (let i = 0; i < 6; i++) {
@@ -149,15 +165,21 @@ export class BlockSums {
       this.#crc = crc32(piece.subarray(at, at + take), this.#crc);
       this.#filled += take;
       at += take;
-      if (this.#filled === BLOCK) this.#close();
+      if (this.#filled === BLOCK) {
+        this.#close();
+      }
     }
   }
 
   /** The checksums as they stand in the file. Nothing may be added afterwards. */
   table(): Buffer {
-    if (this.#filled > 0) this.#close();
+    if (this.#filled > 0) {
+      this.#close();
+    }
     const bytes = Buffer.alloc(this.#sums.length * 4);
-    for (let i = 0; i < this.#sums.length; i++) bytes.writeUInt32LE(this.#sums[i]!, i * 4);
+    for (let i = 0; i < this.#sums.length; i++) {
+      bytes.writeUInt32LE(this.#sums[i]!, i * 4);
+    }
     return bytes;
   }
 

@@ -21,7 +21,9 @@ export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cach
     const now = nowSeconds();
     if (use.validUntil === 0) {
       const seconds = validSeconds(conf.cacheValid, head.status);
-      if (seconds !== 0) use.validUntil = now + seconds;
+      if (seconds !== 0) {
+        use.validUntil = now + seconds;
+      }
     }
     if (use.validUntil !== 0) {
       use.writer = makeWriter(u, use, now);
@@ -41,7 +43,9 @@ function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter
   const modified = validators ? head.value(HeaderKind.LAST_MODIFIED) : undefined;
   const lines: string[] = [];
   for (const { kind, name, value } of head.headers) {
-    if (kind !== HeaderKind.DROPPED) lines.push(name, value);
+    if (kind !== HeaderKind.DROPPED) {
+      lines.push(name, value);
+    }
   }
   return writerOf(u, use, {
     key: use.key,
@@ -63,13 +67,19 @@ function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter
 
 /** A variant stays in its file only while the response varies by the same. nginx: ngx_http_file_cache_update_variant. */
 function chooseFile(u: UpstreamRequest, use: CacheUse): void {
-  if (use.main === '') use.main = md5Hex(use.key);
-  if (use.hash === '') use.hash = use.main;
+  if (use.main === '') {
+    use.main = md5Hex(use.key);
+  }
+  if (use.hash === '') {
+    use.hash = use.main;
+  }
   if (!use.secondary) {
     use.hash = use.main;
     return;
   }
-  if (use.vary === '' || variantHash(use.main, varyText(u.r, use.vary)) !== use.hash) use.hash = use.main;
+  if (use.vary === '' || variantHash(use.main, varyText(u.r, use.vary)) !== use.hash) {
+    use.hash = use.main;
+  }
 }
 
 function writerOf(u: UpstreamRequest, use: CacheUse, header: HeaderStart): CacheWriter {
@@ -83,7 +93,9 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
   const now = nowSeconds();
   if (use.validUntil === 0) {
     const seconds = validSeconds(conf.cacheValid, status);
-    if (seconds === 0) return;
+    if (seconds === 0) {
+      return;
+    }
     use.validUntil = now + seconds;
   }
   chooseFile(u, use);
@@ -104,7 +116,9 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     lines: [],
   });
   const size = writer.commit();
-  if (size === 0) return;
+  if (size === 0) {
+    return;
+  }
   use.stored = true;
   const main = use.hash === use.main ? null : use.main;
   use.disk!.stored({ hash: use.hash, key: use.key, main, size: diskSize(size) }, use.lockHash, use.lockId);

@@ -17,24 +17,38 @@ export function readFreshness(u: UpstreamRequest, head: UpstreamHead, use: Cache
   use.noCache = use.expired = use.accelExpires = false;
   use.vary = '';
   for (const { kind, value } of head.headers) {
-    if (kind <= 0) continue;
+    if (kind <= 0) {
+      continue;
+    }
     switch (kind & ~HeaderKind.HIDDEN) {
       case HeaderKind.SET_COOKIE:
-        if ((ignore & IGNORE.SET_COOKIE) === 0) refuse(u, use, 'set-cookie');
+        if ((ignore & IGNORE.SET_COOKIE) === 0) {
+          refuse(u, use, 'set-cookie');
+        }
         break;
       case HeaderKind.CACHE_CONTROL:
-        if ((ignore & IGNORE.CACHE_CONTROL) === 0) cacheControl(u, use, value.toLowerCase(), now);
+        if ((ignore & IGNORE.CACHE_CONTROL) === 0) {
+          cacheControl(u, use, value.toLowerCase(), now);
+        }
         break;
       case HeaderKind.EXPIRES:
-        if ((ignore & IGNORE.EXPIRES) === 0 && use.validUntil === 0) expires(use, value, now);
+        if ((ignore & IGNORE.EXPIRES) === 0 && use.validUntil === 0) {
+          expires(use, value, now);
+        }
         break;
       case HeaderKind.XA_EXPIRES:
-        if (use.accelExpires) break;
+        if (use.accelExpires) {
+          break;
+        }
         use.accelExpires = true;
-        if ((ignore & IGNORE.XA_EXPIRES) === 0) accelExpires(u, use, value, now);
+        if ((ignore & IGNORE.XA_EXPIRES) === 0) {
+          accelExpires(u, use, value, now);
+        }
         break;
       case HeaderKind.VARY:
-        if ((ignore & IGNORE.VARY) === 0 && u.cacheable) vary(u, use, value);
+        if ((ignore & IGNORE.VARY) === 0 && u.cacheable) {
+          vary(u, use, value);
+        }
         break;
       default:
         break;
@@ -52,8 +66,12 @@ function deltaSeconds(text: string, at: number): number | undefined {
   let n = 0;
   for (let i = at; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c === 44 || c === 59 || c === 32) break;
-    if (c < 48 || c > 57) return undefined;
+    if (c === 44 || c === 59 || c === 32) {
+      break;
+    }
+    if (c < 48 || c > 57) {
+      return undefined;
+    }
     n = n * 10 + c - 48;
   }
   return Math.min(n, Number.MAX_SAFE_INTEGER);
@@ -62,16 +80,21 @@ function deltaSeconds(text: string, at: number): number | undefined {
 function cacheControl(u: UpstreamRequest, use: CacheUse, text: string, now: number): void {
   if (use.validUntil === 0 || !use.accelExpires) {
     for (const word of ['no-cache', 'no-store', 'private']) {
-      if (!text.includes(word)) continue;
+      if (!text.includes(word)) {
+        continue;
+      }
       use.noCache = true;
       use.reason = word;
       return;
     }
     let at = text.indexOf('s-maxage=');
-    if (at !== -1) at += 9;
-    else {
+    if (at !== -1) {
+      at += 9;
+    } else {
       at = text.indexOf('max-age=');
-      if (at !== -1) at += 8;
+      if (at !== -1) {
+        at += 8;
+      }
     }
     if (at !== -1) {
       const seconds = deltaSeconds(text, at);
@@ -113,14 +136,18 @@ function expires(use: CacheUse, value: string, now: number): void {
   if (time === -1 || time < now) {
     use.expired = true;
     use.reason = 'expired';
-  } else use.validUntil = time;
+  } else {
+    use.validUntil = time;
+  }
 }
 
 // nginx: ngx_http_upstream_process_accel_expires.
 function accelExpires(u: UpstreamRequest, use: CacheUse, value: string, now: number): void {
   const absolute = value.startsWith('@');
   const digits = absolute ? value.slice(1) : value;
-  if (!/^\d+$/.test(digits)) return;
+  if (!/^\d+$/.test(digits)) {
+    return;
+  }
   const n = Number(digits);
   if (!absolute && n === 0) {
     refuse(u, use, 'x-accel-expires: 0');
@@ -136,5 +163,7 @@ function vary(u: UpstreamRequest, use: CacheUse, value: string): void {
     return;
   }
   use.vary = use.vary === '' ? value : `${use.vary}, ${value}`;
-  if (use.vary.length > MAX_VARY) refuse(u, use, 'vary is too long');
+  if (use.vary.length > MAX_VARY) {
+    refuse(u, use, 'vary is too long');
+  }
 }

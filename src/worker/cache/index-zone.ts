@@ -137,22 +137,32 @@ export class CacheIndex {
     const [size, entries] = this.#meta.get()!;
     let tooMany = entries - this.#capacity;
     let tooMuch = size - this.def.maxSize;
-    if (tooMany <= 0 && tooMuch <= 0) return;
+    if (tooMany <= 0 && tooMuch <= 0) {
+      return;
+    }
     for (const [hash, bytes] of this.#oldest.all(MAKE_ROOM)) {
-      if (tooMany <= 0 && tooMuch <= 0) break;
-      if (hash === newest) continue;
+      if (tooMany <= 0 && tooMuch <= 0) {
+        break;
+      }
+      if (hash === newest) {
+        continue;
+      }
       this.#remove.run(hash);
       victims.push(hash);
       tooMany--;
       tooMuch -= bytes;
     }
-    if (victims.length > 0) this.#evicted.run(victims.length);
+    if (victims.length > 0) {
+      this.#evicted.run(victims.length);
+    }
   }
 
   /** Takes up to `limit` entries off that were last used before `before` (milliseconds). Returns their digests. */
   takeUnused(before: number, limit: number): string[] {
     const hashes = this.#unused.all(before, limit);
-    for (const hash of hashes) this.#remove.run(hash);
+    for (const hash of hashes) {
+      this.#remove.run(hash);
+    }
     return hashes;
   }
 
@@ -160,9 +170,13 @@ export class CacheIndex {
   takeOldest(size: number, limit: number): string[] {
     let over = this.#meta.get()![0] - size;
     const taken: string[] = [];
-    if (over <= 0) return taken;
+    if (over <= 0) {
+      return taken;
+    }
     for (const [hash, bytes] of this.#oldest.all(limit)) {
-      if (over <= 0) break;
+      if (over <= 0) {
+        break;
+      }
       this.#remove.run(hash);
       taken.push(hash);
       over -= bytes;

@@ -1,3 +1,4 @@
+// Longer than most: what a location's cache does at each step of a request, which all work on one use of the cache.
 import { md5Hex } from '../../shared/lib/md5.js';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { CRIT, DEBUG } from '../../shared/log/level.js';
@@ -50,7 +51,9 @@ export class LocationCache implements ResponseCache {
     const { r } = u;
     const { conf } = this;
     const purge = conf.cachePurge === null ? 'no' : testPurge(r, conf.cachePurge);
-    if (purge === 'forbidden') return 403;
+    if (purge === 'forbidden') {
+      return 403;
+    }
     if (purge === 'no' && (r.methodBit & conf.cacheMethods) === 0) {
       const unasked = new CacheUse(undefined, '');
       unasked.reason = `method ${r.method}`;
@@ -58,14 +61,26 @@ export class LocationCache implements ResponseCache {
       return DECLINED;
     }
     const disk = this.#context.disk(r);
-    if (disk === null) return ERROR;
-    if (disk === undefined) return purge === 'method' ? 404 : DECLINED;
-    if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) u.askWith('GET');
+    if (disk === null) {
+      return ERROR;
+    }
+    if (disk === undefined) {
+      return purge === 'method' ? 404 : DECLINED;
+    }
+    if (r.methodBit === METHOD.HEAD && conf.cacheConvertHead) {
+      u.askWith('GET');
+    }
     const use = new CacheUse(disk, this.#context.key(u));
-    if (r.debugging) r.log(DEBUG, `http cache key: "${use.key}"`);
+    if (r.debugging) {
+      r.log(DEBUG, `http cache key: "${use.key}"`);
+    }
     u.cacheUse = use;
-    if (purge === 'method') return purgeAndAnswer(r, disk, use.key);
-    if (purge === 'conditions') return this.#purge(u, use);
+    if (purge === 'method') {
+      return purgeAndAnswer(r, disk, use.key);
+    }
+    if (purge === 'conditions') {
+      return this.#purge(u, use);
+    }
     u.allowCaching(true);
     const bypass = firstTrue(r, conf.cacheBypass);
     if (bypass !== undefined) {
@@ -82,9 +97,13 @@ export class LocationCache implements ResponseCache {
   #purge(u: UpstreamRequest, use: CacheUse): number {
     const { key } = use;
     const disk = use.disk!;
-    if (!key.endsWith('*')) return disk.purgeKey(key) ? 204 : 404;
+    if (!key.endsWith('*')) {
+      return disk.purgeKey(key) ? 204 : 404;
+    }
     purgePrefix(disk, key.slice(0, -1), (found) => {
-      if (u.done || u.r.finished) return;
+      if (u.done || u.r.finished) {
+        return;
+      }
       const before = enter(u.r);
       this.answer(u, found ? 204 : 404);
       leave(before);
@@ -96,15 +115,21 @@ export class LocationCache implements ResponseCache {
   open(u: UpstreamRequest, use: CacheUse): number {
     const now = nowSeconds();
     const entry = this.#find(u.r, use);
-    if (u.r.debugging) logLookup(u.r, entry);
+    if (u.r.debugging) {
+      logLookup(u.r, entry);
+    }
     if (entry === undefined) {
       // There is no point in looking at such a file again once the lock is had.
-      if (use.disk!.foundUseless) use.looked = true;
+      if (use.disk!.foundUseless) {
+        use.looked = true;
+      }
       return this.#missing(u, use);
     }
     const { header } = entry;
     if (header.error !== 0) {
-      if (header.validUntil < now) return this.#missing(u, use);
+      if (header.validUntil < now) {
+        return this.#missing(u, use);
+      }
       use.status = 'HIT';
       use.entry = entry;
       use.disk!.noteUse(entry, now);
@@ -130,7 +155,9 @@ export class LocationCache implements ResponseCache {
     const disk = use.disk!;
     use.secondary = false;
     const entry = disk.find(use.key);
-    if (entry === undefined || entry.header.vary === '') return entry;
+    if (entry === undefined || entry.header.vary === '') {
+      return entry;
+    }
     const text = varyText(r, entry.header.vary);
     if (text !== entry.varyText) {
       use.main = md5Hex(use.key);
@@ -138,22 +165,32 @@ export class LocationCache implements ResponseCache {
       entry.varyHash = variantHash(use.main, text);
     }
     const hash = entry.varyHash;
-    if (hash === entry.header.variant) return entry;
+    if (hash === entry.header.variant) {
+      return entry;
+    }
     use.secondary = true;
     use.hash = hash;
     const variant = disk.findVariant(hash, use.key);
-    if (variant === undefined || variant.header.variant === hash) return variant;
+    if (variant === undefined || variant.header.variant === hash) {
+      return variant;
+    }
     r.log(CRIT, `cache file "${variant.path}" has incorrect vary hash`);
     return undefined;
   }
 
   #missing(u: UpstreamRequest, use: CacheUse): number {
     use.main = use.main === '' ? md5Hex(use.key) : use.main;
-    if (!use.secondary) use.hash = use.main;
+    if (!use.secondary) {
+      use.hash = use.main;
+    }
     use.lockHash = use.hash;
-    if (use.reason === '') use.reason = 'not in cache';
+    if (use.reason === '') {
+      use.reason = 'not in cache';
+    }
     const counts = this.conf.cacheMinUses > 1 && !use.counted;
-    if (counts || this.conf.cacheLock) return new FillJob(this, u, use).start(counts);
+    if (counts || this.conf.cacheLock) {
+      return new FillJob(this, u, use).start(counts);
+    }
     this.checkRange(u);
     return DECLINED;
   }
@@ -165,10 +202,17 @@ export class LocationCache implements ResponseCache {
 
   /** Goes on with what {@link open} returned. */
   answer(u: UpstreamRequest, code: number): void {
-    if (u.r.debugging) u.r.log(DEBUG, `http upstream cache: ${code}`);
-    if (code === AGAIN || code === DONE) return;
-    if (code === DECLINED) u.proceed();
-    else u.r.finalize(code === ERROR ? 500 : code);
+    if (u.r.debugging) {
+      u.r.log(DEBUG, `http upstream cache: ${code}`);
+    }
+    if (code === AGAIN || code === DONE) {
+      return;
+    }
+    if (code === DECLINED) {
+      u.proceed();
+    } else {
+      u.r.finalize(code === ERROR ? 500 : code);
+    }
   }
 
   /** The entry is too old, and this request asks for a new one. */
@@ -194,7 +238,9 @@ export class LocationCache implements ResponseCache {
       headerOnly: true,
       clone: true,
     });
-    if (sr === undefined) return false;
+    if (sr === undefined) {
+      return false;
+    }
     sr.onFinish(() => use.unlock());
     return true;
   }
@@ -203,13 +249,17 @@ export class LocationCache implements ResponseCache {
   checkRange(u: UpstreamRequest): void {
     const limit = this.conf.cacheMaxRangeOffset;
     const range = u.r.head.known[HeaderSlot.range];
-    if (range === undefined || !u.cacheable || limit === Number.POSITIVE_INFINITY) return;
+    if (range === undefined || !u.cacheable || limit === Number.POSITIVE_INFINITY) {
+      return;
+    }
     let refused = limit === 0;
     if (!refused) {
       const found = /^bytes= *(-|\d*)/i.exec(range);
       refused = found !== null && range.length >= 7 && (found[1] === '-' || (found[1] !== '' && Number(found[1]) >= limit));
     }
-    if (!refused) return;
+    if (!refused) {
+      return;
+    }
     u.allowCaching(false);
     useOf(u)!.reason = 'range beyond max_range_offset';
   }
@@ -218,39 +268,57 @@ export class LocationCache implements ResponseCache {
   serve(u: UpstreamRequest, use: CacheUse, entry: Entry): number {
     const { r } = u;
     const source = entry.body === undefined ? openBody(use.disk!, entry) : bufferSource(entry.body);
-    if (source === undefined) return this.#missing(u, use);
-    if (r.debugging) r.log(DEBUG, `http file cache send: ${entry.path}`);
+    if (source === undefined) {
+      return this.#missing(u, use);
+    }
+    if (r.debugging) {
+      r.log(DEBUG, `http file cache send: ${entry.path}`);
+    }
     u.useCached(entry.head(u.conf.kinds));
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {
       readFreshness(u, u.head, use, nowSeconds());
-      if (use.noCache || use.expired) u.allowCaching(false);
+      if (use.noCache || use.expired) {
+        u.allowCaching(false);
+      }
     }
     if (!processHead(u)) {
       source.abort(r);
       return DONE;
     }
     const code = respond(r, source);
-    if (code !== DONE) r.finalize(code);
+    if (code !== DONE) {
+      r.finalize(code);
+    }
     return DONE;
   }
 
   headRead(u: UpstreamRequest): void {
     const use = useOf(u);
-    if (use?.disk === undefined) return;
+    if (use?.disk === undefined) {
+      return;
+    }
     readFreshness(u, u.head, use, nowSeconds());
   }
 
   headAccepted(u: UpstreamRequest): void {
     const use = useOf(u);
-    if (use !== null && (use.noCache || use.expired)) u.allowCaching(false);
-    if (u.r.debugging) u.r.log(DEBUG, `http cacheable: ${u.cacheable ? 1 : 0}`);
+    if (use !== null && (use.noCache || use.expired)) {
+      u.allowCaching(false);
+    }
+    if (u.r.debugging) {
+      u.r.log(DEBUG, `http cacheable: ${u.cacheable ? 1 : 0}`);
+    }
   }
 
   // nginx: ngx_http_upstream_next and ngx_http_upstream_test_next.
   failed(u: UpstreamRequest, failure: number, answered: boolean): boolean {
     const use = useOf(u);
-    if (use === null || use.status !== 'EXPIRED') return false;
-    if ((this.conf.cacheUseStale & failure) === 0 && (answered || !use.staleOnError)) return false;
+    if (use === null || use.status !== 'EXPIRED') {
+      return false;
+    }
+    if ((this.conf.cacheUseStale & failure) === 0 && (answered || !use.staleOnError)) {
+      return false;
+    }
     use.status = 'STALE';
     this.#serveInstead(u, use);
     return true;
@@ -259,13 +327,17 @@ export class LocationCache implements ResponseCache {
   /** Ends the business with backends, and sends the entry that there is. */
   #serveInstead(u: UpstreamRequest, use: CacheUse): void {
     u.finalize(DECLINED);
-    if (this.serve(u, use, use.entry!) !== DONE) u.r.finalize(500);
+    if (this.serve(u, use, use.entry!) !== DONE) {
+      u.r.finalize(500);
+    }
   }
 
   // nginx: the last part of ngx_http_upstream_test_next.
   notModified(u: UpstreamRequest): boolean {
     const use = useOf(u);
-    if (use === null || use.status !== 'EXPIRED' || !this.conf.cacheRevalidate) return false;
+    if (use === null || use.status !== 'EXPIRED' || !this.conf.cacheRevalidate) {
+      return false;
+    }
     const entry = use.entry!;
     const now = nowSeconds();
     let { validUntil, updating, onError } = use;
@@ -276,9 +348,13 @@ export class LocationCache implements ResponseCache {
     }
     if (validUntil === 0) {
       const seconds = validSeconds(this.conf.cacheValid, entry.header.status);
-      if (seconds !== 0) validUntil = now + seconds;
+      if (seconds !== 0) {
+        validUntil = now + seconds;
+      }
     }
-    if (validUntil !== 0) use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
+    if (validUntil !== 0) {
+      use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
+    }
     this.#serveInstead(u, use);
     return true;
   }
@@ -286,15 +362,23 @@ export class LocationCache implements ResponseCache {
   // nginx: the cache part of ngx_http_upstream_intercept_errors.
   intercepted(u: UpstreamRequest, status: number): void {
     const use = useOf(u);
-    if (use?.disk === undefined) return;
-    if (use.noCache || use.expired) u.allowCaching(false);
-    if (u.cacheable) storeError(u, use, this.conf, status);
+    if (use?.disk === undefined) {
+      return;
+    }
+    if (use.noCache || use.expired) {
+      u.allowCaching(false);
+    }
+    if (u.cacheable) {
+      storeError(u, use, this.conf, status);
+    }
     use.free();
   }
 
   begin(u: UpstreamRequest): void {
     const use = useOf(u);
-    if (use?.disk === undefined) return;
+    if (use?.disk === undefined) {
+      return;
+    }
     startFill(u, use, this.conf);
   }
 
@@ -306,7 +390,9 @@ export class LocationCache implements ResponseCache {
   commit(u: UpstreamRequest): void {
     const use = useOf(u);
     const writer = use?.writer ?? null;
-    if (use === null || writer === null) return;
+    if (use === null || writer === null) {
+      return;
+    }
     const { contentLength } = u.head;
     if (u.exchange.endsWithConnection && contentLength !== -1 && contentLength !== writer.length) {
       use.free();
@@ -314,7 +400,9 @@ export class LocationCache implements ResponseCache {
     }
     use.writer = null;
     use.settled = true;
-    if (u.r.debugging) u.r.log(DEBUG, `http file cache update: "${use.key}"`);
+    if (u.r.debugging) {
+      u.r.log(DEBUG, `http file cache update: "${use.key}"`);
+    }
     const size = writer.commit();
     if (size === 0) {
       use.unlock();
@@ -329,8 +417,12 @@ export class LocationCache implements ResponseCache {
   // nginx: the cache part of ngx_http_upstream_finalize_request.
   finish(u: UpstreamRequest, code: number): void {
     const use = useOf(u);
-    if (use?.disk === undefined || use.settled) return;
-    if (u.cacheable && use.writer === null && (code === 502 || code === 504)) storeError(u, use, this.conf, code);
+    if (use?.disk === undefined || use.settled) {
+      return;
+    }
+    if (u.cacheable && use.writer === null && (code === 502 || code === 504)) {
+      storeError(u, use, this.conf, code);
+    }
     use.free();
   }
 }
@@ -338,7 +430,9 @@ export class LocationCache implements ResponseCache {
 /** nginx: NGX_DECLINED where there is no entry. */
 function logLookup(r: Request, entry: Entry | undefined): void {
   r.log(DEBUG, `http file cache exists: ${entry === undefined ? DECLINED : 0} e:${entry === undefined ? 0 : 1}`);
-  if (entry !== undefined) r.log(DEBUG, `cache file: "${entry.path}"`);
+  if (entry !== undefined) {
+    r.log(DEBUG, `cache file: "${entry.path}"`);
+  }
 }
 
 /** Makes the cache of a location; undefined where there is none. `key` makes a request's key unless `*_cache_key` gives it. */
@@ -352,7 +446,9 @@ export function makeLocationCache(
   const choice = conf.cache;
   const { cacheKey, cachePurge } = conf;
   const keyOf = cacheKey === undefined ? key : (u: UpstreamRequest): string => cacheKey.eval(u.r);
-  if (choice !== null) return new LocationCache(conf, { disk: cacheChooser(family, choice, http, env), key: keyOf });
+  if (choice !== null) {
+    return new LocationCache(conf, { disk: cacheChooser(family, choice, http, env), key: keyOf });
+  }
   // Purges are answered here even where nothing is kept: backends do not get to see them.
   const answersPurges = cachePurge !== null && 'method' in cachePurge;
   return answersPurges ? new LocationCache(conf, { disk: () => undefined, key: keyOf }) : undefined;

@@ -38,8 +38,11 @@ abstract class LockJob implements ZoneJob {
     const { u, use } = this;
     const before = enter(u.r);
     use.lockId = this.id;
-    if (gone(u)) use.unlock();
-    else this.goOn();
+    if (gone(u)) {
+      use.unlock();
+    } else {
+      this.goOn();
+    }
     leave(before);
   }
 }
@@ -69,22 +72,34 @@ export class FillJob extends LockJob implements Waiter {
     this.id = 0;
     if (this.#counts) {
       this.#uses = index.countUse(this.use.hash, this.use.key, Date.now());
-      if (this.#uses < conf.cacheMinUses) return;
+      if (this.#uses < conf.cacheMinUses) {
+        return;
+      }
     }
-    if (conf.cacheLock) this.id = index.lock(this.hash, conf.cacheLockAge);
+    if (conf.cacheLock) {
+      this.id = index.lock(this.hash, conf.cacheLockAge);
+    }
   }
 
   override goOn(): void {
     const { cache, use } = this;
     use.counted = true;
-    if (this.#counts && this.#uses < cache.conf.cacheMinUses) this.#passUncached(`min_uses ${this.#uses}/${cache.conf.cacheMinUses}`);
-    else if (!cache.conf.cacheLock) this.#fill();
-    else if (use.lockId !== 0) {
+    if (this.#counts && this.#uses < cache.conf.cacheMinUses) {
+      this.#passUncached(`min_uses ${this.#uses}/${cache.conf.cacheMinUses}`);
+    } else if (!cache.conf.cacheLock) {
+      this.#fill();
+    } else if (use.lockId !== 0) {
       // Another process may have filled the entry since this one looked.
-      if (!use.looked && use.disk!.exists(use.hash)) this.#lookAgain();
-      else this.#fill();
-    } else if (use.lockTimeout === 0) this.#passUncached('lock timeout');
-    else this.#wait();
+      if (!use.looked && use.disk!.exists(use.hash)) {
+        this.#lookAgain();
+      } else {
+        this.#fill();
+      }
+    } else if (use.lockTimeout === 0) {
+      this.#passUncached('lock timeout');
+    } else {
+      this.#wait();
+    }
   }
 
   /** Looks once more, and asks for the lock again when the file that is there turns out to be of no use. */
@@ -110,15 +125,21 @@ export class FillJob extends LockJob implements Waiter {
 
   #wait(): void {
     const use = this.use;
-    if (use.lockDeadline === 0) use.lockDeadline = performance.now() + use.lockTimeout;
+    if (use.lockDeadline === 0) {
+      use.lockDeadline = performance.now() + use.lockTimeout;
+    }
     const { r } = this.u;
-    if (r.debugging) r.log(DEBUG, `http file cache lock u:0 wt:${Math.max(0, Math.round(use.lockDeadline - performance.now()))}`);
+    if (r.debugging) {
+      r.log(DEBUG, `http file cache lock u:0 wt:${Math.max(0, Math.round(use.lockDeadline - performance.now()))}`);
+    }
     use.disk!.waiters.add(this);
   }
 
   wake(timedOut: boolean): void {
     const u = this.u;
-    if (gone(u)) return;
+    if (gone(u)) {
+      return;
+    }
     const before = enter(u.r);
     this.use.looked = false;
     if (timedOut) {
@@ -160,8 +181,9 @@ export class RefreshJob extends LockJob {
         return;
       }
     } else if (behind && cache.conf.cacheBackgroundUpdate) {
-      if (cache.refreshBehind(u, use)) this.#serveAs('STALE');
-      else {
+      if (cache.refreshBehind(u, use)) {
+        this.#serveAs('STALE');
+      } else {
         use.unlock();
         cache.answer(u, 500);
       }
@@ -174,7 +196,9 @@ export class RefreshJob extends LockJob {
   #serveAs(status: 'UPDATING' | 'STALE'): void {
     this.use.status = status;
     const code = this.cache.serve(this.u, this.use, this.use.entry!);
-    if (code !== DONE) this.cache.answer(this.u, code);
+    if (code !== DONE) {
+      this.cache.answer(this.u, code);
+    }
   }
 }
 

@@ -28,17 +28,24 @@ export class LockWaiters {
 
   add(waiter: Waiter): void {
     const queue = this.#waiting.get(waiter.hash);
-    if (queue === undefined) this.#waiting.set(waiter.hash, [waiter]);
-    else queue.push(waiter);
+    if (queue === undefined) {
+      this.#waiting.set(waiter.hash, [waiter]);
+    } else {
+      queue.push(waiter);
+    }
     this.#timer ??= setTimer(this.#poll, POLL_MS);
   }
 
   /** The entry's lock was given back. */
   wake(hash: string): void {
     const queue = this.#waiting.get(hash);
-    if (queue === undefined) return;
+    if (queue === undefined) {
+      return;
+    }
     this.#waiting.delete(hash);
-    for (const waiter of queue) waiter.wake(false);
+    for (const waiter of queue) {
+      waiter.wake(false);
+    }
   }
 
   readonly #poll = (): void => {
@@ -50,13 +57,22 @@ export class LockWaiters {
         continue;
       }
       const late = queue.filter((waiter) => waiter.deadline <= now);
-      if (late.length === 0) continue;
+      if (late.length === 0) {
+        continue;
+      }
       const rest = queue.filter((waiter) => waiter.deadline > now);
-      if (rest.length === 0) this.#waiting.delete(hash);
-      else this.#waiting.set(hash, rest);
-      for (const waiter of late) waiter.wake(true);
+      if (rest.length === 0) {
+        this.#waiting.delete(hash);
+      } else {
+        this.#waiting.set(hash, rest);
+      }
+      for (const waiter of late) {
+        waiter.wake(true);
+      }
     }
-    if (this.#waiting.size > 0) this.#timer ??= setTimer(this.#poll, POLL_MS);
+    if (this.#waiting.size > 0) {
+      this.#timer ??= setTimer(this.#poll, POLL_MS);
+    }
   };
 
   close(): void {

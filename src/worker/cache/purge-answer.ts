@@ -14,7 +14,9 @@ import type { PurgeTarget } from './purge-rule.js';
 
 /** Deletes an entry and answers as ngx_cache_purge does: a page with the key, or 404 when there was none. */
 export function purgeAndAnswer(r: Request, disk: DiskCache, key: string): Result {
-  if (!disk.purgeKey(key)) return 404;
+  if (!disk.purgeKey(key)) {
+    return 404;
+  }
   r.out.contentType = 'text/html';
   const page = `<html>
 <head><title>Successful purge</title></head>
@@ -36,11 +38,15 @@ export function purgeHandler(
   env: WorkerEnv,
   location: LocationRuntime,
 ): PhaseHandler | undefined {
-  if (target === undefined) return undefined;
+  if (target === undefined) {
+    return undefined;
+  }
   const disk = cacheChooser(family, target.choice, location.server.http, env);
   return (r) => {
     const code = discardBody(r);
-    if (code !== OK) return code;
+    if (code !== OK) {
+      return code;
+    }
     const chosen = disk(r);
     return chosen === undefined || chosen === null ? 500 : purgeAndAnswer(r, chosen, target.key.eval(r));
   };

@@ -36,24 +36,38 @@ export function readPurge(ctx: Context, family: CacheFamily, earlier: PurgeRule 
   const { args } = ctx.node;
   const [first = '', second] = args;
   if (first === '' || first.includes('$') || /^\d+$/.test(first)) {
-    if (earlier !== undefined && (earlier === null || 'method' in earlier)) ctx.reject('is duplicate');
+    if (earlier !== undefined && (earlier === null || 'method' in earlier)) {
+      ctx.reject('is duplicate');
+    }
     return { values: [...(earlier?.values ?? []), ...args.map((text) => ctx.complex(text))] };
   }
-  if (earlier !== undefined) ctx.reject('is duplicate');
-  if (args.length === 2) return { choice: { zone: ctx.zone(cacheZones[family], first) }, key: ctx.complex(second!) };
-  if (second !== undefined && second !== 'from') ctx.fail(`invalid parameter "${second}", expected "from" keyword`, { arg: 1 });
-  if (first === 'off') return null;
+  if (earlier !== undefined) {
+    ctx.reject('is duplicate');
+  }
+  if (args.length === 2) {
+    return { choice: { zone: ctx.zone(cacheZones[family], first) }, key: ctx.complex(second!) };
+  }
+  if (second !== undefined && second !== 'from') {
+    ctx.fail(`invalid parameter "${second}", expected "from" keyword`, { arg: 1 });
+  }
+  if (first === 'off') {
+    return null;
+  }
   const reason = `not purged by rule "${ctx.node.name} ${args.join(' ')}" in ${ctx.node.pos.file}:${ctx.node.endLine}`;
   return { method: first === 'on' ? 'PURGE' : first, from: second === undefined ? undefined : readClients(ctx), reason };
 }
 
 function readClients(ctx: Context): CidrSet | undefined {
   const clients = ctx.node.args.slice(2);
-  if (clients[0] === 'all') return undefined;
+  if (clients[0] === 'all') {
+    return undefined;
+  }
   return new CidrSet(
     clients.map((text, i) => {
       const network = parseCidr(text) ?? ctx.fail(`invalid parameter "${text}"`, { arg: i + 2 });
-      if (network.lowBits) ctx.warn(`low address bits of ${text} are meaningless`, { arg: i + 2 });
+      if (network.lowBits) {
+        ctx.warn(`low address bits of ${text} are meaningless`, { arg: i + 2 });
+      }
       return network;
     }),
   );
@@ -61,11 +75,21 @@ function readClients(ctx: Context): CidrSet | undefined {
 
 /** Whether a request purges. */
 export function testPurge(r: Request, rule: PurgeRule): PurgeKind {
-  if (rule === null) return 'no';
-  if (!('method' in rule)) return rule.values.length > 0 && firstTrue(r, rule.values) !== undefined ? 'conditions' : 'no';
-  if (r.method !== rule.method) return 'no';
-  if (rule.from === undefined || has(rule.from, parseAddress(r.connection.remoteAddress))) return 'method';
-  if (r.http.explains) explain(r, rule.reason);
+  if (rule === null) {
+    return 'no';
+  }
+  if (!('method' in rule)) {
+    return rule.values.length > 0 && firstTrue(r, rule.values) !== undefined ? 'conditions' : 'no';
+  }
+  if (r.method !== rule.method) {
+    return 'no';
+  }
+  if (rule.from === undefined || has(rule.from, parseAddress(r.connection.remoteAddress))) {
+    return 'method';
+  }
+  if (r.http.explains) {
+    explain(r, rule.reason);
+  }
   return 'forbidden';
 }
 

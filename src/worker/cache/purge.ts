@@ -15,7 +15,9 @@ export function purgePrefix(disk: DiskCache, prefix: string, done: (found: boole
   const { index } = disk;
   const before = nowSeconds();
   const swept = index.def.purger !== undefined;
-  if (swept) disk.submit(() => index.addSweep(prefix, before));
+  if (swept) {
+    disk.submit(() => index.addSweep(prefix, before));
+  }
   // Until the index knows all files, the files themselves say what they are.
   const steps = index.state().loaded ? overIndex(disk, prefix) : overFiles(disk, prefix);
   const step = (): void => {
@@ -24,7 +26,9 @@ export function purgePrefix(disk: DiskCache, prefix: string, done: (found: boole
       setImmediate(step);
       return;
     }
-    if (swept) disk.submit(() => index.endSweep(prefix, before));
+    if (swept) {
+      disk.submit(() => index.endSweep(prefix, before));
+    }
     done(value);
   };
   step();
@@ -35,12 +39,20 @@ function* overIndex(disk: DiskCache, prefix: string): Generator<void, boolean> {
   let last = '';
   for (;;) {
     const rows = disk.index.keysAfter(last, ROWS);
-    if (rows.length === 0) return found;
+    if (rows.length === 0) {
+      return found;
+    }
     last = rows[rows.length - 1]![0];
     const hashes: string[] = [];
-    for (const [hash, key] of rows) if (key.startsWith(prefix)) hashes.push(hash);
+    for (const [hash, key] of rows) {
+      if (key.startsWith(prefix)) {
+        hashes.push(hash);
+      }
+    }
     for (let i = 0; i < hashes.length; i += FILES) {
-      if (disk.purgeFiles(hashes.slice(i, i + FILES))) found = true;
+      if (disk.purgeFiles(hashes.slice(i, i + FILES))) {
+        found = true;
+      }
       yield;
     }
     yield;
@@ -51,8 +63,12 @@ function* overFiles(disk: DiskCache, prefix: string): Generator<void, boolean> {
   let found = false;
   let looked = 0;
   for (const { path, name } of cacheFiles(disk.index.def)) {
-    if (isEntryName(name) && readHeader(path)?.key.startsWith(prefix) && disk.purgeFiles([name])) found = true;
-    if (++looked % FILES === 0) yield;
+    if (isEntryName(name) && readHeader(path)?.key.startsWith(prefix) && disk.purgeFiles([name])) {
+      found = true;
+    }
+    if (++looked % FILES === 0) {
+      yield;
+    }
   }
   return found;
 }

@@ -45,7 +45,9 @@ export interface CacheSettings {
 export function firstTrue(r: Request, values: readonly ComplexValue<Request>[]): ComplexValue<Request> | undefined {
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!.eval(r);
-    if (value !== '' && value !== '0') return values[i];
+    if (value !== '' && value !== '0') {
+      return values[i];
+    }
   }
   return undefined;
 }
@@ -53,7 +55,9 @@ export function firstTrue(r: Request, values: readonly ComplexValue<Request>[]):
 /** The seconds that a status is valid by `*_cache_valid`; 0 for none. nginx: ngx_http_file_cache_valid. */
 export function validSeconds(rules: readonly CacheValid[], status: number): number {
   for (let i = 0; i < rules.length; i++) {
-    if (rules[i]!.status === 0 || rules[i]!.status === status) return rules[i]!.seconds;
+    if (rules[i]!.status === 0 || rules[i]!.status === status) {
+      return rules[i]!.seconds;
+    }
   }
   return 0;
 }

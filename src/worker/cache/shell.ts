@@ -38,12 +38,18 @@ export function runCacheRequest(zones: readonly AnyZoneRef[], request: CacheRequ
   for (const { name, data } of caches) {
     for (const entry of entriesOf(name, data as CacheDef, request)) {
       found++;
-      if (request.action === 'purge') remove(entry.path);
-      else if (request.action === 'list') print(listLine(entry));
-      else describe(entry, print);
+      if (request.action === 'purge') {
+        remove(entry.path);
+      } else if (request.action === 'list') {
+        print(listLine(entry));
+      } else {
+        describe(entry, print);
+      }
     }
   }
-  if (request.action === 'purge') print(`${found} ${found === 1 ? 'entry' : 'entries'} purged`);
+  if (request.action === 'purge') {
+    print(`${found} ${found === 1 ? 'entry' : 'entries'} purged`);
+  }
   return found === 0 && request.action !== 'list' ? 1 : 0;
 }
 
@@ -58,10 +64,16 @@ function* entriesOf(zone: string, def: CacheDef, { key, prefix }: CacheRequest):
     }
   }
   for (const { path, name } of cacheFiles(def)) {
-    if (!isEntryName(name)) continue;
+    if (!isEntryName(name)) {
+      continue;
+    }
     const header = readHeader(path);
-    if (header === undefined) continue;
-    if (key !== undefined ? header.key === key : header.key.startsWith(prefix ?? '')) yield { zone, path, header };
+    if (header === undefined) {
+      continue;
+    }
+    if (key !== undefined ? header.key === key : header.key.startsWith(prefix ?? '')) {
+      yield { zone, path, header };
+    }
   }
 }
 
@@ -69,7 +81,9 @@ function remove(path: string): void {
   try {
     unlinkOurs(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw error;
+    }
   }
 }
 
@@ -88,10 +102,18 @@ function describe({ zone, path, header }: Found, print: (line: string) => void):
   print(`status: ${header.status}${header.error === 0 ? '' : ' (a remembered error)'}`);
   print(`stored: ${new Date(header.date * 1000).toISOString()}`);
   print(`valid until: ${new Date(header.validUntil * 1000).toISOString()} (${ttl(header)}s)`);
-  if (header.updating > 0) print(`stale-while-revalidate: ${header.updating}s`);
-  if (header.onError > 0) print(`stale-if-error: ${header.onError}s`);
-  if (header.vary !== '') print(`vary: ${header.vary}`);
+  if (header.updating > 0) {
+    print(`stale-while-revalidate: ${header.updating}s`);
+  }
+  if (header.onError > 0) {
+    print(`stale-if-error: ${header.onError}s`);
+  }
+  if (header.vary !== '') {
+    print(`vary: ${header.vary}`);
+  }
   print(`body: ${header.bodyLength} bytes`);
-  for (let i = 0; i < header.lines.length; i += 2) print(`  ${header.lines[i]}: ${header.lines[i + 1]}`);
+  for (let i = 0; i < header.lines.length; i += 2) {
+    print(`  ${header.lines[i]}: ${header.lines[i + 1]}`);
+  }
   print('');
 }

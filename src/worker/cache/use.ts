@@ -64,7 +64,9 @@ export class CacheUse {
   }
 
   unlock(): void {
-    if (this.lockId === 0) return;
+    if (this.lockId === 0) {
+      return;
+    }
     this.disk!.unlock(this.lockHash, this.lockId);
     this.lockId = 0;
   }

@@ -7,7 +7,9 @@ import { latestUse } from './use.js';
 /** The entry that the request at hand is to refresh, where the backend may be asked whether it has changed. */
 function refreshed(r: Request): EntryHeader | undefined {
   const use = latestUse(r);
-  if (use?.entry === undefined || use.status !== 'EXPIRED' || !use.revalidates) return undefined;
+  if (use?.entry === undefined || use.status !== 'EXPIRED' || !use.revalidates) {
+    return undefined;
+  }
   return use.entry.header;
 }
 

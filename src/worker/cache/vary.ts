@@ -8,7 +8,9 @@ const LISTS = new Set(['accept-charset', 'accept-encoding', 'accept-language']);
 export function varyText(r: Request, vary: string): string {
   let text = '';
   for (const name of vary.toLowerCase().split(/[ ,]+/)) {
-    if (name !== '') text += `${name}:${headerText(r, name)}\r\n`;
+    if (name !== '') {
+      text += `${name}:${headerText(r, name)}\r\n`;
+    }
   }
   return text;
 }
@@ -20,10 +22,14 @@ function headerText(r: Request, name: string): string {
   let text = '';
   let several = false;
   for (let i = 0; i < names.length; i++) {
-    if (names[i] !== name) continue;
+    if (names[i] !== name) {
+      continue;
+    }
     const value = headers[i * 2 + 1]!;
     for (const part of list ? value.split(/[ ,]+/) : [value]) {
-      if (list && part === '') continue;
+      if (list && part === '') {
+        continue;
+      }
       text += several ? `,${part}` : part;
       several = true;
     }

@@ -23,13 +23,17 @@ export function lookAt(path: string): DecodedHeader | 'damaged' | 'foreign' | un
     }
     const start = bytes.subarray(0, have);
     const decoded = decodeHeader(start);
-    if (typeof decoded === 'string') return isOurs(start) ? 'damaged' : 'foreign';
+    if (typeof decoded === 'string') {
+      return isOurs(start) ? 'damaged' : 'foreign';
+    }
     return fileLength(decoded) === fstatSync(fd).size ? decoded : 'damaged';
   } catch {
     // A file that went away, or that cannot be read, has nothing to say.
     return undefined;
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    if (fd !== undefined) {
+      closeSync(fd);
+    }
   }
 }
 
@@ -45,7 +49,9 @@ export function unlinkOurs(path: string): boolean {
   const fd = openSync(native, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const have = readSync(fd, magic, 0, magic.length, 0);
-    if (!isOurs(magic.subarray(0, have))) return false;
+    if (!isOurs(magic.subarray(0, have))) {
+      return false;
+    }
   } finally {
     closeSync(fd);
   }
@@ -69,16 +75,23 @@ function* filesBelow(folder: string, depth: number): Generator<{ readonly path: 
   }
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;
-    if (!entry.isDirectory()) yield { path, name: entry.name };
-    else if (depth > 0) yield* filesBelow(path, depth - 1);
+    if (!entry.isDirectory()) {
+      yield { path, name: entry.name };
+    } else if (depth > 0) {
+      yield* filesBelow(path, depth - 1);
+    }
   }
 }
 
 /** Calls back for each sound entry on the disk. */
 export function walkEntries(def: Pick<CacheDef, 'path' | 'levels'>, each: (hash: string, header: EntryHeader) => void): void {
   for (const { path, name } of cacheFiles(def)) {
-    if (!isEntryName(name)) continue;
+    if (!isEntryName(name)) {
+      continue;
+    }
     const header = readHeader(path);
-    if (header !== undefined) each(name, header);
+    if (header !== undefined) {
+      each(name, header);
+    }
   }
 }

@@ -50,20 +50,28 @@ export class CacheWriter implements BodyTee {
   }
 
   write(bytes: Buffer, start: number, end: number): void {
-    if (this.#failed) return;
+    if (this.#failed) {
+      return;
+    }
     this.#length += end - start;
-    if (this.#held.length + end - start <= IN_MEMORY) this.#held.add(bytes, start, end);
-    else
+    if (this.#held.length + end - start <= IN_MEMORY) {
+      this.#held.add(bytes, start, end);
+    } else {
       this.#attempt(() => {
         this.#spill();
         this.#append(bytes.subarray(start, end));
       });
+    }
   }
 
   /** Completes the file and moves it to its place. Returns its size, 0 when that failed. */
   commit(): number {
-    if (this.#failed) return 0;
-    for (const piece of this.#held.pieces) this.#sums.add(piece);
+    if (this.#failed) {
+      return 0;
+    }
+    for (const piece of this.#held.pieces) {
+      this.#sums.add(piece);
+    }
     const table = this.#sums.table();
     const header = encodeHeader({ ...this.#header, bodyLength: this.#length }, tableChecksum(table));
     if (header === undefined) {
@@ -75,7 +83,9 @@ export class CacheWriter implements BodyTee {
         this.#open();
         this.#put(Buffer.concat([header, ...this.#held.take(), table]), 0);
       } else {
-        for (const piece of this.#held.takeForFile()) this.#writeBody(piece);
+        for (const piece of this.#held.takeForFile()) {
+          this.#writeBody(piece);
+        }
         this.#put(table, this.#headerLength + this.#written);
         this.#put(header, 0);
       }
@@ -99,7 +109,9 @@ export class CacheWriter implements BodyTee {
       try {
         unlinkSync(fsPath(this.#temp));
       } catch (error) {
-        if (errnoCode(error) !== 'ENOENT') this.#r.log(CRIT, `unlink() "${this.#temp}" failed (${errnoText(error)})`);
+        if (errnoCode(error) !== 'ENOENT') {
+          this.#r.log(CRIT, `unlink() "${this.#temp}" failed (${errnoText(error)})`);
+        }
       }
       this.#temp = '';
     }
@@ -111,7 +123,9 @@ export class CacheWriter implements BodyTee {
       return true;
     } catch (error) {
       const { syscall } = error as NodeJS.ErrnoException;
-      if (syscall === undefined) throw error;
+      if (syscall === undefined) {
+        throw error;
+      }
       this.#r.log(CRIT, `${syscall}() "${this.#temp === '' ? this.#path : this.#temp}" failed (${errnoText(error)})`);
       this.abort();
       return false;
@@ -125,7 +139,9 @@ export class CacheWriter implements BodyTee {
       this.#headerLength = header?.length ?? 0;
       this.#open();
     }
-    for (const piece of this.#held.takeForFile()) this.#append(piece);
+    for (const piece of this.#held.takeForFile()) {
+      this.#append(piece);
+    }
   }
 
   #append(piece: Buffer): void {
@@ -143,7 +159,9 @@ export class CacheWriter implements BodyTee {
     try {
       this.#fd = openSync(fsPath(this.#temp), 'wx', 0o600);
     } catch (error) {
-      if (errnoCode(error) !== 'ENOENT') throw error;
+      if (errnoCode(error) !== 'ENOENT') {
+        throw error;
+      }
       mkdirSync(fsPath(this.#folder), { recursive: true, mode: 0o700 });
       this.#fd = openSync(fsPath(this.#temp), 'wx', 0o600);
     }
@@ -151,7 +169,9 @@ export class CacheWriter implements BodyTee {
 
   #put(bytes: Buffer, position: number): void {
     let offset = 0;
-    while (offset < bytes.length) offset += writeSync(this.#fd, bytes, offset, bytes.length - offset, position + offset);
+    while (offset < bytes.length) {
+      offset += writeSync(this.#fd, bytes, offset, bytes.length - offset, position + offset);
+    }
   }
 
   // nginx: ngx_ext_rename_file.
@@ -164,8 +184,11 @@ export class CacheWriter implements BodyTee {
       if (code === 'ENOENT') {
         mkdirSync(fsPath(dirname(this.#path)), { recursive: true, mode: 0o700 });
         renameSync(fsPath(this.#temp), to);
-      } else if (code === 'EXDEV') this.#moveAcross();
-      else throw error;
+      } else if (code === 'EXDEV') {
+        this.#moveAcross();
+      } else {
+        throw error;
+      }
     }
     this.#temp = '';
   }

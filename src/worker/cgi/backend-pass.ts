@@ -32,12 +32,18 @@ export function readBackendPass(ctx: Context, module: string, schemes: readonly 
   const dynamic = module !== 'memcached' && text.includes('$') ? ctx.complex(text) : undefined;
   // Where the address has variables, nginx's modules for uwsgi and SCGI return before they look at the location's name.
   const looks = dynamic === undefined || module === 'fastcgi';
-  if (looks && info.name.endsWith('/') && info.kind !== 'nameless') info.autoRedirect = true;
-  if (dynamic !== undefined) return { dynamic, fixed: undefined, tls: false, schemes };
+  if (looks && info.name.endsWith('/') && info.kind !== 'nameless') {
+    info.autoRedirect = true;
+  }
+  if (dynamic !== undefined) {
+    return { dynamic, fixed: undefined, tls: false, schemes };
+  }
   const scheme = schemeOf(text, schemes);
   const address = text.slice(scheme?.text.length);
   const url = parseBackendUrl(address, { defaultPort: 0, uriPart: false });
-  if (typeof url === 'string') return ctx.fail(`${url} in upstream "${address}"`, { arg: 0 });
+  if (typeof url === 'string') {
+    return ctx.fail(`${url} in upstream "${address}"`, { arg: 0 });
+  }
   return { dynamic, fixed: declareGroup(ctx, url.host, url), tls: scheme?.tls ?? false, schemes };
 }
 

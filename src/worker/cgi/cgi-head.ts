@@ -40,17 +40,27 @@ export class CgiHeadReader {
     this.next = start;
     if (!this.#inHeaders) {
       const length = readStatusLine(head, text);
-      if (length === 0) return CGI_AGAIN;
+      if (length === 0) {
+        return CGI_AGAIN;
+      }
       this.#inHeaders = true;
-      if (length > 0) this.next = start + length;
+      if (length > 0) {
+        this.next = start + length;
+      }
     }
     line.begin(text, start);
     for (;;) {
       const code = line.scan(bytes, this.next, end);
-      if (code === LINE_AGAIN) return CGI_AGAIN;
-      if (code === LINE_END) return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
+      if (code === LINE_AGAIN) {
+        return CGI_AGAIN;
+      }
+      if (code === LINE_END) {
+        return cgiStatus(head, reporter) ? line.next : CGI_INVALID;
+      }
       if (code === LINE_HEADER) {
-        if (!addHeader(head, kinds, reporter, line)) return CGI_INVALID;
+        if (!addHeader(head, kinds, reporter, line)) {
+          return CGI_INVALID;
+        }
       } else if (code !== LINE_IGNORED) {
         reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
         return CGI_INVALID;
@@ -63,7 +73,9 @@ export class CgiHeadReader {
 /** Takes the status from the headers: `Status`, else 302 with a Location, else 200. Returns false for a malformed one. */
 function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
   // A status line has said it.
-  if (head.status !== 0) return true;
+  if (head.status !== 0) {
+    return true;
+  }
   const text = head.value(HeaderKind.STATUS);
   if (text === undefined) {
     head.status = head.value(HeaderKind.LOCATION) === undefined ? 200 : 302;

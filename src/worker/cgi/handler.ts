@@ -93,23 +93,32 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
   const group = fixed === undefined ? undefined : groupsOf(location.server.http).find(fixed.host, fixed.port, fixed.noPort);
   const unbuffered = !settings.requestBuffering && settings.passRequestBody;
   return (r: Request): Result => {
-    if (r.location !== location) return noBackend(r);
+    if (r.location !== location) {
+      return noBackend(r);
+    }
     // The application server opens the file that the parameters name.
-    if (leavesRoot(r)) return 404;
+    if (leavesRoot(r)) {
+      return 404;
+    }
     const u = new UpstreamRequest(r, conf, protocol.exchange(r));
     u.attach();
     if (dynamic === undefined) {
       u.passTo(schema, tls, group);
     } else {
       const evaluated = evaluateBackend(r, dynamic.eval(r), schemes);
-      if (evaluated === undefined) return 500;
+      if (evaluated === undefined) {
+        return 500;
+      }
       u.passToNamed(evaluated.schema ?? plain, evaluated.tls, evaluated.target);
     }
     if (unbuffered && r === r.main && r.body === null && (chunkedBodies || !r.chunkedIn) && !r.stream.bodyDone(r)) {
       testExpect(r);
       startUnbuffered(u);
-    } else if (r.contentLength < 0 && !r.chunkedIn) u.start();
-    else readBody(r, startUpstream);
+    } else if (r.contentLength < 0 && !r.chunkedIn) {
+      u.start();
+    } else {
+      readBody(r, startUpstream);
+    }
     return DONE;
   };
 }

@@ -15,7 +15,9 @@ export interface ParamSource {
 /** Reads a `*_param` line. nginx: ngx_http_upstream_param_set_slot. */
 export function readParam(ctx: Context): ParamSource {
   const [name, value, condition] = ctx.node.args as [string, string, string | undefined];
-  if (condition !== undefined && condition !== 'if_not_empty') ctx.fail(`invalid parameter "${condition}"`, { arg: 2 });
+  if (condition !== undefined && condition !== 'if_not_empty') {
+    ctx.fail(`invalid parameter "${condition}"`, { arg: 2 });
+  }
   return { name, value: new LateValue(value, ctx), ifNotEmpty: condition !== undefined };
 }
 
@@ -52,9 +54,13 @@ class CompiledParam {
   /** What stands before a value of a length. */
   before(length: number): string {
     const known = this.#before[length];
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      return known;
+    }
     const made = flat(this.#encoding.before(this.#name, length));
-    if (length <= SHORT_VALUE) this.#before[length] = made;
+    if (length <= SHORT_VALUE) {
+      this.#before[length] = made;
+    }
     return made;
   }
 }
@@ -95,14 +101,22 @@ export function compileParams(
   const replaced = new Set<string>();
   for (const source of sources) {
     const header = source.name.length > 5 && source.name.startsWith('HTTP_');
-    if (header) replaced.add(source.name.slice(5).toLowerCase());
+    if (header) {
+      replaced.add(source.name.slice(5).toLowerCase());
+    }
     const { value } = source.value;
-    if (value.constant !== '' || !(header || source.ifNotEmpty)) add(source.name, value, source.ifNotEmpty);
+    if (value.constant !== '' || !(header || source.ifNotEmpty)) {
+      add(source.name, value, source.ifNotEmpty);
+    }
   }
   for (const [name, text] of [['HTTP_HOST', HTTP_HOST] as const, ...more]) {
-    if (sources.some((source) => source.name.toUpperCase() === name)) continue;
+    if (sources.some((source) => source.name.toUpperCase() === name)) {
+      continue;
+    }
     replaced.add(name.slice(5).toLowerCase());
-    if (text !== '') add(name, compileComplex(text, table), true);
+    if (text !== '') {
+      add(name, compileComplex(text, table), true);
+    }
   }
   return { params, replaced };
 }
@@ -110,7 +124,9 @@ export function compileParams(
 /** Slots that {@link compileParams} will use, named while the configuration is read. */
 export function nameDefaultVariables(table: VariableTable<Request>): void {
   compileComplex(HTTP_HOST, table);
-  for (const [, text] of CACHE_PARAMS) compileComplex(text, table);
+  for (const [, text] of CACHE_PARAMS) {
+    compileComplex(text, table);
+  }
 }
 
 /** A client's header as a parameter. */
@@ -128,10 +144,14 @@ const MOST_HEADER_NAMES = 500;
 /** `name` is in lower case. */
 function headerName(name: string): HeaderName {
   const known = headerNames.get(name);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const key = name.replaceAll('-', '_');
   const made = { key, param: `HTTP_${key.toUpperCase()}` };
-  if (headerNames.size < MOST_HEADER_NAMES) headerNames.set(name, made);
+  if (headerNames.size < MOST_HEADER_NAMES) {
+    headerNames.set(name, made);
+  }
   return made;
 }
 
@@ -147,18 +167,24 @@ export function encodeParams(r: Request, compiled: CompiledParams, headers: bool
       continue;
     }
     const text = param.value.eval(r);
-    if (text === '' && param.ifNotEmpty) continue;
+    if (text === '' && param.ifNotEmpty) {
+      continue;
+    }
     out += param.before(text.length);
     out += text;
     out += after;
   }
-  if (!headers) return out;
+  if (!headers) {
+    return out;
+  }
   const { names, headers: lines } = r.head;
   let seen: Set<string> | undefined;
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
     const { key, param } = headerName(name);
-    if (replaced.has(key) || seen?.has(name)) continue;
+    if (replaced.has(key) || seen?.has(name)) {
+      continue;
+    }
     let value = lines[2 * i + 1]!;
     if (names.indexOf(name, i + 1) !== -1) {
       value = r.head.joined(name, name === 'cookie' ? '; ' : ', ')!;

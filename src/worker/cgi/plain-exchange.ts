@@ -32,7 +32,9 @@ export class PlainCgiExchange implements Exchange {
 
   createRequest(u: UpstreamRequest): boolean {
     const text = this.#request(u);
-    if (text === undefined) return false;
+    if (text === undefined) {
+      return false;
+    }
     this.requestText = text;
     return true;
   }
@@ -47,18 +49,27 @@ export class PlainCgiExchange implements Exchange {
   readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number {
     const behind = this.#reader.read(u.head, u.conf.kinds, u, bytes, start, end);
     this.next = this.#reader.next;
-    if (behind === CGI_AGAIN) return HEAD_AGAIN;
-    if (behind === CGI_INVALID) return HEAD_INVALID;
+    if (behind === CGI_AGAIN) {
+      return HEAD_AGAIN;
+    }
+    if (behind === CGI_INVALID) {
+      return HEAD_INVALID;
+    }
     this.next = behind;
-    if (u.head.status === 101 && u.r.head.known[HeaderSlot.upgrade] !== undefined) u.switchProtocols();
+    if (u.head.status === 101 && u.r.head.known[HeaderSlot.upgrade] !== undefined) {
+      u.switchProtocols();
+    }
     return HEAD_OK;
   }
 
   // nginx: ngx_http_scgi_input_filter_init.
   beginBody(u: UpstreamRequest): void {
     const { status, contentLength } = u.head;
-    if (status === 204 || status === 304) this.#left = 0;
-    else this.#left = u.r.methodBit === METHOD.HEAD ? UNTIL_CLOSE : contentLength;
+    if (status === 204 || status === 304) {
+      this.#left = 0;
+    } else {
+      this.#left = u.r.methodBit === METHOD.HEAD ? UNTIL_CLOSE : contentLength;
+    }
     this.complete = this.#left === 0;
   }
 

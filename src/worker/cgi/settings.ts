@@ -43,7 +43,9 @@ export function cgiDirectives(family: CgiFamily, schemes: readonly BackendScheme
       in: In.LOCATION | In.LOCATION_IF,
       args: 1,
       set(conf, _node, ctx) {
-        if (conf.pass !== undefined) ctx.reject('is duplicate');
+        if (conf.pass !== undefined) {
+          ctx.reject('is duplicate');
+        }
         nameDefaultVariables(ctx.variables);
         conf.pass = readBackendPass(ctx, family, schemes);
       },
@@ -63,14 +65,18 @@ export function finishCgi(family: CgiFamily, conf: CgiSettings, parent: Readonly
   finishUpstream(family, conf, place);
   finishCache(conf, parent, place);
   // `if` goes on with its location's backend. nginx: the noname part of ngx_http_fastcgi_merge_loc_conf.
-  if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
+  if (place.nameless && conf.pass === undefined && parent !== undefined) {
+    conf.pass = parent.pass;
+  }
 }
 
 /** Checks the settings of a block; for `link`. */
 export function linkCgi(family: CgiFamily, conf: Readonly<CgiSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
   linkUpstream(family, conf, ctx, place);
   linkCache(family, conf, ctx, place);
-  for (const { value } of conf.params) value.compile(ctx, place);
+  for (const { value } of conf.params) {
+    value.compile(ctx, place);
+  }
   if (place.context !== In.HTTP && conf.cache !== null && conf.cacheKey === undefined) {
     ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, mergeErrorPos(place.block));
   }

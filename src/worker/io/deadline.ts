@@ -28,8 +28,12 @@ export class Deadline {
   set(now: number, ms: number): void {
     const at = now + ms;
     this.#at = at;
-    if (this.#firesAt <= at) return;
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    if (this.#firesAt <= at) {
+      return;
+    }
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+    }
     this.#arm(at, ms);
   }
 
@@ -41,7 +45,9 @@ export class Deadline {
   /** Clears, and frees the timer for good. */
   close(): void {
     this.clear();
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+    }
     this.#timer = undefined;
     this.#firesAt = Number.POSITIVE_INFINITY;
   }
@@ -58,11 +64,14 @@ export class Deadline {
   fired(): void {
     this.#timer = undefined;
     this.#firesAt = Number.POSITIVE_INFINITY;
-    if (this.#at === Number.POSITIVE_INFINITY) return;
+    if (this.#at === Number.POSITIVE_INFINITY) {
+      return;
+    }
     const left = this.#at - performance.now();
     // Timers may fire a fraction of a millisecond early.
-    if (left > 0.5) this.#arm(this.#at, left);
-    else {
+    if (left > 0.5) {
+      this.#arm(this.#at, left);
+    } else {
       this.#at = Number.POSITIVE_INFINITY;
       this.#owner.expired();
     }

@@ -27,7 +27,9 @@ export class FairShare implements TickTask {
   spend(bytes: number): void {
     this.#left -= bytes;
     // While there is plenty, a share may last for several ticks: to begin anew in each costs more than it brings.
-    if (this.#left < SHARE / 2) this.#endSoon();
+    if (this.#left < SHARE / 2) {
+      this.#endSoon();
+    }
   }
 
   /** Once `over`: `reader` reads in a tick to come. */
@@ -36,7 +38,9 @@ export class FairShare implements TickTask {
   }
 
   #endSoon(): void {
-    if (this.#next) return;
+    if (this.#next) {
+      return;
+    }
     this.#next = true;
     endOfTick.ask(AtTickEnd.READS, this);
   }
@@ -48,7 +52,9 @@ export class FairShare implements TickTask {
     this.#waiting = [];
     let at = 0;
     try {
-      while (at < readers.length && this.#left > 0) readers[at++]!.readShare();
+      while (at < readers.length && this.#left > 0) {
+        readers[at++]!.readShare();
+      }
     } finally {
       // Also one that throws does not keep the others from reading.
       if (at < readers.length) {

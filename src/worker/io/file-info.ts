@@ -95,13 +95,17 @@ export class FileInfo {
 
   /** The entity tag of the file as it is. nginx: ngx_http_set_etag. */
   get etag(): string {
-    if (this.#etag === '') this.#etag = `"${this.mtime.toString(16)}-${this.size.toString(16)}"`;
+    if (this.#etag === '') {
+      this.#etag = `"${this.mtime.toString(16)}-${this.size.toString(16)}"`;
+    }
     return this.#etag;
   }
 
   /** The modification time as HTTP writes it. */
   get lastModified(): string {
-    if (this.#lastModified === '') this.#lastModified = httpDate(this.mtime * 1000);
+    if (this.#lastModified === '') {
+      this.#lastModified = httpDate(this.mtime * 1000);
+    }
     return this.#lastModified;
   }
 }

@@ -23,7 +23,9 @@ export class Gathered {
       this.#used += size;
       this.pieces[this.pieces.length - 1] = this.#block.subarray(0, this.#used);
     }
-    if (at < end) this.#begin(bytes, at, end);
+    if (at < end) {
+      this.#begin(bytes, at, end);
+    }
     this.length += end - start;
   }
 
@@ -46,7 +48,9 @@ export class Gathered {
 
   /** Gives all pieces away to be written to a file, where each costs a call: as one if they are not long together. */
   takeForFile(): Buffer[] {
-    if (this.pieces.length > 1 && this.length <= LARGEST) this.joined();
+    if (this.pieces.length > 1 && this.length <= LARGEST) {
+      this.joined();
+    }
     return this.take();
   }
 
@@ -54,8 +58,12 @@ export class Gathered {
   takeUpTo(limit: number): Buffer[] {
     let size = 0;
     let n = 0;
-    while (n < this.pieces.length && size + this.pieces[n]!.length <= limit) size += this.pieces[n++]!.length;
-    if (n === this.pieces.length) return this.take();
+    while (n < this.pieces.length && size + this.pieces[n]!.length <= limit) {
+      size += this.pieces[n++]!.length;
+    }
+    if (n === this.pieces.length) {
+      return this.take();
+    }
     this.length -= size;
     return this.pieces.splice(0, n);
   }
@@ -63,9 +71,14 @@ export class Gathered {
   /** Gives the first piece away; null when there is none. */
   shift(): Buffer | null {
     const piece = this.pieces.shift();
-    if (piece === undefined) return null;
-    if (this.pieces.length === 0) this.clear();
-    else this.length -= piece.length;
+    if (piece === undefined) {
+      return null;
+    }
+    if (this.pieces.length === 0) {
+      this.clear();
+    } else {
+      this.length -= piece.length;
+    }
     return piece;
   }
 
@@ -88,14 +101,24 @@ export class Gathered {
 
 function copyInto(target: Buffer, to: number, bytes: Buffer, start: number, end: number): void {
   const size = end - start;
-  if (size > BY_HAND) bytes.copy(target, to, start, end);
-  else for (let i = 0; i < size; i++) target[to + i] = bytes[start + i]!;
+  if (size > BY_HAND) {
+    bytes.copy(target, to, start, end);
+  } else {
+    for (let i = 0; i < size; i++) {
+      target[to + i] = bytes[start + i]!;
+    }
+  }
 }
 
 /** Moves `start..end` to `to`, a place before it. */
 export function moveDown(bytes: Uint8Array, to: number, start: number, end: number): void {
-  if (end - start > BY_HAND) bytes.copyWithin(to, start, end);
-  else for (let i = start, at = to; i < end; i++) bytes[at++] = bytes[i]!;
+  if (end - start > BY_HAND) {
+    bytes.copyWithin(to, start, end);
+  } else {
+    for (let i = start, at = to; i < end; i++) {
+      bytes[at++] = bytes[i]!;
+    }
+  }
 }
 
 /** A copy of `start..end`, for pieces that are not kept with others. */

@@ -38,7 +38,9 @@ export class HotFiles implements TickTask {
   confirm(info: FileInfo, began: number): void {
     info.confirmedTick = this.#tick;
     info.confirmedAt = Math.floor(began);
-    if (this.#asked) return;
+    if (this.#asked) {
+      return;
+    }
     this.#asked = true;
     endOfTick.ask(AtTickEnd.FORGET, this);
   }
@@ -50,7 +52,9 @@ export class HotFiles implements TickTask {
 
   /** Keeps a file that was just read, if its times can be relied on to tell it from later versions. */
   keep(path: string, info: FileInfo): void {
-    if (Date.now() - Math.max(info.mtimeMs, info.ctimeMs) < SETTLED) return;
+    if (Date.now() - Math.max(info.mtimeMs, info.ctimeMs) < SETTLED) {
+      return;
+    }
     this.#files.set(path, info, info.size + path.length + OVERHEAD);
   }
 }

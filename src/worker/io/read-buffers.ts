@@ -20,8 +20,11 @@ export class ReadBuffers {
   /** Gives a buffer to `taker`, now or when one has come back. */
   request(taker: BufferTaker): void {
     const buffer = this.#free.pop() ?? this.#make();
-    if (buffer === undefined) this.#takers.add(taker);
-    else taker.takeBuffer(buffer);
+    if (buffer === undefined) {
+      this.#takers.add(taker);
+    } else {
+      taker.takeBuffer(buffer);
+    }
   }
 
   /** `taker` waits no longer. */
@@ -40,7 +43,9 @@ export class ReadBuffers {
   }
 
   #make(): Buffer | undefined {
-    if (this.#made === COUNT) return undefined;
+    if (this.#made === COUNT) {
+      return undefined;
+    }
     this.#made++;
     return Buffer.allocUnsafeSlow(READ_BUFFER);
   }

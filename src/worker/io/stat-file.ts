@@ -18,7 +18,9 @@ const CTIME = 14;
 
 function fsBinding(): FsBinding | undefined {
   const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
-  if (major !== 20 || minor < 18) return undefined;
+  if (major !== 20 || minor < 18) {
+    return undefined;
+  }
   try {
     const found = (process as unknown as { binding(name: string): Partial<FsBinding> }).binding('fs');
     return found.stat === undefined ? undefined : (found as FsBinding);
@@ -45,7 +47,9 @@ const shared = { mode: 0, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0, dev: 0 };
 
 function numbers(path: string | Buffer): FileStat | undefined {
   const all = (binding as FsBinding).stat(path, false, undefined, false);
-  if (all === undefined) return undefined;
+  if (all === undefined) {
+    return undefined;
+  }
   shared.mode = all[MODE]!;
   shared.size = all[SIZE]!;
   // As node:fs has it, to the last digit.

@@ -213,7 +213,9 @@ export function differenceOf(
     const difference = rows.find(
       ({ directives, when }) => directives.some((known) => matches(known, name)) && when?.(args, name) !== false,
     );
-    if (difference !== undefined) return { table: id, difference };
+    if (difference !== undefined) {
+      return { table: id, difference };
+    }
   }
   return undefined;
 }

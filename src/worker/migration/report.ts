@@ -19,7 +19,9 @@ export function reportText(entry: string, survey: Survey): string {
   }
   for (const [verdict, heading] of HEADINGS) {
     const some = of(verdict);
-    if (some.length > 0) text += `\n${heading}\n${some.map(lineText).join('')}`;
+    if (some.length > 0) {
+      text += `\n${heading}\n${some.map(lineText).join('')}`;
+    }
   }
   if (findings.length > 0) {
     text += `\nWhat the configuration test says\n${findings.map(({ level, message, detail }) => `  [${level}] ${message}\n${detail}`).join('')}`;
@@ -38,9 +40,12 @@ function lineText({ directive, note, places }: SurveyLine): string {
 
 function conclusion(survey: Survey): string {
   const kinds = new Set(survey.lines.map(({ verdict }) => verdict));
-  if (needsWork(survey))
+  if (needsWork(survey)) {
     return 'This configuration is not accepted as it stands. What is unknown, not there or marked [emerg] above has to be changed first.';
-  if (kinds.has('differs')) return 'This configuration is accepted as it stands. Read what is different above before you rely on it.';
+  }
+  if (kinds.has('differs')) {
+    return 'This configuration is accepted as it stands. Read what is different above before you rely on it.';
+  }
   return 'This configuration is accepted as it stands, and works as it does with nginx.';
 }
 

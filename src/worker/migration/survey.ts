@@ -41,12 +41,20 @@ export async function surveyConfiguration(options: LoadOptions): Promise<Survey>
   let accepted = true;
   try {
     const { warnings } = await loadConfiguration(options);
-    for (const { level, message, detail } of warnings) findings.push({ level: levelNames[level] ?? '', message, detail });
+    for (const { level, message, detail } of warnings) {
+      findings.push({ level: levelNames[level] ?? '', message, detail });
+    }
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
+    if (!(error instanceof ConfigErrors)) {
+      throw error;
+    }
     for (const { level, message, detail } of error.findings) {
-      if (level < WARN) accepted = false;
-      if (!/^unknown directive /.test(message)) findings.push({ level: levelNames[level] ?? '', message, detail });
+      if (level < WARN) {
+        accepted = false;
+      }
+      if (!/^unknown directive /.test(message)) {
+        findings.push({ level: levelNames[level] ?? '', message, detail });
+      }
     }
   }
   return { files: walk.sources.order, lines: walk.lines(), findings, accepted };
@@ -72,9 +80,14 @@ class Walk {
 
   #nodes(nodes: readonly Node[]): void {
     for (const node of nodes) {
-      if ('syntaxError' in node) continue;
-      if (node.name === 'include') this.#attempt(() => applyInclude(node, (included) => this.#nodes(included), this.sources));
-      else this.#directive(node);
+      if ('syntaxError' in node) {
+        continue;
+      }
+      if (node.name === 'include') {
+        this.#attempt(() => applyInclude(node, (included) => this.#nodes(included), this.sources));
+      } else {
+        this.#directive(node);
+      }
     }
   }
 
@@ -85,16 +98,24 @@ class Walk {
       const foreign = language.foreignDirective(node.name);
       const meant = registry.suggest(node.name);
       // Nothing is known of the inside of an unknown block.
-      if (module !== undefined) this.#add(node, 'missing', `of ${module}, which is not there`);
-      else if (foreign !== undefined) this.#add(node, 'unknown', `of ${foreignText(foreign)}`);
-      else
+      if (module !== undefined) {
+        this.#add(node, 'missing', `of ${module}, which is not there`);
+      } else if (foreign !== undefined) {
+        this.#add(node, 'unknown', `of ${foreignText(foreign)}`);
+      } else {
         this.#add(node, 'unknown', meant === undefined ? 'of no module of nginx' : `of no module of nginx; perhaps \`${meant}\` is meant`);
+      }
       return;
     }
     const found = differenceOf(node.name, node.args);
-    if (found === undefined) this.#add(node, 'same', '');
-    else this.#add(node, found.table === 'no-effect' ? 'no effect' : 'differs', found.difference.note);
-    if (node.block !== undefined && rows.some(({ directive }) => directive.block === 'directives')) this.#nodes(node.block);
+    if (found === undefined) {
+      this.#add(node, 'same', '');
+    } else {
+      this.#add(node, found.table === 'no-effect' ? 'no effect' : 'differs', found.difference.note);
+    }
+    if (node.block !== undefined && rows.some(({ directive }) => directive.block === 'directives')) {
+      this.#nodes(node.block);
+    }
   }
 
   #add(node: DirectiveNode, verdict: Verdict, note: string): void {
@@ -109,7 +130,9 @@ class Walk {
     try {
       action();
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError)) {
+        throw error;
+      }
     }
   }
 }

@@ -194,20 +194,30 @@ export const missingModule = (directive: string): string | undefined =>
 
 /** What is known of a module by the name of its file without `.so`; undefined for a module that is not known. */
 export function nativeModule(object: string): NativeModule | undefined {
-  if (builtIn.has(object)) return { builtIn: true, has: () => false };
+  if (builtIn.has(object)) {
+    return { builtIn: true, has: () => false };
+  }
   const foreign = foreignModules.find(({ objects }) => objects.includes(object));
-  if (foreign !== undefined) return { builtIn: false, has: (directive) => foreign.directives.test(directive) };
+  if (foreign !== undefined) {
+    return { builtIn: false, has: (directive) => foreign.directives.test(directive) };
+  }
   const parts = ownObjects[object];
-  if (parts === undefined) return undefined;
+  if (parts === undefined) {
+    return undefined;
+  }
   const names = Object.entries(missing).flatMap(([part, directives]) => (parts.test(part) ? directives : []));
-  if (object === 'ngx_mail_module') names.push(MAIL);
+  if (object === 'ngx_mail_module') {
+    names.push(MAIL);
+  }
   return { builtIn: names.length === 0 && object === 'ngx_stream_module', has: (directive) => names.includes(directive) };
 }
 
 /** The third-party module of a directive, and what does the same in sluice; undefined for an unknown directive. */
 export function foreignDirective(directive: string): ForeignDirective | undefined {
   const found = foreignModules.find(({ directives }) => directives.test(directive));
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    return undefined;
+  }
   const { name, instead = '' } = found;
   return { module: name, instead: typeof instead === 'string' ? instead : instead(directive) };
 }

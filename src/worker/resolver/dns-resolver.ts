@@ -73,7 +73,9 @@ export class DnsResolver implements Resolver {
     clearTimeout(waiter.timer);
     waiter.timer = undefined;
     const { node } = waiter;
-    if (node === undefined) return;
+    if (node === undefined) {
+      return;
+    }
     waiter.node = undefined;
     node.waiting.delete(waiter);
   }
@@ -87,28 +89,41 @@ export class DnsResolver implements Resolver {
       return;
     }
     if (node === undefined || node.waiting.size === 0) {
-      if (node !== undefined) nodes.forget(node);
+      if (node !== undefined) {
+        nodes.forget(node);
+      }
       node = this.#begin(nodes, name);
       if (node === undefined) {
-        for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+        for (const waiter of waiters) {
+          this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+        }
         return;
       }
     }
     for (const waiter of waiters) {
       waiter.node = node;
       node.waiting.add(waiter);
-      if (timeoutMs !== undefined && waiter.timer === undefined) waiter.timer = setTimer(() => this.#timedOut(waiter), timeoutMs).unref();
+      if (timeoutMs !== undefined && waiter.timer === undefined) {
+        waiter.timer = setTimer(() => this.#timedOut(waiter), timeoutMs).unref();
+      }
     }
   }
 
   #answerFrom(nodes: Names, node: Node, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
     if (node.cname === undefined) {
-      for (const waiter of waiters) this.#tell(waiter, node.result(true));
+      for (const waiter of waiters) {
+        this.#tell(waiter, node.result(true));
+      }
       return;
     }
     const [first] = waiters;
-    if (first!.recursion++ < MAX_RECURSION) this.#find(nodes, node.cname, waiters, timeoutMs);
-    else for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+    if (first!.recursion++ < MAX_RECURSION) {
+      this.#find(nodes, node.cname, waiters, timeoutMs);
+    } else {
+      for (const waiter of waiters) {
+        this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+      }
+    }
   }
 
   #tell(waiter: Waiter, result: ResolvedName): void {
@@ -126,12 +141,19 @@ export class DnsResolver implements Resolver {
     const service = nodes === this.#services;
     const { ipv4, ipv6 } = this.#spec;
     const node = new Node(name, service || !ipv4 ? [] : undefined, service || !ipv6 ? [] : undefined);
-    if (service) node.query = encodeQuery(randomInt(65536), name, TYPE.SRV);
-    else {
-      if (ipv4) node.query = encodeQuery(randomInt(65536), name, TYPE.A);
-      if (ipv6) node.query6 = encodeQuery(randomInt(65536), name, TYPE.AAAA);
+    if (service) {
+      node.query = encodeQuery(randomInt(65536), name, TYPE.SRV);
+    } else {
+      if (ipv4) {
+        node.query = encodeQuery(randomInt(65536), name, TYPE.A);
+      }
+      if (ipv6) {
+        node.query6 = encodeQuery(randomInt(65536), name, TYPE.AAAA);
+      }
     }
-    if (node.query === undefined && node.query6 === undefined) return undefined;
+    if (node.query === undefined && node.query6 === undefined) {
+      return undefined;
+    }
     node.server = this.#lastServer;
     this.#lastServer = (this.#lastServer + 1) % this.#servers.length;
     nodes.ask(node);
@@ -143,12 +165,18 @@ export class DnsResolver implements Resolver {
   #send(node: Node, service: boolean): void {
     const server = this.#servers[node.server]!;
     if (node.query !== undefined && (service || node.addresses === undefined)) {
-      if (node.tcp) server.sendTcp(node.query);
-      else server.send(node.query);
+      if (node.tcp) {
+        server.sendTcp(node.query);
+      } else {
+        server.send(node.query);
+      }
     }
     if (node.query6 !== undefined && node.addresses6 === undefined) {
-      if (node.tcp6) server.sendTcp(node.query6);
-      else server.send(node.query6);
+      if (node.tcp6) {
+        server.sendTcp(node.query6);
+      } else {
+        server.send(node.query6);
+      }
     }
   }
 
@@ -176,8 +204,11 @@ export class DnsResolver implements Resolver {
       this.#log.log(ERR, `DNS error (${answer.code}: ${resolveErrorText(answer.code)}), query id:${answer.id}${name}`);
       return;
     }
-    if (answer.type === TYPE.A || answer.type === TYPE.AAAA) this.#address(answer);
-    else this.#service(answer);
+    if (answer.type === TYPE.A || answer.type === TYPE.AAAA) {
+      this.#address(answer);
+    } else {
+      this.#service(answer);
+    }
   }
 
   /** The node that an answer is for; undefined, with a log line, when nobody asked for it. */
@@ -195,30 +226,41 @@ export class DnsResolver implements Resolver {
       this.#log.log(ERR, `wrong ident ${answer.id} in DNS response for ${answer.name}, expect ${id}`);
       return undefined;
     }
-    if (answer.truncated) this.#askTcp(nodes, node, six);
+    if (answer.truncated) {
+      this.#askTcp(nodes, node, six);
+    }
     return answer.truncated ? undefined : node;
   }
 
   #askTcp(nodes: Names, node: Node, six: boolean): void {
-    if (six ? node.tcp6 : node.tcp) return;
+    if (six ? node.tcp6 : node.tcp) {
+      return;
+    }
     if (node.waiting.size === 0) {
       nodes.forget(node);
       return;
     }
-    if (six) node.tcp6 = true;
-    else node.tcp = true;
+    if (six) {
+      node.tcp6 = true;
+    } else {
+      node.tcp = true;
+    }
     this.#servers[node.server]!.sendTcp((six ? node.query6 : node.query)!);
   }
 
   // nginx: ngx_resolver_process_a.
   #address(answer: DnsAnswer): void {
     const node = this.#nodeOf(this.#names, answer);
-    if (node === undefined) return;
+    if (node === undefined) {
+      return;
+    }
     const six = answer.type === TYPE.AAAA;
     let code = answer.code === 0 ? node.code : answer.code;
     if (code === 0 && answer.count === 0) {
       node.take(six, []);
-      if (!node.known) return;
+      if (!node.known) {
+        return;
+      }
       if (node.found) {
         this.#export(this.#names, node);
         return;
@@ -227,39 +269,58 @@ export class DnsResolver implements Resolver {
     }
     if (code !== 0) {
       node.take(six, []);
-      if (node.known) this.#fail(this.#names, node, code);
-      else node.code = code;
+      if (node.known) {
+        this.#fail(this.#names, node, code);
+      } else {
+        node.code = code;
+      }
       return;
     }
     const records = this.#records(node, answer);
-    if (records === undefined) return;
+    if (records === undefined) {
+      return;
+    }
     node.take(
       six,
       records.found.map(({ text }) => text),
     );
-    if (records.found.length > 0 && !node.known) return;
-    if (node.known && node.found) this.#export(this.#names, node);
-    else if (records.alias !== 0) {
-      if (node.known) this.#follow(this.#names, node, answer.bytes, records.alias);
-    } else this.#log.log(ERR, 'no A or CNAME types in DNS response');
+    if (records.found.length > 0 && !node.known) {
+      return;
+    }
+    if (node.known && node.found) {
+      this.#export(this.#names, node);
+    } else if (records.alias !== 0) {
+      if (node.known) {
+        this.#follow(this.#names, node, answer.bytes, records.alias);
+      }
+    } else {
+      this.#log.log(ERR, 'no A or CNAME types in DNS response');
+    }
   }
 
   // nginx: ngx_resolver_process_srv.
   #service(answer: DnsAnswer): void {
     const node = this.#nodeOf(this.#services, answer);
-    if (node === undefined) return;
+    if (node === undefined) {
+      return;
+    }
     const code = answer.code === 0 && answer.count === 0 ? RESOLVE.NXDOMAIN : answer.code;
     if (code !== 0) {
       this.#fail(this.#services, node, code);
       return;
     }
     const records = this.#records(node, answer);
-    if (records === undefined) return;
+    if (records === undefined) {
+      return;
+    }
     if (records.found.length > 0) {
       node.services = records.found.toSorted((a, b) => a.priority - b.priority);
       this.#export(this.#services, node);
-    } else if (records.alias !== 0) this.#follow(this.#services, node, answer.bytes, records.alias);
-    else this.#log.log(ERR, 'no SRV type in DNS response');
+    } else if (records.alias !== 0) {
+      this.#follow(this.#services, node, answer.bytes, records.alias);
+    } else {
+      this.#log.log(ERR, 'no SRV type in DNS response');
+    }
   }
 
   /** The records of an answer that a name waits for; undefined, with a log line, when they cannot be read. */
@@ -287,7 +348,9 @@ export class DnsResolver implements Resolver {
 
   #export(nodes: Names, node: Node): void {
     const waiters = this.#settle(nodes, node);
-    for (const waiter of waiters) this.#tell(waiter, node.result(false));
+    for (const waiter of waiters) {
+      this.#tell(waiter, node.result(false));
+    }
   }
 
   /** Goes on with the name that an answer's last CNAME record points at. */
@@ -299,19 +362,30 @@ export class DnsResolver implements Resolver {
     }
     node.cname = alias.name;
     const waiters = this.#settle(nodes, node);
-    if (waiters.length === 0) return;
-    if (waiters[0]!.recursion++ < MAX_RECURSION) this.#find(nodes, node.cname, waiters, undefined);
-    else for (const waiter of waiters) this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+    if (waiters.length === 0) {
+      return;
+    }
+    if (waiters[0]!.recursion++ < MAX_RECURSION) {
+      this.#find(nodes, node.cname, waiters, undefined);
+    } else {
+      for (const waiter of waiters) {
+        this.#tell(waiter, failure(RESOLVE.NXDOMAIN));
+      }
+    }
   }
 
   #fail(nodes: Names, node: Node, code: number): void {
     nodes.forget(node);
-    for (const waiter of node.release()) this.#tell(waiter, failure(code, (this.#spec.valid || RETRY) * 1000));
+    for (const waiter of node.release()) {
+      this.#tell(waiter, failure(code, (this.#spec.valid || RETRY) * 1000));
+    }
   }
 
   /** Closes the sockets. */
   close(): void {
-    for (const server of this.#servers) server.close();
+    for (const server of this.#servers) {
+      server.close();
+    }
     this.#names.close();
     this.#services.close();
   }

@@ -29,8 +29,11 @@ export class NameServer {
   /** Sends a query in a datagram. */
   send(query: Buffer): void {
     this.#udp ??= this.#open();
-    if (this.#connected) this.#udp.send(query);
-    else this.#waiting.push(query);
+    if (this.#connected) {
+      this.#udp.send(query);
+    } else {
+      this.#waiting.push(query);
+    }
   }
 
   #open(): DatagramSocket {
@@ -49,9 +52,13 @@ export class NameServer {
     });
     // Only what this server sends is taken.
     udp.connect(this.#port, this.#address, () => {
-      if (udp !== this.#udp) return;
+      if (udp !== this.#udp) {
+        return;
+      }
       this.#connected = true;
-      for (const query of this.#waiting.splice(0)) udp.send(query);
+      for (const query of this.#waiting.splice(0)) {
+        udp.send(query);
+      }
     });
     return udp;
   }
@@ -73,7 +80,9 @@ export class NameServer {
     socket.on('data', (piece) => {
       bytes ??= Buffer.allocUnsafe(TCP_SIZE);
       size += piece.copy(bytes, size);
-      if (size < 2 || size < 2 + bytes.readUInt16BE(0)) return;
+      if (size < 2 || size < 2 + bytes.readUInt16BE(0)) {
+        return;
+      }
       socket.destroy();
       this.#answer(bytes.subarray(2, 2 + bytes.readUInt16BE(0)), true);
     });

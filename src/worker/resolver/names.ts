@@ -38,7 +38,9 @@ export class Names {
 
   forget(node: Node): void {
     clearTimeout(node.resend);
-    if (this.#nodes.get(node.name) === node) this.#nodes.delete(node.name);
+    if (this.#nodes.get(node.name) === node) {
+      this.#nodes.delete(node.name);
+    }
     this.#asked.delete(node);
     this.#answered.delete(node);
   }
@@ -47,7 +49,9 @@ export class Names {
   expire(now: number): void {
     let left = EXPIRED_AT_ONCE;
     for (const node of this.#answered) {
-      if (left-- === 0 || node.keepUntil >= now) return;
+      if (left-- === 0 || node.keepUntil >= now) {
+        return;
+      }
       this.forget(node);
     }
   }
@@ -56,14 +60,20 @@ export class Names {
   askedAs(id: number): Node | undefined {
     let left = MAX_SEARCH;
     for (const node of this.#asked) {
-      if (left-- === 0) return undefined;
-      if (node.id === id || node.id6 === id) return node;
+      if (left-- === 0) {
+        return undefined;
+      }
+      if (node.id === id || node.id6 === id) {
+        return node;
+      }
     }
     return undefined;
   }
 
   /** Ends the waiting for answers. */
   close(): void {
-    for (const node of this.#asked) clearTimeout(node.resend);
+    for (const node of this.#asked) {
+      clearTimeout(node.resend);
+    }
   }
 }

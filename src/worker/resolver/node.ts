@@ -58,15 +58,20 @@ export class Node {
   }
 
   take(six: boolean, addresses: readonly string[]): void {
-    if (six) this.addresses6 = addresses;
-    else this.addresses = addresses;
+    if (six) {
+      this.addresses6 = addresses;
+    } else {
+      this.addresses = addresses;
+    }
   }
 
   /** Those who waited, who wait no more. */
   release(): readonly Waiter[] {
     const waiters = [...this.waiting];
     this.waiting.clear();
-    for (const waiter of waiters) waiter.node = undefined;
+    for (const waiter of waiters) {
+      waiter.node = undefined;
+    }
     return waiters;
   }
 
@@ -84,7 +89,9 @@ export class Node {
 }
 
 function rotated<T>(list: readonly T[], rotate: boolean): readonly T[] {
-  if (!rotate || list.length < 2) return list;
+  if (!rotate || list.length < 2) {
+    return list;
+  }
   const start = Math.floor(Math.random() * list.length);
   return [...list.slice(start), ...list.slice(0, start)];
 }

@@ -37,14 +37,22 @@ export class ServiceLookup {
 
   #resolved(i: number, result: Resolved): void {
     this.#results[i] = result;
-    if (result.state === RESOLVE.OK) this.#validUntil = Math.min(this.#validUntil, result.validUntil);
-    if (--this.#left > 0 || this.#cancelled) return;
+    if (result.state === RESOLVE.OK) {
+      this.#validUntil = Math.min(this.#validUntil, result.validUntil);
+    }
+    if (--this.#left > 0 || this.#cancelled) {
+      return;
+    }
     const services: ResolvedService[] = [];
     const failures: { host: string; state: number }[] = [];
     for (const [n, { text, port, priority, weight }] of this.#records.entries()) {
       const { addresses, state } = this.#results[n]!;
-      if (state !== RESOLVE.OK) failures.push({ host: text, state });
-      if (addresses.length > 0) services.push({ host: text, port, priority, weight, addresses });
+      if (state !== RESOLVE.OK) {
+        failures.push({ host: text, state });
+      }
+      if (addresses.length > 0) {
+        services.push({ host: text, port, priority, weight, addresses });
+      }
     }
     if (services.length > 0) {
       this.#done({ state: RESOLVE.OK, services, failures, validUntil: this.#validUntil });
@@ -58,6 +66,8 @@ export class ServiceLookup {
   cancel(): void {
     this.#cancelled = true;
     this.cancelRecords();
-    for (const cancel of this.#cancels) cancel();
+    for (const cancel of this.#cancels) {
+      cancel();
+    }
   }
 }

@@ -13,12 +13,21 @@ export function readCertificateCache<R extends Subject>(ctx: ConfigContext<R>): 
     const bad = (): never => ctx.fail(`invalid parameter "${argument}"`, { arg: i });
     if (argument.startsWith('max=')) {
       max = /^\d+$/.test(argument.slice(4)) ? Number(argument.slice(4)) : 0;
-      if (max === 0) bad();
-    } else if (argument.startsWith('inactive=')) inactive = parseTime(argument.slice(9), 's') ?? bad();
-    else if (argument.startsWith('valid=')) valid = parseTime(argument.slice(6), 's') ?? bad();
-    else if (argument === 'off') off = true;
-    else bad();
+      if (max === 0) {
+        bad();
+      }
+    } else if (argument.startsWith('inactive=')) {
+      inactive = parseTime(argument.slice(9), 's') ?? bad();
+    } else if (argument.startsWith('valid=')) {
+      valid = parseTime(argument.slice(6), 's') ?? bad();
+    } else if (argument === 'off') {
+      off = true;
+    } else {
+      bad();
+    }
   }
-  if (!off && max === 0) ctx.fail(`"${ctx.node.name}" must have the "max" parameter`);
+  if (!off && max === 0) {
+    ctx.fail(`"${ctx.node.name}" must have the "max" parameter`);
+  }
   return off ? null : { max, inactive, valid };
 }

@@ -35,8 +35,12 @@ export function chosenCertificate(
   preferServer: boolean,
   tls13: boolean,
 ): number | undefined {
-  if (certificates.length === 1) return 0;
-  if (hello === undefined) return undefined;
+  if (certificates.length === 1) {
+    return 0;
+  }
+  if (hello === undefined) {
+    return undefined;
+  }
   const kinds = certificates.map(kindOf);
   // A client that speaks TLS 1.3 names one of its suites.
   if (tls13 && hello.ciphers.some((code) => code >> 8 === 0x13)) {
@@ -44,22 +48,32 @@ export function chosenCertificate(
     const order = preferServer ? PREFERENCE.filter((algorithm) => offered.includes(algorithm)) : offered;
     for (const algorithm of order) {
       const found = kinds.indexOf(SIGNERS[algorithm] ?? '');
-      if (found >= 0) return found;
+      if (found >= 0) {
+        return found;
+      }
     }
     return undefined;
   }
   const usable = kinds.map((kind) => hello.ciphers.some((code) => signs(cipherName(code), kind)));
-  if (usable.filter(Boolean).length === 1) return usable.indexOf(true);
-  if (preferServer) return undefined;
+  if (usable.filter(Boolean).length === 1) {
+    return usable.indexOf(true);
+  }
+  if (preferServer) {
+    return undefined;
+  }
   for (const code of hello.ciphers) {
     const found = kinds.findIndex((kind) => signs(cipherName(code), kind));
-    if (found >= 0) return found;
+    if (found >= 0) {
+      return found;
+    }
   }
   return undefined;
 }
 
 /** Whether a suite of TLS 1.2 is for such a key. */
 function signs(cipher: string, kind: string): boolean {
-  if (cipher.startsWith('TLS_') || cipher.startsWith('0x')) return false;
+  if (cipher.startsWith('TLS_') || cipher.startsWith('0x')) {
+    return false;
+  }
   return cipher.includes('ECDSA') === (kind !== 'rsa' && kind !== 'rsa-pss');
 }

@@ -55,7 +55,9 @@ export class ClientHello {
         const body = at + 4;
         switch (number(message, at, 2, last)) {
           case EXT.SERVER_NAME:
-            if (body < next) serverName = readServerName(message, body, next);
+            if (body < next) {
+              serverName = readServerName(message, body, next);
+            }
             break;
           case EXT.STATUS:
             wantsStatus = message[body] === OCSP && body < next;
@@ -100,7 +102,9 @@ export class ClientHello {
     const list = this.#vector(this.#identitiesAt, 2);
     for (let at = 0; at + 2 < list.length; ) {
       const size = pair(list, at);
-      if (size <= MAX_SESSION_ID) all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1'));
+      if (size <= MAX_SESSION_ID) {
+        all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1'));
+      }
       at += 2 + size + 4;
     }
     return all;
@@ -118,7 +122,9 @@ export class ClientHello {
   get keyShares(): readonly number[] {
     const groups: number[] = [];
     const list = this.#vector(this.#sharesAt, 2);
-    for (let at = 0; at + 4 <= list.length; at += 4 + pair(list, at + 2)) groups.push(pair(list, at));
+    for (let at = 0; at + 4 <= list.length; at += 4 + pair(list, at + 2)) {
+      groups.push(pair(list, at));
+    }
     return groups;
   }
 
@@ -128,7 +134,9 @@ export class ClientHello {
 
   /** What stands there under a length of `size` bytes; nothing at 0. */
   #vector(at: number, size: number): string {
-    if (at === 0) return '';
+    if (at === 0) {
+      return '';
+    }
     const length = size === 1 ? this.#text.charCodeAt(at) : pair(this.#text, at);
     return this.#text.slice(at + size, at + size + length);
   }
@@ -141,20 +149,26 @@ const pair = (text: string, at: number): number => (text.charCodeAt(at) << 8) | 
 
 function pairs(list: string): number[] {
   const all: number[] = [];
-  for (let at = 0; at + 2 <= list.length; at += 2) all.push(pair(list, at));
+  for (let at = 0; at + 2 <= list.length; at += 2) {
+    all.push(pair(list, at));
+  }
   return all;
 }
 
 /** A number of one or two bytes. */
 function number(bytes: Buffer, at: number, size: number, end: number): number {
-  if (at + size > end) throw new Short();
+  if (at + size > end) {
+    throw new Short();
+  }
   return size === 1 ? bytes[at]! : (bytes[at]! << 8) | bytes[at + 1]!;
 }
 
 /** Where what stands there under a length of `size` bytes ends. */
 function after(bytes: Buffer, at: number, size: number, end: number): number {
   const next = at + size + number(bytes, at, size, end);
-  if (next > end) throw new Short();
+  if (next > end) {
+    throw new Short();
+  }
   return next;
 }
 
@@ -163,7 +177,9 @@ function readServerName(bytes: Buffer, at: number, end: number): string | undefi
   at += 2;
   while (at < last) {
     const next = after(bytes, at + 1, 2, last);
-    if (bytes[at] === 0) return latin1(bytes, at + 3, next);
+    if (bytes[at] === 0) {
+      return latin1(bytes, at + 3, next);
+    }
     at = next;
   }
   return undefined;
@@ -171,7 +187,11 @@ function readServerName(bytes: Buffer, at: number, end: number): string | undefi
 
 function offers13(bytes: Buffer, at: number, end: number): boolean {
   const last = after(bytes, at, 1, end);
-  for (at++; at + 2 <= last; at += 2) if (number(bytes, at, 2, last) === TLS_1_3) return true;
+  for (at++; at + 2 <= last; at += 2) {
+    if (number(bytes, at, 2, last) === TLS_1_3) {
+      return true;
+    }
+  }
   return false;
 }
 
@@ -181,11 +201,15 @@ function offers13(bytes: Buffer, at: number, end: number): boolean {
  */
 export function readClientHello(bytes: Buffer): ClientHello | 'more' | 'unknown' {
   const message = handshakeMessage(bytes);
-  if (typeof message === 'string') return message;
+  if (typeof message === 'string') {
+    return message;
+  }
   try {
     return new ClientHello(message);
   } catch (error) {
-    if (error instanceof Short) return 'unknown';
+    if (error instanceof Short) {
+      return 'unknown';
+    }
     throw error;
   }
 }
@@ -196,20 +220,32 @@ function handshakeMessage(bytes: Buffer): Buffer | 'more' | 'unknown' {
   let length = 0;
   let wanted = -1;
   for (let at = 0; ; ) {
-    if (at < bytes.length && bytes[at] !== HANDSHAKE) return 'unknown';
-    if (bytes.length - at < 5) return 'more';
+    if (at < bytes.length && bytes[at] !== HANDSHAKE) {
+      return 'unknown';
+    }
+    if (bytes.length - at < 5) {
+      return 'more';
+    }
     const size = (bytes[at + 3]! << 8) | bytes[at + 4]!;
-    if (size === 0) return 'unknown';
-    if (bytes.length - at - 5 < size) return size > MAX_HELLO ? 'unknown' : 'more';
+    if (size === 0) {
+      return 'unknown';
+    }
+    if (bytes.length - at - 5 < size) {
+      return size > MAX_HELLO ? 'unknown' : 'more';
+    }
     const part = bytes.subarray(at + 5, at + 5 + size);
     parts.push(part);
     length += size;
     at += 5 + size;
     if (wanted === -1 && length >= 4) {
       const head = parts.length === 1 ? part : Buffer.concat(parts);
-      if (head[0] !== CLIENT_HELLO) return 'unknown';
+      if (head[0] !== CLIENT_HELLO) {
+        return 'unknown';
+      }
       wanted = 4 + ((head[1]! << 16) | (head[2]! << 8) | head[3]!);
-      if (wanted > MAX_HELLO) return 'unknown';
+      if (wanted > MAX_HELLO) {
+        return 'unknown';
+      }
     }
     if (wanted !== -1 && length >= wanted) {
       const whole = parts.length === 1 ? part : Buffer.concat(parts);

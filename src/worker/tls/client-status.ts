@@ -52,7 +52,9 @@ function issuersOf(certificate: X509Certificate, authorities: readonly X509Certi
   for (let at = certificate; chain.length < MAX_CHAIN && !at.checkIssued(at); ) {
     const issued = (candidate: X509Certificate): boolean => at.checkIssued(candidate) && at.verify(candidate.publicKey);
     const issuer: X509Certificate | undefined = authorities.find(issued) ?? at.issuerCertificate;
-    if (issuer === undefined) break;
+    if (issuer === undefined) {
+      break;
+    }
     chain.push(issuer);
     at = issuer;
   }
@@ -90,14 +92,19 @@ class Check {
     }
     const id = certificateId(certificate!, issuer);
     const known = this.#rules.cache?.get(id);
-    if (known !== undefined) this.#conclude(known.toString('latin1') as CertificateStatus);
-    else this.#ask(certificate!, issuer, responder, id);
+    if (known !== undefined) {
+      this.#conclude(known.toString('latin1') as CertificateStatus);
+    } else {
+      this.#ask(certificate!, issuer, responder, id);
+    }
   }
 
   #named(certificate: X509Certificate): Responder | undefined {
     const url = responderUrl(certificate.infoAccess);
     const responder = url === undefined ? 'no OCSP responder URL' : parseResponder(url);
-    if (typeof responder !== 'string') return responder;
+    if (typeof responder !== 'string') {
+      return responder;
+    }
     this.#log(`${responder} in certificate`);
     return undefined;
   }
@@ -108,12 +115,16 @@ class Check {
     this.#cancel = fetchOcsp(responder, ocspRequest(id), by, (response, problem) => {
       this.#cancel = undefined;
       try {
-        if (response === undefined) throw new OcspError(problem);
+        if (response === undefined) {
+          throw new OcspError(problem);
+        }
         const trust = { chain: this.#chain, roots: this.#rules.authorities, signer: 'authorized' } as const;
         const { status, valid } = readOcspResponse(response, certificate, issuer, trust, nowSeconds());
         this.#keep(id, status, valid);
       } catch (error) {
-        if (!(error instanceof OcspError)) throw error;
+        if (!(error instanceof OcspError)) {
+          throw error;
+        }
         this.#log(`${error.message} while requesting certificate status, responder: ${responder.host}`);
         this.#done(FAILED);
       }
@@ -125,16 +136,24 @@ class Check {
     const timeout = valid === Number.POSITIVE_INFINITY ? NO_END : valid - nowSeconds();
     const { cache } = this.#rules;
     const goOn = (): void => {
-      if (!this.#cancelled) this.#conclude(status);
+      if (!this.#cancelled) {
+        this.#conclude(status);
+      }
     };
-    if (cache === undefined || timeout <= 0) goOn();
-    else cache.put(id, Buffer.from(status, 'latin1'), timeout, goOn);
+    if (cache === undefined || timeout <= 0) {
+      goOn();
+    } else {
+      cache.put(id, Buffer.from(status, 'latin1'), timeout, goOn);
+    }
   }
 
   #conclude(status: CertificateStatus): void {
     const verdict = VERDICTS[status];
-    if (verdict === null) this.next();
-    else this.#done(verdict);
+    if (verdict === null) {
+      this.next();
+    } else {
+      this.#done(verdict);
+    }
   }
 
   cancel(): void {

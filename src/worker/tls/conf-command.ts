@@ -63,7 +63,9 @@ function withOptions(bits: number, list: string, fail: (reason: string) => never
     const text = item.trim();
     const off = text.startsWith('-');
     const found = OPTIONS[text.replace(/^[+-]/, '')];
-    if (found === undefined) return fail(`error:0A000180:SSL routines::bad value:cmd=Options, value=${list}`);
+    if (found === undefined) {
+      return fail(`error:0A000180:SSL routines::bad value:cmd=Options, value=${list}`);
+    }
     const [bit, inverse = false] = found;
     bits = off === inverse ? bits | bit : bits & ~bit;
   }

@@ -37,26 +37,34 @@ const SUITES_13 = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_1
 const NO_RENEGOTIATION = 0x40000000;
 
 const NO_VERSION: readonly (readonly [number, number])[] = [
-  [TLS.TLSv1, constants.SSL_OP_NO_TLSv1],
-  [TLS.TLSv1_1, constants.SSL_OP_NO_TLSv1_1],
-  [TLS.TLSv1_2, constants.SSL_OP_NO_TLSv1_2],
-  [TLS.TLSv1_3, constants.SSL_OP_NO_TLSv1_3],
+  [TLS.TLS_1, constants.SSL_OP_NO_TLSv1],
+  [TLS.TLS_1_1, constants.SSL_OP_NO_TLSv1_1],
+  [TLS.TLS_1_2, constants.SSL_OP_NO_TLSv1_2],
+  [TLS.TLS_1_3, constants.SSL_OP_NO_TLSv1_3],
 ];
 
 const VERSIONS: readonly (readonly [number, SecureVersion])[] = [
-  [TLS.TLSv1, 'TLSv1'],
-  [TLS.TLSv1_1, 'TLSv1.1'],
-  [TLS.TLSv1_2, 'TLSv1.2'],
-  [TLS.TLSv1_3, 'TLSv1.3'],
+  [TLS.TLS_1, 'TLSv1'],
+  [TLS.TLS_1_1, 'TLSv1.1'],
+  [TLS.TLS_1_2, 'TLSv1.2'],
+  [TLS.TLS_1_3, 'TLSv1.3'],
 ];
 
 /** Reads the files that a server names beside its certificates. Throws {@link TlsFileError} with nginx's line for what is wrong. */
 export function contextBase(settings: ContextSettings, files: NamedFiles): ContextBase {
   const enabled = VERSIONS.filter(([bit]) => (settings.protocols & bit) !== 0).map(([, name]) => name);
   let secureOptions = constants.SSL_OP_NO_COMPRESSION | NO_RENEGOTIATION;
-  for (const [bit, option] of NO_VERSION) if ((settings.protocols & bit) === 0) secureOptions |= option;
-  if (!settings.sessionTickets) secureOptions |= constants.SSL_OP_NO_TICKET;
-  if (settings.preferServerCiphers) secureOptions |= constants.SSL_OP_CIPHER_SERVER_PREFERENCE;
+  for (const [bit, option] of NO_VERSION) {
+    if ((settings.protocols & bit) === 0) {
+      secureOptions |= option;
+    }
+  }
+  if (!settings.sessionTickets) {
+    secureOptions |= constants.SSL_OP_NO_TICKET;
+  }
+  if (settings.preferServerCiphers) {
+    secureOptions |= constants.SSL_OP_CIPHER_SERVER_PREFERENCE;
+  }
   const authorities = readAuthorities(settings, files);
   const options: SecureContextOptions = {
     ciphers: `${SUITES_13}:${settings.ciphers}`,
@@ -68,8 +76,12 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
     sessionTimeout: Math.min(settings.sessionTimeout, 0x7fffffff),
     ca: authorities.map(String),
   };
-  if (settings.crl !== undefined) options.crl = named('CRL', settings.crl, (path) => loadRevocations(path, objectReader(files)));
-  if (settings.dhparam !== undefined) options.dhparam = readParameters(settings.dhparam, files);
+  if (settings.crl !== undefined) {
+    options.crl = named('CRL', settings.crl, (path) => loadRevocations(path, objectReader(files)));
+  }
+  if (settings.dhparam !== undefined) {
+    options.dhparam = readParameters(settings.dhparam, files);
+  }
   applyCommands(options, settings.confCommands);
   return { options, authorities };
 }
@@ -82,8 +94,12 @@ export function speaks13({ options }: ContextBase): boolean {
 function readAuthorities(settings: ContextSettings, files: NamedFiles): X509Certificate[] {
   const seen = new Set<string>();
   const paths: string[] = [];
-  if (settings.verify !== 'off' && settings.clientCertificate !== undefined) paths.push(settings.clientCertificate);
-  if (settings.trustedCertificate !== undefined) paths.push(settings.trustedCertificate);
+  if (settings.verify !== 'off' && settings.clientCertificate !== undefined) {
+    paths.push(settings.clientCertificate);
+  }
+  if (settings.trustedCertificate !== undefined) {
+    paths.push(settings.trustedCertificate);
+  }
   const all = paths.flatMap((path) => named('certificate', path, () => loadAuthorities(path, objectReader(files))));
   return all.filter(({ fingerprint256 }) => !seen.has(fingerprint256) && seen.add(fingerprint256));
 }
@@ -109,9 +125,15 @@ const SESSION_CONTEXT_LENGTH = 32;
 /** Tells sessions of different servers apart. nginx: ngx_ssl_session_id_context. */
 function sessionContext(identities: readonly Identity[], names: readonly string[], base: ContextBase): string {
   const hash = createHash('sha1').update('HTTP');
-  for (const { chain } of identities) hash.update(chain.certificates[0]!.fingerprint);
-  for (const name of names) hash.update(name);
-  for (const { subject } of base.authorities) hash.update(subject);
+  for (const { chain } of identities) {
+    hash.update(chain.certificates[0]!.fingerprint);
+  }
+  for (const name of names) {
+    hash.update(name);
+  }
+  for (const { subject } of base.authorities) {
+    hash.update(subject);
+  }
   return hash.digest('hex').slice(0, SESSION_CONTEXT_LENGTH);
 }
 

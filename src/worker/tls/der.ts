@@ -16,11 +16,15 @@ export function derElements(bytes: Buffer): DerElement[] {
     let length = bytes[at + 1]!;
     if (length >= 0x80) {
       const digits = length & 0x7f;
-      if (digits === 0 || digits > 4 || start + digits > bytes.length) break;
+      if (digits === 0 || digits > 4 || start + digits > bytes.length) {
+        break;
+      }
       length = bytes.readUIntBE(start, digits);
       start += digits;
     }
-    if (start + length > bytes.length) break;
+    if (start + length > bytes.length) {
+      break;
+    }
     all.push({ tag: bytes[at]!, content: bytes.subarray(start, start + length), whole: bytes.subarray(at, start + length) });
     at = start + length;
   }
@@ -33,11 +37,15 @@ export function oidText(content: Buffer): string {
   let value = 0;
   for (const byte of content) {
     value = value * 128 + (byte & 0x7f);
-    if ((byte & 0x80) !== 0) continue;
+    if ((byte & 0x80) !== 0) {
+      continue;
+    }
     if (arcs.length === 0) {
       const first = Math.min(2, Math.floor(value / 40));
       arcs.push(first, value - first * 40);
-    } else arcs.push(value);
+    } else {
+      arcs.push(value);
+    }
     value = 0;
   }
   return arcs.join('.');

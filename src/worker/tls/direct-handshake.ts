@@ -45,9 +45,13 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
     const handle = plain.release();
     const cipher = cipherMaker()!(handle, choice.context);
     cipher.setALPNProtocols(choice.http2 ? WIRE_PROTOCOLS_WITH_HTTP2 : WIRE_PROTOCOLS);
-    if (choice.verify) cipher.setVerifyMode(true, false);
+    if (choice.verify) {
+      cipher.setVerifyMode(true, false);
+    }
     const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
-    if (response !== undefined) cipher.setOCSPResponse(response);
+    if (response !== undefined) {
+      cipher.setOCSPResponse(response);
+    }
     const socket = new TlsSocket(handle, cipher, this);
     this.#socket = socket;
     this.#sessions(cipher);
@@ -58,19 +62,30 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
   #sessions(cipher: CipherHandle): void {
     const { tls } = this.#choice;
     const { sessions, settings } = tls;
-    if (sessions === undefined) return;
+    if (sessions === undefined) {
+      return;
+    }
     const session = sessionFor(tls, this.#hello);
-    if (session !== undefined) cipher.loadSession(session);
+    if (session !== undefined) {
+      cipher.loadSession(session);
+    }
     // A session of TLS 1.3 that is in a ticket is told of, but not resumed from here.
-    if (settings.sessionTickets && tls.agreesOn13(this.#hello)) return;
+    if (settings.sessionTickets && tls.agreesOn13(this.#hello)) {
+      return;
+    }
     cipher.onnewsession = (id, der) => {
       const tickets = settings.sessionTickets && cipher.getProtocol() === 'TLSv1.3';
       const done = (): void => {
-        if (this.#socket?.cipher !== null) cipher.newSessionDone();
+        if (this.#socket?.cipher !== null) {
+          cipher.newSessionDone();
+        }
       };
       // The client hears of a session once it is stored, since its next connection may come to another worker.
-      if (tickets) done();
-      else sessions.put(id, der, settings.sessionTimeout, done);
+      if (tickets) {
+        done();
+      } else {
+        sessions.put(id, der, settings.sessionTimeout, done);
+      }
     };
     cipher.enableSessionCallbacks();
     // The hello has been read: Node need not read it, too.
@@ -80,7 +95,9 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
   handshakeDone(): void {
     const { tls, server, serverName, maxFragment } = this.#choice;
     const socket = this.#socket as TlsSocket;
-    if (maxFragment > 0) socket.limitRecords(maxFragment);
+    if (maxFragment > 0) {
+      socket.limitRecords(maxFragment);
+    }
     const peer = new TlsPeer(socket, this.#hello, tls);
     const http2 = this.#choice.http2 && socket.cipher?.getALPNNegotiatedProtocol() === 'h2';
     const accepted: TlsAccepted = { socket, peer, server, serverName, http2 };
@@ -109,7 +126,9 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
   }
 
   #end(result: TlsAccepted | TlsFailure): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     this.#ended = true;
     this.#cancel?.();
     this.#done(result);

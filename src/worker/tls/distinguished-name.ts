@@ -76,7 +76,9 @@ export function legacyName(name: Buffer): string {
 }
 
 function escaped({ oid, tag, content, whole }: Attribute): string {
-  if (SHORT_NAMES[oid] === undefined || !STRINGS.has(tag)) return `#${whole.toString('hex').toUpperCase()}`;
+  if (SHORT_NAMES[oid] === undefined || !STRINGS.has(tag)) {
+    return `#${whole.toString('hex').toUpperCase()}`;
+  }
   const bytes = utf8(tag, content).toString('latin1');
   return bytes.replaceAll(/[^ -~]|[,+"\\<>;]|^[# ]| $/g, (c) => {
     const code = c.charCodeAt(0);
@@ -85,10 +87,14 @@ function escaped({ oid, tag, content, whole }: Attribute): string {
 }
 
 function utf8(tag: number, content: Buffer): Buffer {
-  if (tag === STRING.BMP) return Buffer.from(Buffer.from(content).swap16().toString('utf16le'));
+  if (tag === STRING.BMP) {
+    return Buffer.from(Buffer.from(content).swap16().toString('utf16le'));
+  }
   if (tag === STRING.UNIVERSAL) {
     let text = '';
-    for (let i = 0; i + 4 <= content.length; i += 4) text += String.fromCodePoint(Math.min(content.readUInt32BE(i), 0x10ffff));
+    for (let i = 0; i + 4 <= content.length; i += 4) {
+      text += String.fromCodePoint(Math.min(content.readUInt32BE(i), 0x10ffff));
+    }
     return Buffer.from(text);
   }
   return tag === STRING.UTF8 ? content : Buffer.from(content.toString('latin1'));

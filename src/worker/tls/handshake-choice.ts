@@ -70,7 +70,9 @@ export function choose(
   const server = asked ?? fallback;
   const own = server.tls as ServerTls;
   const tls = own.ready ? own : (fallback.tls as ServerTls);
-  if (tls.settings.rejectHandshake || !tls.ready) return refusal(UNRECOGNIZED_NAME, INFO, REJECTED);
+  if (tls.settings.rejectHandshake || !tls.ready) {
+    return refusal(UNRECOGNIZED_NAME, INFO, REJECTED);
+  }
   try {
     return {
       server,

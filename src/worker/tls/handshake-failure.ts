@@ -16,7 +16,9 @@ const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'ENOTCONN', 'ETIMEDOUT', 'ECONNAB
 /** Puts an error of a handshake in nginx's words. */
 export function handshakeFailure(error: NodeJS.ErrnoException & { readonly reason?: string }): TlsFailure {
   const code = error.code ?? '';
-  if (CLOSED.has(code)) return { level: INFO, message: CLOSED_BY_PEER };
+  if (CLOSED.has(code)) {
+    return { level: INFO, message: CLOSED_BY_PEER };
+  }
   // Node: 80DC4BAD:error:0A00041A:SSL routines:ssl3_read_bytes:tlsv1 alert decode error:../deps/FILE.c:1601:SSL alert number 50
   const parts = /(error:[0-9A-F]{8}):([^:]*):[^:]*:([^:]*):[^:]*:\d+:(.*)/.exec(error.message);
   const extra = parts?.[4]?.trim();

@@ -10,11 +10,15 @@ interface NativeHandle {
 /** The session that a client wants to go on with, if it is known here. */
 export function sessionFor(tls: ServerTls, hello: ClientHello | undefined): Buffer | undefined {
   const { sessions } = tls;
-  if (sessions === undefined || hello === undefined) return undefined;
+  if (sessions === undefined || hello === undefined) {
+    return undefined;
+  }
   const ids = tls.agreesOn13(hello) ? hello.identities : [hello.sessionId];
   for (const id of ids) {
     const session = id.length === 0 ? undefined : sessions.get(id);
-    if (session !== undefined) return session;
+    if (session !== undefined) {
+      return session;
+    }
   }
   return undefined;
 }
@@ -46,12 +50,16 @@ export class HandshakeServer {
   begin(socket: TLSSocket): void {
     this.#socket = socket;
     const session = sessionFor(this.#tls, this.#hello);
-    if (session !== undefined) (socket as unknown as { _handle: NativeHandle | null })._handle?.loadSession(session);
+    if (session !== undefined) {
+      (socket as unknown as { _handle: NativeHandle | null })._handle?.loadSession(session);
+    }
   }
 
   /** node:tls asks which events have listeners. */
   listenerCount(event: string): number {
-    if (event === 'newSession' || event === 'resumeSession') return this.#tls.sessions === undefined ? 0 : 1;
+    if (event === 'newSession' || event === 'resumeSession') {
+      return this.#tls.sessions === undefined ? 0 : 1;
+    }
     return event === 'OCSPRequest' && this.#tls.staples ? 1 : 0;
   }
 
@@ -76,7 +84,10 @@ export class HandshakeServer {
   // session once it is stored, since its next connection may come to another worker.
   #keep(id: Buffer, session: Buffer, done: () => void): void {
     const { sessions, settings } = this.#tls;
-    if (sessions === undefined || (settings.sessionTickets && this.#socket?.getProtocol() === 'TLSv1.3')) done();
-    else sessions.put(id, session, settings.sessionTimeout, done);
+    if (sessions === undefined || (settings.sessionTickets && this.#socket?.getProtocol() === 'TLSv1.3')) {
+      done();
+    } else {
+      sessions.put(id, session, settings.sessionTimeout, done);
+    }
   }
 }

@@ -31,8 +31,12 @@ export class IdentityCache {
   get(certificate: string, key: string, passwords: readonly string[]): Identity {
     let identity = this.#load(certificate, key, passwords, false);
     // One of the two may have been replaced together with the other while it was kept.
-    if (!fits(identity) && this.#limits !== null) identity = this.#load(certificate, key, passwords, true);
-    if (fits(identity)) return identity;
+    if (!fits(identity) && this.#limits !== null) {
+      identity = this.#load(certificate, key, passwords, true);
+    }
+    if (fits(identity)) {
+      return identity;
+    }
     throw mismatch(key);
   }
 
@@ -57,7 +61,9 @@ export class IdentityCache {
 
   #fetch<T>(what: string, path: string, anew: boolean, load: (path: string) => T, mayKeep: () => boolean): T {
     const limits = this.#limits;
-    if (limits === null) return named(what, path, load);
+    if (limits === null) {
+      return named(what, path, load);
+    }
     const id = `${what} ${path}`;
     const now = nowSeconds();
     const known = this.#entries.get(id);
@@ -68,7 +74,9 @@ export class IdentityCache {
         if (anew || stamp === undefined || stamp !== known.stamp) {
           known.value = named(what, path, load);
           known.stamp = stamp;
-          if (!mayKeep()) return known.value as T;
+          if (!mayKeep()) {
+            return known.value as T;
+          }
         }
         known.checked = now;
       }
@@ -77,9 +85,13 @@ export class IdentityCache {
       return known.value as T;
     }
     const value = named(what, path, load);
-    if (!mayKeep()) return value;
+    if (!mayKeep()) {
+      return value;
+    }
     this.#expire(now, limits.inactive, false);
-    if (this.#entries.size >= limits.max) this.#expire(now, limits.inactive, true);
+    if (this.#entries.size >= limits.max) {
+      this.#expire(now, limits.inactive, true);
+    }
     this.#entries.set(id, { value, stamp: path.startsWith(DATA) ? undefined : fileStamp(path), checked: now, used: now });
     return value;
   }
@@ -89,8 +101,11 @@ export class IdentityCache {
     let left = EXPIRE_AT_ONCE;
     let forced = force;
     for (const [id, { used }] of this.#entries) {
-      if (forced) forced = false;
-      else if (left-- === 0 || now - used <= inactive) return;
+      if (forced) {
+        forced = false;
+      } else if (left-- === 0 || now - used <= inactive) {
+        return;
+      }
       this.#entries.delete(id);
     }
   }

@@ -26,7 +26,9 @@ export class IdentityContexts {
     const identities = pairs.map(([certificate, key]) => this.#identities.get(certificate, key, passwords));
     const first = identities[0]!.chain;
     const known = this.#contexts.get(first);
-    if (known !== undefined && same(known.identities, identities)) return known.context;
+    if (known !== undefined && same(known.identities, identities)) {
+      return known.context;
+    }
     const context = make(identities);
     this.#contexts.set(first, { identities, context });
     return context;
@@ -35,7 +37,9 @@ export class IdentityContexts {
 
 /** Contexts over the cache of one line; without one, certificates are read each time. */
 export function contextsOf(limits: CertificateCache | null): IdentityContexts {
-  if (limits === null) return new IdentityContexts(uncached);
+  if (limits === null) {
+    return new IdentityContexts(uncached);
+  }
   let cache = caches.get(limits);
   if (cache === undefined) {
     cache = new IdentityCache(limits);

@@ -33,10 +33,18 @@ export function configuredIdentity(certificate: string, key: string, passwords: 
     key: named('certificate key', key, (path) => loadKey(path, passwords, read)),
   });
   const identity = load();
-  if (fits(identity)) return identity;
+  if (fits(identity)) {
+    return identity;
+  }
   // One of the two may have been taken over from the configuration before, the other not.
-  for (const path of [certificate, key]) if (!path.startsWith(DATA)) files.renew(path);
+  for (const path of [certificate, key]) {
+    if (!path.startsWith(DATA)) {
+      files.renew(path);
+    }
+  }
   const anew = load();
-  if (fits(anew)) return anew;
+  if (fits(anew)) {
+    return anew;
+  }
   throw mismatch(key);
 }

@@ -63,7 +63,9 @@ export function curveName(code: number): string {
 
 /** The groups that `ssl_ecdh_curve` allows. */
 function allowedGroups(setting: string): readonly number[] {
-  if (setting === 'auto') return DEFAULT_GROUPS;
+  if (setting === 'auto') {
+    return DEFAULT_GROUPS;
+  }
   return setting.split(':').flatMap((name) => {
     const code = ALIASES[name] ?? Object.keys(CURVES).find((key) => CURVES[Number(key)]!.toLowerCase() === name.toLowerCase());
     return code === undefined ? [] : [Number(code)];
@@ -76,7 +78,9 @@ function allowedGroups(setting: string): readonly number[] {
  */
 export function negotiatedCurve(peer: TlsPeer): string | undefined {
   const { cipher } = peer;
-  if (peer.hello === undefined || cipher === null) return undefined;
+  if (peer.hello === undefined || cipher === null) {
+    return undefined;
+  }
   const { groups, keyShares } = peer.hello;
   const { settings } = peer.server;
   const allowed = allowedGroups(settings.ecdhCurve);

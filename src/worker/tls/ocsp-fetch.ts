@@ -12,13 +12,19 @@ export interface Responder {
 
 /** Reads `http://HOST[:PORT][/URI]`; returns nginx's complaint for anything else. nginx: ngx_ssl_stapling_responder. */
 export function parseResponder(url: string): Responder | string {
-  if (!/^http:\/\/./i.test(url)) return `invalid URL prefix in OCSP responder "${url}"`;
+  if (!/^http:\/\/./i.test(url)) {
+    return `invalid URL prefix in OCSP responder "${url}"`;
+  }
   const rest = url.slice(7);
   const parts = /^(\[[^\]]*\]|[^:/?]*)(?::([^/?]*))?(.*)$/s.exec(rest);
   const [, host = '', portText, uri = ''] = parts ?? [];
-  if (host === '') return `no host in OCSP responder "${rest}"`;
+  if (host === '') {
+    return `no host in OCSP responder "${rest}"`;
+  }
   const port = portText === undefined ? 80 : /^\d{1,5}$/.test(portText) ? Number(portText) : 0;
-  if (port < 1 || port > 65535) return `invalid port in OCSP responder "${rest}"`;
+  if (port < 1 || port > 65535) {
+    return `invalid port in OCSP responder "${rest}"`;
+  }
   return { host: host.replace(/^\[|\]$/g, ''), port, uri: uri === '' ? '/' : uri };
 }
 
@@ -69,25 +75,35 @@ class Question {
 
   resolve({ resolver, timeout, system }: Lookup): void {
     const { host } = this.#responder;
-    if (isIP(host) !== 0) this.#connect([host], 0, '');
-    else if (resolver !== undefined) {
+    if (isIP(host) !== 0) {
+      this.#connect([host], 0, '');
+    } else if (resolver !== undefined) {
       this.#cancelResolve = resolver.resolve(host, timeout, ({ state, addresses }) => {
         this.#cancelResolve = undefined;
-        if (state === RESOLVE.OK) this.#connect(addresses, 0, '');
-        else this.#end(undefined, `${askedName(host)} could not be resolved (${state}: ${resolveErrorText(state)})`);
+        if (state === RESOLVE.OK) {
+          this.#connect(addresses, 0, '');
+        } else {
+          this.#end(undefined, `${askedName(host)} could not be resolved (${state}: ${resolveErrorText(state)})`);
+        }
       });
-      if (this.#ended) this.#cancelResolve = undefined;
+      if (this.#ended) {
+        this.#cancelResolve = undefined;
+      }
     } else if (system) {
       lookupHost(host).then(
         (addresses) => this.#connect(addresses, 0, ''),
         (error: NodeJS.ErrnoException) => this.#end(undefined, `${host} could not be resolved (${error.code})`),
       );
-    } else this.#end(undefined, `no resolver defined to resolve ${host}`);
+    } else {
+      this.#end(undefined, `no resolver defined to resolve ${host}`);
+    }
   }
 
   /** Asks the addresses one after the other. nginx: ngx_ssl_ocsp_next. */
   #connect(addresses: readonly string[], i: number, problem: string): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     const address = addresses[i];
     if (address === undefined) {
       this.#end(undefined, problem || 'no addresses of the OCSP responder');
@@ -99,7 +115,9 @@ class Question {
     this.#socket = socket;
     let over = false;
     const next = (why: string): void => {
-      if (over) return;
+      if (over) {
+        return;
+      }
       over = true;
       socket.destroy();
       this.#connect(addresses, i + 1, why);
@@ -109,14 +127,19 @@ class Question {
     socket.on('data', (bytes: Buffer) => {
       parts.push(bytes);
       length += bytes.length;
-      if (length > MAX_RESPONSE) next('OCSP responder sent invalid response');
+      if (length > MAX_RESPONSE) {
+        next('OCSP responder sent invalid response');
+      }
     });
     socket.on('error', (error: NodeJS.ErrnoException) => next(`connect() failed (${error.code}) to the OCSP responder`));
     socket.on('end', () => {
-      if (over) return;
+      if (over) {
+        return;
+      }
       const body = readAnswer(Buffer.concat(parts));
-      if (typeof body === 'string') next(body);
-      else {
+      if (typeof body === 'string') {
+        next(body);
+      } else {
         over = true;
         socket.destroy();
         this.#end(body, '');
@@ -137,7 +160,9 @@ class Question {
   }
 
   #end(response: Buffer | undefined, problem: string): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     this.#ended = true;
     this.#done(response, problem);
   }
@@ -148,9 +173,15 @@ function readAnswer(bytes: Buffer): Buffer | string {
   const text = bytes.toString('latin1');
   const end = /\r?\n\r?\n/.exec(text);
   const status = /^HTTP\/1\.[01] (\d{3})(?: [^\n]*)?\n/.exec(text);
-  if (bytes.length === 0 || end === null) return 'OCSP responder prematurely closed connection';
-  if (status === null) return 'OCSP responder sent invalid response';
-  if (status[1] !== '200') return `OCSP responder answered with status ${status[1]}`;
+  if (bytes.length === 0 || end === null) {
+    return 'OCSP responder prematurely closed connection';
+  }
+  if (status === null) {
+    return 'OCSP responder sent invalid response';
+  }
+  if (status[1] !== '200') {
+    return `OCSP responder answered with status ${status[1]}`;
+  }
   const type = /\ncontent-type:[ \t]*([^\r\n]*)/i.exec(text.slice(0, end.index))?.[1];
   if (type !== undefined && type.toLowerCase() !== 'application/ocsp-response') {
     return `OCSP responder sent invalid "Content-Type" header: "${type}"`;

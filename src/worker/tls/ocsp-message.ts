@@ -40,7 +40,9 @@ const STATUS_NAMES = ['successful', 'malformedrequest', 'internalerror', 'trylat
 function element(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
+  if (length < 0x80) {
+    return Buffer.concat([Buffer.from([tag, length]), content]);
+  }
   const digits = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...digits]), content]);
 }
@@ -91,19 +93,29 @@ export function readOcspResponse(
 ): OcspStatus {
   const [response] = derElements(bytes);
   const [status, holder] = response?.tag === TAG.SEQUENCE ? derElements(response.content) : [];
-  if (status?.tag !== TAG.ENUMERATED) throw new OcspError('d2i_OCSP_RESPONSE() failed');
+  if (status?.tag !== TAG.ENUMERATED) {
+    throw new OcspError('d2i_OCSP_RESPONSE() failed');
+  }
   const code = status.content[0]!;
-  if (code !== 0) throw new OcspError(`OCSP response not successful (${code}: ${STATUS_NAMES[code] || '(UNKNOWN)'})`);
+  if (code !== 0) {
+    throw new OcspError(`OCSP response not successful (${code}: ${STATUS_NAMES[code] || '(UNKNOWN)'})`);
+  }
   const basic = readBasic(holder);
-  if (!signatureHolds(basic, certificate, issuer, trust, now)) throw new OcspError('OCSP_basic_verify() failed');
+  if (!signatureHolds(basic, certificate, issuer, trust, now)) {
+    throw new OcspError('OCSP_basic_verify() failed');
+  }
   const single = basic.responses.find(({ content }) => sameId(derElements(content)[0], certificateId(certificate, issuer)));
-  if (single === undefined) throw new OcspError('certificate status not found in the OCSP response');
+  if (single === undefined) {
+    throw new OcspError('certificate status not found in the OCSP response');
+  }
   const [, verdict, thisUpdate, next] = derElements(single.content);
   const from = thisUpdate === undefined ? Number.NaN : generalizedTime(thisUpdate);
   const nextUpdate = next?.tag === 0xa0 ? derElements(next.content)[0] : undefined;
   const until = nextUpdate === undefined ? Number.POSITIVE_INFINITY : generalizedTime(nextUpdate);
   const current = from <= now + CLOCK_SKEW && until >= now - CLOCK_SKEW && until >= from;
-  if (!current) throw new OcspError('OCSP_check_validity() failed');
+  if (!current) {
+    throw new OcspError('OCSP_check_validity() failed');
+  }
   return { status: verdict!.tag === 0x80 ? 'good' : verdict!.tag === 0xa1 ? 'revoked' : 'unknown', valid: until };
 }
 
@@ -124,13 +136,19 @@ function readBasic(holder: DerElement | undefined): Basic {
   };
   const [outer] = holder?.tag === 0xa0 ? derElements(holder.content) : [];
   const [type, octets] = outer === undefined ? [] : derElements(outer.content);
-  if (type?.tag !== TAG.OID || oidText(type.content) !== BASIC_RESPONSE || octets?.tag !== TAG.OCTET_STRING) return fail();
+  if (type?.tag !== TAG.OID || oidText(type.content) !== BASIC_RESPONSE || octets?.tag !== TAG.OCTET_STRING) {
+    return fail();
+  }
   const [basic] = derElements(octets.content);
   const [data, algorithm, bits, extra] = basic === undefined ? [] : derElements(basic.content);
-  if (data?.tag !== TAG.SEQUENCE || algorithm === undefined || bits?.tag !== TAG.BIT_STRING) return fail();
+  if (data?.tag !== TAG.SEQUENCE || algorithm === undefined || bits?.tag !== TAG.BIT_STRING) {
+    return fail();
+  }
   const fields = derElements(data.content).filter(({ tag }) => tag !== 0xa0);
   const [responder, , list] = fields;
-  if (responder === undefined || list?.tag !== TAG.SEQUENCE) return fail();
+  if (responder === undefined || list?.tag !== TAG.SEQUENCE) {
+    return fail();
+  }
   const [certificates] = extra?.tag === 0xa0 ? derElements(extra.content) : [];
   return {
     signed: data.whole,
@@ -145,7 +163,9 @@ function readBasic(holder: DerElement | undefined): Basic {
 /** A time as `YYYYMMDDHHMMSSZ` in seconds; NaN for anything else. */
 function generalizedTime({ content }: DerElement): number {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.\d+)?Z$/.exec(content.toString('latin1'));
-  if (parts === null) return Number.NaN;
+  if (parts === null) {
+    return Number.NaN;
+  }
   const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [number, number, number, number, number, number];
   return Date.UTC(year, month - 1, day, hour, minute, second) / 1000;
 }
@@ -154,7 +174,9 @@ function generalizedTime({ content }: DerElement): number {
 function sameId(found: DerElement | undefined, wanted: Buffer): boolean {
   const [a, b] = [derElements(found?.content ?? EMPTY), derElements(derElements(wanted)[0]!.content)];
   const [hash] = derElements(a[0]?.content ?? EMPTY);
-  if (hash?.tag !== TAG.OID || oidText(hash.content) !== SHA1) return false;
+  if (hash?.tag !== TAG.OID || oidText(hash.content) !== SHA1) {
+    return false;
+  }
   return [1, 2, 3].every((i) => a[i]?.content.equals(b[i]!.content));
 }
 
@@ -177,10 +199,18 @@ function isSignedBy(
   const own = basic.certificates.flatMap((der) => parseCertificate(der) ?? []);
   const inside = own.find((candidate) => isResponder(candidate, basic.responder));
   const signer = inside ?? chain.find((candidate) => isResponder(candidate, basic.responder));
-  if (signer === undefined || !verifies(basic, signer.publicKey)) return false;
-  if (rule === 'none' || (rule === 'chain' && inside === undefined)) return true;
-  if (!inDate(signer, now) || !anchored(signer, [...own, ...chain], roots)) return false;
-  if (signer.raw.equals(issuer.raw) || (signer.subject === issuer.subject && certificate.verify(signer.publicKey))) return true;
+  if (signer === undefined || !verifies(basic, signer.publicKey)) {
+    return false;
+  }
+  if (rule === 'none' || (rule === 'chain' && inside === undefined)) {
+    return true;
+  }
+  if (!inDate(signer, now) || !anchored(signer, [...own, ...chain], roots)) {
+    return false;
+  }
+  if (signer.raw.equals(issuer.raw) || (signer.subject === issuer.subject && certificate.verify(signer.publicKey))) {
+    return true;
+  }
   return signer.checkIssued(issuer) && signer.verify(issuer.publicKey) && (signer.keyUsage ?? []).includes(OCSP_SIGNING);
 }
 
@@ -195,7 +225,9 @@ function parseCertificate(der: Buffer): X509Certificate | undefined {
 function isResponder(candidate: X509Certificate, responder: DerElement): boolean {
   const { subject, key } = fieldsOf(candidate);
   const [inner] = derElements(responder.content);
-  if (inner === undefined) return false;
+  if (inner === undefined) {
+    return false;
+  }
   return responder.tag === 0xa1 ? inner.whole.equals(subject) : inner.content.equals(sha1(key));
 }
 
@@ -210,9 +242,13 @@ const MAX_DEPTH = 10;
 function anchored(certificate: X509Certificate, helpers: readonly X509Certificate[], roots: readonly X509Certificate[]): boolean {
   let at = certificate;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    if (at.checkIssued(at)) return roots.some(({ raw }) => raw.equals(at.raw));
+    if (at.checkIssued(at)) {
+      return roots.some(({ raw }) => raw.equals(at.raw));
+    }
     const next = [...roots, ...helpers].find((candidate) => at.checkIssued(candidate) && at.verify(candidate.publicKey));
-    if (next === undefined) return false;
+    if (next === undefined) {
+      return false;
+    }
     at = next;
   }
   return false;
@@ -256,7 +292,9 @@ function verifies({ algorithm, signed, signature }: Basic, key: KeyObject): bool
 /** The hash in the parameters of RSASSA-PSS. */
 function pssHash(parameters: DerElement | undefined): string | undefined {
   const [first] = parameters === undefined ? [] : derElements(parameters.content);
-  if (first?.tag !== 0xa0) return 'sha1';
+  if (first?.tag !== 0xa0) {
+    return 'sha1';
+  }
   const [algorithm] = derElements(first.content);
   const [oid] = derElements(algorithm?.content ?? EMPTY);
   return oid === undefined ? undefined : HASHES[oidText(oid.content)];

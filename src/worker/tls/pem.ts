@@ -10,7 +10,9 @@ const NO_START = 'error:0480006C:PEM routines::no start line:Expecting: ';
 
 /** The text of a file, or what stands behind `data:`. nginx: ngx_ssl_cache_create_bio. */
 function readText(path: string, read: ReadFile = readNow): string {
-  if (path.startsWith(DATA)) return path.slice(DATA.length);
+  if (path.startsWith(DATA)) {
+    return path.slice(DATA.length);
+  }
   try {
     return read(path);
   } catch (error) {
@@ -23,7 +25,9 @@ export function named<T>(what: string, path: string, load: (path: string) => T):
   try {
     return load(path);
   } catch (error) {
-    if (!(error instanceof TlsFileError)) throw error;
+    if (!(error instanceof TlsFileError)) {
+      throw error;
+    }
     throw new TlsFileError(`cannot load ${what} "${path}": ${error.message}`);
   }
 }
@@ -57,7 +61,9 @@ export interface Chain {
 /** Reads a certificate and its chain. nginx: ngx_ssl_cache_cert_create. */
 export function loadChain(path: string, read?: ReadFile): Chain {
   const blocks = pemBlocks(readText(path, read), CERTIFICATE);
-  if (blocks.length === 0) throw new TlsFileError(`PEM_read_bio_X509_AUX() failed (SSL: ${NO_START}TRUSTED CERTIFICATE)`);
+  if (blocks.length === 0) {
+    throw new TlsFileError(`PEM_read_bio_X509_AUX() failed (SSL: ${NO_START}TRUSTED CERTIFICATE)`);
+  }
   const certificates = blocks.map((block, i) => {
     try {
       return new X509Certificate(withoutTrust(block));
@@ -78,7 +84,9 @@ export function loadAuthorities(path: string, read?: ReadFile): X509Certificate[
 /** Reads lists of revoked certificates. nginx: ngx_ssl_cache_crl_create. */
 export function loadRevocations(path: string, read?: ReadFile): string[] {
   const blocks = pemBlocks(readText(path, read), 'X509 CRL');
-  if (blocks.length === 0) throw new TlsFileError(`PEM_read_bio_X509_CRL() failed (SSL: ${NO_START}X509 CRL)`);
+  if (blocks.length === 0) {
+    throw new TlsFileError(`PEM_read_bio_X509_CRL() failed (SSL: ${NO_START}X509 CRL)`);
+  }
   return blocks;
 }
 
@@ -88,7 +96,9 @@ export function loadKey(path: string, passwords: readonly string[], read?: ReadF
     throw new TlsFileError(`PEM_read_bio_PrivateKey() failed (SSL: ${reason})`);
   };
   const block = pemBlocks(readText(path, read), '(?:RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY')[0];
-  if (block === undefined) return failed('error:1E08010C:DECODER routines::unsupported:No supported data to decode. Input type: PEM');
+  if (block === undefined) {
+    return failed('error:1E08010C:DECODER routines::unsupported:No supported data to decode. Input type: PEM');
+  }
   let last = '';
   for (const passphrase of passwords.length === 0 ? [undefined] : passwords) {
     try {
@@ -102,7 +112,9 @@ export function loadKey(path: string, passwords: readonly string[], read?: ReadF
 
 // Trust settings follow the certificate in a block of their own kind; node:crypto reads the certificate alone.
 function withoutTrust(block: string): string | Buffer {
-  if (!block.startsWith('-----BEGIN TRUSTED')) return block;
+  if (!block.startsWith('-----BEGIN TRUSTED')) {
+    return block;
+  }
   const der = Buffer.from(block.replace(/-----[^-]+-----/g, ''), 'base64');
   const long = der[1]! & 0x7f;
   const size = der[1]! < 0x80 ? 2 + der[1]! : 2 + long + der.readUIntBE(2, long);

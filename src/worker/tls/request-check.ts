@@ -8,7 +8,9 @@ import type { ServerTls } from './server-tls.js';
 export function checkClientCertificate(r: Request): number {
   const tls = r.server.tls as ServerTls | undefined;
   const peer = peerOf(r.connection);
-  if (tls === undefined || peer === undefined || tls.settings.verify === 'off') return 0;
+  if (tls === undefined || peer === undefined || tls.settings.verify === 'off') {
+    return 0;
+  }
   const { failure } = peer;
   if (failure !== null && (tls.settings.verify !== 'optional_no_ca' || !OPTIONAL_FAILURES.has(failure.code))) {
     r.log(INFO, `client SSL certificate verify error: (${failure.code}:${failure.text})`);

@@ -40,22 +40,36 @@ export class ServerTls {
     this.settings = settings;
     this.#passwords = passwordsOf(settings, files);
     this.#leaves = [];
-    if (!hasContext(settings)) return;
+    if (!hasContext(settings)) {
+      return;
+    }
     const { zone, builtin } = settings.sessionCache;
-    if (zone !== undefined) this.sessions = zones.open(zone);
-    else if (builtin > 0) this.sessions = new BuiltinSessions(builtin);
-    if (settings.sessionTickets) this.#keys = ticketKeys(settings, files, zones);
+    if (zone !== undefined) {
+      this.sessions = zones.open(zone);
+    } else if (builtin > 0) {
+      this.sessions = new BuiltinSessions(builtin);
+    }
+    if (settings.sessionTickets) {
+      this.#keys = ticketKeys(settings, files, zones);
+    }
     this.#base = contextBase(settings, files);
     this.#speaks13 = speaks13(this.#base);
     const dynamic = settings.complexNames.size > 0;
     const identities = dynamic ? [] : identitiesOf(settings, this.#passwords, files);
     this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
-    if (settings.stapling && settings.staplingFile !== undefined)
+    if (settings.stapling && settings.staplingFile !== undefined) {
       this.#stapleFile = Buffer.from(files.read(settings.staplingFile), 'latin1');
-    else if (settings.stapling) this.#staples = staplesOf(settings, identities, this.#base.authorities, root);
-    if (settings.ocsp !== 'off') this.statusRules = statusRules(settings, this.#base.authorities, zones);
-    if (!dynamic) this.#fixed = this.#withKeys(makeContext(this.#base, identities));
-    else this.#contexts = contextsOf(settings.certificateCache);
+    } else if (settings.stapling) {
+      this.#staples = staplesOf(settings, identities, this.#base.authorities, root);
+    }
+    if (settings.ocsp !== 'off') {
+      this.statusRules = statusRules(settings, this.#base.authorities, zones);
+    }
+    if (!dynamic) {
+      this.#fixed = this.#withKeys(makeContext(this.#base, identities));
+    } else {
+      this.#contexts = contextsOf(settings.certificateCache);
+    }
   }
 
   /** Whom clients are checked against. */
@@ -75,7 +89,9 @@ export class ServerTls {
 
   /** The context for a handshake; `request` stands in for the one to come when names of certificates have variables. Throws {@link TlsFileError}. */
   contextFor(request: () => Request): SecureContext {
-    if (this.#fixed !== undefined) return this.#fixed;
+    if (this.#fixed !== undefined) {
+      return this.#fixed;
+    }
     const { certificates, certificateKeys, complexNames } = this.settings;
     const r = request();
     const evaluate = (name: string): string => complexNames.get(name)?.eval(r) ?? name;
@@ -90,14 +106,18 @@ export class ServerTls {
 
   /** The response that goes with the certificate that this client is going to get. */
   stapleFor(hello: ClientHello | undefined): Buffer | undefined {
-    if (this.#stapleFile !== undefined) return this.#stapleFile;
+    if (this.#stapleFile !== undefined) {
+      return this.#stapleFile;
+    }
     const { preferServerCiphers, protocols } = this.settings;
-    const chosen = chosenCertificate(this.#leaves, hello, preferServerCiphers, (protocols & TLS.TLSv1_3) !== 0);
+    const chosen = chosenCertificate(this.#leaves, hello, preferServerCiphers, (protocols & TLS.TLS_1_3) !== 0);
     return chosen === undefined ? undefined : this.#staples?.[chosen]?.current();
   }
 
   #withKeys(context: SecureContext): SecureContext {
-    if (this.#keys !== undefined) useTicketKeys(context, this.#keys);
+    if (this.#keys !== undefined) {
+      useTicketKeys(context, this.#keys);
+    }
     return context;
   }
 }
@@ -119,8 +139,9 @@ export function passwordsOf({ passwordFile }: TlsSettings, files: NamedFiles): r
 }
 
 function ticketKeys(settings: TlsSettings, files: NamedFiles, zones: ZoneStore): TicketKeys | undefined {
-  if (settings.ticketKeyFiles.length > 0)
+  if (settings.ticketKeyFiles.length > 0) {
     return new FileKeys(settings.ticketKeyFiles.map((path) => Buffer.from(files.read(path), 'latin1')));
+  }
   const zone = settings.sessionCache.zone ?? settings.ticketZone;
   return zone === undefined ? undefined : new ZoneKeys(zones.open(zone), settings.sessionTimeout);
 }

@@ -68,15 +68,23 @@ export class SessionZone implements SessionStore {
   store(id: string, session: Buffer, expires: number): void {
     const now = nowSeconds();
     const cost = slabCost(NODE + session.length);
-    if (cost > this.#capacity) return;
+    if (cost > this.#capacity) {
+      return;
+    }
     let used = this.#used.get()! + cost;
     for (let expired = 0; ; ) {
       const oldest = this.#oldest.get();
-      if (oldest === undefined) break;
+      if (oldest === undefined) {
+        break;
+      }
       const [seq, until, size] = oldest;
       const full = used > this.#capacity;
-      if (!full && (until > now || expired === 2)) break;
-      if (until <= now) expired++;
+      if (!full && (until > now || expired === 2)) {
+        break;
+      }
+      if (until <= now) {
+        expired++;
+      }
       this.#forget.run(seq);
       used -= size;
     }
@@ -98,7 +106,9 @@ export class SessionZone implements SessionStore {
   rotate(keys: StoredKey[], timeout: number): boolean {
     const now = nowSeconds();
     const expire = now + timeout;
-    if (keys.length === 3 && keys[CURRENT]!.expire >= expire && keys[PREVIOUS]!.expire >= now) return false;
+    if (keys.length === 3 && keys[CURRENT]!.expire >= expire && keys[PREVIOUS]!.expire >= now) {
+      return false;
+    }
     const work = (): void => {
       const rows = this.#keys.all();
       let stored = rows.map(([, key, until]) => ({ key: Buffer.from(key), expire: until }));
@@ -115,12 +125,18 @@ export class SessionZone implements SessionStore {
         stored[CURRENT] = { ...stored[NEXT]! };
         stored[NEXT] = { key: randomBytes(48), expire: 0 };
       }
-      if (expire > stored[CURRENT]!.expire) stored[CURRENT]!.expire = expire;
-      for (const [slot, { key, expire: until }] of stored.entries()) this.#setKey.run(slot, key, until);
+      if (expire > stored[CURRENT]!.expire) {
+        stored[CURRENT]!.expire = expire;
+      }
+      for (const [slot, { key, expire: until }] of stored.entries()) {
+        this.#setKey.run(slot, key, until);
+      }
       keys.splice(0, keys.length, ...stored);
     };
-    for (let tries = 0; tries < 5 && !this.#sql.now(work); tries++);
-    if (keys.length === 3) return true;
+    for (let tries = 0; tries < 5 && !this.#sql.now(work); tries++) {}
+    if (keys.length === 3) {
+      return true;
+    }
     // Another process holds the zone just now: this one ticket gets a key of this worker's own.
     const key = randomBytes(48);
     keys.push({ key, expire: 0 }, { key, expire: 0 }, { key, expire: 0 });

@@ -5,16 +5,16 @@ import type { Request } from '../http/request/request.js';
 import type { SessionZone } from './sessions.js';
 
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */
-export const TLS = { SSLv2: 2, SSLv3: 4, TLSv1: 8, TLSv1_1: 16, TLSv1_2: 32, TLSv1_3: 64 } as const;
+export const TLS = { SSL_2: 2, SSL_3: 4, TLS_1: 8, TLS_1_1: 16, TLS_1_2: 32, TLS_1_3: 64 } as const;
 
 /** The words of `ssl_protocols`. nginx: ngx_http_ssl_protocols. */
 export const protocolWords = {
-  sslv2: TLS.SSLv2,
-  sslv3: TLS.SSLv3,
-  tlsv1: TLS.TLSv1,
-  'tlsv1.1': TLS.TLSv1_1,
-  'tlsv1.2': TLS.TLSv1_2,
-  'tlsv1.3': TLS.TLSv1_3,
+  sslv2: TLS.SSL_2,
+  sslv3: TLS.SSL_3,
+  tlsv1: TLS.TLS_1,
+  'tlsv1.1': TLS.TLS_1_1,
+  'tlsv1.2': TLS.TLS_1_2,
+  'tlsv1.3': TLS.TLS_1_3,
 } as const;
 
 /** `ssl_verify_client`: no certificate is asked for; required; asked for and checked; asked for, and the result only in `$ssl_client_verify`. */

@@ -29,11 +29,17 @@ export function stapleSource(
 ): StapleSource | string {
   const [certificate, ...others] = chain.certificates;
   const issuer = [...others, ...authorities].find((candidate) => certificate!.checkIssued(candidate));
-  if (issuer === undefined) return `"ssl_stapling" ignored, issuer certificate not found for certificate "${name}"`;
+  if (issuer === undefined) {
+    return `"ssl_stapling" ignored, issuer certificate not found for certificate "${name}"`;
+  }
   const url = settings.staplingResponder || responderUrl(certificate!.infoAccess);
-  if (url === undefined) return `"ssl_stapling" ignored, no OCSP responder URL in the certificate "${name}"`;
+  if (url === undefined) {
+    return `"ssl_stapling" ignored, no OCSP responder URL in the certificate "${name}"`;
+  }
   const responder = parseResponder(url);
-  if (typeof responder === 'string') return `"ssl_stapling" ignored, ${responder} in the certificate "${name}"`;
+  if (typeof responder === 'string') {
+    return `"ssl_stapling" ignored, ${responder} in the certificate "${name}"`;
+  }
   const trust = { chain: others, roots: authorities, signer: settings.staplingVerify ? 'chain' : 'none' } as const;
   return { certificate: certificate!, issuer, responder, trust };
 }
@@ -56,7 +62,9 @@ export class Staple {
   /** The present response. When it is due, asks for a new one for later handshakes. nginx: ngx_ssl_certificate_status_callback. */
   current(): Buffer | undefined {
     const now = nowSeconds();
-    if (!this.#loading && this.#refresh < now) this.#update();
+    if (!this.#loading && this.#refresh < now) {
+      this.#update();
+    }
     return this.#valid >= now ? this.#response : undefined;
   }
 
@@ -77,15 +85,21 @@ export class Staple {
     this.#loading = false;
     this.#refresh = now + SOON;
     try {
-      if (response === undefined) throw new OcspError(problem);
+      if (response === undefined) {
+        throw new OcspError(problem);
+      }
       const { certificate, issuer, trust } = this.#source;
       const { status, valid } = readOcspResponse(response, certificate, issuer, trust, now);
-      if (status !== 'good') throw new OcspError(`certificate status "${status}" in the OCSP response`);
+      if (status !== 'good') {
+        throw new OcspError(`certificate status "${status}" in the OCSP response`);
+      }
       this.#response = response;
       this.#valid = valid;
       this.#refresh = Math.max(Math.min(valid - SOON, now + OFTEN), now + SOON);
     } catch (error) {
-      if (!(error instanceof OcspError)) throw error;
+      if (!(error instanceof OcspError)) {
+        throw error;
+      }
       const { host } = this.#source.responder;
       this.#root().log.log(ERROR, `${error.message} while requesting certificate status, responder: ${host}`);
     }

@@ -37,7 +37,9 @@ export class AddressTls implements TlsTerminator {
 
   acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined {
     const hello = readClientHello(bytes);
-    if (hello === 'more') return undefined;
+    if (hello === 'more') {
+      return undefined;
+    }
     const handshake = new DirectHandshake(socket, done);
     handshake.begin(this.#address(), hello === 'unknown' ? undefined : hello, bytes);
     return handshake;
@@ -63,7 +65,9 @@ class Handshake {
   read(): void {
     const socket = this.#socket;
     const bytes = socket.read() as Buffer | null;
-    if (bytes !== null) this.#held = this.#held === null ? bytes : Buffer.concat([this.#held, bytes]);
+    if (bytes !== null) {
+      this.#held = this.#held === null ? bytes : Buffer.concat([this.#held, bytes]);
+    }
     const hello = this.#held === null ? 'more' : readClientHello(this.#held);
     if (hello === 'more') {
       this.#wait();
@@ -123,7 +127,9 @@ class Handshake {
     secured.on('secure', () => {
       secured.removeListener('end', gone);
       (secured as unknown as ServerSocket)._releaseControl();
-      if (choice.maxFragment > 0) secured.setMaxSendFragment(choice.maxFragment);
+      if (choice.maxFragment > 0) {
+        secured.setMaxSendFragment(choice.maxFragment);
+      }
       const owner: CipherOwner = {
         get cipher() {
           return cipherOf(secured);
@@ -151,7 +157,9 @@ class Handshake {
   }
 
   #end(result: TlsAccepted | TlsFailure): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     this.#ended = true;
     this.#cancel?.();
     this.#done(result);

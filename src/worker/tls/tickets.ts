@@ -62,7 +62,9 @@ export class ZoneKeys implements TicketKeys {
 
 /** Node encrypts tickets with AES-128 only, so that the longer keys of a file of 80 bytes are folded. */
 function ticketKey(content: Buffer): Buffer {
-  if (content.length === 48) return content;
+  if (content.length === 48) {
+    return content;
+  }
   const fold = (part: Buffer): Buffer => createHash('sha256').update(part).digest().subarray(0, 16);
   return Buffer.concat([content.subarray(0, 16), fold(content.subarray(48, 80)), fold(content.subarray(16, 48))]);
 }
@@ -93,7 +95,9 @@ export function useTicketKeys(context: SecureContext, keys: TicketKeys): void {
     }
     for (let i = 0; i < all.length; i++) {
       const key = all[i]!;
-      if (name.equals(key.name)) return [RENEW, key.hmac, key.aes];
+      if (name.equals(key.name)) {
+        return [RENEW, key.hmac, key.aes];
+      }
     }
     // node:tls takes keys along with every answer; these are not used.
     return [NOT_FOUND, NO_KEY, NO_KEY];

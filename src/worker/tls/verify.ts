@@ -15,7 +15,9 @@ export function verifyFailure(
   depth: number,
 ): VerifyFailure | null {
   const error = cipher?.verifyError();
-  if (error !== undefined && error !== null) return { code: NUMBERS[error.code] ?? 1, text: error.message };
+  if (error !== undefined && error !== null) {
+    return { code: NUMBERS[error.code] ?? 1, text: error.message };
+  }
   return tooDeep(certificate, authorities, depth) ? { code: 22, text: 'certificate chain too long' } : null;
 }
 
@@ -23,9 +25,13 @@ export function verifyFailure(
 function tooDeep(certificate: X509Certificate, authorities: readonly X509Certificate[], depth: number): boolean {
   let at = certificate;
   for (let intermediates = 0; !selfIssued(at); intermediates++) {
-    if (intermediates > depth) return true;
+    if (intermediates > depth) {
+      return true;
+    }
     const issuer: X509Certificate | undefined = authorities.find((authority) => at.checkIssued(authority)) ?? at.issuerCertificate;
-    if (issuer === undefined) return false;
+    if (issuer === undefined) {
+      return false;
+    }
     at = issuer;
   }
   return false;

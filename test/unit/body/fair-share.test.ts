@@ -25,7 +25,9 @@ const turnEnd = () => new Promise((resolve) => setImmediate(resolve));
 t.test('those who read much take turns, all of them together', async (t) => {
   const turns = new FairShare();
   const order: string[] = [];
-  for (const name of ['a', 'b', 'c']) reader(turns, order, name, 12).readShare();
+  for (const name of ['a', 'b', 'c']) {
+    reader(turns, order, name, 12).readShare();
+  }
   t.equal(order.join(''), 'a'.repeat(8), 'the first uses up the turn');
   await turnEnd();
   t.equal(order.join('').slice(8), 'aaaabbbb', 'it was the first to wait');
@@ -37,10 +39,14 @@ t.test('those who read much take turns, all of them together', async (t) => {
 
 t.test('a little does not end the turn', async (t) => {
   const turns = new FairShare();
-  for (let i = 0; i < 4; i++) turns.spend(PIECE);
+  for (let i = 0; i < 4; i++) {
+    turns.spend(PIECE);
+  }
   await turnEnd();
   t.equal(turns.over, false);
-  for (let i = 0; i < 4; i++) turns.spend(PIECE);
+  for (let i = 0; i < 4; i++) {
+    turns.spend(PIECE);
+  }
   t.equal(turns.over, true);
   await turnEnd();
   t.equal(turns.over, false);

@@ -11,13 +11,17 @@ class Taker implements BufferTaker {
 t.test('buffers go around, first come first served, and never are there more', (t) => {
   const buffers = new ReadBuffers();
   const takers = Array.from({ length: 1000 }, () => new Taker());
-  for (const taker of takers) buffers.request(taker);
+  for (const taker of takers) {
+    buffers.request(taker);
+  }
   const served = takers.filter(({ buffer }) => buffer !== null);
   t.ok(served.length > 0 && served.length <= 8);
   t.equal(new Set(served.map(({ buffer }) => buffer)).size, served.length, 'each has its own');
   const waiting = takers.slice(served.length);
   buffers.cancel(waiting[1]!);
-  for (const { buffer } of served.slice(0, 2)) buffers.release(buffer!);
+  for (const { buffer } of served.slice(0, 2)) {
+    buffers.release(buffer!);
+  }
   t.equal(waiting[0]!.buffer, served[0]!.buffer);
   t.equal(waiting[1]!.buffer, null, 'waits no longer');
   t.equal(waiting[2]!.buffer, served[1]!.buffer);

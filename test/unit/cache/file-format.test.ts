@@ -34,7 +34,9 @@ const header = (bodyLength: number): EntryHeader => ({
 function makeFile(body: Buffer): Buffer {
   const sums = new BlockSums();
   // In pieces that do not fit the blocks.
-  for (let at = 0; at < body.length; at += 7001) sums.add(body.subarray(at, at + 7001));
+  for (let at = 0; at < body.length; at += 7001) {
+    sums.add(body.subarray(at, at + 7001));
+  }
   const table = sums.table();
   return Buffer.concat([encodeHeader(header(body.length), tableChecksum(table))!, body, table]);
 }
@@ -70,11 +72,14 @@ t.test('bodies of all sizes', (t) => {
     for (const size of [0, 1, 600, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 1024 * 1024 + 5]) {
       const body = Buffer.alloc(size, 'some text, ');
       const entry = read(makeFile(body));
-      if (!(entry instanceof Entry)) t.fail(`${size}: ${entry}`);
-      else if (entry.body !== undefined) t.ok(entry.body.equals(body), `${size} in memory`);
-      else {
-        for (let i = 0; i * BLOCK < size; i++)
+      if (!(entry instanceof Entry)) {
+        t.fail(`${size}: ${entry}`);
+      } else if (entry.body !== undefined) {
+        t.ok(entry.body.equals(body), `${size} in memory`);
+      } else {
+        for (let i = 0; i * BLOCK < size; i++) {
           t.ok(isBlock(body.subarray(i * BLOCK, (i + 1) * BLOCK), entry.table!, i), `block ${i} of ${size}`);
+        }
       }
     }
   });
@@ -89,8 +94,12 @@ t.test('no flipped byte, cut or foreign file is an entry', (t) => {
     for (let i = 0; i < sound.length; i++) {
       const flipped = Buffer.from(sound);
       flipped[i]! ^= 1 << (i % 8);
-      if (typeof read(flipped) !== 'string') taken.push(`byte ${i} flipped`);
-      if (typeof read(sound.subarray(0, i)) !== 'string') taken.push(`cut at ${i}`);
+      if (typeof read(flipped) !== 'string') {
+        taken.push(`byte ${i} flipped`);
+      }
+      if (typeof read(sound.subarray(0, i)) !== 'string') {
+        taken.push(`cut at ${i}`);
+      }
     }
     t.strictSame(taken, []);
     t.type(read(Buffer.concat([sound, Buffer.from('x')])), 'string', 'something behind it');

@@ -14,7 +14,9 @@ t.test('the folders are cut from the end of the digest', (t) => {
 t.test('entries and files under way are told apart', (t) => {
   const hash = md5Hex('x');
   t.ok(isEntryName(hash));
-  for (const name of ['', 'x', hash.slice(1), `${hash}0`, hash.toUpperCase(), tempName(hash, 1, 2)]) t.notOk(isEntryName(name), name);
+  for (const name of ['', 'x', hash.slice(1), `${hash}0`, hash.toUpperCase(), tempName(hash, 1, 2)]) {
+    t.notOk(isEntryName(name), name);
+  }
   t.equal(tempOwner(tempName(hash, 4711, 2)), 4711);
   t.equal(tempOwner(hash), undefined);
   t.end();

@@ -13,8 +13,9 @@ function writtenInTests(): string[] {
   const texts: string[] = [];
   for (const name of readdirSync(tests)) {
     const source = readFileSync(new URL(name, tests), 'utf8');
-    for (const [, text] of source.matchAll(/serverConf\(\s*`([^`$]+(?:\$[^`${][^`$]*)*)`/g))
+    for (const [, text] of source.matchAll(/serverConf\(\s*`([^`$]+(?:\$[^`${][^`$]*)*)`/g)) {
       texts.push(`server {\nlisten 127.0.0.1:8080;\n${text}\n}`);
+    }
   }
   return texts;
 }
@@ -22,7 +23,9 @@ function writtenInTests(): string[] {
 /** SLUICE_FUZZ_CONFIGS names a file of further ones: on each line JSON with the text in `conf`. */
 function given(): string[] {
   const path = process.env['SLUICE_FUZZ_CONFIGS'];
-  if (path === undefined) return [];
+  if (path === undefined) {
+    return [];
+  }
   return readFileSync(path, 'utf8')
     .split('\n')
     .flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { conf: string }).conf]));
@@ -110,7 +113,9 @@ t.test('a mutated configuration is accepted or refused', async (t) => {
     try {
       await loadConfiguration(options);
     } catch (error) {
-      if (!(error instanceof ConfigErrors)) t.fail(`${error instanceof Error ? error.stack : error}\n${JSON.stringify(text)}`);
+      if (!(error instanceof ConfigErrors)) {
+        t.fail(`${error instanceof Error ? error.stack : error}\n${JSON.stringify(text)}`);
+      }
       refused++;
     }
   }

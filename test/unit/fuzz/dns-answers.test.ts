@@ -44,9 +44,15 @@ const read = (parsed: DnsAnswer): ReturnType<typeof readRecords> => (parsed.at =
 
 /** What is wrong with a record that was taken, if anything. */
 function fault(type: number, { text, port, weight, priority }: DnsRecord): string | undefined {
-  if (type === TYPE.A && !isIPv4(text)) return 'no IPv4 address';
-  if (type === TYPE.AAAA && !isIPv6(text)) return 'no IPv6 address';
-  if (text.length > 128 * 64) return 'a name without bounds';
+  if (type === TYPE.A && !isIPv4(text)) {
+    return 'no IPv4 address';
+  }
+  if (type === TYPE.AAAA && !isIPv6(text)) {
+    return 'no IPv6 address';
+  }
+  if (text.length > 128 * 64) {
+    return 'a name without bounds';
+  }
   return [port, weight, priority].every((n) => Number.isInteger(n) && n >= 0) ? undefined : 'a number out of range';
 }
 
@@ -55,21 +61,37 @@ t.test('an answer of a name server is taken or refused, whatever it is', async (
     const bytes = Buffer.from(text, 'latin1');
     for (const tcp of [false, true]) {
       const parsed = parseAnswer(bytes, tcp);
-      if (typeof parsed === 'string') continue;
+      if (typeof parsed === 'string') {
+        continue;
+      }
       const records = read(parsed);
-      if (typeof records === 'string') continue;
+      if (typeof records === 'string') {
+        continue;
+      }
       const wrong = records.found.map((record) => fault(parsed.type, record)).find((found) => found !== undefined);
-      if (wrong !== undefined) t.fail(`${wrong}: ${bytes.toString('hex')}`);
-      if (records.found.length > parsed.count) t.fail(`more records than announced: ${bytes.toString('hex')}`);
-      if (!(records.ttl >= 0 && records.ttl <= 0xffffffff)) t.fail(`a life out of range: ${bytes.toString('hex')}`);
+      if (wrong !== undefined) {
+        t.fail(`${wrong}: ${bytes.toString('hex')}`);
+      }
+      if (records.found.length > parsed.count) {
+        t.fail(`more records than announced: ${bytes.toString('hex')}`);
+      }
+      if (!(records.ttl >= 0 && records.ttl <= 0xffffffff)) {
+        t.fail(`a life out of range: ${bytes.toString('hex')}`);
+      }
       const alias = readName(bytes, records.alias || 12);
-      if (typeof alias === 'object' && alias.name.length > 128 * 64) t.fail(`a name without bounds: ${bytes.toString('hex')}`);
+      if (typeof alias === 'object' && alias.name.length > 128 * 64) {
+        t.fail(`a name without bounds: ${bytes.toString('hex')}`);
+      }
     }
   };
   for (const text of answers) {
-    for (let length = 0; length <= text.length; length++) check(text.slice(0, length));
+    for (let length = 0; length <= text.length; length++) {
+      check(text.slice(0, length));
+    }
   }
-  for (let i = trials(20_000); i > 0; i--) check(mutations.mutated(answers));
+  for (let i = trials(20_000); i > 0; i--) {
+    check(mutations.mutated(answers));
+  }
   t.pass();
 });
 
@@ -77,7 +99,9 @@ t.test('an answer of a name server is taken or refused, whatever it is', async (
 function aliasOf(data: string): string {
   const parsed = parseAnswer(Buffer.from(answer(TYPE.A, 0x8180, record(TYPE.CNAME, data)), 'latin1'), true);
   const records = typeof parsed === 'string' ? parsed : read(parsed);
-  if (typeof parsed === 'string' || typeof records === 'string') return String(records);
+  if (typeof parsed === 'string' || typeof records === 'string') {
+    return String(records);
+  }
   const name = readName(parsed.bytes, records.alias);
   return typeof name === 'string' ? name : name.name;
 }

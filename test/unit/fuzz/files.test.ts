@@ -23,12 +23,18 @@ t.test('PROXY protocol', async (t) => {
     const text = i < 0 ? texts[i + texts.length]! : mutations.mutated(texts);
     const bytes = latin1(text);
     const whole = readProxyProtocol(bytes);
-    if (whole.kind !== 'header') continue;
-    if (whole.size > bytes.length) t.fail(`${JSON.stringify(text)}: more bytes than there are`);
+    if (whole.kind !== 'header') {
+      continue;
+    }
+    if (whole.size > bytes.length) {
+      t.fail(`${JSON.stringify(text)}: more bytes than there are`);
+    }
     // The header is the same with fewer bytes behind it, and is not known before its last byte.
     t.strictSame(readProxyProtocol(bytes.subarray(0, whole.size)), whole);
     for (let end = 1; end < whole.size; end++) {
-      if (readProxyProtocol(bytes.subarray(0, end)).kind !== 'more') t.fail(`${JSON.stringify(text)}: the first ${end} bytes`);
+      if (readProxyProtocol(bytes.subarray(0, end)).kind !== 'more') {
+        t.fail(`${JSON.stringify(text)}: the first ${end} bytes`);
+      }
     }
   }
 });
@@ -50,8 +56,9 @@ t.test('headers of cache files', async (t) => {
   for (let i = trials(5000); i > 0; i--) {
     const text = mutations.mutated([sound.toString('latin1')]);
     const found = decodeHeader(latin1(text));
-    if (typeof found !== 'string' && (found.bodyStart !== sound.length || fileLength(found) !== sound.length + 14))
+    if (typeof found !== 'string' && (found.bodyStart !== sound.length || fileLength(found) !== sound.length + 14)) {
       t.fail(JSON.stringify(text));
+    }
   }
 });
 
@@ -91,8 +98,12 @@ t.test('entries of htpasswd files', async (t) => {
     const text = mutations.mutated(entries);
     for (const stored of parseUsers(text).values()) {
       // What is slow on purpose would only make this slow.
-      if (/^\$2[aby]\$(?!04)|rounds=(?!1000\$)/.test(stored)) continue;
-      if (typeof (await crypt('secret', stored)) !== 'string') t.fail(JSON.stringify(text));
+      if (/^\$2[aby]\$(?!04)|rounds=(?!1000\$)/.test(stored)) {
+        continue;
+      }
+      if (typeof (await crypt('secret', stored)) !== 'string') {
+        t.fail(JSON.stringify(text));
+      }
     }
   }
   t.pass();

@@ -37,9 +37,15 @@ export class Mutations {
 
   #put(texts: readonly string[]): string {
     const kind = this.below(5);
-    if (kind === 0) return '';
-    if (kind === 1) return String.fromCharCode(this.below(256));
-    if (kind < 4) return this.pick(this.#pieces);
+    if (kind === 0) {
+      return '';
+    }
+    if (kind === 1) {
+      return String.fromCharCode(this.below(256));
+    }
+    if (kind < 4) {
+      return this.pick(this.#pieces);
+    }
     const other = this.pick(texts);
     const from = this.below(other.length);
     return other.slice(from, from + this.below(40));
@@ -52,7 +58,9 @@ export function cut(bytes: Buffer, ...offsets: readonly number[]): Buffer[] {
   let from = 0;
   for (const to of [...offsets, bytes.length]) {
     // A copy, so that nothing can look behind a piece.
-    if (to > from) pieces.push(Buffer.from(bytes.subarray(from, to)));
+    if (to > from) {
+      pieces.push(Buffer.from(bytes.subarray(from, to)));
+    }
     from = to;
   }
   return pieces;

@@ -45,21 +45,33 @@ function sameHoweverCut(text: string, meta: Parameters<typeof eventLog>[1], ever
   const input = Buffer.from(text, 'latin1');
   const whole = eventLog(input, meta, Math.max(1, input.length)).join('\n');
   const differs = (size: number, first: number): boolean => eventLog(input, meta, size, first).join('\n') !== whole;
-  if (differs(1, 0)) return `${JSON.stringify(text)} byte by byte`;
+  if (differs(1, 0)) {
+    return `${JSON.stringify(text)} byte by byte`;
+  }
   const places = everywhere ? input.keys() : [mutations.below(input.length), mutations.below(input.length)];
-  for (const at of places) if (differs(input.length, at)) return `${JSON.stringify(text)} cut at ${at}`;
+  for (const at of places) {
+    if (differs(input.length, at)) {
+      return `${JSON.stringify(text)} cut at ${at}`;
+    }
+  }
   return undefined;
 }
 
 t.test('request heads and bodies cut at every byte', async (t) => {
-  for (const text of requests) t.equal(sameHoweverCut(text, {}, true), undefined);
-  for (const text of bodies) t.equal(sameHoweverCut(text, { type: 'chunked', trailers: 200 }, true), undefined);
+  for (const text of requests) {
+    t.equal(sameHoweverCut(text, {}, true), undefined);
+  }
+  for (const text of bodies) {
+    t.equal(sameHoweverCut(text, { type: 'chunked', trailers: 200 }, true), undefined);
+  }
 });
 
 t.test('mutated requests', async (t) => {
   for (let i = trials(3000); i > 0; i--) {
     const found = sameHoweverCut(mutations.mutated(requests) || 'G', {}, false);
-    if (found !== undefined) t.fail(found);
+    if (found !== undefined) {
+      t.fail(found);
+    }
   }
   t.pass();
 });
@@ -67,7 +79,9 @@ t.test('mutated requests', async (t) => {
 t.test('mutated chunked bodies', async (t) => {
   for (let i = trials(3000); i > 0; i--) {
     const found = sameHoweverCut(mutations.mutated(bodies) || '0', { type: 'chunked', trailers: mutations.below(2) * 200 }, false);
-    if (found !== undefined) t.fail(found);
+    if (found !== undefined) {
+      t.fail(found);
+    }
   }
   t.pass();
 });

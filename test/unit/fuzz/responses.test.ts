@@ -36,15 +36,23 @@ function readResponse(pieces: readonly Buffer[]): string {
           head = new UpstreamHead();
         }
       }
-      if (code === HEAD_AGAIN) continue;
-      if (code === HEAD_INVALID || code === HEAD_NONE) return `${events}code ${code}`;
+      if (code === HEAD_AGAIN) {
+        continue;
+      }
+      if (code === HEAD_INVALID || code === HEAD_NONE) {
+        return `${events}code ${code}`;
+      }
       events += headText(head);
       body = '';
       reader.expectBody(head, false, true, 100);
       bytes = pending.subarray(reader.next);
     }
-    if (reader.complete) break;
-    if (bytes.length > 0 && !reader.body(head, silent, sink, bytes, 0, bytes.length)) return `${events} ${JSON.stringify(body)} broken`;
+    if (reader.complete) {
+      break;
+    }
+    if (bytes.length > 0 && !reader.body(head, silent, sink, bytes, 0, bytes.length)) {
+      return `${events} ${JSON.stringify(body)} broken`;
+    }
   }
   return `${events} ${JSON.stringify(body)} ${reader.complete} ${head.trailers.join()}`;
 }
@@ -56,7 +64,9 @@ function readCgiHead(pieces: readonly Buffer[]): string {
   for (const piece of pieces) {
     pending = Buffer.concat([pending, piece]);
     const code = reader.read(head, kinds, silent, pending, reader.next, pending.length);
-    if (code !== CGI_AGAIN) return code === CGI_INVALID ? 'invalid' : `${headText(head)} ${code}`;
+    if (code !== CGI_AGAIN) {
+      return code === CGI_INVALID ? 'invalid' : `${headText(head)} ${code}`;
+    }
   }
   return 'more';
 }
@@ -67,11 +77,19 @@ function readRecords(pieces: readonly Buffer[]): string {
   for (const bytes of pieces) {
     for (let at = 0; ; at = reader.next) {
       const code = reader.read(bytes, at, bytes.length);
-      if (code === NEED_MORE) break;
-      if (code === BROKEN) return `${events}!${reader.reason}`;
-      if (code === RECORD_BEGIN) events += `<${reader.type}:${reader.length}:`;
-      else if (code === CONTENT) events += bytes.toString('latin1', reader.start, reader.end);
-      else events += '>';
+      if (code === NEED_MORE) {
+        break;
+      }
+      if (code === BROKEN) {
+        return `${events}!${reader.reason}`;
+      }
+      if (code === RECORD_BEGIN) {
+        events += `<${reader.type}:${reader.length}:`;
+      } else if (code === CONTENT) {
+        events += bytes.toString('latin1', reader.start, reader.end);
+      } else {
+        events += '>';
+      }
     }
   }
   return events;
@@ -110,13 +128,21 @@ function checkMutations(what: string, texts: readonly string[], read: (pieces: r
       const whole = read([bytes]);
       const same = (pieces: readonly Buffer[], how: string): void => {
         const found = read(pieces);
-        if (found !== whole) t.equal(found, whole, `${JSON.stringify(text)} ${how}`);
+        if (found !== whole) {
+          t.equal(found, whole, `${JSON.stringify(text)} ${how}`);
+        }
       };
       same(eachByte(bytes), 'byte by byte');
-      for (const at of everywhere ? bytes.keys() : [mutations.below(bytes.length)]) same(cut(bytes, at), `cut at ${at}`);
+      for (const at of everywhere ? bytes.keys() : [mutations.below(bytes.length)]) {
+        same(cut(bytes, at), `cut at ${at}`);
+      }
     };
-    for (const text of texts) check(text, true);
-    for (let i = trials(3000); i > 0; i--) check(mutations.mutated(texts), false);
+    for (const text of texts) {
+      check(text, true);
+    }
+    for (let i = trials(3000); i > 0; i--) {
+      check(mutations.mutated(texts), false);
+    }
     t.pass();
   });
 }

@@ -18,4 +18,6 @@ const cases: readonly (readonly [string, number])[] = [
   ['Mozilla/5.0 (Linux) AppleWebKit/605.1 Version/4.0 Safari/605.1', 0],
   ['Mozilla/5.0 (compatible; Konqueror/4.5; Linux)', BROWSER.KONQUEROR],
 ];
-for (const [userAgent, flags] of cases) t.equal(browserFlags(userAgent), flags, userAgent);
+for (const [userAgent, flags] of cases) {
+  t.equal(browserFlags(userAgent), flags, userAgent);
+}

@@ -143,10 +143,14 @@ t.test('mutations: any text, however cut, has one meaning', async (t) => {
     }
     const meta = n % 2 === 0 ? {} : small;
     const whole = eventLog(bytes(text), meta, text.length);
-    if (whole.at(-1)!.startsWith('error')) refused++;
+    if (whole.at(-1)!.startsWith('error')) {
+      refused++;
+    }
     for (const size of [1, 2 + random(20)]) {
       const cut = eventLog(bytes(text), meta, size);
-      if (cut.join('\n') !== whole.join('\n')) t.strictSame(cut, whole, JSON.stringify(text));
+      if (cut.join('\n') !== whole.join('\n')) {
+        t.strictSame(cut, whole, JSON.stringify(text));
+      }
     }
   }
   t.ok(refused > 300 && refused < 1400, `${refused} of 1500 were refused`);

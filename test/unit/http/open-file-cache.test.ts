@@ -82,7 +82,9 @@ t.test('the least recently used entry goes when there are too many', async (t) =
   text(r, paths[1]!);
   text(r, paths[0]!);
   text(r, paths[2]!);
-  for (const name of ['d', 'e', 'f']) write(name, 'new');
+  for (const name of ['d', 'e', 'f']) {
+    write(name, 'new');
+  }
   t.equal(text(r, paths[0]!), 'old');
   t.equal(text(r, paths[2]!), 'old');
   t.equal(text(r, paths[1]!), 'new');

@@ -25,7 +25,9 @@ t.test('built-in pages', async (t) => {
   t.match(page(401), '<h1>401 Authorization Required</h1>');
   t.match(page(302), '<h1>302 Found</h1>');
   t.match(page(498), '<h1>404 Not Found</h1>');
-  for (const status of [200, 204, 300, 304, 305, 306, 309, 417, 422, 499, 506, 508, 599]) t.equal(page(status), '', `none for ${status}`);
+  for (const status of [200, 204, 300, 304, 305, 306, 309, 417, 422, 499, 506, 508, 599]) {
+    t.equal(page(status), '', `none for ${status}`);
+  }
 });
 
 t.test('padding', async (t) => {

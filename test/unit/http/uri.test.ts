@@ -20,7 +20,9 @@ t.test('normalizeUri notes what the path was made of', async (t) => {
   t.strictSame(parts('/a?+%//'), { ...plain, uri: '/a', args: '+%//' });
   t.strictSame(parts('?a#b'), { ...plain, uri: '/', args: 'a' });
   t.strictSame(parts(`/${'%41'.repeat(5000)}`), { ...plain, uri: `/${'A'.repeat(5000)}`, quotedUri: true }, 'long paths');
-  for (const bad of ['a', ' ', '/a b', '/a\x01', '/a?\x7f', '/a/%2e%2e/..']) t.equal(parts(bad), undefined, bad);
+  for (const bad of ['a', ' ', '/a b', '/a\x01', '/a?\x7f', '/a/%2e%2e/..']) {
+    t.equal(parts(bad), undefined, bad);
+  }
 });
 
 t.test('parseUnsafeUri', async (t) => {
@@ -45,7 +47,9 @@ t.test('parseUnsafeUri', async (t) => {
     '%2e%2e',
     '/...//../',
   ];
-  for (const text of unsafe) t.equal(parseUnsafeUri(text), undefined, JSON.stringify(text));
+  for (const text of unsafe) {
+    t.equal(parseUnsafeUri(text), undefined, JSON.stringify(text));
+  }
 });
 
 const printable = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('');

@@ -44,7 +44,9 @@ t.test('streams that were closed', async (t) => {
   t.notOk(closed.took(9, 4, true), 'shorter');
   closed.addReset(11, 10);
   t.ok(closed.took(11, 10, true));
-  for (let id = 101; id < 101 + 256; id += 2) closed.addEnded(id);
+  for (let id = 101; id < 101 + 256; id += 2) {
+    closed.addEnded(id);
+  }
   t.notOk(closed.ended(1), 'the oldest is forgotten');
 });
 
@@ -52,7 +54,9 @@ t.test('what bounds a flood', async (t) => {
   const guard = new FloodGuard(10);
   t.test('frames that bring nothing', async (t) => {
     let frames = 0;
-    while (guard.idleFrame()) frames++;
+    while (guard.idleFrame()) {
+      frames++;
+    }
     t.equal(frames, 10_000);
     guard.useful(1);
     t.ok(guard.idleFrame());
@@ -66,7 +70,9 @@ t.test('what bounds a flood', async (t) => {
     t.notOk(guard.wasteful);
   });
   t.test('streams broken off, against those that end well', async (t) => {
-    for (let i = 0; i < 100; i++) t.ok(guard.broken());
+    for (let i = 0; i < 100; i++) {
+      t.ok(guard.broken());
+    }
     t.notOk(guard.broken());
     guard.finished();
     guard.finished();
@@ -74,18 +80,26 @@ t.test('what bounds a flood', async (t) => {
     t.notOk(guard.broken());
   });
   t.test('refused streams, priorities, CONTINUATION, idle reads', async (t) => {
-    for (let i = 0; i <= 100; i++) t.ok(guard.refuse());
+    for (let i = 0; i <= 100; i++) {
+      t.ok(guard.refuse());
+    }
     t.notOk(guard.refuse());
-    for (let i = 0; i < 99; i++) t.ok(guard.prioritized());
+    for (let i = 0; i < 99; i++) {
+      t.ok(guard.prioritized());
+    }
     t.notOk(guard.prioritized());
     guard.opened(10);
     t.ok(guard.prioritized());
     guard.beginSection();
-    for (let i = 0; i < 128; i++) t.ok(guard.continued());
+    for (let i = 0; i < 128; i++) {
+      t.ok(guard.continued());
+    }
     t.notOk(guard.continued());
     guard.beginSection();
     t.ok(guard.continued());
-    for (let i = 0; i <= 20; i++) t.ok(guard.idleRead(2));
+    for (let i = 0; i <= 20; i++) {
+      t.ok(guard.idleRead(2));
+    }
     t.notOk(guard.idleRead(2));
   });
 });

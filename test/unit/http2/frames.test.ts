@@ -33,23 +33,31 @@ function read(bytes: Buffer, size: number, longest = 1000): string[] {
       const code = reader.read(piece, at, piece.length);
       at = reader.next;
       const text = reader.bytes.toString('latin1', reader.start, reader.end);
-      if (code === READ_AGAIN) break;
-      if (code === READ_FRAME) found.push(`${reader.type} ${reader.flags} ${reader.streamId} "${text}"`);
-      else if (code === READ_DATA_HEAD) {
+      if (code === READ_AGAIN) {
+        break;
+      }
+      if (code === READ_FRAME) {
+        found.push(`${reader.type} ${reader.flags} ${reader.streamId} "${text}"`);
+      } else if (code === READ_DATA_HEAD) {
         data = '';
         found.push(`data ${reader.flags} ${reader.streamId} ${reader.left} of ${reader.length}`);
       } else if (code === READ_DATA) {
         data += text;
-        if (reader.left === 0) found.push(`"${data}"`);
-      } else if (code === READ_UNKNOWN) found.push(`unknown ${reader.type}`);
-      else if (code !== READ_HEADERS_HEAD) {
+        if (reader.left === 0) {
+          found.push(`"${data}"`);
+        }
+      } else if (code === READ_UNKNOWN) {
+        found.push(`unknown ${reader.type}`);
+      } else if (code !== READ_HEADERS_HEAD) {
         found.push(code === READ_TOO_LONG ? 'too long' : code === READ_BAD_PADDING ? 'bad padding' : String(code));
         return found;
       }
     }
     piece.fill(0xee);
   }
-  if (reader.within) found.push('within');
+  if (reader.within) {
+    found.push('within');
+  }
   return found;
 }
 
@@ -84,12 +92,16 @@ t.test('frames, however their bytes come', async (t) => {
     `1 4 5 "${'h'.repeat(500)}"`,
     '8 0 2147483647 "\0\0\0\x01"',
   ]);
-  for (let size = 1; size < 60; size++) t.strictSame(read(MIXED, size), whole, `in pieces of ${size}`);
+  for (let size = 1; size < 60; size++) {
+    t.strictSame(read(MIXED, size), whole, `in pieces of ${size}`);
+  }
 });
 
 t.test('padding that does not fit', async (t) => {
   for (const payload of ['', '\x01', '\x05abcd', '\xff']) {
-    for (const size of [1, 9, 100]) t.strictSame(read(frame(0, 8, 1, payload), size).at(-1), 'bad padding', JSON.stringify(payload));
+    for (const size of [1, 9, 100]) {
+      t.strictSame(read(frame(0, 8, 1, payload), size).at(-1), 'bad padding', JSON.stringify(payload));
+    }
   }
 });
 
@@ -101,8 +113,9 @@ t.test('frames that are too long are not kept; data and unknown frames have no s
 });
 
 t.test('part of a frame', async (t) => {
-  for (let length = 1; length < 20; length++)
+  for (let length = 1; length < 20; length++) {
     t.equal(read(frame(6, 0, 0, 'x'.repeat(11)).subarray(0, length), 3).at(-1), length < 20 ? 'within' : '');
+  }
 });
 
 t.test('a header section that is longer than a frame may be', async (t) => {
@@ -115,7 +128,9 @@ t.test('a header section that is longer than a frame may be', async (t) => {
     [100, 10],
   ] as const) {
     const bytes = Buffer.alloc(5 + sectionSize(size, longest));
-    for (let i = 0; i < size; i++) bytes[5 + 9 + i] = i;
+    for (let i = 0; i < size; i++) {
+      bytes[5 + 9 + i] = i;
+    }
     t.equal(frameSection(bytes, 5, size, longest, 1, 7), bytes.length);
     const frames = read(bytes.subarray(5), bytes.length);
     const last = frames.length - 1;

@@ -69,10 +69,16 @@ t.test('a table that grows, shrinks and wraps round', async (t) => {
   for (let i = 0; i < 1000; i++) {
     const value = String(i).padStart(4, '0');
     t.equal(decode(decoder, `4001 61 04 ${Buffer.from(value).toString('hex')}`).code, DECODED);
-    if (i % 100 === 50) decode(decoder, '3f1f');
-    if (i % 100 === 80) decode(decoder, '3fe11f');
+    if (i % 100 === 50) {
+      decode(decoder, '3f1f');
+    }
+    if (i % 100 === 80) {
+      decode(decoder, '3fe11f');
+    }
     t.strictSame(decode(decoder, 'be').lines, [`a: ${value}`]);
-    if (decoder.table.size > 4096) t.fail('too large');
+    if (decoder.table.size > 4096) {
+      t.fail('too large');
+    }
   }
   t.equal(decode(decoder, '20').code, DECODED);
   t.equal(decoder.table.count, 0);
@@ -135,9 +141,13 @@ class Pair {
   send(fields: readonly (readonly [string, string, number?])[]): { bytes: number; lines: string[] } {
     const into = Buffer.alloc(20_000);
     let at = this.encoder.begin(into, 0);
-    for (const [name, value, keep] of fields) at = this.encoder.field(into, at, nameCode(name, keep), value);
+    for (const [name, value, keep] of fields) {
+      at = this.encoder.field(into, at, nameCode(name, keep), value);
+    }
     const { code, lines } = decode(this.decoder, into.toString('hex', 0, at), { field: 20_000, total: 40_000 });
-    if (code !== DECODED) throw new Error(this.decoder.problem);
+    if (code !== DECODED) {
+      throw new Error(this.decoder.problem);
+    }
     return { bytes: at, lines };
   }
 }
@@ -160,8 +170,12 @@ t.test('what repeats becomes one byte', async (t) => {
 t.test('thousands of sections with values that change, through every limit of the table', async (t) => {
   const pair = new Pair();
   for (let i = 0; i < 3000; i++) {
-    if (i % 301 === 300) pair.encoder.resize([0, 100, 4096, 64, 10_000][i % 5]!);
-    if (i % 602 === 600) pair.encoder.resize(0);
+    if (i % 301 === 300) {
+      pair.encoder.resize([0, 100, 4096, 64, 10_000][i % 5]!);
+    }
+    if (i % 602 === 600) {
+      pair.encoder.resize(0);
+    }
     const fields: [string, string, number?][] = [
       ['date', `day ${i >> 3}`, KEEP.ALWAYS],
       [`x-${i % 40}`, `value ${i % 7}`],
@@ -174,7 +188,9 @@ t.test('thousands of sections with values that change, through every limit of th
       lines,
       fields.map(([name, value]) => `${name}: ${value}`),
     );
-    if (pair.decoder.table.size > 4096) t.fail('too large');
+    if (pair.decoder.table.size > 4096) {
+      t.fail('too large');
+    }
   }
 });
 

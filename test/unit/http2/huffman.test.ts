@@ -41,7 +41,9 @@ t.test('every byte, alone and next to every length of what stands before it', as
     const byte = String.fromCharCode(c);
     for (let before = 0; before < 9; before++) {
       const text = 'a'.repeat(before) + byte + '0' + byte;
-      if (decode(encode(text).toString('hex')) !== text) t.fail(`${c} behind ${before}`);
+      if (decode(encode(text).toString('hex')) !== text) {
+        t.fail(`${c} behind ${before}`);
+      }
     }
   }
 });

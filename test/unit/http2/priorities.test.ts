@@ -22,7 +22,9 @@ t.test('priority fields', async (t) => {
     ['a=(u=1), , u=4', 4, false],
     ['\xff=u=1', 3, false],
   ];
-  for (const [text, urgency, incremental] of cases) t.strictSame(parsePriority(text), { urgency, incremental }, text);
+  for (const [text, urgency, incremental] of cases) {
+    t.strictSame(parsePriority(text), { urgency, incremental }, text);
+  }
 });
 
 const before = (tree: DependencyTree, a: number, b: number): boolean => {
@@ -68,11 +70,19 @@ t.test('it does not grow without end, and stays a tree', async (t) => {
   for (let i = 0; i < 20_000; i++) {
     const id = random(200) * 2 + 1;
     const on = random(200) * 2 + 1;
-    if (id !== on) tree.depend(id, random(9) === 0 ? 0 : on, random(4) === 0, 1 + random(256));
-    if (random(5) === 0) tree.opened(random(20) * 2 + 1);
-    if (random(3) === 0) tree.closed(random(20) * 2 + 1);
+    if (id !== on) {
+      tree.depend(id, random(9) === 0 ? 0 : on, random(4) === 0, 1 + random(256));
+    }
+    if (random(5) === 0) {
+      tree.opened(random(20) * 2 + 1);
+    }
+    if (random(3) === 0) {
+      tree.closed(random(20) * 2 + 1);
+    }
     const { rank, weight } = tree.place(id);
-    if (!(rank >= 1 && rank <= 60 && weight >= 0 && weight <= 1)) t.fail(`${rank} ${weight}`);
+    if (!(rank >= 1 && rank <= 60 && weight >= 0 && weight <= 1)) {
+      t.fail(`${rank} ${weight}`);
+    }
   }
   t.ok(tree.size <= 32 + 20, String(tree.size));
 });
@@ -95,11 +105,15 @@ class Stream implements Waiting {
 function order(streams: readonly Stream[], ordered: boolean): string {
   const scheduler = new Scheduler<Stream>();
   scheduler.ordered = ordered;
-  for (const stream of streams) scheduler.add(stream);
+  for (const stream of streams) {
+    scheduler.add(stream);
+  }
   let seen = '';
   for (let stream = scheduler.next(); stream !== undefined; stream = scheduler.next()) {
     seen += stream.streamId;
-    if (--stream.left > 0) scheduler.add(stream);
+    if (--stream.left > 0) {
+      scheduler.add(stream);
+    }
   }
   return seen;
 }

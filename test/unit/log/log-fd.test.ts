@@ -8,7 +8,9 @@ function fillDisk(t: Test, room: number, meanwhile: () => void): void {
   const { writeSync } = fs;
   let calls = 0;
   const write = (fd: number, data: string, _at: null, encoding: BufferEncoding): number => {
-    if (calls++ === 0) return writeSync(fd, data.slice(0, room), null, encoding);
+    if (calls++ === 0) {
+      return writeSync(fd, data.slice(0, room), null, encoding);
+    }
     meanwhile();
     throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
   };

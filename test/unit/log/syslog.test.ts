@@ -191,13 +191,19 @@ t.test('a TCP server that does not read', async (t) => {
   const peer = openSyslog(parse(`syslog:server=tcp:127.0.0.1:${port}`), '127.0.0.1', (message) => reports.push(message));
   const text = 'x'.repeat(60_000);
   await waitFor(() => {
-    for (let i = 0; i < 20; i++) peer.send(6, text);
+    for (let i = 0; i < 20; i++) {
+      peer.send(6, text);
+    }
     return reports.length > 0;
   });
-  for (let i = 0; i < 20; i++) peer.send(6, text);
+  for (let i = 0; i < 20; i++) {
+    peer.send(6, text);
+  }
   t.same(reports, [`send() failed (11: Resource temporarily unavailable) while logging to syslog, server: tcp:127.0.0.1:${port}`]);
   peer.close();
-  for (const socket of held) socket.resetAndDestroy();
+  for (const socket of held) {
+    socket.resetAndDestroy();
+  }
   server.close();
 });
 

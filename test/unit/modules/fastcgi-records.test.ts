@@ -21,11 +21,19 @@ function read(pieces: readonly string[]): string {
     const bytes = Buffer.from(piece, 'latin1');
     for (let at = 0; ; at = reader.next) {
       const code = reader.read(bytes, at, bytes.length);
-      if (code === NEED_MORE) break;
-      if (code === BROKEN) return `${events}!${reader.reason}`;
-      if (code === RECORD_BEGIN) events += `<${reader.type}:${reader.length}:`;
-      else if (code === CONTENT) events += bytes.toString('latin1', reader.start, reader.end);
-      else events += '>';
+      if (code === NEED_MORE) {
+        break;
+      }
+      if (code === BROKEN) {
+        return `${events}!${reader.reason}`;
+      }
+      if (code === RECORD_BEGIN) {
+        events += `<${reader.type}:${reader.length}:`;
+      } else if (code === CONTENT) {
+        events += bytes.toString('latin1', reader.start, reader.end);
+      } else {
+        events += '>';
+      }
     }
   }
   return events;
@@ -37,7 +45,9 @@ t.test('records are taken apart wherever their bytes are cut', async (t) => {
   const expected = '<6:4:head><7:4:oops><6:0:><3:8:12345678>';
   t.equal(read([stream]), expected);
   t.equal(read([...stream]), expected);
-  for (let cut = 1; cut < stream.length; cut++) t.equal(read([stream.slice(0, cut), stream.slice(cut)]), expected, `cut at ${cut}`);
+  for (let cut = 1; cut < stream.length; cut++) {
+    t.equal(read([stream.slice(0, cut), stream.slice(cut)]), expected, `cut at ${cut}`);
+  }
 });
 
 t.test('content given back is read again', async (t) => {

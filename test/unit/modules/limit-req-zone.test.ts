@@ -94,13 +94,18 @@ t.test('a long run agrees with exact arithmetic', async (t) => {
       const ms = BigInt(now) - last;
       const sum = excess - (BigInt(rate) * ms) / 1000n + 1000n;
       const next = sum < 0n ? 0n : sum;
-      if (next > 4000n) expected = BUSY;
-      else {
+      if (next > 4000n) {
+        expected = BUSY;
+      } else {
         excess = next;
-        if (ms > 0n) last = BigInt(now);
+        if (ms > 0n) {
+          last = BigInt(now);
+        }
       }
     }
-    if (decide([[4, UNLIMITED]], ['k'], now).code !== expected) mismatches++;
+    if (decide([[4, UNLIMITED]], ['k'], now).code !== expected) {
+      mismatches++;
+    }
   }
   t.equal(mismatches, 0);
 });
@@ -158,7 +163,9 @@ t.test('a key that is refused again and again is not forgotten for it', async (t
   let forgotten = 0;
   for (let i = 0; i < 1000; i++) {
     decide([[0, 0]], [`other ${i}`], 1_000_000);
-    if (decide([[0, 0]], ['k'], 1_000_000).code !== BUSY) forgotten++;
+    if (decide([[0, 0]], ['k'], 1_000_000).code !== BUSY) {
+      forgotten++;
+    }
   }
   t.equal(forgotten, 0);
 });
@@ -166,7 +173,9 @@ t.test('a key that is refused again and again is not forgotten for it', async (t
 t.test('retryAfter() is when the bucket will take the request', async (t) => {
   const { decide, zones } = open(t, [1500]);
   const limit = { zone: zones[0]!, burst: 2000, delay: 0 };
-  for (let i = 0; i < 3; i++) decide([[2, UNLIMITED]], ['k'], 4_000_000);
+  for (let i = 0; i < 3; i++) {
+    decide([[2, UNLIMITED]], ['k'], 4_000_000);
+  }
   const { excess } = decide([[2, UNLIMITED]], ['k'], 4_000_000);
   const wait = retryAfter(excess, limit);
   t.equal(decide([[2, UNLIMITED]], ['k'], 4_000_000 + wait - 1).code, BUSY);
@@ -182,6 +191,8 @@ t.test('a reload must not change the key', async (t) => {
 
 t.test('refused requests show in the numbers of the zone', async (t) => {
   const { decide, stats } = open(t, [1000]);
-  for (let i = 0; i < 4; i++) decide([[0, 0]], ['k'], 1_000_000);
+  for (let i = 0; i < 4; i++) {
+    decide([[0, 0]], ['k'], 1_000_000);
+  }
   t.match(stats()[0]!.stats, { entries: 1, used: 128, rejections: 3, evictions: 0 });
 });

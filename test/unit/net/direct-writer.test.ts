@@ -57,7 +57,9 @@ t.test('while the kernel is full, further writes are refused and the memory of t
         code = writer.writeJoined(before, piece, '\r\n');
         t.not(code, REFUSED);
         expected += `${before}${piece.toString('latin1')}\r\n`;
-        if (code === PENDING) break;
+        if (code === PENDING) {
+          break;
+        }
       }
       t.ok(writer.pending);
       t.notOk(writer.empty);
@@ -71,7 +73,9 @@ t.test('while the kernel is full, further writes are refused and the memory of t
       return { text: await text, expected: `${expected}the end` };
     }),
   );
-  for (const { text, expected } of results) t.ok(text === expected, `${text.length} of ${expected.length} bytes`);
+  for (const { text, expected } of results) {
+    t.ok(text === expected, `${text.length} of ${expected.length} bytes`);
+  }
 });
 
 t.test('a socket that is gone is destroyed, not written to', async (t) => {

@@ -21,7 +21,9 @@ t.test('version 1', async (t) => {
     header: { sourceAddress: '192.0.2.1', sourcePort: 123, destinationAddress: '192.0.2.2', destinationPort: 5678 },
   });
   t.match(readProxyProtocol(Buffer.from('PROXY UNKNOWN whatever\r\n')), { kind: 'header', header: undefined, size: 24 });
-  for (let end = 1; end < 41; end++) t.equal(readProxyProtocol(bytes.subarray(0, end)).kind, 'more', `${end} bytes`);
+  for (let end = 1; end < 41; end++) {
+    t.equal(readProxyProtocol(bytes.subarray(0, end)).kind, 'more', `${end} bytes`);
+  }
   for (const line of [
     'PROXY TCP4 192.0.2.1 x 1 2',
     'PROXY TCP4 192.0.2.1 192.0.2.2 1 99999',

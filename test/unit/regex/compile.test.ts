@@ -127,7 +127,9 @@ t.test('all matches of a request draw on the same steps', async (t) => {
   for (; matches < 100; matches++) {
     const regex = compileRegex('^(a+)+$', { caseless: false });
     regex.exec(subject, one);
-    if (regex.error !== 0) break;
+    if (regex.error !== 0) {
+      break;
+    }
   }
   t.ok(matches >= 2 && matches < 20, `${matches} matches`);
   t.equal(one.matchSteps, 0);
@@ -143,7 +145,9 @@ t.test('quadratic patterns are paid for too', async (t) => {
   regex.exec(subject, one);
   const price = requestSteps - one.matchSteps;
   t.ok(price > 1000 && price <= 100_000, String(price));
-  while (one.matchSteps > 0) t.equal(regex.exec(subject, one), null);
+  while (one.matchSteps > 0) {
+    t.equal(regex.exec(subject, one), null);
+  }
   t.equal(regex.exec(subject, one), null);
   t.equal(regex.error, 0, 'the matcher goes on where RegExp is too dear');
   const free = payer();

@@ -33,7 +33,9 @@ t.test('a hello tells name, ciphers and groups', async (t) => {
 
 t.test('pieces of a hello', async (t) => {
   const bytes = await hello('example.com');
-  for (let length = 0; length < bytes.length; length++) t.equal(readClientHello(bytes.subarray(0, length)), 'more', `${length} bytes`);
+  for (let length = 0; length < bytes.length; length++) {
+    t.equal(readClientHello(bytes.subarray(0, length)), 'more', `${length} bytes`);
+  }
   const half = (bytes.length - 5) >> 1;
   const record = (part: Buffer): Buffer => Buffer.concat([Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part]);
   const split = Buffer.concat([record(bytes.subarray(5, 5 + half)), record(bytes.subarray(5 + half))]);

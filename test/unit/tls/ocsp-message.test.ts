@@ -53,7 +53,9 @@ function verdict(bytes: Buffer, certificate: X509Certificate, trust = strict, at
   try {
     return readOcspResponse(bytes, certificate, ca, trust, at).status;
   } catch (error) {
-    if (!(error instanceof OcspError)) throw error;
+    if (!(error instanceof OcspError)) {
+      throw error;
+    }
     return error.message;
   }
 }
@@ -104,7 +106,9 @@ t.test('refusals of a responder', async (t) => {
 });
 
 t.test('a response that is damaged is not believed, and does no harm', async (t) => {
-  for (let length = 0; length < good.length; length += 7) t.not(verdict(good.subarray(0, length), rsa), 'good', `${length} bytes`);
+  for (let length = 0; length < good.length; length += 7) {
+    t.not(verdict(good.subarray(0, length), rsa), 'good', `${length} bytes`);
+  }
   for (let at = 0; at < good.length; at++) {
     const damaged = Buffer.from(good);
     damaged[at]! ^= at % 2 === 0 ? 0x80 : 1;

@@ -18,7 +18,9 @@ const request = { log: () => undefined } as unknown as Request;
 function setOf(options: readonly Partial<PeerOptions>[], rotating: boolean): PeerSet {
   const peers = options.map((own, i) => new Peer(`p${i}`, `p${i}`, '127.0.0.1', i + 1, { ...defaultPeerOptions, ...own }));
   const set = new PeerSet('backend', peers, null);
-  if (rotating) set.rotation = new Rotation(set);
+  if (rotating) {
+    set.rotation = new Rotation(set);
+  }
   return set;
 }
 
@@ -39,7 +41,9 @@ class Pair {
       for (let attempt = 0; attempt <= failures; attempt++) {
         const peer = picker.pick();
         chosen += ` ${peer?.name}`;
-        if (peer === null) break;
+        if (peer === null) {
+          break;
+        }
         picker.done(peer, attempt < failures ? PEER_FAILED : PEER_OK, null);
       }
       return chosen;
@@ -109,17 +113,29 @@ t.test('the same choices as by comparison, whatever happens', (t) => {
     let wrong = '';
     for (let step = 0; step < 600 && wrong === ''; step++) {
       const kind = random(200);
-      if (kind === 0) pair.turn(random(n), UNHEALTHY);
-      else if (kind < 3) for (let i = 0; i < n; i++) pair.turn(i, HEALTHY);
-      else if (kind === 3) clock += 3000;
-      else if (kind === 4) clock += 30_000;
+      if (kind === 0) {
+        pair.turn(random(n), UNHEALTHY);
+      } else if (kind < 3) {
+        for (let i = 0; i < n; i++) {
+          pair.turn(i, HEALTHY);
+        }
+      } else if (kind === 3) {
+        clock += 3000;
+      } else if (kind === 4) {
+        clock += 30_000;
+      }
       const hint = kind === 5 ? pair.sets[0].peers[random(n)]!.sid : undefined;
       const weights = (): string => pair.sets[0].peers.map(({ currentWeight }) => currentWeight).join();
       const before = weights();
       const [ours, nginx] = pair.ask(kind === 6 ? 1 : kind === 7 ? 2 : 0, hint);
-      if (ours !== nginx) wrong = `trial ${trial}, step ${step}: ${ours} in place of ${nginx}`;
-      if (weights() === before) rotated++;
-      else compared++;
+      if (ours !== nginx) {
+        wrong = `trial ${trial}, step ${step}: ${ours} in place of ${nginx}`;
+      }
+      if (weights() === before) {
+        rotated++;
+      } else {
+        compared++;
+      }
     }
     t.equal(wrong, '');
     t.strictSame(...pair.weights());
@@ -130,9 +146,15 @@ t.test('the same choices as by comparison, whatever happens', (t) => {
 
 t.test('peers that are replaced take their places', (t) => {
   const pair = new Pair(many(4));
-  for (let i = 0; i < 6; i++) t.equal(...pair.ask(0));
-  for (const set of pair.sets) set.replace([...set.peers.slice(1), new Peer('new', 'new', '127.0.0.1', 9, defaultPeerOptions)]);
-  for (let i = 0; i < 20; i++) t.equal(...pair.ask(0));
+  for (let i = 0; i < 6; i++) {
+    t.equal(...pair.ask(0));
+  }
+  for (const set of pair.sets) {
+    set.replace([...set.peers.slice(1), new Peer('new', 'new', '127.0.0.1', 9, defaultPeerOptions)]);
+  }
+  for (let i = 0; i < 20; i++) {
+    t.equal(...pair.ask(0));
+  }
   t.strictSame(...pair.weights());
   t.end();
 });

@@ -44,7 +44,9 @@ function service(t: { teardown(f: () => void): void }, numbers: readonly number[
     return { store, counters: store.counters, source };
   });
   t.teardown(() => {
-    for (const store of stores) store.close();
+    for (const store of stores) {
+      store.close();
+    }
     set.close();
   });
   return { set, plan, workers };
@@ -62,7 +64,11 @@ t.test('a reader never misses its own numbers', async (t) => {
 
 t.test('after settling, what other workers did before is in', async (t) => {
   const { workers } = service(t, [11, 12, 13]);
-  for (const { source } of workers) for (let i = 0; i < 5; i++) source.serve(404);
+  for (const { source } of workers) {
+    for (let i = 0; i < 5; i++) {
+      source.serve(404);
+    }
+  }
   await new Promise<void>((resolve) => workers[0]!.counters.settle(3, resolve));
   t.match(workers[0]!.counters.totals(), { accepts: 15, requests: 15, active: 15, c4xx: 15 });
   t.same(
@@ -85,8 +91,12 @@ t.test('numbers are written soon without a reader', async (t) => {
 
 t.test('of a worker that has ended, what it had done stays and what it was doing goes', async (t) => {
   const { set, workers } = service(t, [11, 12, 13]);
-  for (const { source } of workers) source.serve(200);
-  for (const { counters } of workers) counters.flush();
+  for (const { source } of workers) {
+    source.serve(200);
+  }
+  for (const { counters } of workers) {
+    counters.flush();
+  }
   workers[1]!.store.close();
   set.releaseWorker(12);
   set.releaseWorker(12);

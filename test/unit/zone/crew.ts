@@ -29,7 +29,9 @@ export class Member {
     return new Promise((resolve, reject) => {
       this.child.once('exit', () => reject(new Error('the process has ended')));
       const hear = (message: { id: number; answer: T }): void => {
-        if (message.id !== id) return;
+        if (message.id !== id) {
+          return;
+        }
         this.child.off('message', hear);
         resolve(message.answer);
       };
@@ -39,7 +41,9 @@ export class Member {
   }
 
   async kill(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    if (this.child.exitCode !== null || this.child.signalCode !== null) {
+      return;
+    }
     this.child.kill('SIGKILL');
     await once(this.child, 'exit');
   }

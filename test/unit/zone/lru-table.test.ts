@@ -26,8 +26,11 @@ function open(t: { teardown(f: () => void): void }, bytes: number) {
   const table = store.open(ref);
   const use = (key: string): void => {
     const entry = table.get(key);
-    if (entry === undefined) table.add(key, [1, 2]);
-    else table.save(entry);
+    if (entry === undefined) {
+      table.add(key, [1, 2]);
+    } else {
+      table.save(entry);
+    }
   };
   const has = (key: string): boolean => {
     let found = false;
@@ -65,14 +68,18 @@ t.test('keys are bytes', async (t) => {
 t.test('a full table forgets exactly the least recently used', async (t) => {
   const { use, run, has, stats, table } = open(t, 32768);
   const slots = table.capacity / 128;
-  for (let i = 0; i < slots; i++) run(() => use(`k${i}`));
+  for (let i = 0; i < slots; i++) {
+    run(() => use(`k${i}`));
+  }
   t.ok(has('k0'), 'it just fits');
   t.match(stats(), { entries: slots, used: table.capacity, evictions: 0 });
   run(() => use('more'));
   t.notOk(has('k0'));
   t.ok(has('k1'));
   run(() => use('k1'));
-  for (let i = 0; i < slots - 1; i++) run(() => use(`l${i}`));
+  for (let i = 0; i < slots - 1; i++) {
+    run(() => use(`l${i}`));
+  }
   t.ok(has('k1'), 'used again, it outlives those that were added after it');
   t.notOk(has('k2'));
   run(() => use('last'));
@@ -83,7 +90,9 @@ t.test('a table that is not full forgets nothing', async (t) => {
   const { use, run, has, table } = open(t, 32768);
   const keys = Array.from({ length: table.capacity / 128 }, (_, i) => `k${i}`);
   run(() => use('idle'));
-  for (let round = 0; round < 20; round++) run(() => keys.slice(1).forEach(use));
+  for (let round = 0; round < 20; round++) {
+    run(() => keys.slice(1).forEach(use));
+  }
   t.ok(has('idle'));
 });
 
@@ -93,7 +102,9 @@ t.test('a hundred times as many keys as fit leave the table bounded', async (t) 
   let most = 0;
   for (let i = 0; i < slots * 100; i += 8) {
     run(() => {
-      for (let j = 0; j < 8; j++) use(`${(i + j) * 7919}`);
+      for (let j = 0; j < 8; j++) {
+        use(`${(i + j) * 7919}`);
+      }
     });
     most = Math.max(most, rows());
   }

@@ -10,7 +10,9 @@ t.test('folders of killed services go; those of others stay, whatever their name
   const make = (name: string, ...files: string[]): string => {
     const folder = join(base, name);
     mkdirSync(folder);
-    for (const file of files) writeFileSync(join(folder, file), '');
+    for (const file of files) {
+      writeFileSync(join(folder, file), '');
+    }
     utimesSync(folder, 1, 1);
     return folder;
   };
@@ -20,7 +22,9 @@ t.test('folders of killed services go; those of others stay, whatever their name
   const own = new RunDirectory(base, undefined);
   t.notOk(existsSync(left));
   t.notOk(existsSync(empty));
-  for (const folder of others) t.ok(existsSync(folder), folder);
+  for (const folder of others) {
+    t.ok(existsSync(folder), folder);
+  }
   const second = new RunDirectory(base, undefined);
   t.ok(existsSync(own.path), 'one that is in use stays');
   second.remove();

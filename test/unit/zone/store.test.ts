@@ -29,7 +29,9 @@ async function service(t: { teardown(f: () => Promise<void>): void }, workers: n
     await Promise.all(crew.map((member) => member.kill()));
     set.close();
   });
-  for (let i = 0; i < workers; i++) await join();
+  for (let i = 0; i < workers; i++) {
+    await join();
+  }
   const sum = async (ask: (member: Member) => Promise<number>): Promise<number> =>
     (await Promise.all(crew.map(ask))).reduce((a, b) => a + b, 0);
   return { set, plan, crew, join, sum, messages, file: (zone: string) => `${plan.directory}/${plan.files[zone]}.0` };
@@ -72,7 +74,9 @@ t.test('files are private and go with the service', async (t) => {
   const { plan, set, crew } = await service(t, 1);
   t.equal(statSync(plan.directory!).mode & 0o777, 0o700);
   await request(1, 0)(crew[0]!);
-  for (const file of readdirSync(plan.directory!)) t.equal(statSync(`${plan.directory}/${file}`).mode & 0o777, 0o600, file);
+  for (const file of readdirSync(plan.directory!)) {
+    t.equal(statSync(`${plan.directory}/${file}`).mode & 0o777, 0o600, file);
+  }
   await crew[0]!.kill();
   set.close();
   t.notOk(existsSync(plan.directory!));
@@ -83,10 +87,14 @@ t.test('what a killed service left behind goes when the next one starts, what is
   const orphaned = await service(t, 1);
   const left = `${folder}/zones/sluice-abcdef`;
   mkdirSync(left, { mode: 0o700 });
-  for (const file of ['owner', 'rate-0.0']) writeFileSync(`${left}/${file}`, 'x');
+  for (const file of ['owner', 'rate-0.0']) {
+    writeFileSync(`${left}/${file}`, 'x');
+  }
   // The workers of a master that was killed serve on.
   rmSync(`${orphaned.plan.directory}/owner`);
-  for (const path of [left, plan.directory!, orphaned.plan.directory!]) utimesSync(path, 1000, 1000);
+  for (const path of [left, plan.directory!, orphaned.plan.directory!]) {
+    utimesSync(path, 1000, 1000);
+  }
   await service(t, 0);
   t.notOk(existsSync(left));
   t.ok(existsSync(plan.directory!));
@@ -135,7 +143,9 @@ t.test('names may hold anything', async (t) => {
   const plan = set.prepare(names.map((name) => ({ ...rate, name }))) as ZonePlan;
   const files = names.map((name) => plan.files[name]!);
   t.equal(new Set(files).size, names.length);
-  for (const file of files) t.ok(existsSync(`${plan.directory}/${file}.0`), file);
+  for (const file of files) {
+    t.ok(existsSync(`${plan.directory}/${file}.0`), file);
+  }
 });
 
 // Each fault hits workers that go on asking, while one more starts. In the end all must share one sound zone again.
@@ -152,7 +162,9 @@ const faults: Readonly<Record<string, (file: string) => void>> = {
   'is removed': (file) => rmSync(file),
   'loses its write-ahead log': (file) => rmSync(`${file}-wal`),
   'loses all its files': (file) => {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix);
+    for (const suffix of ['', '-wal', '-shm']) {
+      rmSync(file + suffix);
+    }
   },
 };
 t.test('zone files come to harm', { jobs: 3 }, async (t) => {
@@ -224,7 +236,9 @@ t.test('a lock that others take in turn is not stuck', async (t) => {
   };
   let tried = await turns();
   // A machine that stands still makes a turn as long as a stuck one's.
-  while (tried.longest > 150) tried = await turns();
+  while (tried.longest > 150) {
+    tried = await turns();
+  }
   t.strictSame(tried.messages, [], 'the worker waited for its turn');
 });
 

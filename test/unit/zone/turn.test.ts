@@ -94,7 +94,9 @@ t.test('jobs that defer each turn cost each turn the same', async (t) => {
     zones[0]!.submit(job('now', () => zones[0]!.defer(job('late'))));
     await turn();
   }
-  for (let i = 0; i < 3; i++) await turn();
+  for (let i = 0; i < 3; i++) {
+    await turn();
+  }
   t.equal(events.filter((event) => event === 'late').length, 20);
   t.ok(events.filter((event) => event === 'begin a').length <= 21);
 });

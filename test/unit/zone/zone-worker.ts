@@ -59,14 +59,18 @@ async function answer(question: Question): Promise<unknown> {
       const answers: Promise<boolean>[] = [];
       for (let i = 0; i < question.n; i++) {
         answers.push(decided(question.key ?? 'key', question.burst, question.at));
-        if (question.turns) await turn();
+        if (question.turns) {
+          await turn();
+        }
       }
       return (await Promise.all(answers)).filter(Boolean).length;
     }
     case 'enter': {
       const answers: Promise<boolean>[] = [];
       const key = question.key ?? 'key';
-      for (let i = 0; i < question.n; i++) answers.push(entered(key, question.max));
+      for (let i = 0; i < question.n; i++) {
+        answers.push(entered(key, question.max));
+      }
       const admitted = (await Promise.all(answers)).filter(Boolean).length;
       held[key] = (held[key] ?? 0) + admitted;
       return admitted;
@@ -74,7 +78,9 @@ async function answer(question: Question): Promise<unknown> {
     case 'leave': {
       const key = question.key ?? 'key';
       const n = Math.min(question.n, held[key] ?? 0);
-      for (let i = 0; i < n; i++) store.open(conn).leave(key);
+      for (let i = 0; i < n; i++) {
+        store.open(conn).leave(key);
+      }
       held[key] = (held[key] ?? 0) - n;
       // The places are free once a later job of the same zone is done.
       await entered('other', 1000);

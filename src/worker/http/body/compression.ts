@@ -54,7 +54,9 @@ export class Compression<R extends CompressionRules> {
       return OK;
     }
     r.gzipVary = true;
-    if (!this.#accepts(r)) return OK;
+    if (!this.#accepts(r)) {
+      return OK;
+    }
     const key = r.bodyIdentity === undefined ? undefined : `${rules.level} ${rules.windowBits} ${r.bodyIdentity}`;
     this.#decision.set(r, { memo: key === undefined ? undefined : this.#memo.get(key), key });
     out.contentEncoding = this.#coding;
@@ -66,8 +68,12 @@ export class Compression<R extends CompressionRules> {
 
   bodyFilter(r: Request, rules: R, next: BodyStage): BodyStage {
     const decided = this.#decision.get(r);
-    if (decided === undefined) return next;
-    if (decided.memo !== undefined) return new ReplacedStage(decided.memo, next);
+    if (decided === undefined) {
+      return next;
+    }
+    if (decided.memo !== undefined) {
+      return new ReplacedStage(decided.memo, next);
+    }
     const { key } = decided;
     const keep = key === undefined ? undefined : (body: Buffer) => void this.#memo.set(key, body, body.length);
     const stage = new TransformStage(r, this.#transform(r, rules), next, MEMO_LARGEST, keep);
@@ -78,7 +84,9 @@ export class Compression<R extends CompressionRules> {
   /** How many times smaller the body became, with two digits behind the point; undefined when it was not compressed here. */
   ratio(r: Request): string | undefined {
     const stage = this.#running.get(r);
-    if (stage === undefined || stage.bytesOut === 0) return undefined;
+    if (stage === undefined || stage.bytesOut === 0) {
+      return undefined;
+    }
     const hundredths = Math.round((stage.bytesIn * 100) / stage.bytesOut);
     return `${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`;
   }

@@ -42,12 +42,19 @@ function transform(stream: SyncStream, flushes: { readonly [ending in Ending]: n
         unused = undefined;
         const size = chunk.length - at;
         handle.writeSync(flushes[end], chunk, at, size, output, 0, ROOM);
-        if (failure !== undefined) throw new Error(failure);
+        if (failure !== undefined) {
+          throw new Error(failure);
+        }
         const room = state[0]!;
         at += size - state[1]!;
-        if (room < ROOM) pieces.push(output.subarray(0, ROOM - room));
-        else unused = output;
-        if (room > 0) return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+        if (room < ROOM) {
+          pieces.push(output.subarray(0, ROOM - room));
+        } else {
+          unused = output;
+        }
+        if (room > 0) {
+          return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+        }
       }
     },
     close: () => stream.close(),

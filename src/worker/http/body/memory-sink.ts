@@ -15,7 +15,9 @@ export class MemorySink implements BodyStage {
   text: string | undefined = undefined;
 
   send(sr: Request, chunk: Chunk | null, last: boolean): void {
-    if (last) sr.source = null;
+    if (last) {
+      sr.source = null;
+    }
     const limit = sr.location.settings.subrequestOutputBufferSize;
     const announced = sr.out.contentLength;
     if (this.#chunks.length === 0 && announced > limit) {

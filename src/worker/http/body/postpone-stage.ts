@@ -43,7 +43,9 @@ export class PostponeStage implements BodyStage, TickTask {
 
   /** Adds a piece of the request's own body, for a stage that makes several out of one. */
   put(chunk: Chunk): void {
-    if (chunk.length > 0) this.#queue.push(chunk);
+    if (chunk.length > 0) {
+      this.#queue.push(chunk);
+    }
   }
 
   /** Makes a place for a subrequest's body; it stands where {@link keep} puts it. */
@@ -61,7 +63,9 @@ export class PostponeStage implements BodyStage, TickTask {
   awaited(): Request | undefined {
     for (let i = 0; i < this.#queue.length; i++) {
       const item = this.#queue[i]!;
-      if (!(item instanceof Slot) || item.over) continue;
+      if (!(item instanceof Slot) || item.over) {
+        continue;
+      }
       const sr = item.request!;
       return sr.queued ? sr : sr.postponed?.awaited();
     }
@@ -75,8 +79,12 @@ export class PostponeStage implements BodyStage, TickTask {
 
   send(_r: Request, chunk: Chunk | null, last: boolean): void {
     this.#upstream = IDLE;
-    if (chunk !== null) this.put(chunk);
-    if (last) this.tail?.();
+    if (chunk !== null) {
+      this.put(chunk);
+    }
+    if (last) {
+      this.tail?.();
+    }
     this.#ended = last;
     if (chunk === null && !last && this.#queue.length === 0 && this.#wanted) {
       this.#pass(false);
@@ -87,21 +95,28 @@ export class PostponeStage implements BodyStage, TickTask {
 
   /** Either the next stage wants a piece, or a stage before this one passed nothing on and wants the source to go on. */
   pull(): void {
-    if (this.#upstream === ASKED) this.#upstream = IDLE;
+    if (this.#upstream === ASKED) {
+      this.#upstream = IDLE;
+    }
     this.#wanted = true;
     this.flow();
   }
 
   /** Passes on what there is. */
   flow(): void {
-    if (this.#flowing) return;
+    if (this.#flowing) {
+      return;
+    }
     this.#flowing = true;
-    while (this.#wanted && !this.#r.finished && this.#step());
+    while (this.#wanted && !this.#r.finished && this.#step()) {}
     this.#flowing = false;
-    if (this.#size === 0 || !this.#wanted || this.#r.finished) return;
+    if (this.#size === 0 || !this.#wanted || this.#r.finished) {
+      return;
+    }
     // A subrequest's own output is gathered by its parent.
-    if (this.#r !== this.#r.main || this.#r.flushBody) this.#pass(false);
-    else if (!this.#passesLater) {
+    if (this.#r !== this.#r.main || this.#r.flushBody) {
+      this.#pass(false);
+    } else if (!this.#passesLater) {
       this.#passesLater = true;
       endOfTick.ask(AtTickEnd.JOINED, this);
     }
@@ -111,7 +126,9 @@ export class PostponeStage implements BodyStage, TickTask {
   tickEnded(): void {
     this.#passesLater = false;
     const r = this.#r;
-    if (this.#size === 0 || !this.#wanted || r.finished) return;
+    if (this.#size === 0 || !this.#wanted || r.finished) {
+      return;
+    }
     const before = enter(r);
     this.#pass(false);
     leave(before);
@@ -122,9 +139,13 @@ export class PostponeStage implements BodyStage, TickTask {
     const r = this.#r;
     const head = this.#queue[0];
     if (head === undefined) {
-      if (this.#ended) return this.#pass(true);
+      if (this.#ended) {
+        return this.#pass(true);
+      }
       // The source is asked for a piece only when all before it has gone: otherwise {@link pull} could not tell who calls.
-      if (this.#size > 0 || this.#upstream !== IDLE || r.source === null) return false;
+      if (this.#size > 0 || this.#upstream !== IDLE || r.source === null) {
+        return false;
+      }
       this.#upstream = ASKED;
       r.source.pull(r);
       return true;
@@ -134,7 +155,9 @@ export class PostponeStage implements BodyStage, TickTask {
       return this.#gather(head);
     }
     const chunk = head.take();
-    if (chunk !== null) return this.#gather(chunk);
+    if (chunk !== null) {
+      return this.#gather(chunk);
+    }
     if (head.over) {
       this.#queue.shift();
       return true;
@@ -183,11 +206,15 @@ export class Slot implements BodyStage {
 
   /** Adds a piece that is not the subrequest's own, such as a stub for a missing one. */
   put(chunk: Chunk): void {
-    if (chunk.length > 0) this.#chunks.push(chunk);
+    if (chunk.length > 0) {
+      this.#chunks.push(chunk);
+    }
   }
 
   send(sr: Request, chunk: Chunk | null, last: boolean): void {
-    if (last) sr.source = null;
+    if (last) {
+      sr.source = null;
+    }
     if (chunk !== null && chunk.length > 0) {
       this.empty = false;
       this.#chunks.push(chunk);
@@ -213,10 +240,15 @@ export class Slot implements BodyStage {
   /** Lets the subrequest go on when it waits. Returns false when it does not. */
   goOn(): boolean {
     const sr = this.request;
-    if (!this.#waits || sr === null) return false;
+    if (!this.#waits || sr === null) {
+      return false;
+    }
     this.#waits = false;
-    if (this.#last) sr.finalize(OK);
-    else sr.more();
+    if (this.#last) {
+      sr.finalize(OK);
+    } else {
+      sr.more();
+    }
     return true;
   }
 }

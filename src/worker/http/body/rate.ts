@@ -35,8 +35,12 @@ export class RatePacer {
 /** The pacer of a response, or null when its rate is not limited. nginx: the limit_rate part of ngx_http_write_filter. */
 export function makePacer(r: Request): RatePacer | null {
   const { limitRate, limitRateAfter } = r.location.settings;
-  if (!r.limitRateSet) r.limitRate = limitRate === undefined ? 0 : (parseSize(limitRate.eval(r)) ?? 0);
-  if (r.limitRate === 0) return null;
+  if (!r.limitRateSet) {
+    r.limitRate = limitRate === undefined ? 0 : (parseSize(limitRate.eval(r)) ?? 0);
+  }
+  if (r.limitRate === 0) {
+    return null;
+  }
   r.limitRateAfter = limitRateAfter === undefined ? 0 : (parseSize(limitRateAfter.eval(r)) ?? 0);
   return new RatePacer(r.limitRate, r.limitRateAfter);
 }

@@ -12,8 +12,11 @@ export class ReplacedStage implements BodyStage {
   }
 
   send(r: Request, _chunk: Chunk | null, last: boolean): void {
-    if (last) this.#next.send(r, this.#body, true);
-    else r.more();
+    if (last) {
+      this.#next.send(r, this.#body, true);
+    } else {
+      r.more();
+    }
   }
 
   abort(r: Request): void {

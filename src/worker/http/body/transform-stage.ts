@@ -37,17 +37,25 @@ export class TransformStage implements BodyStage {
     this.bytesIn += chunk?.length ?? 0;
     this.bytesOut += out.length;
     this.#keep(out, last);
-    if (out.length === 0 && !last) r.more();
-    else this.#next.send(r, out, last);
+    if (out.length === 0 && !last) {
+      r.more();
+    } else {
+      this.#next.send(r, out, last);
+    }
   }
 
   #keep(out: Buffer, last: boolean): void {
-    if (this.#kept === undefined) return;
+    if (this.#kept === undefined) {
+      return;
+    }
     this.#room -= out.length;
-    if (this.#room < 0) this.#kept = undefined;
-    else {
+    if (this.#room < 0) {
+      this.#kept = undefined;
+    } else {
       this.#kept.push(out);
-      if (last) this.#whole?.(Buffer.concat(this.#kept));
+      if (last) {
+        this.#whole?.(Buffer.concat(this.#kept));
+      }
     }
   }
 

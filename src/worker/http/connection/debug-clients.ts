@@ -13,8 +13,12 @@ export class DebugClients {
     this.#unix = rules.includes('unix');
     this.#networks = new CidrSet(
       rules.flatMap((rule) => {
-        if (rule === 'unix') return [];
-        if (!('addresses' in rule)) return [rule];
+        if (rule === 'unix') {
+          return [];
+        }
+        if (!('addresses' in rule)) {
+          return [rule];
+        }
         return rule.addresses.map(parseAddress).flatMap((address) => (address === undefined ? [] : [{ first: address, last: address }]));
       }),
     );
@@ -22,7 +26,9 @@ export class DebugClients {
 
   /** `address` is that of the peer, `unix:` for a UNIX-domain socket. */
   match(address: string): boolean {
-    if (address === 'unix:') return this.#unix;
+    if (address === 'unix:') {
+      return this.#unix;
+    }
     const parsed = parseAddress(address);
     return parsed !== undefined && this.#networks.has(parsed);
   }

@@ -16,19 +16,29 @@ export class IdleQueue {
   add(connection: Idle): void {
     const last = this.#last;
     connection.idleBefore = last;
-    if (last === null) this.#first = connection;
-    else last.idleAfter = connection;
+    if (last === null) {
+      this.#first = connection;
+    } else {
+      last.idleAfter = connection;
+    }
     this.#last = connection;
   }
 
   /** Takes a connection out; one that is not in the queue stays out. */
   remove(connection: Idle): void {
     const { idleBefore: before, idleAfter: after } = connection;
-    if (before !== null) before.idleAfter = after;
-    else if (this.#first === connection) this.#first = after;
-    else return;
-    if (after !== null) after.idleBefore = before;
-    else this.#last = before;
+    if (before !== null) {
+      before.idleAfter = after;
+    } else if (this.#first === connection) {
+      this.#first = after;
+    } else {
+      return;
+    }
+    if (after !== null) {
+      after.idleBefore = before;
+    } else {
+      this.#last = before;
+    }
     connection.idleBefore = null;
     connection.idleAfter = null;
   }
@@ -36,7 +46,9 @@ export class IdleQueue {
   /** Closes the connection that has been idle longest. Returns false when there is none. nginx: ngx_drain_connections. */
   closeOldest(): boolean {
     const oldest = this.#first;
-    if (oldest === null) return false;
+    if (oldest === null) {
+      return false;
+    }
     oldest.closeIdle();
     return true;
   }

@@ -65,8 +65,9 @@ export class FileSource implements Source, BufferTaker, SharingReader {
       return;
     }
     this.#request = r;
-    if (this.#limit > 0) r.http.readBuffers.request(this);
-    else {
+    if (this.#limit > 0) {
+      r.http.readBuffers.request(this);
+    } else {
       const size = Math.min(this.#settings.readSize, this.#end - this.#at);
       this.#read(Buffer.allocUnsafeSlow(Math.max(size, 1)), size);
     }
@@ -103,7 +104,9 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   readShare(): void {
     const r = this.#request;
     this.#request = null;
-    if (this.#aborted || r === null) return;
+    if (this.#aborted || r === null) {
+      return;
+    }
     const before = enter(r);
     this.#pullNow(r);
     leave(before);
@@ -127,16 +130,21 @@ export class FileSource implements Source, BufferTaker, SharingReader {
     this.#buffer = null;
     if (this.#aborted) {
       closeSync(this.#fd);
-      if (buffer !== null) r.http.readBuffers.release(buffer);
+      if (buffer !== null) {
+        r.http.readBuffers.release(buffer);
+      }
       return;
     }
     if (error !== null || count < piece.length) {
-      if (buffer !== null) r.http.readBuffers.release(buffer);
+      if (buffer !== null) {
+        r.http.readBuffers.release(buffer);
+      }
       this.#failed(r, error, count, piece.length);
       return;
     }
-    if (buffer === null) this.#send(r, piece, count);
-    else {
+    if (buffer === null) {
+      this.#send(r, piece, count);
+    } else {
       const rest = this.#offer(r, piece);
       r.http.readBuffers.release(buffer);
       this.#send(r, rest, rest === null ? 0 : rest.length);
@@ -144,8 +152,11 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   }
 
   #failed(r: Request, error: Error | null, count: number, size: number): void {
-    if (error !== null) r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
-    else r.log(ALERT, `pread() read only ${count} of ${size} from "${this.#path}"`);
+    if (error !== null) {
+      r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
+    } else {
+      r.log(ALERT, `pread() read only ${count} of ${size} from "${this.#path}"`);
+    }
     r.finalize(ERROR);
   }
 
@@ -176,7 +187,9 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   abort(): void {
     this.#aborted = true;
     // The descriptor must outlive a read that is under way.
-    if (this.#reading) return;
+    if (this.#reading) {
+      return;
+    }
     this.#request?.http.readBuffers.cancel(this);
     closeSync(this.#fd);
   }

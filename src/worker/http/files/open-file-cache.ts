@@ -45,7 +45,9 @@ export class OpenFileCache implements FileCache {
       entry.accessed = now;
       if (settled && now - entry.created < settings.openFileCacheValid && sameRule(entry.rule, rule)) {
         const info = entry.info;
-        if (!open || info.body !== null || info.errno !== 0 || !info.isFile) return info;
+        if (!open || info.body !== null || info.errno !== 0 || !info.isFile) {
+          return info;
+        }
       }
     }
     const info = freshFile(r, path, open, settings, rule);
@@ -55,7 +57,9 @@ export class OpenFileCache implements FileCache {
       entry.info = info;
       entry.rule = rule;
       entry.created = now;
-    } else this.#entries.set(path, new Entry(info, rule, now));
+    } else {
+      this.#entries.set(path, new Entry(info, rule, now));
+    }
     this.#expire(now);
     return info;
   }
@@ -64,7 +68,9 @@ export class OpenFileCache implements FileCache {
   #expire(now: number): void {
     for (let i = 0; i < 2; i++) {
       const oldest = this.#entries.oldestKey();
-      if (oldest === undefined || now - this.#entries.peek(oldest)!.accessed <= this.#inactive) return;
+      if (oldest === undefined || now - this.#entries.peek(oldest)!.accessed <= this.#inactive) {
+        return;
+      }
       this.#entries.delete(oldest);
     }
   }

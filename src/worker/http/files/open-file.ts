@@ -30,7 +30,9 @@ export function openFile(r: Request, path: string): FileInfo {
 
 /** Lets go of a file that was opened and is not sent after all. */
 export function closeFile(info: FileInfo): void {
-  if (info.fd !== -1) closeSync(info.fd);
+  if (info.fd !== -1) {
+    closeSync(info.fd);
+  }
 }
 
 function findFile(r: Request, path: string, open: boolean): FileInfo {
@@ -43,19 +45,29 @@ function findFile(r: Request, path: string, open: boolean): FileInfo {
 /** What the file system says now. */
 export function freshFile(r: Request, path: string, open: boolean, settings: FileSettings, rule: SymlinkRule | undefined): FileInfo {
   try {
-    if (rule !== undefined) return guardedFile(r, path, open, settings, rule);
+    if (rule !== undefined) {
+      return guardedFile(r, path, open, settings, rule);
+    }
     const hot = r.http.hotFiles;
     const known = open ? hot.get(path) : undefined;
-    if (known !== undefined && hot.isConfirmed(known, r.startTime)) return known;
+    if (known !== undefined && hot.isConfirmed(known, r.startTime)) {
+      return known;
+    }
     const file = known?.file ?? fsPath(path);
     const stat = known === undefined ? (statSync(file, QUIET) as Stats | undefined) : statFile(file);
-    if (stat === undefined) return new FileInfo(null, ENOENT, open ? 'open()' : 'stat()');
-    if (!open) return new FileInfo(stat, 0, '');
+    if (stat === undefined) {
+      return new FileInfo(null, ENOENT, open ? 'open()' : 'stat()');
+    }
+    if (!open) {
+      return new FileInfo(stat, 0, '');
+    }
     if (known?.sameVersion(stat)) {
       hot.confirm(known, r.startTime);
       return known;
     }
-    if (!isFileOrFolder(stat.mode)) return new FileInfo(stat, 0, '');
+    if (!isFileOrFolder(stat.mode)) {
+      return new FileInfo(stat, 0, '');
+    }
     return takeFile(r, path, openSync(file, READ), settings);
   } catch (error) {
     const { errno, syscall } = error as NodeJS.ErrnoException;
@@ -66,8 +78,12 @@ export function freshFile(r: Request, path: string, open: boolean, settings: Fil
 
 function guardedFile(r: Request, path: string, open: boolean, settings: FileSettings, rule: SymlinkRule): FileInfo {
   const fd = openGuarded(path, rule);
-  if (typeof fd !== 'number') return fd;
-  if (open) return takeFile(r, path, fd, settings);
+  if (typeof fd !== 'number') {
+    return fd;
+  }
+  if (open) {
+    return takeFile(r, path, fd, settings);
+  }
   const info = new FileInfo(fstatSync(fd), 0, '');
   closeSync(fd);
   return info;
@@ -80,21 +96,29 @@ function takeFile(r: Request, path: string, fd: number, settings: FileSettings):
   try {
     const stat = fstatSync(fd);
     const info = new FileInfo(stat, 0, '');
-    if (!info.isFile) return info;
+    if (!info.isFile) {
+      return info;
+    }
     const known = hot.get(path);
-    if (known?.sameVersion(stat)) return known;
+    if (known?.sameVersion(stat)) {
+      return known;
+    }
     if (info.size > WHOLE || info.size >= settings.directio) {
       info.fd = fd;
       keptOpen = true;
       return info;
     }
     const body = readWhole(fd, info.size);
-    if (body.length !== info.size) return withBody(new FileInfo(resized(stat, body.length), 0, ''), body);
+    if (body.length !== info.size) {
+      return withBody(new FileInfo(resized(stat, body.length), 0, ''), body);
+    }
     info.file = fsPath(path);
     hot.keep(path, withBody(info, body));
     return info;
   } finally {
-    if (!keptOpen) closeSync(fd);
+    if (!keptOpen) {
+      closeSync(fd);
+    }
   }
 }
 
@@ -111,7 +135,9 @@ function readWhole(fd: number, size: number): Buffer {
   let length = 0;
   while (length < size) {
     const count = readSync(fd, buffer, length, size - length, length);
-    if (count === 0) return buffer.subarray(0, length);
+    if (count === 0) {
+      return buffer.subarray(0, length);
+    }
     length += count;
   }
   return buffer;
@@ -126,7 +152,9 @@ export function whyMissing(path: string): number {
     statSync(fsPath(path));
   } catch (error) {
     const errno = (error as NodeJS.ErrnoException).errno;
-    if (errno !== undefined) return -errno;
+    if (errno !== undefined) {
+      return -errno;
+    }
   }
   return ENOENT;
 }

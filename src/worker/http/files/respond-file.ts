@@ -19,7 +19,9 @@ export function respondFile(r: Request, path: string, info: FileInfo): Result {
   out.contentLength = info.size;
   out.lastModified = info.mtime;
   out.lastModifiedDate = info.lastModified;
-  if (r.location.settings.etag) out.etag = info.etag;
+  if (r.location.settings.etag) {
+    out.etag = info.etag;
+  }
   setContentType(r);
   out.allowRanges = true;
   r.bodyIdentity = info.identity;

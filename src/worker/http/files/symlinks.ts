@@ -8,9 +8,15 @@ import type { Request } from '../request/request.js';
 export function symlinkRule(r: Request, settings: FileSettings, path: string): SymlinkRule | undefined {
   const ownerOnly = settings.disableSymlinks === 'if_not_owner';
   const from = settings.disableSymlinksFrom?.eval(r) ?? '';
-  if (from === '' || !path.startsWith(from)) return { ownerOnly, from: 0 };
-  if (from.length === path.length) return undefined;
-  if (path[from.length] === '/') return { ownerOnly, from: from.length };
+  if (from === '' || !path.startsWith(from)) {
+    return { ownerOnly, from: 0 };
+  }
+  if (from.length === path.length) {
+    return undefined;
+  }
+  if (path[from.length] === '/') {
+    return { ownerOnly, from: from.length };
+  }
   return { ownerOnly, from: from.endsWith('/') ? from.length - 1 : 0 };
 }
 
@@ -27,16 +33,22 @@ const READ = O_RDONLY | O_NONBLOCK;
  */
 export function openGuarded(path: string, rule: SymlinkRule): number | FileInfo {
   let at = open(rule.from === 0 ? '/' : path.slice(0, rule.from), SEARCH);
-  if (at < 0) return new FileInfo(null, -at, rule.from === 0 ? 'openat()' : 'open()');
+  if (at < 0) {
+    return new FileInfo(null, -at, rule.from === 0 ? 'openat()' : 'open()');
+  }
   const parts = path.slice(rule.from + 1).split('/');
   const last = parts.length - 1;
   for (let i = 0; i < last && at >= 0; i++) {
-    if (parts[i] === '') continue;
+    if (parts[i] === '') {
+      continue;
+    }
     const next = openAt(at, parts[i]!, SEARCH, rule.ownerOnly);
     closeSync(at);
     at = next;
   }
-  if (at < 0) return new FileInfo(null, -at, 'openat()');
+  if (at < 0) {
+    return new FileInfo(null, -at, 'openat()');
+  }
   // A path that ends in a slash names the folder reached so far.
   const name = parts[last]!;
   const fd = name === '' ? open(`/proc/self/fd/${at}/.`, READ) : openAt(at, name, READ, rule.ownerOnly);
@@ -65,14 +77,20 @@ function openAt(at: number, name: string, flags: number, ownerOnly: boolean): nu
  */
 function openIfSameOwner(path: string, flags: number): number {
   const fd = open(path, flags);
-  if (fd < 0) return fd;
+  if (fd < 0) {
+    return fd;
+  }
   let failure = 0;
   try {
-    if (fstatSync(fd).uid !== lstatSync(fsPath(path)).uid) failure = -ELOOP;
+    if (fstatSync(fd).uid !== lstatSync(fsPath(path)).uid) {
+      failure = -ELOOP;
+    }
   } catch (error) {
     failure = (error as NodeJS.ErrnoException).errno ?? -ELOOP;
   }
-  if (failure === 0) return fd;
+  if (failure === 0) {
+    return fd;
+  }
   closeSync(fd);
   return failure;
 }

@@ -27,7 +27,9 @@ export class BodyReader {
 
   /** Somebody takes the bytes at hand now. */
   get wanted(): boolean {
-    if (this.#framing.done) return false;
+    if (this.#framing.done) {
+      return false;
+    }
     return this.#sink === null ? this.request.discardingBody : !this.#paused;
   }
 
@@ -81,7 +83,9 @@ export class BodyReader {
           this.#paused = true;
           break;
         }
-        if (this.#sink !== sink) return BODY_SINK_GONE;
+        if (this.#sink !== sink) {
+          return BODY_SINK_GONE;
+        }
       }
     }
     this.request.requestLength += input.at - before;
@@ -97,7 +101,9 @@ export class BodyReader {
       this.request.requestLength += framing.next - input.at;
       input.use(framing.next);
     }
-    if (status !== 0) framing.fail();
+    if (status !== 0) {
+      framing.fail();
+    }
     return status;
   }
 
@@ -111,7 +117,9 @@ export class BodyReader {
   /** Tells the sink that the body broke off or is malformed. Returns false when there is none. */
   fail(status: number): boolean {
     const sink = this.#sink;
-    if (sink === null) return false;
+    if (sink === null) {
+      return false;
+    }
     this.#sink = null;
     sink.fail(status);
     return true;

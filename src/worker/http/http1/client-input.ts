@@ -58,14 +58,17 @@ export class ClientInput {
   /** The bytes before `to` were used. */
   use(to: number): void {
     this.at = to;
-    if (to === this.end && !this.running) this.#clear();
+    if (to === this.end && !this.running) {
+      this.#clear();
+    }
   }
 
   /** The connection has gone through the bytes; what it did not use stays if it is to be kept. */
   rest(keep: boolean): void {
     this.running = false;
-    if (this.at === this.end || !keep) this.#clear();
-    else if (this.#shared) {
+    if (this.at === this.end || !keep) {
+      this.#clear();
+    } else if (this.#shared) {
       this.bytes = Buffer.from(this.bytes.subarray(this.at, this.end));
       this.at = 0;
       this.end = this.bytes.length;
@@ -75,12 +78,16 @@ export class ClientInput {
 
   /** Nobody will use what was kept; the bytes that are being gone through are left to {@link rest}. */
   drop(): void {
-    if (!this.running) this.#clear();
+    if (!this.running) {
+      this.#clear();
+    }
   }
 
   /** Gives away all that is left, in memory of its own; null when nothing is. */
   takeRest(): Buffer | null {
-    if (this.at === this.end) return null;
+    if (this.at === this.end) {
+      return null;
+    }
     const rest = Buffer.from(this.bytes.subarray(this.at, this.end));
     this.use(this.end);
     return rest;
@@ -92,13 +99,17 @@ export class ClientInput {
   }
 
   pause(socket: ClientSocket): void {
-    if (this.#paused) return;
+    if (this.#paused) {
+      return;
+    }
     this.#paused = true;
     socket.pause();
   }
 
   resume(socket: ClientSocket): void {
-    if (!this.#paused) return;
+    if (!this.#paused) {
+      return;
+    }
     this.#paused = false;
     socket.resume();
   }

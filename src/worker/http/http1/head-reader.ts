@@ -34,7 +34,9 @@ export class HeadReader implements HeadOwner {
 
   /** What log lines say is being done. */
   get action(): string | undefined {
-    if (this.#parser === null) return undefined;
+    if (this.#parser === null) {
+      return undefined;
+    }
     return this.#parser.inHeaders ? 'reading client request headers' : 'reading client request line';
   }
 
@@ -62,8 +64,12 @@ export class HeadReader implements HeadOwner {
     r.keepalive = head.connection === CONNECTION_UNSET ? head.version > HTTP_10 : head.connection === CONNECTION_KEEP_ALIVE;
     r.lingeringClose = head.lingeringClose;
     if (code !== HEAD_DONE) {
-      if (head.error !== '') r.log(INFO, head.error);
-    } else if (this.#plainOnTls) r.log(INFO, 'client sent plain HTTP request to HTTPS port');
+      if (head.error !== '') {
+        r.log(INFO, head.error);
+      }
+    } else if (this.#plainOnTls) {
+      r.log(INFO, 'client sent plain HTTP request to HTTPS port');
+    }
     this.#parser = null;
     this.#request = null;
     this.#host.giveParser(parser);

@@ -104,7 +104,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       this.#tunnel!(shared ? Buffer.from(piece) : piece);
       return true;
     }
-    if (this.#state === State.CLOSED) return false;
+    if (this.#state === State.CLOSED) {
+      return false;
+    }
     this.#input.add(bytes, length, shared);
     this.#run();
     return !this.#input.paused;
@@ -117,11 +119,17 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   #run(): void {
     const input = this.#input;
     input.run();
-    while (input.at < input.end && this.#step());
+    while (input.at < input.end && this.#step()) {}
     input.rest(this.#state !== State.CLOSED && this.#state !== State.LINGERING);
-    if (this.#output.pendingHead) this.#output.flushSoon();
-    if (input.enough && this.#state !== State.HEAD) input.pause(this.#socket);
-    if (input.ended) this.inputEnded();
+    if (this.#output.pendingHead) {
+      this.#output.flushSoon();
+    }
+    if (input.enough && this.#state !== State.HEAD) {
+      input.pause(this.#socket);
+    }
+    if (input.ended) {
+      this.inputEnded();
+    }
   }
 
   /** One step with the bytes at hand. Returns false when nothing wants them now. */
@@ -161,7 +169,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   #readHead(): boolean {
     const r = this.#request as Request;
     const code = this.#heads.read(this.#input);
-    if (code === HEAD_AGAIN) return false;
+    if (code === HEAD_AGAIN) {
+      return false;
+    }
     this.#deadline.clear();
     this.#state = State.REQUEST;
     const counters = this.#host.counters;
@@ -179,21 +189,30 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       return true;
     }
     const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
-    if (refusal === 0) startPhases(r);
-    else r.finalize(refusal);
+    if (refusal === 0) {
+      startPhases(r);
+    } else {
+      r.finalize(refusal);
+    }
     return true;
   }
 
   #readBodyBytes(body: BodyReader): boolean {
     const status = body.read(this.#input);
-    if (status === BODY_SINK_GONE) return true;
+    if (status === BODY_SINK_GONE) {
+      return true;
+    }
     if (status !== BODY_READ) {
       this.#bodyFailed(body, status);
       return false;
     }
-    if (body.done) this.#bodyEnded(body);
-    else if (this.#state === State.DISCARDING) this.#linger();
-    else if (!body.paused) this.#awaitBody(body);
+    if (body.done) {
+      this.#bodyEnded(body);
+    } else if (this.#state === State.DISCARDING) {
+      this.#linger();
+    } else if (!body.paused) {
+      this.#awaitBody(body);
+    }
     return this.#state !== State.CLOSED;
   }
 
@@ -210,7 +229,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   #bodyFailed(body: BodyReader, status: number): void {
     body.request.keepalive = false;
     body.request.lingeringClose = false;
-    if (!body.fail(status) && this.#state === State.DISCARDING) this.#close();
+    if (!body.fail(status) && this.#state === State.DISCARDING) {
+      this.#close();
+    }
   }
 
   #awaitBody(body: BodyReader): void {
@@ -231,7 +252,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.#action = 'reading client request body';
     this.#awaitBody(body);
     this.#wake();
-    if (this.#input.ended) process.nextTick(inputEnded, this);
+    if (this.#input.ended) {
+      process.nextTick(inputEnded, this);
+    }
   }
 
   discardBody(_r: Request): number {
@@ -240,21 +263,33 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   resumeBody(_r: Request): void {
     const body = this.#body;
-    if (!body?.resume()) return;
-    if (!body.done) this.#awaitBody(body);
+    if (!body?.resume()) {
+      return;
+    }
+    if (!body.done) {
+      this.#awaitBody(body);
+    }
     this.#wake();
   }
 
   /** Goes on with bytes that were kept, unless the loop is running anyway, and with reading. */
   #wake(): void {
     const input = this.#input;
-    if (input.running) return;
-    if (input.unread) this.#run();
-    if (!input.enough) this.#resume();
+    if (input.running) {
+      return;
+    }
+    if (input.unread) {
+      this.#run();
+    }
+    if (!input.enough) {
+      this.#resume();
+    }
   }
 
   #resume(): void {
-    if (!this.closed) this.#input.resume(this.#socket);
+    if (!this.closed) {
+      this.#input.resume(this.#socket);
+    }
   }
 
   // ---------------------------------------------------------------- sending
@@ -264,23 +299,33 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   sendInformational(r: Request, status: number, fields: readonly string[]): void {
-    if (!this.closed) this.#output.sendInformational(r, status, fields);
+    if (!this.closed) {
+      this.#output.sendInformational(r, status, fields);
+    }
   }
 
   sendHead(r: Request): void {
-    if (this.#host.draining) r.keepalive = false;
+    if (this.#host.draining) {
+      r.keepalive = false;
+    }
     this.#action = 'sending response to client';
     this.#output.sendHead(r);
     // While the loop runs, it looks itself whether a body came to take the head along.
-    if (!this.#input.running && this.#output.pendingHead) this.#output.flushSoon();
+    if (!this.#input.running && this.#output.pendingHead) {
+      this.#output.flushSoon();
+    }
   }
 
   flush(_r: Request): void {
-    if (!this.closed) this.#output.flush();
+    if (!this.closed) {
+      this.#output.flush();
+    }
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (!this.closed) this.#output.send(r, chunk, last);
+    if (!this.closed) {
+      this.#output.send(r, chunk, last);
+    }
   }
 
   offerLimit(r: Request): number {
@@ -294,7 +339,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   // ---------------------------------------------------------------- the end of a request
 
   finish(r: Request): void {
-    if (r !== this.#request) return;
+    if (r !== this.#request) {
+      return;
+    }
     this.#output.reset();
     this.#watcher = null;
     this.#deadline.clear();
@@ -323,7 +370,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     const settings = r.location.settings;
     const counters = this.#host.counters;
     const input = this.#input;
-    if (this.#body !== null) this.#socket.expectMuch(false);
+    if (this.#body !== null) {
+      this.#socket.expectMuch(false);
+    }
     this.#body = null;
     this.#lingering = null;
     if (input.ended && !input.unread) {
@@ -340,26 +389,37 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       this.#state = State.WAITING;
       this.#action = 'keepalive';
       this.log = r.location.log;
-      if (r.debugging) r.log(DEBUG, 'set http keepalive handler');
+      if (r.debugging) {
+        r.log(DEBUG, 'set http keepalive handler');
+      }
       const now = input.running ? input.now : performance.now();
       this.#idleSince = now;
       this.#pipelined = input.unread;
-      if (!this.#pipelined) this.#host.idle.add(this);
+      if (!this.#pipelined) {
+        this.#host.idle.add(this);
+      }
       this.#keepaliveMin = settings.keepaliveMinTimeout;
       this.#deadline.set(now, timeout);
       this.#host.countStatus(r);
-      if (this.#pipelined && !input.running) setImmediate(wakeLater, this);
+      if (this.#pipelined && !input.running) {
+        setImmediate(wakeLater, this);
+      }
       return;
     }
-    if (mustLinger(r, input.unread)) this.#lingerBeforeClose(r);
-    else this.#close();
+    if (mustLinger(r, input.unread)) {
+      this.#lingerBeforeClose(r);
+    } else {
+      this.#close();
+    }
   }
 
   #keepaliveMin = 0;
 
   /** For a pipelined request after the response before it. */
   wake(): void {
-    if (this.#state === State.WAITING) this.#wake();
+    if (this.#state === State.WAITING) {
+      this.#wake();
+    }
   }
 
   #lingerBeforeClose(r: Request): void {
@@ -378,20 +438,30 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   #linger(): void {
-    if (!(this.#lingering as Lingering).wait()) this.#close();
+    if (!(this.#lingering as Lingering).wait()) {
+      this.#close();
+    }
   }
 
   terminate(r: Request, reset: boolean): void {
-    if (r !== this.#request) return;
-    if (reset) this.#socket.reset();
+    if (r !== this.#request) {
+      return;
+    }
+    if (reset) {
+      this.#socket.reset();
+    }
     // What the client did not take is of no use without the rest.
-    else if (!this.#socket.empty) this.#socket.close();
+    else if (!this.#socket.empty) {
+      this.#socket.close();
+    }
     this.#close();
   }
 
   watchClient(_r: Request, callback: (() => void) | null): void {
     this.#watcher = callback;
-    if (callback !== null && this.#input.ended) process.nextTick(callback);
+    if (callback !== null && this.#input.ended) {
+      process.nextTick(callback);
+    }
   }
 
   upgrade(r: Request, received: (bytes: Buffer) => void): Upgraded {
@@ -440,9 +510,14 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   /** Every byte was used, and no more will come: ends what waits for more. */
   inputEnded(): void {
-    if (this.#input.unread || this.#input.running) return;
-    if (this.#state === State.WAITING || this.#state === State.HEAD) this.clientEnded();
-    else if (this.#state === State.REQUEST && this.#body?.waiting) this.#clientLeft();
+    if (this.#input.unread || this.#input.running) {
+      return;
+    }
+    if (this.#state === State.WAITING || this.#state === State.HEAD) {
+      this.clientEnded();
+    } else if (this.#state === State.REQUEST && this.#body?.waiting) {
+      this.#clientLeft();
+    }
   }
 
   #clientLeft(): void {
@@ -465,7 +540,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     if (this.#state === State.WAITING) {
       this.noteLeft(errnoText(errno));
       this.#close();
-    } else if (this.#state === State.HEAD) this.#headBroke(`recv() failed (${errnoText(errno)})`);
+    } else if (this.#state === State.HEAD) {
+      this.#headBroke(`recv() failed (${errnoText(errno)})`);
+    }
   }
 
   #headBroke(why: string): void {
@@ -477,8 +554,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   socketClosed(): void {
-    if (this.#state === State.CLOSED) return;
-    if (this.#state === State.WAITING) this.noteLeft('');
+    if (this.#state === State.CLOSED) {
+      return;
+    }
+    if (this.#state === State.WAITING) {
+      this.noteLeft('');
+    }
     this.closed = true;
     const r = this.#request;
     if (r !== null && !r.finished && (this.#state === State.REQUEST || this.#state === State.HEAD)) {
@@ -487,7 +568,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         this.#watcher = null;
         watcher();
       }
-      if (!r.finished) r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      if (!r.finished) {
+        r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      }
     }
     this.#close();
   }
@@ -501,7 +584,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         r!.terminate(408);
         break;
       case State.REQUEST:
-        if (this.#body?.fail(408)) break;
+        if (this.#body?.fail(408)) {
+          break;
+        }
         r!.log(INFO, 'client timed out (110: Connection timed out)');
         r!.terminate(408);
         break;
@@ -524,8 +609,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   /** Closes the connection if nothing came since it had served so many requests. */
   closeAfter(requests: number): void {
-    if (this.#state !== State.WAITING || this.requests !== requests) return;
-    if (requests === 0) this.note(INFO, 'client timed out (110: Connection timed out)');
+    if (this.#state !== State.WAITING || this.requests !== requests) {
+      return;
+    }
+    if (requests === 0) {
+      this.note(INFO, 'client timed out (110: Connection timed out)');
+    }
     this.#close();
   }
 
@@ -535,13 +624,19 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
    * the socket. nginx: ngx_close_idle_connections.
    */
   drain(now: number): void {
-    if (this.#state === State.LINGERING || this.#draining) return;
+    if (this.#state === State.LINGERING || this.#draining) {
+      return;
+    }
     this.#draining = true;
-    if (this.#state !== State.WAITING || this.requests === 0) return;
+    if (this.#state !== State.WAITING || this.requests === 0) {
+      return;
+    }
     const left = this.#idleSince + this.#keepaliveMin - now;
-    if (this.#keepaliveMin === 0) this.#close();
-    else if (left <= 0) this.#closeUnread();
-    else {
+    if (this.#keepaliveMin === 0) {
+      this.#close();
+    } else if (left <= 0) {
+      this.#closeUnread();
+    } else {
       this.#deadline.clear();
       this.#deadline.set(now, left);
     }
@@ -555,16 +650,24 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   /** Ends the connection whatever it is doing: the worker must go. */
   kill(): void {
     const r = this.#request;
-    if (r !== null && !r.finished) r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    if (r !== null && !r.finished) {
+      r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    }
     this.#close();
   }
 
   #close(): void {
-    if (this.#state === State.CLOSED) return;
+    if (this.#state === State.CLOSED) {
+      return;
+    }
     const counters = this.#host.counters;
-    if (this.#state === State.WAITING) counters.waiting--;
-    else if (this.#state === State.HEAD) counters.reading--;
-    else counters.writing--;
+    if (this.#state === State.WAITING) {
+      counters.waiting--;
+    } else if (this.#state === State.HEAD) {
+      counters.reading--;
+    } else {
+      counters.writing--;
+    }
     this.#state = State.CLOSED;
     this.closed = true;
     this.#host.idle.remove(this);

@@ -50,13 +50,19 @@ export class Http1Output implements TickTask {
 
   sendContinue(r: Request): void {
     const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
-    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.#socket.write(CONTINUE);
+    if (expect !== undefined && expect.toLowerCase() === '100-continue') {
+      this.#socket.write(CONTINUE);
+    }
   }
 
   sendInformational(r: Request, status: number, fields: readonly string[]): void {
-    if (r.httpVersion < HTTP_11) return;
+    if (r.httpVersion < HTTP_11) {
+      return;
+    }
     let text = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
-    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+    for (let i = 0; i < fields.length; i += 2) {
+      text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+    }
     this.#socket.write(text + '\r\n');
   }
 
@@ -64,10 +70,13 @@ export class Http1Output implements TickTask {
     this.#logFiles.flushErrors();
     this.#request = r;
     this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
-    if (r.debugging) logResponseHead(r, this.#head);
+    if (r.debugging) {
+      logResponseHead(r, this.#head);
+    }
     r.headerSize = this.#head.length;
-    if (r.headerOnly) this.flush();
-    else {
+    if (r.headerOnly) {
+      this.flush();
+    } else {
       this.#pacer = makePacer(r);
       this.#uncounted = this.#pacer !== null && r.headerSize > this.#pacer.freeHead ? 0 : r.headerSize;
     }
@@ -77,7 +86,9 @@ export class Http1Output implements TickTask {
   flush(): void {
     const head = this.#head;
     const r = this.#request;
-    if (head === null || head === '' || r === null) return;
+    if (head === null || head === '' || r === null) {
+      return;
+    }
     if (this.#pacer !== null && this.#uncounted === 0) {
       this.#paceHead(r, this.#pacer, head);
       return;
@@ -89,27 +100,35 @@ export class Http1Output implements TickTask {
 
   /** Sends as much of a long head as its pace allows, and the rest later. */
   #paceHead(r: Request, pacer: RatePacer, head: string): void {
-    if (this.#headWaits) return;
+    if (this.#headWaits) {
+      return;
+    }
     const allowed = Math.min(Math.max(pacer.allowed(performance.now(), r.bytesSent), 0), head.length);
     this.#head = allowed === head.length ? null : head.slice(allowed);
     if (allowed > 0) {
       r.bytesSent += allowed;
       this.#socket.write(head.slice(0, allowed));
     }
-    if (this.#head === null) return;
+    if (this.#head === null) {
+      return;
+    }
     this.#headWaits = true;
     setTimer(sendHeadRest, pacer.delay(performance.now(), r.bytesSent), this, r);
   }
 
   headDue(r: Request): void {
-    if (r !== this.#request) return;
+    if (r !== this.#request) {
+      return;
+    }
     this.#headWaits = false;
     this.flush();
   }
 
   /** Sends the head at the end of the tick unless a piece of body takes it along before. */
   flushSoon(): void {
-    if (this.#flushScheduled) return;
+    if (this.#flushScheduled) {
+      return;
+    }
     this.#flushScheduled = true;
     endOfTick.ask(AtTickEnd.SENDS, this);
   }
@@ -120,7 +139,9 @@ export class Http1Output implements TickTask {
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (r !== this.#request) return;
+    if (r !== this.#request) {
+      return;
+    }
     const pacer = this.#pacer;
     if (pacer !== null && this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
       this.#paceHead(r, pacer, this.#head);
@@ -139,10 +160,16 @@ export class Http1Output implements TickTask {
     const flowing = this.#write(r, chunk, last);
     if (last) {
       this.#lastQueued = true;
-      if (this.empty) this.#sentAll(r);
-      else this.#awaitDrain(r, flowing);
-    } else if (flowing) r.more();
-    else this.#awaitDrain(r, false);
+      if (this.empty) {
+        this.#sentAll(r);
+      } else {
+        this.#awaitDrain(r, flowing);
+      }
+    } else if (flowing) {
+      r.more();
+    } else {
+      this.#awaitDrain(r, false);
+    }
   }
 
   /** How many bytes of the body may be offered at a time: they leave as they are, as fast as the client takes them. */
@@ -176,17 +203,24 @@ export class Http1Output implements TickTask {
   #awaitDrain(r: Request, flowing: boolean): void {
     this.#waiting = true;
     this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
-    if (flowing) this.#socket.awaitFlush();
+    if (flowing) {
+      this.#socket.awaitFlush();
+    }
   }
 
   /** The socket has room again. */
   drained(): void {
     const r = this.#request;
-    if (!this.#waiting || r === null) return;
+    if (!this.#waiting || r === null) {
+      return;
+    }
     this.#waiting = false;
     this.#deadline.clear();
-    if (this.#lastQueued) this.#sentAll(r);
-    else r.more();
+    if (this.#lastQueued) {
+      this.#sentAll(r);
+    } else {
+      r.more();
+    }
   }
 
   #sentAll(r: Request): void {
@@ -221,14 +255,22 @@ export class Http1Output implements TickTask {
         before += `${size.toString(16)}\r\n`;
         after = '\r\n';
       }
-      if (last) after += lastChunk(r);
+      if (last) {
+        after += lastChunk(r);
+      }
     }
     const total = before.length + size + after.length;
-    if (total === 0) return !this.#socket.pending;
+    if (total === 0) {
+      return !this.#socket.pending;
+    }
     r.bytesSent += total;
     const socket = this.#socket;
-    if (size === 0) return socket.write(before + after);
-    if (before === '' && after === '') return socket.write(chunk as Buffer);
+    if (size === 0) {
+      return socket.write(before + after);
+    }
+    if (before === '' && after === '') {
+      return socket.write(chunk as Buffer);
+    }
     return socket.writeJoined(before, chunk as Buffer, after);
   }
 }
@@ -245,6 +287,8 @@ function sendRest(output: Http1Output, r: Request, rest: Chunk | null, last: boo
 function lastChunk(r: Request): string {
   const trailers = r.out.trailers;
   let text = '0\r\n';
-  for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
+  for (let i = 0; i < trailers.length; i += 2) {
+    text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
+  }
   return text + '\r\n';
 }

@@ -67,17 +67,22 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
   /** Writes a line that belongs to no request. */
   protected note(level: Level, message: string, subject: LogSubject = this): void {
     const log = this.debugging ? debugOf(this.log) : this.log;
-    if (level <= log.level) log.log(level, message, subject);
+    if (level <= log.level) {
+      log.log(level, message, subject);
+    }
   }
 
   protected noteAccept(): void {
-    if (this.debugging || this.log.level >= DEBUG) this.note(DEBUG, `accept: ${this.remoteAddress}:${this.remotePort}`);
+    if (this.debugging || this.log.level >= DEBUG) {
+      this.note(DEBUG, `accept: ${this.remoteAddress}:${this.remotePort}`);
+    }
   }
 
   /** Tells that the client went before it sent a request. nginx: ngx_http_wait_request_handler and ngx_http_keepalive_handler. */
   protected noteLeft(why: string): void {
-    if (this.requests === 0) this.note(INFO, why === '' ? 'client closed connection' : `recv() failed (${why})`);
-    else {
+    if (this.requests === 0) {
+      this.note(INFO, why === '' ? 'client closed connection' : `recv() failed (${why})`);
+    } else {
       const line = `client ${this.remoteAddress} closed keepalive connection${why === '' ? '' : ` (${why})`}`;
       this.note(INFO, line, { connectionId: this.id, logContext: noContext });
     }

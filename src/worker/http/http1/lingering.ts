@@ -30,7 +30,9 @@ export class Lingering {
   wait(): boolean {
     const now = performance.now();
     const left = Math.min(this.#until - now, this.#timeout);
-    if (left <= 0) return false;
+    if (left <= 0) {
+      return false;
+    }
     this.#deadline.set(now, left);
     return true;
   }

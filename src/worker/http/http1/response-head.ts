@@ -12,40 +12,63 @@ export function http1Head(r: Request): string {
   const out = r.out;
   const settings = r.location.settings;
   const status = out.status;
-  if (status !== 101) decideFraming(r);
+  if (status !== 101) {
+    decideFraming(r);
+  }
   let text: string;
   const own = out.server === undefined && !out.omitServer && out.date === undefined && !out.omitDate;
   const usual = out.statusText === undefined || (status === 200 && out.statusText === 'OK');
-  if (own && usual && status >= 200) text = usualStart(status, settings.serverTokens.eval(r), currentHttpDate());
-  else {
+  if (own && usual && status >= 200) {
+    text = usualStart(status, settings.serverTokens.eval(r), currentHttpDate());
+  } else {
     text = statusLine(status, out.statusText);
-    if (out.server === undefined && !out.omitServer) text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
-    if (out.date === undefined && !out.omitDate) text += `Date: ${currentHttpDate()}\r\n`;
+    if (out.server === undefined && !out.omitServer) {
+      text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
+    }
+    if (out.date === undefined && !out.omitDate) {
+      text += `Date: ${currentHttpDate()}\r\n`;
+    }
   }
-  if (out.contentType !== '') text += `Content-Type: ${out.contentTypeLine}\r\n`;
-  if (out.contentLength >= 0) text += `Content-Length: ${out.contentLength}\r\n`;
+  if (out.contentType !== '') {
+    text += `Content-Type: ${out.contentTypeLine}\r\n`;
+  }
+  if (out.contentLength >= 0) {
+    text += `Content-Length: ${out.contentLength}\r\n`;
+  }
   if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
     text += `Last-Modified: ${out.lastModifiedDate ?? httpDate(out.lastModified * 1000)}\r\n`;
   }
 
   const location = out.location;
   const ownRedirect = location?.charCodeAt(0) === 47 && settings.absoluteRedirect;
-  if (ownRedirect) text += `Location: ${absoluteLocation(r, location as string)}\r\n`;
+  if (ownRedirect) {
+    text += `Location: ${absoluteLocation(r, location as string)}\r\n`;
+  }
 
   if (status === 101) {
     text += 'Connection: upgrade\r\n';
   } else {
-    if (r.chunkedOut) text += 'Transfer-Encoding: chunked\r\n';
+    if (r.chunkedOut) {
+      text += 'Transfer-Encoding: chunked\r\n';
+    }
     if (r.keepalive) {
       text += 'Connection: keep-alive\r\n';
-      if (settings.keepaliveHeader > 0) text += `Keep-Alive: timeout=${settings.keepaliveHeader}\r\n`;
-    } else text += 'Connection: close\r\n';
+      if (settings.keepaliveHeader > 0) {
+        text += `Keep-Alive: timeout=${settings.keepaliveHeader}\r\n`;
+      }
+    } else {
+      text += 'Connection: close\r\n';
+    }
   }
-  if (r.gzipVary && settings.gzip.vary) text += 'Vary: Accept-Encoding\r\n';
+  if (r.gzipVary && settings.gzip.vary) {
+    text += 'Vary: Accept-Encoding\r\n';
+  }
   const list = out.list;
   for (let i = 0; i < list.length; i++) {
     const header = list[i]!;
-    if (header.name === '' || (ownRedirect && header.name === 'Location')) continue;
+    if (header.name === '' || (ownRedirect && header.name === 'Location')) {
+      continue;
+    }
     text += `${header.name}: ${header.value}\r\n`;
   }
   return text + '\r\n';
@@ -81,10 +104,16 @@ function usualStart(status: number, server: string, date: string): string {
 function decideFraming(r: Request): void {
   const out = r.out;
   const status = out.status;
-  if (status === 304 || status === 204 || status < 200 || r.methodBit === 4) return;
-  if (out.contentLength !== -1 && !r.expectTrailers) return;
+  if (status === 304 || status === 204 || status < 200 || r.methodBit === 4) {
+    return;
+  }
+  if (out.contentLength !== -1 && !r.expectTrailers) {
+    return;
+  }
   if (r.httpVersion >= HTTP_11 && r.location.settings.chunkedTransferEncoding) {
     out.contentLength = -1;
     r.chunkedOut = true;
-  } else if (out.contentLength === -1) r.keepalive = false;
+  } else if (out.contentLength === -1) {
+    r.keepalive = false;
+  }
 }

@@ -22,7 +22,9 @@ export class ClosedStreams {
 
   #add(streamId: number, rest: number): void {
     this.#streams.set(streamId, rest);
-    if (this.#streams.size <= MEMORY) return;
+    if (this.#streams.size <= MEMORY) {
+      return;
+    }
     for (const oldest of this.#streams.keys()) {
       this.#streams.delete(oldest);
       return;
@@ -42,7 +44,9 @@ export class ClosedStreams {
   /** More of a body came for a stream that we had reset; false if it is longer, or with `end` shorter, than it was said to be. */
   took(streamId: number, bytes: number, end: boolean): boolean {
     const rest = this.#streams.get(streamId);
-    if (rest === undefined || rest < 0) return true;
+    if (rest === undefined || rest < 0) {
+      return true;
+    }
     const left = rest - bytes;
     const sound = left === 0 || (left > 0 && !end);
     this.#streams.set(streamId, end || !sound ? ENDED : left);

@@ -189,8 +189,11 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     this.output.length = at;
     this.output.numbers(FRAME.WINDOW_UPDATE, 0, MAX_WINDOW - DEFAULT_WINDOW);
     this.#socket.start(this);
-    if (this.#host.draining) this.#endIdle(ERROR_CODE.NO_ERROR);
-    else this.#sendSoon();
+    if (this.#host.draining) {
+      this.#endIdle(ERROR_CODE.NO_ERROR);
+    } else {
+      this.#sendSoon();
+    }
   }
 
   get connectionId(): number {
@@ -203,7 +206,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   #log(message: string): void {
     const { log } = this.#server.root;
-    if (INFO <= log.level) log.log(INFO, message, this);
+    if (INFO <= log.level) {
+      log.log(INFO, message, this);
+    }
   }
 
   // ---------------------------------------------------------------- reading
@@ -213,7 +218,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#lingerOn();
       return true;
     }
-    if (this.#state === State.CLOSED) return false;
+    if (this.#state === State.CLOSED) {
+      return false;
+    }
     const idle = this.#streams.size === 0;
     if (idle && this.#requests > 0 && !this.#flood.idleRead(this.#server.root.settings.keepaliveRequests)) {
       this.#floodDetected();
@@ -227,11 +234,15 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
         at = this.#read(bytes, at, length);
       } catch (error) {
         at = this.#frames.next;
-        if (!endFailedRequest(error)) throw error;
+        if (!endFailedRequest(error)) {
+          throw error;
+        }
       }
     }
     this.#inLoop = false;
-    if (this.#state !== State.OPEN) return !this.#paused;
+    if (this.#state !== State.OPEN) {
+      return !this.#paused;
+    }
     this.#flood.moved(length);
     if (this.#flood.wasteful) {
       this.#floodDetected();
@@ -257,7 +268,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     const frames = this.#frames;
     const code = frames.read(bytes, at, end);
     if (code === READ_AGAIN) {
-      if (this.#block.streamId !== 0 && !this.#block.open) this.#lookAhead();
+      if (this.#block.streamId !== 0 && !this.#block.open) {
+        this.#lookAhead();
+      }
       return frames.next;
     }
     if (this.#block.open && frames.type !== FRAME.CONTINUATION) {
@@ -297,17 +310,27 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #lookAhead(): void {
     const { held, flags } = this.#frames;
     const block = this.#block;
-    if (block.seen === 0) block.seen = ((flags & FLAG.PADDED) !== 0 ? 1 : 0) + ((flags & FLAG.PRIORITY) !== 0 ? 5 : 0);
-    if (held === null || held.length <= block.seen) return;
+    if (block.seen === 0) {
+      block.seen = ((flags & FLAG.PADDED) !== 0 ? 1 : 0) + ((flags & FLAG.PRIORITY) !== 0 ? 5 : 0);
+    }
+    if (held === null || held.length <= block.seen) {
+      return;
+    }
     const seen = lookAhead(held, block.seen, held.length);
-    if (seen === HOPELESS) this.#fail(ERROR_CODE.COMPRESSION_ERROR, 'client sent header block with too long number');
-    else block.seen = seen;
+    if (seen === HOPELESS) {
+      this.#fail(ERROR_CODE.COMPRESSION_ERROR, 'client sent header block with too long number');
+    } else {
+      block.seen = seen;
+    }
   }
 
   #tooLong(): void {
     const { type, length } = this.#frames;
-    if (type === FRAME.HEADERS || type === FRAME.CONTINUATION) this.#fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too large header');
-    else this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent frame of type ${type} with incorrect length ${length}`);
+    if (type === FRAME.HEADERS || type === FRAME.CONTINUATION) {
+      this.#fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too large header');
+    } else {
+      this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent frame of type ${type} with incorrect length ${length}`);
+    }
   }
 
   /** A whole frame that is no DATA. */
@@ -349,19 +372,25 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** Whether the frame may have a stream, or may not. */
   #identified(name: string, onStream: boolean): boolean {
-    if ((this.#frames.streamId !== 0) === onStream) return true;
+    if ((this.#frames.streamId !== 0) === onStream) {
+      return true;
+    }
     this.#fail(ERROR_CODE.PROTOCOL_ERROR, `client sent ${name} frame with incorrect identifier`);
     return false;
   }
 
   #sized(name: string, length: number): boolean {
-    if (this.#frames.length === length) return true;
+    if (this.#frames.length === length) {
+      return true;
+    }
     this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent ${name} frame with incorrect length ${this.#frames.length}`);
     return false;
   }
 
   #idleFrame(): boolean {
-    if (this.#flood.idleFrame()) return true;
+    if (this.#flood.idleFrame()) {
+      return true;
+    }
     this.#floodDetected();
     return false;
   }
@@ -372,13 +401,17 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     const { streamId, length } = this.#frames;
     this.#dataStream = null;
     this.#dataLength = length;
-    if (!this.#identified('DATA', true)) return;
+    if (!this.#identified('DATA', true)) {
+      return;
+    }
     if (!this.#receive.take(length)) {
       this.#fail(ERROR_CODE.FLOW_CONTROL_ERROR, `client violated connection flow control: received DATA frame length ${length}`);
       return;
     }
     const room = this.#receive.refill(0, 0.25);
-    if (room > 0) this.giveRoom(0, room);
+    if (room > 0) {
+      this.giveRoom(0, room);
+    }
     const stream = this.#streams.get(streamId);
     if (stream === undefined || stream.closed) {
       this.#strayData(streamId);
@@ -395,22 +428,33 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       return;
     }
     this.#dataStream = stream;
-    if (this.#frames.left === 0) this.#dataEnd(stream);
+    if (this.#frames.left === 0) {
+      this.#dataEnd(stream);
+    }
   }
 
   #data(): void {
     const { bytes, start, end, left } = this.#frames;
     const stream = this.#dataStream;
-    if (stream === null || stream.closed) return;
-    if (!stream.ignoring) this.#flood.useful(end - start);
+    if (stream === null || stream.closed) {
+      return;
+    }
+    if (!stream.ignoring) {
+      this.#flood.useful(end - start);
+    }
     stream.data(bytes, start, end, left);
-    if (left === 0 && !stream.closed) this.#dataEnd(stream);
+    if (left === 0 && !stream.closed) {
+      this.#dataEnd(stream);
+    }
   }
 
   #dataEnd(stream: Http2Stream): void {
     this.#dataStream = null;
-    if ((this.#frames.flags & FLAG.END_STREAM) !== 0) stream.inputEnded();
-    else if (this.#dataLength === 0) this.#idleFrame();
+    if ((this.#frames.flags & FLAG.END_STREAM) !== 0) {
+      stream.inputEnded();
+    } else if (this.#dataLength === 0) {
+      this.#idleFrame();
+    }
   }
 
   /** A stream that nobody has opened. */
@@ -437,7 +481,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #resetAgain(streamId: number, code: number): void {
     this.#closed.addEnded(streamId);
     this.output.numbers(FRAME.RST_STREAM, streamId, code);
-    if (!this.#flood.broken()) this.#tooManyBroken();
+    if (!this.#flood.broken()) {
+      this.#tooManyBroken();
+    }
   }
 
   // ---------------------------------------------------------------- HEADERS, CONTINUATION
@@ -466,7 +512,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
         return;
       }
     }
-    if (prioritized) start += 5;
+    if (prioritized) {
+      start += 5;
+    }
     const trailers = streamId <= this.#lastId && this.#mayHaveTrailers(streamId);
     if (streamId % 2 === 0 || (streamId <= this.#lastId && !trailers)) {
       const ended = this.#streams.has(streamId) || this.#closed.ended(streamId);
@@ -476,11 +524,16 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       );
       return;
     }
-    if (prioritized && !this.#depends('HEADERS', bytes, start - 5)) return;
+    if (prioritized && !this.#depends('HEADERS', bytes, start - 5)) {
+      return;
+    }
     this.#block.begin(streamId, (flags & FLAG.END_STREAM) !== 0, trailers);
     this.#flood.beginSection();
-    if ((flags & FLAG.END_HEADERS) !== 0) this.#section(bytes, start, end);
-    else this.#addToBlock(bytes, start, end);
+    if ((flags & FLAG.END_HEADERS) !== 0) {
+      this.#section(bytes, start, end);
+    } else {
+      this.#addToBlock(bytes, start, end);
+    }
   }
 
   #mayHaveTrailers(streamId: number): boolean {
@@ -503,7 +556,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   }
 
   #addToBlock(bytes: Buffer, start: number, end: number): boolean {
-    if (this.#block.add(bytes, start, end, this.#limits.total)) return true;
+    if (this.#block.add(bytes, start, end, this.#limits.total)) {
+      return true;
+    }
     this.#fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too large header');
     return false;
   }
@@ -520,9 +575,14 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     this.#lastId = streamId;
     const refusal = refused ? -1 : this.#mayOpen(ended);
     if (refusal !== 0 || this.#goaway) {
-      if (!this.#decode(bytes, start, end, ignored) || refusal === -1 || this.#goaway) return;
-      if (this.#flood.refuse()) this.output.numbers(FRAME.RST_STREAM, streamId, refusal);
-      else this.#fail(ERROR_CODE.NO_ERROR, 'client sent too many refused streams');
+      if (!this.#decode(bytes, start, end, ignored) || refusal === -1 || this.#goaway) {
+        return;
+      }
+      if (this.#flood.refuse()) {
+        this.output.numbers(FRAME.RST_STREAM, streamId, refusal);
+      } else {
+        this.#fail(ERROR_CODE.NO_ERROR, 'client sent too many refused streams');
+      }
       return;
     }
     this.#open(streamId, ended, bytes, start, end);
@@ -549,7 +609,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   /** Decodes a block; false if the connection was given up for it. */
   #decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
     const code = this.#decoder.decode(bytes, start, end, this.#limits, sink);
-    if (code === DECODED) return true;
+    if (code === DECODED) {
+      return true;
+    }
     const error = decodingErrors[code]!;
     this.#fail(error, this.#decoder.problem);
     return false;
@@ -558,15 +620,23 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #trailers(streamId: number, ended: boolean, bytes: Buffer, start: number, end: number): void {
     const stream = this.#streams.get(streamId);
     trailerCheck.malformed = false;
-    if (!this.#decode(bytes, start, end, trailerCheck)) return;
+    if (!this.#decode(bytes, start, end, trailerCheck)) {
+      return;
+    }
     if (ended && !trailerCheck.malformed) {
-      if (stream === undefined) this.#closed.addEnded(streamId);
-      else stream.inputEnded();
+      if (stream === undefined) {
+        this.#closed.addEnded(streamId);
+      } else {
+        stream.inputEnded();
+      }
       return;
     }
     this.#log('client sent invalid trailers');
-    if (stream === undefined) this.#resetAgain(streamId, ERROR_CODE.PROTOCOL_ERROR);
-    else this.#breakStream(stream, ERROR_CODE.PROTOCOL_ERROR);
+    if (stream === undefined) {
+      this.#resetAgain(streamId, ERROR_CODE.PROTOCOL_ERROR);
+    } else {
+      this.#breakStream(stream, ERROR_CODE.PROTOCOL_ERROR);
+    }
   }
 
   #open(streamId: number, ended: boolean, bytes: Buffer, start: number, end: number): void {
@@ -591,28 +661,41 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     this.#flood.useful(end - start);
     this.#tree?.opened(streamId);
     const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.#server.root.settings;
-    if (keepaliveTimeout === 0 || this.#requests >= keepaliveRequests || now - this.acceptedAt > keepaliveTime) this.#sendGoaway(0);
+    if (keepaliveTimeout === 0 || this.#requests >= keepaliveRequests || now - this.acceptedAt > keepaliveTime) {
+      this.#sendGoaway(0);
+    }
 
     reader.begin(r, this.#serverName);
-    if (!this.#decode(bytes, start, end, reader)) return;
+    if (!this.#decode(bytes, start, end, reader)) {
+      return;
+    }
     let status = this.#disabled(r) ? 421 : reader.finish(ended);
     r.head.length = end - start;
     takeHead(r, r.head);
     if (status !== 0) {
-      if (reader.malformed) stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
+      if (reader.malformed) {
+        stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
+      }
       r.finalize(status);
       return;
     }
     stream.action = undefined;
     const priority = r.head.header('priority');
-    if (priority !== undefined) this.#prioritize(stream, priority);
+    if (priority !== undefined) {
+      this.#prioritize(stream, priority);
+    }
     status = this.tls === undefined ? 0 : checkClientCertificate(r);
-    if (status === 0) startPhases(r);
-    else r.finalize(status);
+    if (status === 0) {
+      startPhases(r);
+    } else {
+      r.finalize(status);
+    }
   }
 
   #disabled(r: Request): boolean {
-    if (r.server.settings.http2 || this.address.http2) return false;
+    if (r.server.settings.http2 || this.address.http2) {
+      return false;
+    }
     r.log(INFO, 'client attempted to request the server name for which the negotiated protocol is disabled');
     return true;
   }
@@ -621,7 +704,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   #priority(): void {
     const { bytes, start } = this.#frames;
-    if (!this.#sized('PRIORITY', 5) || !this.#identified('PRIORITY', true)) return;
+    if (!this.#sized('PRIORITY', 5) || !this.#identified('PRIORITY', true)) {
+      return;
+    }
     if (!this.#flood.prioritized()) {
       this.#fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too many PRIORITY frames');
       return;
@@ -643,13 +728,17 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#scheduler.ordered = true;
     }
     this.#tree.depend(streamId, on, said >>> 31 === 1, bytes[at + 4]! + 1);
-    if (this.#streams.has(streamId)) this.#tree.opened(streamId);
+    if (this.#streams.has(streamId)) {
+      this.#tree.opened(streamId);
+    }
     return true;
   }
 
   #priorityUpdate(): void {
     const { bytes, start, end } = this.#frames;
-    if (!this.#identified('PRIORITY_UPDATE', false)) return;
+    if (!this.#identified('PRIORITY_UPDATE', false)) {
+      return;
+    }
     if (end - start < 4) {
       this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent PRIORITY_UPDATE frame with incorrect length ${end - start}`);
       return;
@@ -664,7 +753,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       return;
     }
     const stream = this.#streams.get(id);
-    if (stream !== undefined) this.#prioritize(stream, bytes.toString('latin1', start + 4, Math.min(end, start + 260)));
+    if (stream !== undefined) {
+      this.#prioritize(stream, bytes.toString('latin1', start + 4, Math.min(end, start + 260)));
+    }
   }
 
   #prioritize(stream: Http2Stream, text: string): void {
@@ -681,21 +772,32 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   #rstStream(): void {
     const { bytes, start, streamId } = this.#frames;
-    if (!this.#sized('RST_STREAM', 4) || !this.#identified('RST_STREAM', true)) return;
+    if (!this.#sized('RST_STREAM', 4) || !this.#identified('RST_STREAM', true)) {
+      return;
+    }
     const stream = this.#streams.get(streamId);
     if (stream === undefined) {
-      if (this.#isIdle(streamId)) this.#fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent RST_STREAM frame for idle stream');
-      else if (this.#idleFrame()) this.#closed.addEnded(streamId);
+      if (this.#isIdle(streamId)) {
+        this.#fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent RST_STREAM frame for idle stream');
+      } else if (this.#idleFrame()) {
+        this.#closed.addEnded(streamId);
+      }
       return;
     }
     const code = bytes.readUInt32BE(start);
     const r = stream.request;
-    if (code === ERROR_CODE.CANCEL) r.log(INFO, `client canceled stream ${streamId}`);
-    else if (code === ERROR_CODE.INTERNAL_ERROR) r.log(INFO, `client terminated stream ${streamId} due to internal error`);
-    else r.log(INFO, `client terminated stream ${streamId} with status ${code}`);
+    if (code === ERROR_CODE.CANCEL) {
+      r.log(INFO, `client canceled stream ${streamId}`);
+    } else if (code === ERROR_CODE.INTERNAL_ERROR) {
+      r.log(INFO, `client terminated stream ${streamId} due to internal error`);
+    } else {
+      r.log(INFO, `client terminated stream ${streamId} with status ${code}`);
+    }
     const enough = !this.#flood.broken();
     stream.gone();
-    if (enough) this.#tooManyBroken();
+    if (enough) {
+      this.#tooManyBroken();
+    }
   }
 
   #tooManyBroken(): void {
@@ -704,18 +806,29 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   #settings(): void {
     const { bytes, start, end, flags, length } = this.#frames;
-    if (!this.#identified('SETTINGS', false)) return;
+    if (!this.#identified('SETTINGS', false)) {
+      return;
+    }
     if ((flags & FLAG.ACK) !== 0) {
-      if (length === 0) this.#settingsAcknowledged = true;
-      else this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, 'client sent SETTINGS frame with the ACK flag and nonzero length');
+      if (length === 0) {
+        this.#settingsAcknowledged = true;
+      } else {
+        this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, 'client sent SETTINGS frame with the ACK flag and nonzero length');
+      }
       return;
     }
     if (length % 6 !== 0) {
       this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent SETTINGS frame with incorrect length ${length}`);
       return;
     }
-    if (!this.#idleFrame()) return;
-    for (let at = start; at < end; at += 6) if (!this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) return;
+    if (!this.#idleFrame()) {
+      return;
+    }
+    for (let at = start; at < end; at += 6) {
+      if (!this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) {
+        return;
+      }
+    }
     this.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
   }
 
@@ -726,10 +839,14 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     };
     switch (id) {
       case SETTING.INITIAL_WINDOW_SIZE:
-        if (value > MAX_WINDOW) return wrong(ERROR_CODE.FLOW_CONTROL_ERROR, 'INITIAL_WINDOW_SIZE');
+        if (value > MAX_WINDOW) {
+          return wrong(ERROR_CODE.FLOW_CONTROL_ERROR, 'INITIAL_WINDOW_SIZE');
+        }
         return this.#changeWindows(value);
       case SETTING.MAX_FRAME_SIZE:
-        if (value > MAX_FRAME || value < DEFAULT_FRAME) return wrong(ERROR_CODE.PROTOCOL_ERROR, 'MAX_FRAME_SIZE');
+        if (value > MAX_FRAME || value < DEFAULT_FRAME) {
+          return wrong(ERROR_CODE.PROTOCOL_ERROR, 'MAX_FRAME_SIZE');
+        }
         this.#longest = this.head.longest = value;
         return true;
       case SETTING.ENABLE_PUSH:
@@ -746,28 +863,42 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     const delta = value - this.#initialWindow;
     this.#initialWindow = value;
     for (const stream of [...this.#streams.values()]) {
-      if (stream.closed) continue;
-      if (stream.sendWindow.grow(delta)) stream.windowOpened();
-      else this.#breakStream(stream, ERROR_CODE.FLOW_CONTROL_ERROR);
+      if (stream.closed) {
+        continue;
+      }
+      if (stream.sendWindow.grow(delta)) {
+        stream.windowOpened();
+      } else {
+        this.#breakStream(stream, ERROR_CODE.FLOW_CONTROL_ERROR);
+      }
     }
     return this.#state === State.OPEN;
   }
 
   #ping(): void {
     const { bytes, start, end, flags } = this.#frames;
-    if (!this.#sized('PING', 8) || !this.#identified('PING', false) || !this.#idleFrame()) return;
-    if ((flags & FLAG.ACK) === 0) this.output.copy(FRAME.PING, FLAG.ACK, 0, bytes, start, end);
+    if (!this.#sized('PING', 8) || !this.#identified('PING', false) || !this.#idleFrame()) {
+      return;
+    }
+    if ((flags & FLAG.ACK) === 0) {
+      this.output.copy(FRAME.PING, FLAG.ACK, 0, bytes, start, end);
+    }
   }
 
   #goawayFrame(): void {
     const { length } = this.#frames;
-    if (length < 8) this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent GOAWAY frame with incorrect length ${length}`);
-    else if (this.#identified('GOAWAY', false)) this.#idleFrame();
+    if (length < 8) {
+      this.#fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent GOAWAY frame with incorrect length ${length}`);
+    } else if (this.#identified('GOAWAY', false)) {
+      this.#idleFrame();
+    }
   }
 
   #windowUpdate(): void {
     const { bytes, start, streamId } = this.#frames;
-    if (!this.#sized('WINDOW_UPDATE', 4)) return;
+    if (!this.#sized('WINDOW_UPDATE', 4)) {
+      return;
+    }
     const room = bytes.readUInt32BE(start) & 0x7fffffff;
     const stream = streamId === 0 ? undefined : this.#streams.get(streamId);
     if (room === 0) {
@@ -775,7 +906,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#fail(ERROR_CODE.PROTOCOL_ERROR, message);
       return;
     }
-    if (!this.#idleFrame()) return;
+    if (!this.#idleFrame()) {
+      return;
+    }
     if (streamId === 0) {
       if (!this.#sendWindow.grow(room)) {
         this.#fail(
@@ -784,16 +917,21 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
         );
         return;
       }
-      for (const starved of this.#starved) this.#scheduler.add(starved);
+      for (const starved of this.#starved) {
+        this.#scheduler.add(starved);
+      }
       this.#starved.length = 0;
       return;
     }
     if (stream === undefined || stream.closed) {
-      if (this.#isIdle(streamId)) this.#fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent WINDOW_UPDATE frame for idle stream');
+      if (this.#isIdle(streamId)) {
+        this.#fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent WINDOW_UPDATE frame for idle stream');
+      }
       return;
     }
-    if (stream.sendWindow.grow(room)) stream.windowOpened();
-    else {
+    if (stream.sendWindow.grow(room)) {
+      stream.windowOpened();
+    } else {
       this.#log(
         `client violated flow control for stream ${streamId}: received WINDOW_UPDATE frame with window increment ${room} not allowed for window ${stream.sendWindow.left}`,
       );
@@ -811,18 +949,24 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** Sends at the end of the tick what came together in it. */
   sendSoon(): void {
-    if (!this.#inLoop) this.#sendSoon();
+    if (!this.#inLoop) {
+      this.#sendSoon();
+    }
   }
 
   #sendSoon(): void {
-    if (this.#asked || this.#state !== State.OPEN) return;
+    if (this.#asked || this.#state !== State.OPEN) {
+      return;
+    }
     this.#asked = true;
     endOfTick.ask(AtTickEnd.SENDS, this);
   }
 
   tickEnded(): void {
     this.#asked = false;
-    if (this.#state !== State.OPEN) return;
+    if (this.#state !== State.OPEN) {
+      return;
+    }
     this.#flush();
     this.#settle();
   }
@@ -841,25 +985,39 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** Makes frames of what streams have, by turns, and sends them together. */
   #flush(): void {
-    if (this.#inLoop) return;
+    if (this.#inLoop) {
+      return;
+    }
     const { output } = this;
     let much = MUCH;
     this.#inLoop = true;
     const blocked = output.blocked;
     while (!output.blocked && this.#state === State.OPEN) {
       this.#fill();
-      if (output.length === 0) break;
+      if (output.length === 0) {
+        break;
+      }
       this.#flood.moved(output.length);
       much -= output.length;
       output.send();
-      if (much <= 0 && !this.#scheduler.empty) break;
+      if (much <= 0 && !this.#scheduler.empty) {
+        break;
+      }
     }
     this.#inLoop = false;
-    if (this.#state !== State.OPEN) return;
+    if (this.#state !== State.OPEN) {
+      return;
+    }
     if (output.blocked) {
-      if (!blocked) this.#deadline.set(performance.now(), this.#server.root.settings.sendTimeout);
-      if (output.length > HIGH) this.#pause();
-    } else if (!this.#scheduler.empty) this.#sendSoon();
+      if (!blocked) {
+        this.#deadline.set(performance.now(), this.#server.root.settings.sendTimeout);
+      }
+      if (output.length > HIGH) {
+        this.#pause();
+      }
+    } else if (!this.#scheduler.empty) {
+      this.#sendSoon();
+    }
   }
 
   /** Makes frames until there are enough to send. */
@@ -867,23 +1025,30 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     const { output } = this;
     while (output.length < ENOUGH) {
       const stream = this.#scheduler.next();
-      if (stream === undefined) return;
+      if (stream === undefined) {
+        return;
+      }
       try {
         const size = stream.takeTurn(Math.min(this.#sendWindow.left, this.#longest));
-        if (size < 0) this.#starved.push(stream);
-        else if (size > 0) {
+        if (size < 0) {
+          this.#starved.push(stream);
+        } else if (size > 0) {
           this.#sendWindow.left -= size;
           this.#flood.useful(size);
         }
       } catch (error) {
-        if (!endFailedRequest(error)) throw error;
+        if (!endFailedRequest(error)) {
+          throw error;
+        }
       }
     }
   }
 
   flushed(): void {
     this.output.blocked = false;
-    if (this.#state === State.LINGERING || this.#state === State.CLOSED) return;
+    if (this.#state === State.LINGERING || this.#state === State.CLOSED) {
+      return;
+    }
     this.#deadline.clear();
     this.#unpause();
     this.#flush();
@@ -891,13 +1056,17 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   }
 
   #pause(): void {
-    if (this.#paused) return;
+    if (this.#paused) {
+      return;
+    }
     this.#paused = true;
     this.#socket.pause();
   }
 
   #unpause(): void {
-    if (!this.#paused || this.#state === State.CLOSED) return;
+    if (!this.#paused || this.#state === State.CLOSED) {
+      return;
+    }
     this.#paused = false;
     this.#socket.resume();
   }
@@ -907,33 +1076,51 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #breakStream(stream: Http2Stream, code: number): void {
     const enough = !this.#flood.broken();
     stream.fail(code);
-    if (enough) this.#tooManyBroken();
+    if (enough) {
+      this.#tooManyBroken();
+    }
   }
 
   /** Tells the client that a stream is over before its end. */
   reset(stream: Http2Stream, code: number): void {
     this.output.numbers(FRAME.RST_STREAM, stream.streamId, code);
-    if (stream.inClosed) this.#closed.addEnded(stream.streamId);
-    else this.#closed.addReset(stream.streamId, stream.rest);
+    if (stream.inClosed) {
+      this.#closed.addEnded(stream.streamId);
+    } else {
+      this.#closed.addReset(stream.streamId, stream.rest);
+    }
   }
 
   /** A stream's request is over; `code`: what to reset it with, -1 for nothing, -2 if that was done; `well`: nobody broke it off. */
   streamEnded(stream: Http2Stream, code: number, well: boolean, queued: boolean): void {
-    if (!this.#streams.delete(stream.streamId)) return;
+    if (!this.#streams.delete(stream.streamId)) {
+      return;
+    }
     const { counters } = this.#host;
     if (queued) {
       this.#scheduler.remove(stream);
       const i = this.#starved.indexOf(stream);
-      if (i !== -1) this.#starved.splice(i, 1);
+      if (i !== -1) {
+        this.#starved.splice(i, 1);
+      }
     }
-    if (this.#dataStream === stream) this.#dataStream = null;
+    if (this.#dataStream === stream) {
+      this.#dataStream = null;
+    }
     this.#tree?.closed(stream.streamId);
-    if (code >= 0) this.reset(stream, code);
-    else if (code === -1) this.#closed.addEnded(stream.streamId);
-    if (well) this.#flood.finished();
+    if (code >= 0) {
+      this.reset(stream, code);
+    } else if (code === -1) {
+      this.#closed.addEnded(stream.streamId);
+    }
+    if (well) {
+      this.#flood.finished();
+    }
     counters.writing--;
     this.#host.countStatus(stream.request);
-    if (this.#streams.size > 0 || this.#state === State.CLOSED) return;
+    if (this.#streams.size > 0 || this.#state === State.CLOSED) {
+      return;
+    }
     counters.waiting++;
     counters.changed();
     this.#host.idle.add(this);
@@ -943,10 +1130,14 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** What is to be done now that everything that could be was. nginx: ngx_http_v2_handle_connection. */
   #settle(): void {
-    if (this.#state !== State.OPEN || this.output.blocked) return;
+    if (this.#state !== State.OPEN || this.output.blocked) {
+      return;
+    }
     if (this.#block.streamId !== 0 && !this.#block.refused) {
       // However slowly its bytes come.
-      if (!this.#block.timed) this.#deadline.set(performance.now(), this.#server.settings.clientHeaderTimeout);
+      if (!this.#block.timed) {
+        this.#deadline.set(performance.now(), this.#server.settings.clientHeaderTimeout);
+      }
       this.#block.timed = true;
       return;
     }
@@ -954,15 +1145,21 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#deadline.clear();
       return;
     }
-    if (this.#ended) this.#close();
-    else if (this.#goaway) this.#linger();
-    else if (this.#requests > 0) this.#deadline.set(this.#idleSince, this.#server.root.settings.keepaliveTimeout);
+    if (this.#ended) {
+      this.#close();
+    } else if (this.#goaway) {
+      this.#linger();
+    } else if (this.#requests > 0) {
+      this.#deadline.set(this.#idleSince, this.#server.root.settings.keepaliveTimeout);
+    }
   }
 
   // ---------------------------------------------------------------- the end of the connection
 
   #sendGoaway(code: number): void {
-    if (this.#goaway) return;
+    if (this.#goaway) {
+      return;
+    }
     this.#goaway = true;
     this.output.numbers(FRAME.GOAWAY, 0, this.#lastId, code);
   }
@@ -982,7 +1179,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   #endAll(code: number): void {
     this.#sendGoaway(code);
-    for (const stream of [...this.#streams.values()]) this.#abandon(stream);
+    for (const stream of [...this.#streams.values()]) {
+      this.#abandon(stream);
+    }
     this.output.send();
     this.#linger();
   }
@@ -990,7 +1189,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #abandon(stream: Http2Stream): void {
     const r = stream.request;
     stream.gone();
-    if (!r.finished) r.terminate(r.headerSent ? -1 : 499);
+    if (!r.finished) {
+      r.terminate(r.headerSent ? -1 : 499);
+    }
   }
 
   #endIdle(code: number): void {
@@ -1001,7 +1202,9 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** Half-closes and reads on for a while, so that the client can read what was sent. nginx: ngx_http_v2_lingering_close. */
   #linger(): void {
-    if (this.#state !== State.OPEN) return;
+    if (this.#state !== State.OPEN) {
+      return;
+    }
     const settings = this.#server.root.settings;
     this.#host.env.logFiles.flushTick();
     if (settings.lingeringClose === 'off' || this.#ended) {
@@ -1018,8 +1221,11 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
   #lingerOn(): void {
     const now = performance.now();
     const left = Math.min(this.#lingerUntil - now, this.#server.root.settings.lingeringTimeout);
-    if (left <= 0) this.#close();
-    else this.#deadline.set(now, left);
+    if (left <= 0) {
+      this.#close();
+    } else {
+      this.#deadline.set(now, left);
+    }
   }
 
   clientEnded(): void {
@@ -1028,15 +1234,25 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
       this.#close();
       return;
     }
-    if (this.#state !== State.OPEN) return;
-    if (this.#streams.size > 0 || this.#frames.within || this.#block.open) this.#log('client prematurely closed connection');
-    for (const stream of [...this.#streams.values()]) this.#abandon(stream);
+    if (this.#state !== State.OPEN) {
+      return;
+    }
+    if (this.#streams.size > 0 || this.#frames.within || this.#block.open) {
+      this.#log('client prematurely closed connection');
+    }
+    for (const stream of [...this.#streams.values()]) {
+      this.#abandon(stream);
+    }
     this.#close();
   }
 
   socketClosed(): void {
-    if (this.#state === State.CLOSED) return;
-    for (const stream of [...this.#streams.values()]) this.#abandon(stream);
+    if (this.#state === State.CLOSED) {
+      return;
+    }
+    for (const stream of [...this.#streams.values()]) {
+      this.#abandon(stream);
+    }
     this.#close();
   }
 
@@ -1047,14 +1263,19 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
     }
     if (this.output.blocked) {
       this.#log('client timed out (110: Connection timed out)');
-      for (const stream of [...this.#streams.values()]) this.#abandon(stream);
+      for (const stream of [...this.#streams.values()]) {
+        this.#abandon(stream);
+      }
       this.#socket.close();
       this.#close();
-    } else if (this.#block.streamId !== 0 && !this.#block.refused) this.#refuseBlock();
-    else if (this.#prefaceRead < PREFACE.length || this.#frames.within || this.#block.refused) {
+    } else if (this.#block.streamId !== 0 && !this.#block.refused) {
+      this.#refuseBlock();
+    } else if (this.#prefaceRead < PREFACE.length || this.#frames.within || this.#block.refused) {
       this.#log('client timed out (110: Connection timed out)');
       this.#endAll(ERROR_CODE.PROTOCOL_ERROR);
-    } else if (this.#streams.size === 0) this.#endIdle(ERROR_CODE.NO_ERROR);
+    } else if (this.#streams.size === 0) {
+      this.#endIdle(ERROR_CODE.NO_ERROR);
+    }
   }
 
   /** A header section does not come to its end: its stream is over, and what still comes of it is for the tables only. */
@@ -1068,9 +1289,12 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** The worker is about to leave: no further requests are taken. */
   drain(_now: number): void {
-    if (this.#state !== State.OPEN) return;
-    if (this.#streams.size === 0) this.#endIdle(ERROR_CODE.NO_ERROR);
-    else {
+    if (this.#state !== State.OPEN) {
+      return;
+    }
+    if (this.#streams.size === 0) {
+      this.#endIdle(ERROR_CODE.NO_ERROR);
+    } else {
       this.#sendGoaway(ERROR_CODE.NO_ERROR);
       this.#sendSoon();
     }
@@ -1078,21 +1302,29 @@ export class Http2Connection implements SocketOwner, LogSubject, Expiring, TickT
 
   /** Closes a connection without streams, or one that waits for its client to leave, for a new one. */
   closeIdle(): void {
-    if (this.#state === State.OPEN) this.#sendGoaway(ERROR_CODE.NO_ERROR);
+    if (this.#state === State.OPEN) {
+      this.#sendGoaway(ERROR_CODE.NO_ERROR);
+    }
     this.output.send();
     this.#close();
   }
 
   /** Ends the connection whatever it is doing: the worker must go. */
   kill(): void {
-    for (const stream of [...this.#streams.values()]) this.#abandon(stream);
+    for (const stream of [...this.#streams.values()]) {
+      this.#abandon(stream);
+    }
     this.#close();
   }
 
   #close(): void {
-    if (this.#state === State.CLOSED) return;
+    if (this.#state === State.CLOSED) {
+      return;
+    }
     this.#state = State.CLOSED;
-    if (this.#streams.size === 0) this.#host.counters.waiting--;
+    if (this.#streams.size === 0) {
+      this.#host.counters.waiting--;
+    }
     this.#host.idle.remove(this);
     this.#deadline.close();
     this.output.drop();

@@ -49,19 +49,29 @@ export class DependencyTree {
   /** Makes a stream depend on another, 0 for none; `exclusive`: the others that depend on that one depend on this from now on. */
   depend(id: number, on: number, exclusive: boolean, weight: number): void {
     const node = this.#nodes.get(id) ?? this.#add(id);
-    if (!node.open) this.#touch(node);
+    if (!node.open) {
+      this.#touch(node);
+    }
     node.own = weight;
     let parent = on === 0 ? null : (this.#nodes.get(on) ?? null);
     for (let at = parent; at !== null; at = at.parent) {
-      if (at !== node) continue;
+      if (at !== node) {
+        continue;
+      }
       // What it shall depend on depends on it: that takes its place first.
       this.#move(parent as Node, node.parent);
       break;
     }
-    if (parent === node) parent = node.parent;
+    if (parent === node) {
+      parent = node.parent;
+    }
     this.#move(node, parent);
     if (exclusive && (on === 0 || parent !== null)) {
-      for (const sibling of [...this.#children(parent)]) if (sibling !== node) this.#move(sibling, node);
+      for (const sibling of [...this.#children(parent)]) {
+        if (sibling !== node) {
+          this.#move(sibling, node);
+        }
+      }
     }
     this.#settle(node);
   }
@@ -69,7 +79,9 @@ export class DependencyTree {
   /** A stream is opened: its place is kept. */
   opened(id: number): void {
     const node = this.#nodes.get(id);
-    if (node === undefined) return;
+    if (node === undefined) {
+      return;
+    }
     node.open = true;
     this.#closed.delete(node);
   }
@@ -77,7 +89,9 @@ export class DependencyTree {
   /** A stream is over: its place is kept for a while, for those that depend on it. */
   closed(id: number): void {
     const node = this.#nodes.get(id);
-    if (node === undefined) return;
+    if (node === undefined) {
+      return;
+    }
     node.open = false;
     this.#touch(node);
   }
@@ -92,7 +106,9 @@ export class DependencyTree {
   #touch(node: Node): void {
     this.#closed.delete(node);
     this.#closed.add(node);
-    if (this.#closed.size <= CLOSED_NODES) return;
+    if (this.#closed.size <= CLOSED_NODES) {
+      return;
+    }
     for (const oldest of this.#closed) {
       this.#remove(oldest);
       return;
@@ -104,7 +120,9 @@ export class DependencyTree {
     this.#closed.delete(node);
     this.#nodes.delete(node.id);
     let sum = 0;
-    for (const child of node.children) sum += child.own;
+    for (const child of node.children) {
+      sum += child.own;
+    }
     for (const child of [...node.children]) {
       child.own = Math.max(1, Math.floor((node.own * child.own) / sum));
       this.#move(child, node.parent);
@@ -131,7 +149,9 @@ export class DependencyTree {
       const { parent } = node;
       node.rank = parent === null ? 1 : parent.rank + 1;
       node.weight = ((parent === null ? 1 : parent.weight) * node.own) / 256;
-      for (const child of node.children) todo.push(child);
+      for (const child of node.children) {
+        todo.push(child);
+      }
     }
   }
 }

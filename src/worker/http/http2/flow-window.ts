@@ -10,7 +10,9 @@ export class SendWindow {
 
   /** The other side makes room; false if that is more than a window can be. */
   grow(bytes: number): boolean {
-    if (this.left + bytes > MAX_WINDOW) return false;
+    if (this.left + bytes > MAX_WINDOW) {
+      return false;
+    }
     this.left += bytes;
     return true;
   }
@@ -29,7 +31,9 @@ export class ReceiveWindow {
 
   /** Bytes came; false if they are more than there was room for. */
   take(bytes: number): boolean {
-    if (bytes > this.left) return false;
+    if (bytes > this.left) {
+      return false;
+    }
     this.left -= bytes;
     return true;
   }
@@ -39,9 +43,13 @@ export class ReceiveWindow {
    * less than `share` of it is left.
    */
   refill(unused: number, share: number): number {
-    if (this.left >= this.size * share) return 0;
+    if (this.left >= this.size * share) {
+      return 0;
+    }
     const room = this.size - unused - this.left;
-    if (room <= 0) return 0;
+    if (room <= 0) {
+      return 0;
+    }
     this.left += room;
     return room;
   }

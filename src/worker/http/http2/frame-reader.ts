@@ -69,11 +69,15 @@ export class FrameReader {
         at += this.#head(bytes, at);
       } else {
         at = this.#gather(bytes, at, end, FRAME_HEAD);
-        if (this.#heldLength < FRAME_HEAD) return this.#again(at);
+        if (this.#heldLength < FRAME_HEAD) {
+          return this.#again(at);
+        }
         const held = this.#held as Buffer;
         if (held[3] === FRAME.DATA && (held[4]! & FLAG.PADDED) !== 0 && (held[0]! | held[1]! | held[2]!) !== 0) {
           at = this.#gather(bytes, at, end, FRAME_HEAD + 1);
-          if (this.#heldLength < FRAME_HEAD + 1) return this.#again(at);
+          if (this.#heldLength < FRAME_HEAD + 1) {
+            return this.#again(at);
+          }
         }
         this.#heldLength = 0;
         this.#head(held, 0);
@@ -88,19 +92,31 @@ export class FrameReader {
         this.left = this.length;
         return READ_UNKNOWN;
       }
-      if (this.length > this.#longest) return READ_TOO_LONG;
-      if (end - at >= this.length) return this.#whole(bytes, at);
+      if (this.length > this.#longest) {
+        return READ_TOO_LONG;
+      }
+      if (end - at >= this.length) {
+        return this.#whole(bytes, at);
+      }
       this.#state = PAYLOAD;
-      if (this.type === FRAME.HEADERS) return READ_HEADERS_HEAD;
+      if (this.type === FRAME.HEADERS) {
+        return READ_HEADERS_HEAD;
+      }
     }
     switch (this.#state) {
       case PAYLOAD: {
-        if (this.#heldLength === 0 && end - at >= this.length) return this.#whole(bytes, at);
+        if (this.#heldLength === 0 && end - at >= this.length) {
+          return this.#whole(bytes, at);
+        }
         at = this.#gather(bytes, at, end, this.length);
-        if (this.#heldLength < this.length) return this.#again(at);
+        if (this.#heldLength < this.length) {
+          return this.#again(at);
+        }
         this.#heldLength = 0;
         const held = this.#held as Buffer;
-        if (held.length > 64) this.#held = null;
+        if (held.length > 64) {
+          this.#held = null;
+        }
         this.#whole(held, 0);
         this.next = at;
         return READ_FRAME;
@@ -108,12 +124,16 @@ export class FrameReader {
       case DATA:
         if (this.left > 0) {
           const size = Math.min(this.left, end - at);
-          if (size === 0) return this.#again(at);
+          if (size === 0) {
+            return this.#again(at);
+          }
           this.left -= size;
           this.bytes = bytes;
           this.start = at;
           this.end = this.next = at + size;
-          if (this.left + this.#padding === 0) this.#state = HEAD;
+          if (this.left + this.#padding === 0) {
+            this.#state = HEAD;
+          }
           return READ_DATA;
         }
         this.left = this.#padding;
@@ -131,10 +151,14 @@ export class FrameReader {
     this.type = bytes[at + 3]!;
     this.flags = bytes[at + 4]!;
     this.streamId = ((bytes[at + 5]! & 0x7f) << 24) | (bytes[at + 6]! << 16) | (bytes[at + 7]! << 8) | bytes[at + 8]!;
-    if (this.type !== FRAME.DATA) return FRAME_HEAD;
+    if (this.type !== FRAME.DATA) {
+      return FRAME_HEAD;
+    }
     this.#padding = 0;
     this.left = this.length;
-    if ((this.flags & FLAG.PADDED) === 0) return FRAME_HEAD;
+    if ((this.flags & FLAG.PADDED) === 0) {
+      return FRAME_HEAD;
+    }
     if (this.length === 0) {
       this.#padding = -1;
       return FRAME_HEAD;
@@ -156,7 +180,9 @@ export class FrameReader {
   #skip(bytes: Buffer, at: number, end: number): number {
     const size = Math.min(this.left, end - at);
     this.left -= size;
-    if (this.left > 0) return this.#again(at + size);
+    if (this.left > 0) {
+      return this.#again(at + size);
+    }
     this.#state = HEAD;
     return at + size === end ? this.#again(end) : this.read(bytes, at + size, end);
   }

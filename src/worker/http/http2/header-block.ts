@@ -28,7 +28,9 @@ export class HeaderBlock {
   /** Keeps a copy of a piece; false if all together are longer than `longest`. */
   add(bytes: Buffer, start: number, end: number, longest: number): boolean {
     this.#size += end - start;
-    if (this.#size > longest) return false;
+    if (this.#size > longest) {
+      return false;
+    }
     this.#pieces.push(Buffer.from(bytes.subarray(start, end)));
     return true;
   }
@@ -44,7 +46,9 @@ export class HeaderBlock {
     this.open = false;
     this.refused = this.timed = false;
     this.seen = 0;
-    if (this.#size === 0) return;
+    if (this.#size === 0) {
+      return;
+    }
     this.#pieces = [];
     this.#size = 0;
   }

@@ -13,14 +13,21 @@ const small: Buffer[] = [];
 const large: Buffer[] = [];
 
 function take(size: number): Buffer {
-  if (size <= SMALL) return small.pop() ?? Buffer.allocUnsafeSlow(SMALL);
-  if (size <= LARGE) return large.pop() ?? Buffer.allocUnsafeSlow(LARGE);
+  if (size <= SMALL) {
+    return small.pop() ?? Buffer.allocUnsafeSlow(SMALL);
+  }
+  if (size <= LARGE) {
+    return large.pop() ?? Buffer.allocUnsafeSlow(LARGE);
+  }
   return Buffer.allocUnsafeSlow(size);
 }
 
 function give(bytes: Buffer): void {
-  if (bytes.length === SMALL && small.length < SPARE_SMALL) small.push(bytes);
-  else if (bytes.length === LARGE && large.length < SPARE_LARGE) large.push(bytes);
+  if (bytes.length === SMALL && small.length < SPARE_SMALL) {
+    small.push(bytes);
+  } else if (bytes.length === LARGE && large.length < SPARE_LARGE) {
+    large.push(bytes);
+  }
 }
 
 /** Puts frames one behind the other, and what came together on the socket in one piece. */
@@ -39,7 +46,9 @@ export class Output {
   /** Makes room for so many bytes more, and returns the memory; they begin at {@link length}. */
   room(size: number): Buffer {
     const bytes = this.#bytes;
-    if (bytes !== null && bytes.length - this.length >= size) return bytes;
+    if (bytes !== null && bytes.length - this.length >= size) {
+      return bytes;
+    }
     const wider = take(this.length + size);
     if (bytes !== null) {
       bytes.copy(wider, 0, 0, this.length);
@@ -62,7 +71,9 @@ export class Output {
     const bytes = this.frame(type, 0, id, second === -1 ? 4 : 8);
     putNumber32(bytes, this.length, first);
     this.length += 4;
-    if (second === -1) return;
+    if (second === -1) {
+      return;
+    }
     putNumber32(bytes, this.length, second);
     this.length += 4;
   }
@@ -77,17 +88,23 @@ export class Output {
   /** Sends what there is, unless something sent before is still under way. */
   send(): void {
     const bytes = this.#bytes;
-    if (bytes === null || this.length === 0 || this.blocked) return;
+    if (bytes === null || this.length === 0 || this.blocked) {
+      return;
+    }
     const size = this.length;
     this.#bytes = null;
     this.length = 0;
     this.blocked = !this.#socket.write(bytes.subarray(0, size));
-    if (this.#socket.empty) give(bytes);
+    if (this.#socket.empty) {
+      give(bytes);
+    }
   }
 
   /** Nothing more leaves. */
   drop(): void {
-    if (this.#bytes !== null) give(this.#bytes);
+    if (this.#bytes !== null) {
+      give(this.#bytes);
+    }
     this.#bytes = null;
     this.length = 0;
   }
@@ -123,7 +140,9 @@ export function frameSection(bytes: Buffer, start: number, size: number, longest
     const from = piece * longest;
     const length = Math.min(longest, size - from);
     const at = start + from + piece * FRAME_HEAD;
-    if (piece > 0) bytes.copyWithin(at + FRAME_HEAD, start + FRAME_HEAD + from, start + FRAME_HEAD + from + length);
+    if (piece > 0) {
+      bytes.copyWithin(at + FRAME_HEAD, start + FRAME_HEAD + from, start + FRAME_HEAD + from + length);
+    }
     const end = piece === pieces - 1 ? 4 : 0;
     putHead(bytes, at, piece === 0 ? FRAME.HEADERS : FRAME.CONTINUATION, end | (piece === 0 ? flags : 0), id, length);
   }

@@ -15,8 +15,11 @@ export function parsePriority(text: string): Priority {
   let incremental = false;
   for (const [, name, value] of text.matchAll(PARAMETER)) {
     const said = value?.trim();
-    if (name === 'u' && said !== undefined && /^[0-7]$/.test(said)) urgency = Number(said);
-    else if (name === 'i' && (said === undefined || said === '?1' || said === '?0')) incremental = said !== '?0';
+    if (name === 'u' && said !== undefined && /^[0-7]$/.test(said)) {
+      urgency = Number(said);
+    } else if (name === 'i' && (said === undefined || said === '?1' || said === '?0')) {
+      incremental = said !== '?0';
+    }
   }
   return { urgency, incremental };
 }

@@ -46,7 +46,9 @@ export class RequestReader implements FieldSink, HostParts {
   }
 
   field(field: Field): void {
-    if (this.#status === 0) this.#status = field.name.kind >= FIELD.METHOD ? this.#pseudo(field) : this.#regular(field);
+    if (this.#status === 0) {
+      this.#status = field.name.kind >= FIELD.METHOD ? this.#pseudo(field) : this.#regular(field);
+    }
   }
 
   /** Every field was read; `ended`: no body follows. Returns 0, or the status to refuse the request with. */
@@ -67,21 +69,33 @@ export class RequestReader implements FieldSink, HostParts {
   /** Whether name and value may stand in a message at all: 0, or the status. nginx: ngx_http_v2_validate_header. */
   #valid(field: Field): number {
     const { name } = field;
-    if (name.state === NAME.REFUSED) return this.#malformed(`client sent invalid header name: "${visible(name.text)}"`);
-    if (field.broken) return this.#malformed(`client sent header "${name.text}" with invalid value: "${visible(field.value)}"`);
+    if (name.state === NAME.REFUSED) {
+      return this.#malformed(`client sent invalid header name: "${visible(name.text)}"`);
+    }
+    if (field.broken) {
+      return this.#malformed(`client sent header "${name.text}" with invalid value: "${visible(field.value)}"`);
+    }
     return 0;
   }
 
   #pseudo(field: Field): number {
     const head = this.#head;
     const status = this.#valid(field);
-    if (status !== 0) return status;
-    if (head.line !== '') return this.#malformed('client sent out of order pseudo-headers');
+    if (status !== 0) {
+      return status;
+    }
+    if (head.line !== '') {
+      return this.#malformed('client sent out of order pseudo-headers');
+    }
     const { value } = field;
     switch (field.name.kind) {
       case FIELD.METHOD:
-        if (head.method !== '') return this.#malformed('client sent duplicate :method header');
-        if (value === '') return this.#malformed('client sent empty :method header');
+        if (head.method !== '') {
+          return this.#malformed('client sent duplicate :method header');
+        }
+        if (value === '') {
+          return this.#malformed('client sent empty :method header');
+        }
         head.methodBit = methodBit(value);
         if (head.methodBit === METHOD.UNKNOWN && !/^[A-Z_-]+$/.test(value)) {
           return this.#malformed(`client sent invalid method: "${visible(value)}"`);
@@ -89,8 +103,12 @@ export class RequestReader implements FieldSink, HostParts {
         head.method = value;
         return 0;
       case FIELD.SCHEME:
-        if (head.schema !== '') return this.#malformed('client sent duplicate :scheme header');
-        if (value === '') return this.#malformed('client sent empty :scheme header');
+        if (head.schema !== '') {
+          return this.#malformed('client sent duplicate :scheme header');
+        }
+        if (value === '') {
+          return this.#malformed('client sent empty :scheme header');
+        }
         if (value !== 'https' && value !== 'http' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(value)) {
           return this.#malformed(`client sent invalid :scheme header: "${visible(value)}"`);
         }
@@ -99,12 +117,18 @@ export class RequestReader implements FieldSink, HostParts {
       case FIELD.PATH:
         return this.#path(value);
       case FIELD.AUTHORITY:
-        if (this.#authority !== undefined) return this.#malformed('client sent duplicate ":authority" header');
+        if (this.#authority !== undefined) {
+          return this.#malformed('client sent duplicate ":authority" header');
+        }
         this.#authority = value;
-        if (!validateHost(value, this)) return this.#malformed('client sent invalid ":authority" header');
+        if (!validateHost(value, this)) {
+          return this.#malformed('client sent invalid ":authority" header');
+        }
         return this.#setHost();
       case FIELD.PROTOCOL:
-        if (this.#protocol !== undefined) return this.#malformed('client sent duplicate :protocol header');
+        if (this.#protocol !== undefined) {
+          return this.#malformed('client sent duplicate :protocol header');
+        }
         this.#protocol = value;
         return 0;
       default:
@@ -114,12 +138,20 @@ export class RequestReader implements FieldSink, HostParts {
 
   #path(value: string): number {
     const head = this.#head;
-    if (head.unparsedUri !== '') return this.#malformed('client sent duplicate :path header');
-    if (value === '') return this.#malformed('client sent empty :path header');
-    if (value.charCodeAt(0) !== 0x2f || hasControl(value)) return this.#malformed(`client sent invalid :path header: "${visible(value)}"`);
+    if (head.unparsedUri !== '') {
+      return this.#malformed('client sent duplicate :path header');
+    }
+    if (value === '') {
+      return this.#malformed('client sent empty :path header');
+    }
+    if (value.charCodeAt(0) !== 0x2f || hasControl(value)) {
+      return this.#malformed(`client sent invalid :path header: "${visible(value)}"`);
+    }
     head.unparsedUri = value;
     head.validUnparsedUri = true;
-    if (normalizeUri(value, this.#request.server.settings.headLimits.mergeSlashes, head)) return 0;
+    if (normalizeUri(value, this.#request.server.settings.headLimits.mergeSlashes, head)) {
+      return 0;
+    }
     head.uri = head.args = head.exten = '';
     return this.#refuse(400, 'client sent invalid request');
   }
@@ -134,10 +166,14 @@ export class RequestReader implements FieldSink, HostParts {
   #regular(field: Field): number {
     const { name, value } = field;
     const status = this.#valid(field);
-    if (status !== 0) return status;
+    if (status !== 0) {
+      return status;
+    }
     if (this.#head.line === '') {
       const missing = this.#makeLine();
-      if (missing !== 0) return missing;
+      if (missing !== 0) {
+        return missing;
+      }
     }
     const limits = this.#request.server.settings.headLimits;
     if (name.state !== NAME.GOOD && (name.state === NAME.DOUBTFUL || !limits.underscoresInHeaders) && limits.ignoreInvalidHeaders) {
@@ -148,7 +184,9 @@ export class RequestReader implements FieldSink, HostParts {
       this.#cookie = this.#cookie === undefined ? value : `${this.#cookie}; ${value}`;
       return 0;
     }
-    if (this.#count++ >= limits.maxHeaders) return this.#refuse(REQUEST_HEADER_TOO_LARGE, 'client sent too many header lines');
+    if (this.#count++ >= limits.maxHeaders) {
+      return this.#refuse(REQUEST_HEADER_TOO_LARGE, 'client sent too many header lines');
+    }
     return this.#add(field);
   }
 
@@ -158,21 +196,37 @@ export class RequestReader implements FieldSink, HostParts {
     head.headers.push(name.text, value);
     head.names.push(name.text);
     const { known } = name;
-    if (known === undefined || known.slot === -1) return 0;
-    if (head.known[known.slot] === undefined) head.known[known.slot] = value;
-    else if (known.unique) return this.#refuse(400, duplicateText(head, known, value));
-    else if (known.slot === HeaderSlot.te) return this.#malformed('client sent invalid "TE" header');
-    if (known.slot !== HeaderSlot.host) return 0;
-    if (!validateHost(value, this)) return this.#refuse(400, 'client sent invalid host header');
+    if (known === undefined || known.slot === -1) {
+      return 0;
+    }
+    if (head.known[known.slot] === undefined) {
+      head.known[known.slot] = value;
+    } else if (known.unique) {
+      return this.#refuse(400, duplicateText(head, known, value));
+    } else if (known.slot === HeaderSlot.te) {
+      return this.#malformed('client sent invalid "TE" header');
+    }
+    if (known.slot !== HeaderSlot.host) {
+      return 0;
+    }
+    if (!validateHost(value, this)) {
+      return this.#refuse(400, 'client sent invalid host header');
+    }
     return head.host === '' ? this.#setHost() : 0;
   }
 
   // nginx: ngx_http_v2_construct_request_line.
   #makeLine(): number {
     const head = this.#head;
-    if (head.method === '') return this.#malformed('client sent no :method header');
-    if (head.schema === '') return this.#malformed('client sent no :scheme header');
-    if (head.unparsedUri === '') return this.#malformed('client sent no :path header');
+    if (head.method === '') {
+      return this.#malformed('client sent no :method header');
+    }
+    if (head.schema === '') {
+      return this.#malformed('client sent no :scheme header');
+    }
+    if (head.unparsedUri === '') {
+      return this.#malformed('client sent no :path header');
+    }
     head.line = `${head.method} ${head.unparsedUri} HTTP/2.0`;
     return 0;
   }
@@ -183,30 +237,61 @@ export class RequestReader implements FieldSink, HostParts {
     const { known } = head;
     if (head.line === '') {
       const missing = this.#makeLine();
-      if (missing !== 0) return missing;
+      if (missing !== 0) {
+        return missing;
+      }
     }
-    if (this.#cookie !== undefined) this.#construct('cookie', HeaderSlot.cookie, this.#cookie);
-    if (known[HeaderSlot.connection] !== undefined) return this.#malformed('client sent "Connection" header');
-    if (known[HeaderSlot.keepAlive] !== undefined) return this.#malformed('client sent "Keep-Alive" header');
-    if (known[HeaderSlot.transferEncoding] !== undefined) return this.#malformed('client sent "Transfer-Encoding" header');
-    if (known[HeaderSlot.upgrade] !== undefined) return this.#malformed('client sent "Upgrade" header');
-    if (head.header('proxy-connection') !== undefined) return this.#malformed('client sent "Proxy-Connection" header');
+    if (this.#cookie !== undefined) {
+      this.#construct('cookie', HeaderSlot.cookie, this.#cookie);
+    }
+    if (known[HeaderSlot.connection] !== undefined) {
+      return this.#malformed('client sent "Connection" header');
+    }
+    if (known[HeaderSlot.keepAlive] !== undefined) {
+      return this.#malformed('client sent "Keep-Alive" header');
+    }
+    if (known[HeaderSlot.transferEncoding] !== undefined) {
+      return this.#malformed('client sent "Transfer-Encoding" header');
+    }
+    if (known[HeaderSlot.upgrade] !== undefined) {
+      return this.#malformed('client sent "Upgrade" header');
+    }
+    if (head.header('proxy-connection') !== undefined) {
+      return this.#malformed('client sent "Proxy-Connection" header');
+    }
     const te = known[HeaderSlot.te];
-    if (te !== undefined && te.toLowerCase() !== 'trailers') return this.#malformed('client sent invalid "TE" header');
-    if (head.host === '') return this.#refuse(400, 'client sent neither ":authority" nor "Host" header');
+    if (te !== undefined && te.toLowerCase() !== 'trailers') {
+      return this.#malformed('client sent invalid "TE" header');
+    }
+    if (head.host === '') {
+      return this.#refuse(400, 'client sent neither ":authority" nor "Host" header');
+    }
     if (this.#authority !== undefined) {
       const host = known[HeaderSlot.host];
-      if (host === undefined) this.#construct('host', HeaderSlot.host, this.#authority);
-      else if (host !== this.#authority) return this.#refuse(400, 'client sent ":authority" and "Host" headers with different values');
+      if (host === undefined) {
+        this.#construct('host', HeaderSlot.host, this.#authority);
+      } else if (host !== this.#authority) {
+        return this.#refuse(400, 'client sent ":authority" and "Host" headers with different values');
+      }
     }
     const length = known[HeaderSlot.contentLength];
     if (length !== undefined) {
       head.contentLength = parseContentLength(length);
-      if (head.contentLength === -1) return this.#refuse(400, 'client sent invalid "Content-Length" header');
-      if (head.contentLength > 0 && ended) return this.#malformed('client prematurely closed stream');
-    } else head.chunked = !ended;
-    if (this.#protocol !== undefined) return this.#malformed('client sent unknown pseudo-header ":protocol"');
-    if (head.methodBit === METHOD.CONNECT) return this.#refuse(405, 'client sent CONNECT method');
+      if (head.contentLength === -1) {
+        return this.#refuse(400, 'client sent invalid "Content-Length" header');
+      }
+      if (head.contentLength > 0 && ended) {
+        return this.#malformed('client prematurely closed stream');
+      }
+    } else {
+      head.chunked = !ended;
+    }
+    if (this.#protocol !== undefined) {
+      return this.#malformed('client sent unknown pseudo-header ":protocol"');
+    }
+    if (head.methodBit === METHOD.CONNECT) {
+      return this.#refuse(405, 'client sent CONNECT method');
+    }
     return head.methodBit === METHOD.TRACE ? this.#refuse(405, 'client sent TRACE method') : 0;
   }
 
@@ -222,7 +307,9 @@ export class RequestReader implements FieldSink, HostParts {
 function hasControl(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c <= 0x20 || c === 0x7f) return true;
+    if (c <= 0x20 || c === 0x7f) {
+      return true;
+    }
   }
   return false;
 }

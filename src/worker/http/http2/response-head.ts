@@ -42,24 +42,40 @@ export class HeadWriter {
     const settings = r.location.settings;
     this.#begin();
     this.#status(out.status);
-    if (out.server === undefined && !out.omitServer) this.#field(SERVER, settings.serverTokens.eval(r));
-    if (out.date === undefined && !out.omitDate) this.#field(DATE, currentHttpDate());
-    if (out.contentType !== '') this.#field(CONTENT_TYPE, out.contentTypeLine);
-    if (out.contentLength >= 0) this.#field(CONTENT_LENGTH, String(out.contentLength));
+    if (out.server === undefined && !out.omitServer) {
+      this.#field(SERVER, settings.serverTokens.eval(r));
+    }
+    if (out.date === undefined && !out.omitDate) {
+      this.#field(DATE, currentHttpDate());
+    }
+    if (out.contentType !== '') {
+      this.#field(CONTENT_TYPE, out.contentTypeLine);
+    }
+    if (out.contentLength >= 0) {
+      this.#field(CONTENT_LENGTH, String(out.contentLength));
+    }
     if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
       this.#field(LAST_MODIFIED, out.lastModifiedDate ?? httpDate(out.lastModified * 1000));
     }
     const { location } = out;
     if (location !== undefined && location.charCodeAt(0) === 47 && settings.absoluteRedirect) {
       this.#field(LOCATION, absoluteLocation(r, location));
-    } else if (location !== undefined) this.#field(LOCATION, location);
-    if (r.gzipVary && settings.gzip.vary) this.#field(VARY, 'Accept-Encoding');
+    } else if (location !== undefined) {
+      this.#field(LOCATION, location);
+    }
+    if (r.gzipVary && settings.gzip.vary) {
+      this.#field(VARY, 'Accept-Encoding');
+    }
     const { list } = out;
     for (let i = 0; i < list.length; i++) {
       const { name, value } = list[i]!;
-      if (name === '') continue;
+      if (name === '') {
+        continue;
+      }
       const code = nameCode(name);
-      if (code !== LOCATION && !CONNECTION_FIELDS.has(code.text)) this.#field(code, value);
+      if (code !== LOCATION && !CONNECTION_FIELDS.has(code.text)) {
+        this.#field(code, value);
+      }
     }
     return this.#end(flags, id);
   }
@@ -82,7 +98,9 @@ export class HeadWriter {
   #fields(fields: readonly string[]): void {
     for (let i = 0; i < fields.length; i += 2) {
       const code = nameCode(fields[i]!);
-      if (!CONNECTION_FIELDS.has(code.text)) this.#field(code, fields[i + 1]!);
+      if (!CONNECTION_FIELDS.has(code.text)) {
+        this.#field(code, fields[i + 1]!);
+      }
     }
   }
 
@@ -94,8 +112,9 @@ export class HeadWriter {
 
   #status(status: number): void {
     const index = statusIndex.get(status);
-    if (index === undefined) this.#field(STATUS, String(status).padStart(3, '0'));
-    else {
+    if (index === undefined) {
+      this.#field(STATUS, String(status).padStart(3, '0'));
+    } else {
       this.#room(1);
       this.#at = this.encoder.indexed(this.#bytes, this.#at, index);
     }
@@ -107,7 +126,9 @@ export class HeadWriter {
   }
 
   #room(size: number): void {
-    if (this.#bytes.length - this.#at >= size) return;
+    if (this.#bytes.length - this.#at >= size) {
+      return;
+    }
     this.#output.length = this.#at;
     this.#bytes = this.#output.room(size);
   }
@@ -115,7 +136,9 @@ export class HeadWriter {
   #end(flags: number, id: number): number {
     const size = this.#at - this.#start - FRAME_HEAD;
     const more = Math.ceil(size / this.longest) - 1;
-    if (more > 0) this.#room(more * FRAME_HEAD);
+    if (more > 0) {
+      this.#room(more * FRAME_HEAD);
+    }
     const end = frameSection(this.#bytes, this.#start, size, this.longest, flags, id);
     this.#output.length = end;
     return end - this.#start;

@@ -29,8 +29,12 @@ export class Scheduler<T extends Waiting> {
   /** Takes the next one out; it is added again if it has more. */
   next(): T | undefined {
     const queue = this.#queue;
-    if (this.#first === queue.length) return undefined;
-    if (this.ordered) this.#bringForward();
+    if (this.#first === queue.length) {
+      return undefined;
+    }
+    if (this.ordered) {
+      this.#bringForward();
+    }
     const stream = queue[this.#first++]!;
     if (this.#first === queue.length) {
       queue.length = 0;
@@ -45,15 +49,23 @@ export class Scheduler<T extends Waiting> {
   /** Takes a stream out that is over. */
   remove(stream: T): void {
     const i = this.#queue.indexOf(stream, this.#first);
-    if (i !== -1) this.#queue.splice(i, 1);
+    if (i !== -1) {
+      this.#queue.splice(i, 1);
+    }
   }
 
   /** Moves the stream that comes before all others to the front. */
   #bringForward(): void {
     const queue = this.#queue;
     let best = this.#first;
-    for (let i = best + 1; i < queue.length; i++) if (before(queue[i]!, queue[best]!)) best = i;
-    if (best === this.#first) return;
+    for (let i = best + 1; i < queue.length; i++) {
+      if (before(queue[i]!, queue[best]!)) {
+        best = i;
+      }
+    }
+    if (best === this.#first) {
+      return;
+    }
     const stream = queue[best]!;
     queue.copyWithin(this.#first + 1, this.#first, best);
     queue[this.#first] = stream;
@@ -61,9 +73,17 @@ export class Scheduler<T extends Waiting> {
 }
 
 function before(a: Waiting, b: Waiting): boolean {
-  if (a.urgency !== b.urgency) return a.urgency < b.urgency;
-  if (a.place.rank !== b.place.rank) return a.place.rank < b.place.rank;
-  if (a.place.weight !== b.place.weight) return a.place.weight > b.place.weight;
-  if (a.incremental !== b.incremental) return !a.incremental;
+  if (a.urgency !== b.urgency) {
+    return a.urgency < b.urgency;
+  }
+  if (a.place.rank !== b.place.rank) {
+    return a.place.rank < b.place.rank;
+  }
+  if (a.place.weight !== b.place.weight) {
+    return a.place.weight > b.place.weight;
+  }
+  if (a.incremental !== b.incremental) {
+    return !a.incremental;
+  }
   return !a.incremental && a.streamId < b.streamId;
 }

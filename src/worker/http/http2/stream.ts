@@ -158,23 +158,34 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     const size = end - start;
     const r = this.request;
     this.#received += size;
-    if (this.ignoring || this.#broken !== 0) return;
+    if (this.ignoring || this.#broken !== 0) {
+      return;
+    }
     if (r.contentLength >= 0 && !r.chunkedIn && this.#received > r.contentLength) {
       r.log(INFO, 'client intended to send body data larger than declared');
       this.#break(400);
       return;
     }
     r.requestLength += size;
-    if (this.#sink === null || this.#sinkPaused) (this.#held ??= new Gathered()).add(bytes, start, end);
-    else this.#give(bytes, start, end, announced);
+    if (this.#sink === null || this.#sinkPaused) {
+      (this.#held ??= new Gathered()).add(bytes, start, end);
+    } else {
+      this.#give(bytes, start, end, announced);
+    }
   }
 
   #give(bytes: Buffer, start: number, end: number, announced: number): void {
     const sink = this.#sink as BodySink;
-    if (!sink.data(bytes, start, end, announced)) this.#sinkPaused = true;
-    if (this.#sink !== sink || this.closed) return;
+    if (!sink.data(bytes, start, end, announced)) {
+      this.#sinkPaused = true;
+    }
+    if (this.#sink !== sink || this.closed) {
+      return;
+    }
     this.#refill(this.#receive.size === MAX_WINDOW ? 0.25 : 0.5);
-    if (!this.#sinkPaused && !this.inClosed) this.#watchBody();
+    if (!this.#sinkPaused && !this.inClosed) {
+      this.#watchBody();
+    }
   }
 
   #watchBody(): void {
@@ -183,20 +194,28 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
 
   /** Gives the client room again for what was used. */
   #refill(share: number): void {
-    if (this.inClosed) return;
+    if (this.inClosed) {
+      return;
+    }
     const room = this.#receive.refill(this.#heldSize, share);
-    if (room > 0) this.#c.giveRoom(this.streamId, room);
+    if (room > 0) {
+      this.#c.giveRoom(this.streamId, room);
+    }
   }
 
   /** The client sends no more. */
   inputEnded(): void {
-    if (this.inClosed) return;
+    if (this.inClosed) {
+      return;
+    }
     this.inClosed = true;
     const r = this.request;
     if (this.#broken === 0 && r.contentLength >= 0 && !r.chunkedIn && this.#received !== r.contentLength) {
       r.log(INFO, `client prematurely closed stream: only ${this.#received} out of ${r.contentLength} bytes of request body received`);
       this.#break(400);
-    } else if (this.#sink !== null && !this.#sinkPaused) this.#endBody();
+    } else if (this.#sink !== null && !this.#sinkPaused) {
+      this.#endBody();
+    }
   }
 
   #break(status: number): void {
@@ -204,7 +223,9 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.afterwards = ERROR_CODE.PROTOCOL_ERROR;
     this.#held = null;
     const sink = this.#sink;
-    if (sink === null) return;
+    if (sink === null) {
+      return;
+    }
     this.#sink = null;
     this.#deadline?.clear();
     sink.fail(status);
@@ -235,28 +256,44 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
         MAX_WINDOW,
         r.contentLength >= 0 && !r.chunkedIn && sink.room !== MAX_WINDOW ? Math.min(sink.room, r.contentLength + 1) : sink.room,
       );
-      if (wanted > this.#receive.size) this.#receive.size = wanted;
+      if (wanted > this.#receive.size) {
+        this.#receive.size = wanted;
+      }
       this.#refill(1);
     }
     // Whoever asked is still at work.
-    if (this.#heldSize > 0 || this.inClosed) process.nextTick(takeUp, this);
-    else this.#watchBody();
+    if (this.#heldSize > 0 || this.inClosed) {
+      process.nextTick(takeUp, this);
+    } else {
+      this.#watchBody();
+    }
   }
 
   /** Gives the sink what was held. */
   takeUp(): void {
     while (this.#sink !== null && !this.#sinkPaused && this.#held !== null) {
       const piece = this.#held.shift();
-      if (this.#held.length === 0) this.#held = null;
-      if (piece !== null) this.#give(piece, 0, piece.length, this.#heldSize);
+      if (this.#held.length === 0) {
+        this.#held = null;
+      }
+      if (piece !== null) {
+        this.#give(piece, 0, piece.length, this.#heldSize);
+      }
     }
-    if (this.#sink === null || this.#sinkPaused) return;
-    if (this.inClosed) this.#endBody();
-    else this.#watchBody();
+    if (this.#sink === null || this.#sinkPaused) {
+      return;
+    }
+    if (this.inClosed) {
+      this.#endBody();
+    } else {
+      this.#watchBody();
+    }
   }
 
   resumeBody(_r: Request): void {
-    if (!this.#sinkPaused) return;
+    if (!this.#sinkPaused) {
+      return;
+    }
     this.#sinkPaused = false;
     process.nextTick(takeUp, this);
   }
@@ -271,29 +308,39 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
 
   sendContinue(r: Request): void {
     const expect = r.header('expect');
-    if (expect !== undefined && expect.toLowerCase() === '100-continue') this.sendInformational(r, 100, NO_FIELDS);
+    if (expect !== undefined && expect.toLowerCase() === '100-continue') {
+      this.sendInformational(r, 100, NO_FIELDS);
+    }
   }
 
   sendInformational(_r: Request, status: number, fields: readonly string[]): void {
-    if (this.closed || this.#outClosed) return;
+    if (this.closed || this.#outClosed) {
+      return;
+    }
     this.#c.head.informational(status, fields, this.streamId);
     this.#c.sendSoon();
   }
 
   sendHead(r: Request): void {
-    if (this.closed) return;
+    if (this.closed) {
+      return;
+    }
     this.action = 'sending response to client';
     const fin = r.headerOnly || (r.out.contentLength === 0 && !r.expectTrailers);
     this.#outClosed = fin;
     this.#headSize = this.#c.writeHead(r, fin ? FLAG.END_STREAM : 0, this.streamId);
     r.headerSize = this.#headSize;
     r.bytesSent += this.#headSize;
-    if (!fin) this.#pacer = makePacer(r);
+    if (!fin) {
+      this.#pacer = makePacer(r);
+    }
     this.#c.sendSoon();
   }
 
   flush(_r: Request): void {
-    if (!this.closed) this.#c.sendSoon();
+    if (!this.closed) {
+      this.#c.sendSoon();
+    }
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
@@ -338,14 +385,18 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
   }
 
   #enqueue(): void {
-    if (this.#queued) return;
+    if (this.#queued) {
+      return;
+    }
     this.#queued = true;
     this.#c.ready(this);
   }
 
   /** The client made room. */
   windowOpened(): void {
-    if (!this.#blocked || this.sendWindow.left <= 0) return;
+    if (!this.#blocked || this.sendWindow.left <= 0) {
+      return;
+    }
     this.#blocked = false;
     this.#deadline?.clear();
     this.#enqueue();
@@ -359,9 +410,13 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
   /** It is this stream's turn: makes a frame of at most `most` bytes of data. Returns how many it made, or -1 if it has some and may make none. */
   takeTurn(most: number): number {
     this.#queued = false;
-    if (!this.#sending || this.closed) return 0;
+    if (!this.#sending || this.closed) {
+      return 0;
+    }
     const left = this.#left;
-    if (left === 0) return this.#pieceSent();
+    if (left === 0) {
+      return this.#pieceSent();
+    }
     const window = this.sendWindow.left;
     if (window <= 0) {
       this.#blocked = true;
@@ -382,9 +437,14 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.sendWindow.left -= size;
     r.bytesSent += size + FRAME_HEAD;
     r.headerSize += FRAME_HEAD;
-    if (end) this.#outClosed = true;
-    if (size < left) this.#enqueue();
-    else this.#pieceSent();
+    if (end) {
+      this.#outClosed = true;
+    }
+    if (size < left) {
+      this.#enqueue();
+    } else {
+      this.#pieceSent();
+    }
     return size;
   }
 
@@ -394,14 +454,18 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.#sending = false;
     this.#chunk = null;
     if (this.#last) {
-      if (!this.#outClosed) this.#endResponse(r);
+      if (!this.#outClosed) {
+        this.#endResponse(r);
+      }
       r.finalize(0);
     } else if (this.#rest !== null) {
       const rest = this.#rest;
       this.#rest = null;
       const pacer = this.#pacer as RatePacer;
       setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, this.#restLast);
-    } else r.more();
+    } else {
+      r.more();
+    }
     return 0;
   }
 
@@ -437,15 +501,22 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
 
   finish(_r: Request): void {
     let code = -1;
-    if (!this.#outClosed) code = ERROR_CODE.INTERNAL_ERROR;
-    else if (this.afterwards !== ERROR_CODE.NO_ERROR) code = this.afterwards;
-    else if (!this.inClosed) code = ERROR_CODE.NO_ERROR;
+    if (!this.#outClosed) {
+      code = ERROR_CODE.INTERNAL_ERROR;
+    } else if (this.afterwards !== ERROR_CODE.NO_ERROR) {
+      code = this.afterwards;
+    } else if (!this.inClosed) {
+      code = ERROR_CODE.NO_ERROR;
+    }
     this.#end(code);
   }
 
   terminate(_r: Request, reset: boolean): void {
-    if (this.#timedOut || reset) this.#end(ERROR_CODE.PROTOCOL_ERROR);
-    else this.#end(this.#outClosed ? ERROR_CODE.NO_ERROR : ERROR_CODE.INTERNAL_ERROR);
+    if (this.#timedOut || reset) {
+      this.#end(ERROR_CODE.PROTOCOL_ERROR);
+    } else {
+      this.#end(this.#outClosed ? ERROR_CODE.NO_ERROR : ERROR_CODE.INTERNAL_ERROR);
+    }
   }
 
   /** Leaves the connection; `code`: what to reset the stream with, unless it is closed, -1 for nothing. */
@@ -473,7 +544,9 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.inClosed = this.#outClosed = true;
     this.#dropping = true;
     this.#deadline?.close();
-    if (r.finished) return;
+    if (r.finished) {
+      return;
+    }
     const sink = this.#sink;
     const watcher = this.#watcher;
     if (sink !== null) {
@@ -483,8 +556,12 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     } else if (watcher !== null) {
       this.#watcher = null;
       watcher();
-      if (this.#sending && !r.finished) r.terminate(-1);
-    } else r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      if (this.#sending && !r.finished) {
+        r.terminate(-1);
+      }
+    } else {
+      r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    }
   }
 
   /** Ends the request for what the client did to the stream. */
@@ -493,7 +570,9 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.#c.reset(this, code);
     this.#reset = true;
     this.gone();
-    if (!r.finished) r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    if (!r.finished) {
+      r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+    }
   }
 
   #time(ms: number): void {
@@ -526,5 +605,7 @@ function failBody(sink: BodySink, status: number): void {
 }
 
 function sendRest(stream: Http2Stream, r: Request, rest: Chunk, last: boolean): void {
-  if (!r.finished) stream.send(r, rest, last);
+  if (!r.finished) {
+    stream.send(r, rest, last);
+  }
 }

@@ -6,6 +6,8 @@ export class TrailerCheck implements FieldSink {
   malformed = false;
 
   field({ name, broken }: Field): void {
-    if (name.kind >= FIELD.METHOD || name.state === NAME.REFUSED || broken) this.malformed = true;
+    if (name.kind >= FIELD.METHOD || name.state === NAME.REFUSED || broken) {
+      this.malformed = true;
+    }
   }
 }

@@ -83,7 +83,9 @@ export class Acceptor implements ConnectionHost {
       socket.close();
       return;
     }
-    if (listener.soKeepalive) socket.keepAlive();
+    if (listener.soKeepalive) {
+      socket.keepAlive();
+    }
     const address = addressOf(listener, socket);
     const id = this.#nextId();
     if (address.tls === undefined) {
@@ -109,7 +111,9 @@ export class Acceptor implements ConnectionHost {
         remote,
         local,
       });
-      if (tls === undefined) connection.received(opened.bytes, opened.length, true);
+      if (tls === undefined) {
+        connection.received(opened.bytes, opened.length, true);
+      }
     });
     this.#connections.add(opening);
     opening.start();
@@ -131,8 +135,9 @@ export class Acceptor implements ConnectionHost {
     this.counters.changed();
     const opening = new Opening(socket, address, id, this.idle, (opened) => {
       this.counters.waiting--;
-      if (opened === undefined) this.connectionClosed(opening);
-      else {
+      if (opened === undefined) {
+        this.connectionClosed(opening);
+      } else {
         this.#connections.delete(opening);
         this.#serve(opened.tls?.socket ?? plain, address, id, opened);
       }
@@ -160,9 +165,13 @@ export class Acceptor implements ConnectionHost {
       this.counters.waiting--;
       this.#connections.delete(reader);
       const known: Opened = { tls: undefined, proxyProtocol: undefined, plainOnTls: false, ...opened, deadline: reader.deadline };
-      if (http2) return this.#begin(new Http2Connection(this, socket, address, id, this.#debugClients, known, true));
+      if (http2) {
+        return this.#begin(new Http2Connection(this, socket, address, id, this.#debugClients, known, true));
+      }
       const connection = this.#begin(new Http1Connection(this, socket, address, id, this.#debugClients, known));
-      if (preface.length > 0) connection.received(preface, preface.length, false);
+      if (preface.length > 0) {
+        connection.received(preface, preface.length, false);
+      }
       return connection;
     };
     const reader = new PrefaceReader(socket, address.defaultServer.settings.clientHeaderTimeout, this.idle, done, () => {
@@ -187,7 +196,9 @@ export class Acceptor implements ConnectionHost {
 
   /** Closes an idle connection for a new one. */
   #makeRoom(): boolean {
-    if (!this.idle.closeOldest()) return false;
+    if (!this.idle.closeOldest()) {
+      return false;
+    }
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#reuseTold) {
       this.#reuseTold = second;
@@ -204,12 +215,16 @@ export class Acceptor implements ConnectionHost {
   }
 
   giveParser(parser: HeadParser): void {
-    if (this.#parsers.length < SPARE_PARSERS) this.#parsers.push(parser);
+    if (this.#parsers.length < SPARE_PARSERS) {
+      this.#parsers.push(parser);
+    }
   }
 
   /** A connection is about to be closed: nobody who sees its end may find it counted still. */
   uncount(connection: HeldConnection): void {
-    if (!this.#connections.delete(connection)) return;
+    if (!this.#connections.delete(connection)) {
+      return;
+    }
     this.counters.active--;
     this.counters.changed();
   }
@@ -218,7 +233,9 @@ export class Acceptor implements ConnectionHost {
   connectionClosed(connection: HeldConnection): void {
     this.uncount(connection);
     this.#gate.released();
-    if (this.draining && this.#connections.size === 0) this.#onDrained?.();
+    if (this.draining && this.#connections.size === 0) {
+      this.#onDrained?.();
+    }
   }
 
   /** Counts a finished request under its status. */
@@ -234,13 +251,19 @@ export class Acceptor implements ConnectionHost {
     this.draining = true;
     this.#onDrained = done;
     const now = performance.now();
-    for (const connection of [...this.#connections]) connection.drain(now);
-    if (this.#connections.size === 0) done();
+    for (const connection of [...this.#connections]) {
+      connection.drain(now);
+    }
+    if (this.#connections.size === 0) {
+      done();
+    }
   }
 
   /** Closes every connection at once. */
   terminate(): void {
-    for (const connection of [...this.#connections]) connection.kill();
+    for (const connection of [...this.#connections]) {
+      connection.kill();
+    }
   }
 }
 
@@ -248,8 +271,14 @@ export class Acceptor implements ConnectionHost {
 function addressOf(listener: ListenerRuntime, socket: ClientSocket): AddressRuntime {
   const addresses = listener.addresses;
   const last = addresses[addresses.length - 1]!;
-  if (addresses.length === 1) return last;
+  if (addresses.length === 1) {
+    return last;
+  }
   const local = socket.local().address;
-  for (let i = 0; i < addresses.length - 1; i++) if (addresses[i]!.address === local) return addresses[i]!;
+  for (let i = 0; i < addresses.length - 1; i++) {
+    if (addresses[i]!.address === local) {
+      return addresses[i]!;
+    }
+  }
   return last;
 }

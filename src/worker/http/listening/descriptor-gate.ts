@@ -32,35 +32,53 @@ export class DescriptorGate {
    * next number after each: else every client that leaves would let in one too many.
    */
   accepted(fd: number): void {
-    if (this.#shut) return;
+    if (this.#shut) {
+      return;
+    }
     if (fd < this.#highest) {
-      if (!this.#scarce) return;
+      if (!this.#scarce) {
+        return;
+      }
       const next = lowestFree();
       this.#scarce = next > this.#highest - RESERVE;
-      if (next < this.#highest) return;
+      if (next < this.#highest) {
+        return;
+      }
     }
     this.#scarce = true;
-    for (const socket of this.#sockets) if (socket.pause()) this.#shut = true;
-    if (!this.#shut) return;
+    for (const socket of this.#sockets) {
+      if (socket.pause()) {
+        this.#shut = true;
+      }
+    }
+    if (!this.#shut) {
+      return;
+    }
     this.#log.log(CRIT, 'accept4() failed (24: Too many open files)');
     this.#tryLater();
   }
 
   /** A connection has ended. Its descriptor is free once the tick is over. */
   released(): void {
-    if (this.#shut) setImmediate(reopen, this);
+    if (this.#shut) {
+      setImmediate(reopen, this);
+    }
   }
 
   /** Accepts again if a client would get a descriptor below the reserve. */
   reopen(): void {
-    if (!this.#shut) return;
+    if (!this.#shut) {
+      return;
+    }
     if (lowestFree() >= this.#highest) {
       this.#tryLater();
       return;
     }
     this.#shut = false;
     clearTimeout(this.#timer);
-    for (const socket of this.#sockets) socket.resume();
+    for (const socket of this.#sockets) {
+      socket.resume();
+    }
   }
 
   #tryLater(): void {

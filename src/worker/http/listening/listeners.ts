@@ -117,7 +117,9 @@ export class AddressBook {
         // One address has a socket of each type.
         const key = listen.quic ? `quic ${fresh.key}` : fresh.key;
         const address = this.#addresses.get(key) ?? fresh;
-        if (address.servers.at(-1)?.block === server.block) reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
+        if (address.servers.at(-1)?.block === server.block) {
+          reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
+        }
         this.#addresses.set(key, address);
         addServer(address, server, listen, reports);
       }
@@ -128,21 +130,31 @@ export class AddressBook {
 /** Sorts servers by the addresses they listen on. */
 export function collectAddresses(servers: readonly ServerInfo[], reports: Reports): ListenAddress[] {
   const book = new AddressBook();
-  for (const server of servers) for (const listen of server.listens) book.add(server, listen, reports);
+  for (const server of servers) {
+    for (const listen of server.listens) {
+      book.add(server, listen, reports);
+    }
+  }
   return book.all;
 }
 
 function addServer(address: ListenAddress, server: ServerInfo, listen: ListenInfo, reports: Reports): void {
   if (address.servers.length > 0 && listen.options.set) {
-    if (address.options.set) reports.fail(`duplicate listen options for ${listen.text}`, listen.pos);
+    if (address.options.set) {
+      reports.fail(`duplicate listen options for ${listen.text}`, listen.pos);
+    }
     address.options = listen.options;
   }
   if (listen.defaultServer) {
-    if (address.hasDefault) reports.fail(`a duplicate default server for ${listen.text}`, listen.pos);
+    if (address.hasDefault) {
+      reports.fail(`a duplicate default server for ${listen.text}`, listen.pos);
+    }
     address.hasDefault = true;
     address.defaultServer = server;
   }
-  if (address.servers.length > 0) warnAboutProtocols(address, listen, reports);
+  if (address.servers.length > 0) {
+    warnAboutProtocols(address, listen, reports);
+  }
   address.ssl ||= listen.ssl;
   address.http2 ||= listen.http2;
   address.proxyProtocol ||= listen.proxyProtocol;
@@ -153,7 +165,9 @@ function addServer(address: ListenAddress, server: ServerInfo, listen: ListenInf
 function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports: Reports): void {
   const said = listen.ssl || listen.http2 || listen.proxyProtocol;
   const differs = (listen.ssl && !address.ssl) || (listen.http2 && !address.http2) || (listen.proxyProtocol && !address.proxyProtocol);
-  if (said && differs) reports.warn(`protocol options redefined for ${listen.text}`, listen.pos);
+  if (said && differs) {
+    reports.warn(`protocol options redefined for ${listen.text}`, listen.pos);
+  }
 }
 
 /** Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. nginx: ngx_http_init_listening. */
@@ -164,7 +178,9 @@ export function collectSockets(all: readonly ListenAddress[]): ListenSocket[] {
     const wildcard = addresses.find(
       (other) => other.any && other !== address && other.family === address.family && other.port === address.port,
     );
-    if (wildcard !== undefined && !address.options.bind && address.family !== 'unix') continue;
+    if (wildcard !== undefined && !address.options.bind && address.family !== 'unix') {
+      continue;
+    }
     const covered = address.any
       ? addresses.filter(
           (other) => other !== address && other.family === address.family && other.port === address.port && !other.options.bind,
@@ -206,10 +222,15 @@ export class NameTable<T> {
           continue;
         }
         const added = this.#hash.add(name, value(server), true);
-        if (alone) continue;
-        if (added === 'invalid') reports.fail(`invalid server name or wildcard "${name}" on ${address.key}`);
-        if (added === 'conflict')
+        if (alone) {
+          continue;
+        }
+        if (added === 'invalid') {
+          reports.fail(`invalid server name or wildcard "${name}" on ${address.key}`);
+        }
+        if (added === 'conflict') {
           reports.warn(`conflicting server name "${name}" on ${address.key}, ignored`, null, conflictPlaces(address, name, pos));
+        }
       }
     }
     this.trivial = alone;
@@ -222,11 +243,17 @@ export class NameTable<T> {
 
   /** Named groups of a regular expression are kept on `r`, which may be null where there are no {@link patterns}. */
   find(host: string, r: Request | null): T | undefined {
-    if (this.trivial) return undefined;
+    if (this.trivial) {
+      return undefined;
+    }
     const found = this.#hash.find(host);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      return found;
+    }
     for (let i = 0; i < this.#regexes.length; i++) {
-      if (this.#regexes[i]!.regex.exec(r as Request, host)) return this.#regexes[i]!.value;
+      if (this.#regexes[i]!.regex.exec(r as Request, host)) {
+        return this.#regexes[i]!.value;
+      }
     }
     return undefined;
   }
@@ -243,5 +270,7 @@ function conflictPlaces({ servers }: ListenAddress, name: string, pos: Pos | und
 
 /** Checks all listens and names of an `http` block. */
 export function checkListeners(servers: readonly ServerInfo[], reports: Reports): void {
-  for (const address of collectAddresses(servers, reports)) new NameTable(address, (server) => server, reports);
+  for (const address of collectAddresses(servers, reports)) {
+    new NameTable(address, (server) => server, reports);
+  }
 }

@@ -63,9 +63,14 @@ export class Opening implements Expiring, Idle, LogSubject {
 
   readonly #readable = (): void => {
     const bytes = this.#socket.read() as Buffer | null;
-    if (bytes === null) return;
-    if (!this.#address.proxyProtocol || this.#proxyDone) this.#protocol(bytes);
-    else this.#proxyHeader(bytes);
+    if (bytes === null) {
+      return;
+    }
+    if (!this.#address.proxyProtocol || this.#proxyDone) {
+      this.#protocol(bytes);
+    } else {
+      this.#proxyHeader(bytes);
+    }
   };
 
   #proxyDone = false;
@@ -88,10 +93,15 @@ export class Opening implements Expiring, Idle, LogSubject {
     this.#proxyDone = true;
     const rest = bytes.subarray(result.size);
     if (this.#address.tls === undefined) {
-      if (rest.length > 0) this.#socket.unshift(rest);
+      if (rest.length > 0) {
+        this.#socket.unshift(rest);
+      }
       this.#finish(undefined, false);
-    } else if (rest.length > 0) this.#protocol(rest);
-    else this.#action = 'SSL handshaking';
+    } else if (rest.length > 0) {
+      this.#protocol(rest);
+    } else {
+      this.#action = 'SSL handshaking';
+    }
   }
 
   /** The first byte tells TLS from plain HTTP. */
@@ -105,16 +115,22 @@ export class Opening implements Expiring, Idle, LogSubject {
     this.#idle.remove(this);
     this.#action = 'SSL handshaking';
     this.#address.tls!.accept(this.#socket, (result) => {
-      if (this.#finished) return;
+      if (this.#finished) {
+        return;
+      }
       if ('message' in result) {
         this.#log(result.level, result.message);
         this.#giveUp();
-      } else this.#finish(result, false);
+      } else {
+        this.#finish(result, false);
+      }
     });
   }
 
   #finish(tls: TlsAccepted | undefined, plainOnTls: boolean): void {
-    if (this.#finished) return;
+    if (this.#finished) {
+      return;
+    }
     this.#finished = true;
     this.#detach();
     this.#idle.remove(this);
@@ -147,7 +163,9 @@ export class Opening implements Expiring, Idle, LogSubject {
   }
 
   #giveUp(): void {
-    if (this.#finished) return;
+    if (this.#finished) {
+      return;
+    }
     this.#finished = true;
     this.#detach();
     this.#idle.remove(this);
@@ -167,6 +185,8 @@ export class Opening implements Expiring, Idle, LogSubject {
 
   #log(level: Level, message: string): void {
     const { log } = this.#address.defaultServer.root;
-    if (level <= log.level) log.log(level, message, this);
+    if (level <= log.level) {
+      log.log(level, message, this);
+    }
   }
 }

@@ -48,7 +48,9 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
       return true;
     }
     const next = this.#goOn(matches);
-    if (!matches) return next.received(bytes, length, shared);
+    if (!matches) {
+      return next.received(bytes, length, shared);
+    }
     return size === length || next.received(bytes.subarray(size, length), length - size, shared);
   }
 
@@ -60,15 +62,21 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
 
   // What ends it before is a matter of HTTP/1.
   clientEnded(): void {
-    if (!this.#over) this.#goOn(false).clientEnded();
+    if (!this.#over) {
+      this.#goOn(false).clientEnded();
+    }
   }
 
   readFailed(errno: number): void {
-    if (!this.#over) this.#goOn(false).readFailed?.(errno);
+    if (!this.#over) {
+      this.#goOn(false).readFailed?.(errno);
+    }
   }
 
   socketClosed(): void {
-    if (!this.#over) this.#goOn(false).socketClosed();
+    if (!this.#over) {
+      this.#goOn(false).socketClosed();
+    }
   }
 
   expired(): void {
@@ -85,7 +93,9 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
   }
 
   kill(): void {
-    if (this.#over) return;
+    if (this.#over) {
+      return;
+    }
     this.#over = true;
     this.#idle.remove(this);
     this.deadline.close();

@@ -64,9 +64,12 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     const piece = bytes.subarray(0, length);
     const whole = this.#held === null ? piece : Buffer.concat([this.#held, piece]);
     this.#handshake = this.#address.tls!.acceptPlain(this.#socket, whole, (result) => {
-      if (this.#finished) return;
-      if (!('message' in result)) this.#finish({ tls: result });
-      else {
+      if (this.#finished) {
+        return;
+      }
+      if (!('message' in result)) {
+        this.#finish({ tls: result });
+      } else {
         this.#log(result.level, result.message);
         this.#finish(undefined);
       }
@@ -76,10 +79,14 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   }
 
   #finish(opened: TlsOpened | undefined): void {
-    if (this.#finished) return;
+    if (this.#finished) {
+      return;
+    }
     this.#finished = true;
     this.#idle.remove(this);
-    if (opened === undefined) this.deadline.close();
+    if (opened === undefined) {
+      this.deadline.close();
+    }
     this.#done(opened);
   }
 
@@ -89,7 +96,9 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   }
 
   socketClosed(): void {
-    if (this.#finished) return;
+    if (this.#finished) {
+      return;
+    }
     this.#log(INFO, 'client closed connection');
     this.#finish(undefined);
   }
@@ -103,7 +112,9 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
 
   /** Ends the connection: it has not begun anything that could be waited for. */
   kill(): void {
-    if (this.#finished) return;
+    if (this.#finished) {
+      return;
+    }
     (this.#handshake ?? this.#socket).close();
     this.#finish(undefined);
   }
@@ -117,6 +128,8 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
 
   #log(level: Level, message: string): void {
     const { log } = this.#address.defaultServer.root;
-    if (level <= log.level) log.log(level, message, this);
+    if (level <= log.level) {
+      log.log(level, message, this);
+    }
   }
 }

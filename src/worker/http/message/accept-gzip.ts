@@ -21,10 +21,16 @@ export const GzipProxied = {
 export function acceptsCoding(header: string, coding: string): boolean {
   const text = header.toLowerCase();
   for (let at = text.indexOf(coding); at !== -1; at = text.indexOf(coding, at + coding.length)) {
-    if (at > 0 && text[at - 1] !== ',' && text[at - 1] !== ' ') continue;
+    if (at > 0 && text[at - 1] !== ',' && text[at - 1] !== ' ') {
+      continue;
+    }
     const found = /^ *(?:,|$|;( *q(?:=([^, ]*))?)?)/.exec(text.slice(at + coding.length));
-    if (found === null) return false;
-    if (found[1] === undefined) return true;
+    if (found === null) {
+      return false;
+    }
+    if (found[1] === undefined) {
+      return true;
+    }
     return found[2] !== undefined && quality(found[2]) > 0;
   }
   return false;
@@ -32,31 +38,57 @@ export function acceptsCoding(header: string, coding: string): boolean {
 
 /** A quality in hundredths; 0 when it is malformed. nginx: ngx_http_gzip_quantity. */
 function quality(text: string): number {
-  if (!/^[01](?:\.\d{0,3})?$/.test(text)) return 0;
+  if (!/^[01](?:\.\d{0,3})?$/.test(text)) {
+    return 0;
+  }
   const value = Number(text);
   return value > 1 ? 0 : value;
 }
 
 /** Whether the client may get a response in a coding. nginx: ngx_http_gzip_ok. */
 export function mayCompress(r: Request, rules: GzipRules, coding: string): boolean {
-  if (r !== r.main) return false;
+  if (r !== r.main) {
+    return false;
+  }
   const accept = r.header('accept-encoding');
-  if (accept === undefined || !acceptsCoding(accept, coding)) return false;
+  if (accept === undefined || !acceptsCoding(accept, coding)) {
+    return false;
+  }
   const agent = r.header('user-agent');
-  if (agent !== undefined && rules.disableMsie6 && (browserFlags(agent) & BROWSER.MSIE6) !== 0) return false;
-  if (r.httpVersion < rules.httpVersion) return false;
-  if (r.header('via') !== undefined && !proxiedOk(r, rules.proxied)) return false;
-  if (agent !== undefined) for (const regex of rules.disable) if (regex.test(r, agent)) return false;
+  if (agent !== undefined && rules.disableMsie6 && (browserFlags(agent) & BROWSER.MSIE6) !== 0) {
+    return false;
+  }
+  if (r.httpVersion < rules.httpVersion) {
+    return false;
+  }
+  if (r.header('via') !== undefined && !proxiedOk(r, rules.proxied)) {
+    return false;
+  }
+  if (agent !== undefined) {
+    for (const regex of rules.disable) {
+      if (regex.test(r, agent)) {
+        return false;
+      }
+    }
+  }
   return true;
 }
 
 function proxiedOk(r: Request, rule: number): boolean {
-  if ((rule & GzipProxied.OFF) !== 0) return false;
-  if ((rule & GzipProxied.ANY) !== 0) return true;
-  if ((rule & GzipProxied.AUTH) !== 0 && r.header('authorization') !== undefined) return true;
+  if ((rule & GzipProxied.OFF) !== 0) {
+    return false;
+  }
+  if ((rule & GzipProxied.ANY) !== 0) {
+    return true;
+  }
+  if ((rule & GzipProxied.AUTH) !== 0 && r.header('authorization') !== undefined) {
+    return true;
+  }
   const out = r.out;
   if (out.expires !== undefined) {
-    if ((rule & GzipProxied.EXPIRED) === 0) return false;
+    if ((rule & GzipProxied.EXPIRED) === 0) {
+      return false;
+    }
     const expires = parseHttpDate(out.expires);
     const date = out.date === undefined ? nowSeconds() : parseHttpDate(out.date);
     return expires !== -1 && date !== -1 && expires < date;
@@ -70,6 +102,8 @@ function proxiedOk(r: Request, rule: number): boolean {
       ((rule & GzipProxied.PRIVATE) !== 0 && words.includes('private'))
     );
   }
-  if ((rule & GzipProxied.NO_LAST_MODIFIED) !== 0 && (out.lastModified !== -1 || out.lastModifiedText !== undefined)) return false;
+  if ((rule & GzipProxied.NO_LAST_MODIFIED) !== 0 && (out.lastModified !== -1 || out.lastModifiedText !== undefined)) {
+    return false;
+  }
   return !((rule & GzipProxied.NO_ETAG) !== 0 && out.etag !== undefined);
 }

@@ -5,7 +5,9 @@ import type { Request } from '../request/request.js';
  * `X-Accel-Redirect` led here. nginx: ngx_http_set_content_type.
  */
 export function setContentType(r: Request): void {
-  if (r.out.contentType !== '') return;
+  if (r.out.contentType !== '') {
+    return;
+  }
   const { types, defaultType } = r.location.settings;
   const exten = r.exten;
   r.out.contentType = exten === '' ? defaultType : (types.get(exten) ?? types.get(exten.toLowerCase()) ?? defaultType);

@@ -12,12 +12,18 @@ export function parseContentTypes(
   ctx: Context,
   defaults: readonly string[],
 ): ContentTypes {
-  if (before === null) return null;
+  if (before === null) {
+    return null;
+  }
   const types = new Set(before ?? defaults);
   for (const [i, given] of node.args.entries()) {
-    if (given === '*') return null;
+    if (given === '*') {
+      return null;
+    }
     const type = given.toLowerCase();
-    if (types.has(type)) ctx.warn(`duplicate MIME type "${given}"`, { arg: i });
+    if (types.has(type)) {
+      ctx.warn(`duplicate MIME type "${given}"`, { arg: i });
+    }
     types.add(type);
   }
   return types;
@@ -25,10 +31,16 @@ export function parseContentTypes(
 
 /** Whether the response's type is in the set. nginx: ngx_http_test_content_type. */
 export function hasContentType(r: Request, types: ContentTypes): boolean {
-  if (types === null) return true;
+  if (types === null) {
+    return true;
+  }
   const type = r.out.contentType;
-  if (type === '') return false;
-  if (types.has(type)) return true;
+  if (type === '') {
+    return false;
+  }
+  if (types.has(type)) {
+    return true;
+  }
   const semicolon = type.indexOf(';');
   return types.has((semicolon === -1 ? type : type.slice(0, semicolon)).trimEnd().toLowerCase());
 }

@@ -6,7 +6,9 @@ export function cookieValue(r: Request, name: string): string | undefined {
   const { names, headers } = r.head;
   for (let i = names.indexOf('cookie'); i !== -1; i = names.indexOf('cookie', i + 1)) {
     const value = findPair(headers[2 * i + 1]!, name);
-    if (value !== undefined) return value;
+    if (value !== undefined) {
+      return value;
+    }
   }
   return undefined;
 }
@@ -15,14 +17,22 @@ function findPair(text: string, name: string): string | undefined {
   let start = 0;
   while (start < text.length) {
     let end = text.indexOf(';', start);
-    if (end === -1) end = text.length;
+    if (end === -1) {
+      end = text.length;
+    }
     const comma = text.indexOf(',', start);
-    if (comma !== -1 && comma < end && !text.slice(start, comma).includes('=')) end = comma;
-    while (text[start] === ' ') start++;
+    if (comma !== -1 && comma < end && !text.slice(start, comma).includes('=')) {
+      end = comma;
+    }
+    while (text[start] === ' ') {
+      start++;
+    }
     const equals = text.indexOf('=', start);
     if (equals !== -1 && equals < end && equals - start >= name.length) {
       const key = text.slice(start, equals).trimEnd();
-      if (key.length === name.length && lowerAscii(key) === name) return text.slice(equals + 1, end).replace(/^ +/, '');
+      if (key.length === name.length && lowerAscii(key) === name) {
+        return text.slice(equals + 1, end).replace(/^ +/, '');
+      }
     }
     start = end + 1;
   }

@@ -33,7 +33,9 @@ export class LimitedLocation<C extends { readonly limits: readonly { readonly zo
         r.log(ERROR, `the value of the "${keys[i]!.text}" key is more than ${longest} bytes: "${value}"`);
         value = '';
       }
-      if (value !== '') counted = true;
+      if (value !== '') {
+        counted = true;
+      }
       values.push(value);
     }
     return counted ? values : undefined;

@@ -23,7 +23,9 @@ export function leave(before: Request | null): void {
 export function endFailedRequest(error: unknown): boolean {
   const r = current;
   current = null;
-  if (r === null) return false;
+  if (r === null) {
+    return false;
+  }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   r.log(ALERT, `the request is given up after an exception: ${text.replaceAll(/\s*\n\s*/g, ' ')}`);
   r.terminate(r.headerSent ? ERROR : 500);

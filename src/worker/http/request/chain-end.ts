@@ -5,7 +5,9 @@ import type { Request } from './request.js';
 /** The end of a client request's chain: the connection. */
 const wire: BodyStage = {
   send(r, chunk, last) {
-    if (last) r.source = null;
+    if (last) {
+      r.source = null;
+    }
     r.stream.send(r, chunk, last);
   },
 };
@@ -24,6 +26,8 @@ const drop: BodyStage = {
 
 /** Where the body of a request ends up. */
 export function chainEnd(r: Request): BodyStage {
-  if (r === r.main) return wire;
+  if (r === r.main) {
+    return wire;
+  }
   return r.sink ?? drop;
 }

@@ -45,7 +45,11 @@ export function logHead(r: Request): void {
 
 /** Writes the head of a response, a line for each of its lines. nginx: the end of ngx_http_header_filter. */
 export function logResponseHead(r: Request, head: string): void {
-  for (const line of head.split('\r\n')) if (line !== '') r.log(DEBUG, line);
+  for (const line of head.split('\r\n')) {
+    if (line !== '') {
+      r.log(DEBUG, line);
+    }
+  }
 }
 
 /** Says something about the request's present URI. nginx: the many lines of the form `TEXT: "%V?%V"`. */

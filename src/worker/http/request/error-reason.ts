@@ -12,6 +12,8 @@ export function explain(r: Request, text: string): void {
 /** The server itself answers with this status: what was said last is why, or what became of the backends. The first error counts. */
 export function noteReason(r: Request, status: number): void {
   const { main } = r;
-  if (main.reason !== '') return;
+  if (main.reason !== '') {
+    return;
+  }
   main.reason = r.upstream?.failureText(status) || main.lastLogged || reasonPhrase(status);
 }

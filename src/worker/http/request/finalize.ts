@@ -12,16 +12,22 @@ import { specialResponse } from './special-response.js';
  * answer with, DECLINED to let other content handlers try. nginx: ngx_http_finalize_request.
  */
 export function finalize(r: Request, code: number): void {
-  if (r.debugging) logFinalize(r, code);
+  if (r.debugging) {
+    logFinalize(r, code);
+  }
   for (;;) {
-    if (r.finished || code === DONE) return;
+    if (r.finished || code === DONE) {
+      return;
+    }
     if (code === DECLINED) {
       runContentPhases(r);
       return;
     }
     if (r.onSubrequestCode !== null) {
       code = r.onSubrequestCode(r, code);
-      if (code === DONE) return;
+      if (code === DONE) {
+        return;
+      }
     }
     if (r !== r.main && r.onSubrequestDone !== null) {
       const done = r.onSubrequestDone;
@@ -60,7 +66,9 @@ export function finalize(r: Request, code: number): void {
       r.awaiting = true;
       return;
     }
-    if (startPostAction(r)) return;
+    if (startPostAction(r)) {
+      return;
+    }
     if (r.aborted) {
       terminate(r, ERROR);
       return;
@@ -74,11 +82,16 @@ export function finalize(r: Request, code: number): void {
 /** Sends the request, whose response is done with, through the location's `post_action`, if there is one. nginx: ngx_http_post_action. */
 function startPostAction(r: Request): boolean {
   const target = r.location.settings.postAction;
-  if (target === undefined || (r.postAction && r.uriChanges === 0)) return false;
+  if (target === undefined || (r.postAction && r.uriChanges === 0)) {
+    return false;
+  }
   r.postAction = true;
   r.headerOnly = true;
-  if (target.startsWith('/')) internalRedirect(r, target, '', ups(target));
-  else namedLocation(r, target);
+  if (target.startsWith('/')) {
+    internalRedirect(r, target, '', ups(target));
+  } else {
+    namedLocation(r, target);
+  }
   return true;
 }
 
@@ -87,11 +100,17 @@ function wantsErrorPage(r: Request, code: number): boolean {
 }
 
 function finishSubrequest(r: Request): void {
-  if (r.debugging) logUri(r.parent!, 'http wake parent request:');
-  if (r.location.settings.logSubrequest) logRequest(r);
+  if (r.debugging) {
+    logUri(r.parent!, 'http wake parent request:');
+  }
+  if (r.location.settings.logSubrequest) {
+    logRequest(r);
+  }
   r.finished = true;
   const main = r.main;
-  if (r.parent === main) main.count--;
+  if (r.parent === main) {
+    main.count--;
+  }
   main.dependents?.delete(r);
   main.queue?.goOn();
   runCleanups(r);
@@ -101,9 +120,15 @@ function finishSubrequest(r: Request): void {
 /** Ends the subrequests under way, which nobody waits for any more. */
 function abandonSubrequests(main: Request): void {
   const dependents = main.dependents;
-  if (dependents === null) return;
+  if (dependents === null) {
+    return;
+  }
   main.dependents = null;
-  for (const sr of dependents) if (!sr.finished) abandonSubrequest(sr);
+  for (const sr of dependents) {
+    if (!sr.finished) {
+      abandonSubrequest(sr);
+    }
+  }
 }
 
 function abandonSubrequest(sr: Request): void {
@@ -122,10 +147,14 @@ export function terminate(r: Request, code: number): void {
     finishSubrequest(r);
     return;
   }
-  if (main.finished) return;
+  if (main.finished) {
+    return;
+  }
   if (code > 0 && (main.out.status === 0 || !main.headerSent)) {
     main.out.status = code;
-    if (main.http.explains && code >= 400) noteReason(main, code);
+    if (main.http.explains && code >= 400) {
+      noteReason(main, code);
+    }
   }
   if (r !== main && !r.finished) {
     r.finished = true;
@@ -137,13 +166,17 @@ export function terminate(r: Request, code: number): void {
   main.source = null;
   source?.abort(main);
   abandonSubrequests(main);
-  if (startPostAction(main)) return;
+  if (startPostAction(main)) {
+    return;
+  }
   endRequest(main);
   main.stream.terminate(main, (code === CLOSE || code === 408) && main.location.settings.resetTimedoutConnection);
 }
 
 function endRequest(r: Request): void {
-  if (r.debugging) logUri(r, 'http close request:');
+  if (r.debugging) {
+    logUri(r, 'http close request:');
+  }
   r.finished = true;
   logRequest(r);
   abandonSubrequests(r);
@@ -152,16 +185,24 @@ function endRequest(r: Request): void {
 
 /** Runs the log phase, once. nginx: ngx_http_log_request. */
 function logRequest(r: Request): void {
-  if (r.logged) return;
+  if (r.logged) {
+    return;
+  }
   r.logged = true;
   const handlers = r.location.logPhase;
-  for (let i = 0; i < handlers.length; i++) handlers[i]!(r);
+  for (let i = 0; i < handlers.length; i++) {
+    handlers[i]!(r);
+  }
 }
 
 function runCleanups(r: Request): void {
   r.upstream?.cleanup();
   // Setting an array's length is a call into the engine's runtime.
-  if (r.cleanups.length === 0) return;
-  for (let i = r.cleanups.length - 1; i >= 0; i--) r.cleanups[i]!();
+  if (r.cleanups.length === 0) {
+    return;
+  }
+  for (let i = r.cleanups.length - 1; i >= 0; i--) {
+    r.cleanups[i]!();
+  }
   r.cleanups.length = 0;
 }

@@ -18,20 +18,30 @@ export function enterLocation(r: Request, location: LocationRuntime): void {
   if (r === r.main) {
     const settings = inside.settings;
     if (r.keepalive) {
-      if (settings.keepaliveTimeout === 0 || r.connection.requests >= settings.keepaliveRequests) r.keepalive = false;
-      else if (r.startTime - r.connection.acceptedAt > settings.keepaliveTime) r.keepalive = false;
-      else if (settings.keepaliveDisable !== 0 && distrusted(r, settings.keepaliveDisable)) r.keepalive = false;
+      if (settings.keepaliveTimeout === 0 || r.connection.requests >= settings.keepaliveRequests) {
+        r.keepalive = false;
+      } else if (r.startTime - r.connection.acceptedAt > settings.keepaliveTime) {
+        r.keepalive = false;
+      } else if (settings.keepaliveDisable !== 0 && distrusted(r, settings.keepaliveDisable)) {
+        r.keepalive = false;
+      }
     }
   }
-  if (inside.handler !== undefined) r.contentHandler = inside.handler;
+  if (inside.handler !== undefined) {
+    r.contentHandler = inside.handler;
+  }
 }
 
 /** Whether the browser is one whose connections must not be kept: bit 1 is old MSIE after a POST, bit 2 Safari. */
 function distrusted(r: Request, browsers: number): boolean {
   const safari = (browsers & 2) !== 0;
-  if (!safari && r.methodBit !== METHOD.POST) return false;
+  if (!safari && r.methodBit !== METHOD.POST) {
+    return false;
+  }
   const agent = r.header('user-agent');
-  if (agent === undefined) return false;
+  if (agent === undefined) {
+    return false;
+  }
   const flags = browserFlags(agent);
   return (
     ((browsers & 1) !== 0 && (flags & BROWSER.MSIE6) !== 0 && r.methodBit === METHOD.POST) || (safari && (flags & BROWSER.SAFARI) !== 0)
@@ -54,9 +64,13 @@ export function findConfig(r: Request): boolean {
     return false;
   }
   const location = r.location;
-  if (r.debugging) logLocation(r);
+  if (r.debugging) {
+    logLocation(r);
+  }
   if (!r.internal && location.settings.internal) {
-    if (r.http.explains) explain(r, `location "${location.info.name}" is internal`);
+    if (r.http.explains) {
+      explain(r, `location "${location.info.name}" is internal`);
+    }
     r.finalize(404);
     return false;
   }
@@ -79,18 +93,24 @@ const FAILED = 3;
 
 /** Sets `r.location`. nginx: ngx_http_core_find_location. */
 function match(r: Request, tree: LocationTree | undefined): number {
-  if (tree === undefined) return NOT_FOUND;
+  if (tree === undefined) {
+    return NOT_FOUND;
+  }
   const uri = r.uri;
   const exact = tree.exact(uri);
   if (exact !== undefined) {
-    if (r.debugging) logTest(r, 'exact', exact.info.name);
+    if (r.debugging) {
+      logTest(r, 'exact', exact.info.name);
+    }
     r.location = exact;
     return FOUND;
   }
   const prefix = tree.prefix(uri);
   let final = false;
   if (prefix !== undefined) {
-    if (r.debugging) logTest(r, 'prefix', prefix.info.name);
+    if (r.debugging) {
+      logTest(r, 'prefix', prefix.info.name);
+    }
     if (prefix.info.autoRedirect && prefix.info.name.length === uri.length + 1) {
       r.location = prefix;
       return REDIRECT;
@@ -98,20 +118,26 @@ function match(r: Request, tree: LocationTree | undefined): number {
     r.location = prefix;
     final = prefix.info.kind === 'prefix-final';
     const nested = match(r, prefix.children);
-    if (nested !== NOT_FOUND) return nested;
+    if (nested !== NOT_FOUND) {
+      return nested;
+    }
   }
   const regexes = tree.regexes;
   if (!final) {
     for (let i = 0; i < regexes.length; i++) {
       const location = regexes[i]!;
       const regex = location.info.regex!;
-      if (r.debugging) logTest(r, 'regex', regex.pattern);
+      if (r.debugging) {
+        logTest(r, 'regex', regex.pattern);
+      }
       if (regex.exec(r, uri)) {
         r.location = location;
         const nested = match(r, location.children);
         return nested === FAILED ? FAILED : FOUND;
       }
-      if (regex.failed) return FAILED;
+      if (regex.failed) {
+        return FAILED;
+      }
     }
   }
   // As nginx's NGX_AGAIN: a prefix was found, and outer regular expressions are still to be tried by the caller.

@@ -77,10 +77,16 @@ export class HeadersOut {
     this.charset = '';
     for (let i = text.indexOf(';'); i !== -1; i = text.indexOf(';', i + 1)) {
       let at = i + 1;
-      while (text.charCodeAt(at) === 32) at++;
-      if (text.slice(at, at + 8).toLowerCase() !== 'charset=') continue;
+      while (text.charCodeAt(at) === 32) {
+        at++;
+      }
+      if (text.slice(at, at + 8).toLowerCase() !== 'charset=') {
+        continue;
+      }
       at += 8;
-      if (text.charCodeAt(at) === 34) at++;
+      if (text.charCodeAt(at) === 34) {
+        at++;
+      }
       const end = text.length > at && text.charCodeAt(text.length - 1) === 34 ? text.length - 1 : text.length;
       this.contentType = text.slice(0, i);
       this.charset = text.slice(at, end);
@@ -94,9 +100,13 @@ export class HeadersOut {
   /** The value of the Content-Type header; empty for none. */
   get contentTypeLine(): string {
     const type = this.contentType;
-    if (type === '') return '';
+    if (type === '') {
+      return '';
+    }
     const charset = this.charset;
-    if (charset === '') return type;
+    if (charset === '') {
+      return type;
+    }
     return type === this.#typeRead && charset === this.#charsetRead ? this.#typeText : `${type}; charset=${charset}`;
   }
 
@@ -191,10 +201,14 @@ export class HeadersOut {
 
   #put(header: HeaderOut | undefined, name: string, value: string | undefined): HeaderOut | undefined {
     if (value === undefined) {
-      if (header !== undefined) header.name = '';
+      if (header !== undefined) {
+        header.name = '';
+      }
       return undefined;
     }
-    if (header === undefined || header.name === '') return this.add(name, value);
+    if (header === undefined || header.name === '') {
+      return this.add(name, value);
+    }
     header.value = value;
     return header;
   }
@@ -300,16 +314,24 @@ export class HeadersOut {
 
   /** Takes off what asks for credentials, however many fields it is. */
   clearWwwAuthenticate(): void {
-    if (this.#wwwAuthenticate === undefined) return;
+    if (this.#wwwAuthenticate === undefined) {
+      return;
+    }
     this.#wwwAuthenticate = undefined;
-    for (const header of this.list) if (isChallenge(header)) header.name = '';
+    for (const header of this.list) {
+      if (isChallenge(header)) {
+        header.name = '';
+      }
+    }
   }
 
   /** Asks for the credentials that another response asks for. Returns false if it asks for none. */
   takeChallenges(from: HeadersOut): boolean {
     let found = false;
     for (const header of from.list) {
-      if (!isChallenge(header)) continue;
+      if (!isChallenge(header)) {
+        continue;
+      }
       this.adopt('wwwAuthenticate', header.name, header.value);
       found = true;
     }
@@ -318,7 +340,9 @@ export class HeadersOut {
 
   /** Makes a strong validator weak, for filters that change the bytes. nginx: ngx_http_weak_etag. */
   weakenEtag(): void {
-    if (this.etag === undefined || this.etag.startsWith('W/')) return;
+    if (this.etag === undefined || this.etag.startsWith('W/')) {
+      return;
+    }
     this.etag = this.etag.startsWith('"') ? 'W/' + this.etag : undefined;
   }
 }

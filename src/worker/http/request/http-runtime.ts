@@ -132,7 +132,9 @@ export function httpPart<T>(make: () => T): (http: HttpRuntime) => T {
   const key = {};
   return (http) => {
     let part = http.parts.get(key) as T | undefined;
-    if (part === undefined) http.parts.set(key, (part = make()));
+    if (part === undefined) {
+      http.parts.set(key, (part = make()));
+    }
     return part;
   };
 }

@@ -8,8 +8,12 @@ import { PhaseStep, runPhases, startPhases } from './run-phases.js';
 export function extension(uri: string): string {
   for (let i = uri.length - 1; i > 0; i--) {
     const code = uri.charCodeAt(i);
-    if (code === 46 && uri.charCodeAt(i - 1) !== 47) return uri.slice(i + 1);
-    if (code === 47) return '';
+    if (code === 46 && uri.charCodeAt(i - 1) !== 47) {
+      return uri.slice(i + 1);
+    }
+    if (code === 47) {
+      return '';
+    }
   }
   return '';
 }
@@ -29,7 +33,9 @@ export function internalRedirect(r: Request, uri: string, args: string, uriUps: 
   r.uriUps = uriUps;
   r.args = args;
   r.exten = extension(uri);
-  if (r.debugging) r.log(DEBUG, `internal redirect: "${uri}?${args}"`);
+  if (r.debugging) {
+    r.log(DEBUG, `internal redirect: "${uri}?${args}"`);
+  }
   r.ctx.length = 0;
   r.location = r.server.root;
   enterLocation(r, r.server.root);
@@ -59,7 +65,9 @@ export function namedLocation(r: Request, name: string): Result {
     r.finalize(500);
     return DONE;
   }
-  if (r.debugging) r.log(DEBUG, `using location: ${name} "${r.uri}?${r.args}"`);
+  if (r.debugging) {
+    r.log(DEBUG, `using location: ${name} "${r.uri}?${r.args}"`);
+  }
   r.internal = true;
   r.contentHandler = undefined;
   r.uriChanged = false;

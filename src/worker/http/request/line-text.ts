@@ -18,14 +18,18 @@ export function lineText(text: string): string {
 /** A value whose texts are fit for a header of a response; nothing is looked at while requests run if it has no variables. */
 export function lineValue(value: ComplexValue<Request>): ComplexValue<Request> {
   const { text, constant } = value;
-  if (constant === undefined) return { text, constant, eval: (r) => lineText(value.eval(r)) };
+  if (constant === undefined) {
+    return { text, constant, eval: (r) => lineText(value.eval(r)) };
+  }
   const line = lineText(constant);
   return { text, constant: line, eval: () => line };
 }
 
 /** As {@link lineValue}, for a header of a request to a backend: the folds of `$ssl_client_cert`, an LF and a tab, stay. */
 export function foldedValue(value: ComplexValue<Request>): ComplexValue<Request> {
-  if (value.constant !== undefined) return value;
+  if (value.constant !== undefined) {
+    return value;
+  }
   const { text, constant } = value;
   return {
     text,

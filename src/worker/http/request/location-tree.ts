@@ -24,17 +24,25 @@ export class LocationTree {
     const regexes: LocationRuntime[] = [];
     for (const location of locations) {
       const { kind, name } = location.info;
-      if (kind === 'exact') this.#exact.set(name, location);
-      else if (kind === 'regex') regexes.push(location);
-      else if (kind === 'prefix' || kind === 'prefix-final') prefixes.push(location);
+      if (kind === 'exact') {
+        this.#exact.set(name, location);
+      } else if (kind === 'regex') {
+        regexes.push(location);
+      } else if (kind === 'prefix' || kind === 'prefix-final') {
+        prefixes.push(location);
+      }
     }
     this.regexes = regexes;
     prefixes.sort((a, b) => (a.info.name < b.info.name ? -1 : a.info.name > b.info.name ? 1 : 0));
     const open: PrefixNode[] = [];
     for (const location of prefixes) {
       const name = location.info.name;
-      if (location.info.autoRedirect && name.endsWith('/')) this.#redirects.set(name.slice(0, -1), location);
-      while (open.length > 0 && !name.startsWith(open[open.length - 1]!.name)) open.pop();
+      if (location.info.autoRedirect && name.endsWith('/')) {
+        this.#redirects.set(name.slice(0, -1), location);
+      }
+      while (open.length > 0 && !name.startsWith(open[open.length - 1]!.name)) {
+        open.pop();
+      }
       const node = { name, location, shorter: open[open.length - 1] };
       open.push(node);
       this.#prefixes.push(node);
@@ -61,14 +69,23 @@ export class LocationTree {
     let high = nodes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (nodes[middle]!.name <= uri) low = middle + 1;
-      else high = middle;
+      if (nodes[middle]!.name <= uri) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
     }
     let node = low === 0 ? undefined : nodes[low - 1];
-    if (node?.name === uri) return node.location;
+    if (node?.name === uri) {
+      return node.location;
+    }
     const redirect = this.#redirects.size === 0 ? undefined : this.#redirects.get(uri);
-    if (redirect !== undefined) return redirect;
-    while (node !== undefined && !uri.startsWith(node.name)) node = node.shorter;
+    if (redirect !== undefined) {
+      return redirect;
+    }
+    while (node !== undefined && !uri.startsWith(node.name)) {
+      node = node.shorter;
+    }
     return node?.location;
   }
 }

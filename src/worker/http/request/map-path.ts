@@ -7,7 +7,9 @@ import type { Request } from './request.js';
 /** The `root` or `alias` of the request's location as a full path. */
 export function documentRoot(r: Request): string {
   const root = r.location.settings.root;
-  if (root.constant !== undefined) return root.constant;
+  if (root.constant !== undefined) {
+    return root.constant;
+  }
   const path = root.eval(r);
   return path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path;
 }
@@ -19,8 +21,12 @@ export const climbsByVariables = (value: ComplexValue<Request>, path: string): b
 /** What of the URI follows the `root` or `alias`. */
 function tail(r: Request): string {
   const { alias } = r.location.settings;
-  if (alias === 0) return r.uri;
-  if (alias === -1) return r.addUriToAlias ? r.uri : '';
+  if (alias === 0) {
+    return r.uri;
+  }
+  if (alias === -1) {
+    return r.addUriToAlias ? r.uri : '';
+  }
   return r.uri.slice(alias);
 }
 
@@ -47,7 +53,9 @@ export function rootPath(r: Request): string | undefined {
  */
 export function mapPath(r: Request): string | undefined {
   const root = rootPath(r);
-  if (root === undefined) return undefined;
+  if (root === undefined) {
+    return undefined;
+  }
   const path = tail(r);
   return climbs(path, r.uriUps) ? refuse(r) : root + path;
 }
@@ -60,7 +68,9 @@ export function noPath(r: Request): Result {
 /** Tells, with a log line, that a request's file would lie beside the root or alias, to those who have others open it. */
 export function leavesRoot(r: Request): boolean {
   const { root } = r.location.settings;
-  if (!climbs(tail(r), r.uriUps) && (root.constant !== undefined || !climbsByVariables(root, root.eval(r)))) return false;
+  if (!climbs(tail(r), r.uriUps) && (root.constant !== undefined || !climbsByVariables(root, root.eval(r)))) {
+    return false;
+  }
   refuse(r);
   return true;
 }

@@ -16,7 +16,9 @@ export class RequestBody {
 
   /** The body as one piece of memory; undefined when it is in a file. */
   inMemory(): Buffer | undefined {
-    if (this.file !== undefined) return undefined;
+    if (this.file !== undefined) {
+      return undefined;
+    }
     return this.bytes.joined();
   }
 }
@@ -50,7 +52,9 @@ export function readBody(r: Request, then: (r: Request) => void): void {
 
 /** Invites the body of a client that waits to be asked. nginx: ngx_http_test_expect. */
 export function testExpect(r: Request): void {
-  if (!r.expectTested) r.stream.sendContinue(r);
+  if (!r.expectTested) {
+    r.stream.sendContinue(r);
+  }
   r.expectTested = true;
 }
 
@@ -66,7 +70,9 @@ class BodyCollector implements BodySink {
     this.#body = body;
     this.#then = then;
     const settings = r.location.settings;
-    if (settings.clientBodyInFileOnly !== 'off') r.requestBodyInFileOnly = true;
+    if (settings.clientBodyInFileOnly !== 'off') {
+      r.requestBodyInFileOnly = true;
+    }
   }
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
@@ -84,7 +90,9 @@ class BodyCollector implements BodySink {
         body.bytes.add(bytes, start, end);
         return true;
       }
-      if (!this.#openFile()) return false;
+      if (!this.#openFile()) {
+        return false;
+      }
     }
     if (held < WRITE_SIZE && held <= settings.clientBodyBufferSize) {
       body.bytes.add(bytes, start, end);
@@ -105,7 +113,9 @@ class BodyCollector implements BodySink {
       return false;
     }
     this.#body.file = file;
-    if (!r.requestBodyInFileOnly) r.log(WARN, `a client request body is buffered to a temporary file ${file.path}`);
+    if (!r.requestBodyInFileOnly) {
+      r.log(WARN, `a client request body is buffered to a temporary file ${file.path}`);
+    }
     const keep = settings.clientBodyInFileOnly === 'on';
     r.onFinish(() => {
       closeSync(file.fd);
@@ -123,15 +133,23 @@ class BodyCollector implements BodySink {
   /** Writes what waited for more. */
   #writeHeld(): boolean {
     const { bytes } = this.#body;
-    if (bytes.length === 0) return true;
-    for (const piece of bytes.takeForFile()) if (!this.#write(piece, 0, piece.length)) return false;
+    if (bytes.length === 0) {
+      return true;
+    }
+    for (const piece of bytes.takeForFile()) {
+      if (!this.#write(piece, 0, piece.length)) {
+        return false;
+      }
+    }
     return true;
   }
 
   #write(bytes: Buffer, start: number, end: number): boolean {
     const file = this.#body.file as TempFile;
     try {
-      for (let at = start; at < end; ) at += writeSync(file.fd, bytes, at, end - at);
+      for (let at = start; at < end; ) {
+        at += writeSync(file.fd, bytes, at, end - at);
+      }
       return true;
     } catch (error) {
       this.#r.log(CRIT, `write() "${file.path}" failed (${errnoText(error)})`);
@@ -142,17 +160,26 @@ class BodyCollector implements BodySink {
 
   end(): void {
     // An empty body still gets its file when files are wanted.
-    if (this.#r.requestBodyInFileOnly && this.#body.file === undefined && !this.#openFile()) return;
-    if (this.#body.file !== undefined && !this.#writeHeld()) return;
-    if (this.#r.chunkedIn) this.#r.contentLength = this.#body.length;
+    if (this.#r.requestBodyInFileOnly && this.#body.file === undefined && !this.#openFile()) {
+      return;
+    }
+    if (this.#body.file !== undefined && !this.#writeHeld()) {
+      return;
+    }
+    if (this.#r.chunkedIn) {
+      this.#r.contentLength = this.#body.length;
+    }
     this.#then(this.#r);
   }
 
   fail(status: number): void {
-    if (status === 408 || status === 499)
+    if (status === 408 || status === 499) {
       this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
+    }
     // Another location may send on what came so far.
-    if (this.#body.file !== undefined && !this.#writeHeld()) return;
+    if (this.#body.file !== undefined && !this.#writeHeld()) {
+      return;
+    }
     this.#r.finalize(status);
   }
 }
@@ -163,7 +190,9 @@ class BodyCollector implements BodySink {
  */
 export function discardBody(r: Request): number {
   const main = r.main;
-  if (r !== main || main.discardingBody || main.body !== null) return 0;
+  if (r !== main || main.discardingBody || main.body !== null) {
+    return 0;
+  }
   testExpect(main);
   main.discardingBody = true;
   return main.stream.discardBody(main);

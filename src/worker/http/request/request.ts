@@ -217,9 +217,13 @@ export class Request implements Subject, LogSubject {
 
   /** Writes a line to the error log of the request's location. */
   log(level: Level, message: string): void {
-    if (this.http.explains && level <= INFO) this.main.lastLogged = message;
+    if (this.http.explains && level <= INFO) {
+      this.main.lastLogged = message;
+    }
     const log = this.connection.debugging ? debugOf(this.location.log) : this.location.log;
-    if (level <= log.level) log.log(level, message, this);
+    if (level <= log.level) {
+      log.log(level, message, this);
+    }
   }
 
   /** Whether lines of level debug are written: asked by callers whose lines take work to build. */
@@ -268,7 +272,9 @@ export class Request implements Subject, LogSubject {
   /** Takes a callback of {@link onFinish} back. */
   forget(callback: () => void): void {
     const i = this.cleanups.lastIndexOf(callback);
-    if (i !== -1) this.cleanups.splice(i, 1);
+    if (i !== -1) {
+      this.cleanups.splice(i, 1);
+    }
   }
 
   /**
@@ -284,8 +290,11 @@ export class Request implements Subject, LogSubject {
     const before = enter(this);
     do {
       this.wantMore = false;
-      if (this.postponed !== null) this.postponed.pull();
-      else this.source?.pull(this);
+      if (this.postponed !== null) {
+        this.postponed.pull();
+      } else {
+        this.source?.pull(this);
+      }
     } while (this.wantMore);
     leave(before);
     this.pumping = false;
@@ -302,7 +311,9 @@ export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Reque
   return {
     get: (r) => (slot === -1 ? undefined : (r.ctx[slot] as T | undefined)),
     set: (r, value) => {
-      if (slot === -1) slot = slots++;
+      if (slot === -1) {
+        slot = slots++;
+      }
       r.ctx[slot] = value;
     },
   };
@@ -315,7 +326,9 @@ export function lastingSlot<T>(): { get(r: Request): T | undefined; set(r: Reque
   return {
     get: (r) => (slot === -1 ? undefined : (r.main.lasting[slot] as T | undefined)),
     set: (r, value) => {
-      if (slot === -1) slot = lastingSlots++;
+      if (slot === -1) {
+        slot = lastingSlots++;
+      }
       r.main.lasting[slot] = value;
     },
   };

@@ -11,7 +11,9 @@ import type { Request } from './request.js';
  * When `r.headerOnly` is set afterwards, there is no body to send. nginx: ngx_http_send_header.
  */
 export function sendHeader(r: Request): Result {
-  if (r.postAction) return OK;
+  if (r.postAction) {
+    return OK;
+  }
   if (r.headerSent) {
     r.log(ALERT, 'header already sent');
     return ERROR;
@@ -25,27 +27,41 @@ export function sendHeader(r: Request): Result {
   const filters = r.location.headerFilters;
   for (let i = 0; i < filters.length; i++) {
     const code = filters[i]!(r);
-    if (code !== OK) return code;
+    if (code !== OK) {
+      return code;
+    }
     // A filter may have answered in another way, as not-modified does through a special response.
-    if (r.headerSent) return OK;
+    if (r.headerSent) {
+      return OK;
+    }
   }
   r.headerSent = true;
-  if (r !== r.main) return OK;
+  if (r !== r.main) {
+    return OK;
+  }
   // nginx: ngx_http_header_filter decides what has no body.
-  if (r.methodBit === METHOD.HEAD) r.headerOnly = true;
-  if (out.status !== 200 && out.status !== 206 && out.status !== 304) out.ignoreLastModified();
+  if (r.methodBit === METHOD.HEAD) {
+    r.headerOnly = true;
+  }
+  if (out.status !== 200 && out.status !== 206 && out.status !== 304) {
+    out.ignoreLastModified();
+  }
   if (out.status === 204) {
     r.headerOnly = true;
     out.contentType = '';
     out.contentLength = -1;
-  } else if (out.status === 304) r.headerOnly = true;
+  } else if (out.status === 304) {
+    r.headerOnly = true;
+  }
   r.stream.sendHead(r);
   return OK;
 }
 
 /** Gives the body to the chain: the location's filters that this response needs, then the wire. */
 export function sendBody(r: Request, source: Source): void {
-  if (r.debugging) logUri(r, 'http output filter');
+  if (r.debugging) {
+    logUri(r, 'http output filter');
+  }
   r.source = source;
   r.first = buildChain(r);
   r.more();
@@ -55,7 +71,9 @@ export function sendBody(r: Request, source: Source): void {
 function buildChain(r: Request): BodyStage {
   let stage = chainEnd(r);
   const filters = r.location.bodyFilters;
-  for (let i = filters.length - 1; i >= 0; i--) stage = filters[i]!(r, stage);
+  for (let i = filters.length - 1; i >= 0; i--) {
+    stage = filters[i]!(r, stage);
+  }
   return stage;
 }
 
@@ -79,7 +97,9 @@ class OneChunk implements Source {
     this.#chunk = chunk;
   }
   pull(r: Request): void {
-    if (r.source === this) r.source = null;
+    if (r.source === this) {
+      r.source = null;
+    }
     r.first!.send(r, this.#chunk, true);
   }
   abort(): void {}
@@ -90,7 +110,9 @@ class OneChunk implements Source {
 
 /** Sends a body that is in memory already. Sets the length. */
 export function respondBuffer(r: Request, status: number, body: Buffer): Result {
-  if (r.out.status === 0) r.out.status = status;
+  if (r.out.status === 0) {
+    r.out.status = status;
+  }
   r.out.contentLength = body.length;
   return respond(r, new OneChunk(body));
 }

@@ -90,7 +90,9 @@ function needsPadding(userAgent: string | undefined): boolean {
 function pageText(status: number, server: string): string {
   const reason = reasons[status];
   const title = titles[status] ?? (reason === undefined ? '' : `${status} ${reason}`);
-  if (title === '' || status < 301 || status === 304) return '';
+  if (title === '' || status < 301 || status === 304) {
+    return '';
+  }
   // The statuses of nginx's own are a 400 to the client, and say more below the heading.
   const special = status >= 494 && status <= 497;
   const heading = special ? '400 Bad Request' : title;

@@ -51,7 +51,9 @@ export function startPhases(r: Request): void {
   r.phase = r.internal ? PhaseStep.SERVER_REWRITE : PhaseStep.POST_READ;
   r.step = 0;
   r.validLocation = true;
-  if (r.debugging && !r.internal) logHead(r);
+  if (r.debugging && !r.internal) {
+    logHead(r);
+  }
   runPhases(r);
 }
 
@@ -65,23 +67,31 @@ export function runPhases(r: Request): void {
 function run(r: Request): void {
   for (;;) {
     if (r.phase === PhaseStep.FIND_CONFIG) {
-      if (!findConfig(r)) return;
+      if (!findConfig(r)) {
+        return;
+      }
       r.phase = PhaseStep.REWRITE;
       r.step = 0;
       continue;
     }
     if (r.phase === PhaseStep.POST_REWRITE) {
-      if (!afterRewrite(r)) return;
+      if (!afterRewrite(r)) {
+        return;
+      }
       continue;
     }
     if (r.phase === PhaseStep.POST_ACCESS) {
-      if (!afterAccess(r)) return;
+      if (!afterAccess(r)) {
+        return;
+      }
       continue;
     }
     if (r.phase === PhaseStep.CONTENT && r.contentHandler !== undefined) {
       const handler = r.contentHandler;
       const code = handler(r);
-      if (code !== AGAIN && code !== DONE) r.finalize(code);
+      if (code !== AGAIN && code !== DONE) {
+        r.finalize(code);
+      }
       return;
     }
     const handlers = handlersOf(r);
@@ -94,9 +104,13 @@ function run(r: Request): void {
       r.step = 0;
       continue;
     }
-    if (r.debugging) logPhase(r);
+    if (r.debugging) {
+      logPhase(r);
+    }
     const code = handlers[r.step]!(r);
-    if (!advance(r, code)) return;
+    if (!advance(r, code)) {
+      return;
+    }
   }
 }
 
@@ -113,10 +127,14 @@ function resume(r: Request, code: Result): void {
       r.contentHandler = undefined;
       r.step = 0;
       run(r);
-    } else r.finalize(code);
+    } else {
+      r.finalize(code);
+    }
     return;
   }
-  if (advance(r, code)) run(r);
+  if (advance(r, code)) {
+    run(r);
+  }
 }
 
 /** Runs the request's phases from content on, after a handler declined it late. nginx: finalize with NGX_DECLINED. */
@@ -129,7 +147,9 @@ export function runContentPhases(r: Request): void {
 
 /** Goes one step on by a handler's code. Returns false when the engine must stop. nginx: the phase checkers. */
 function advance(r: Request, code: Result): boolean {
-  if (code === AGAIN || code === DONE) return false;
+  if (code === AGAIN || code === DONE) {
+    return false;
+  }
   if (code === DECLINED) {
     r.step++;
     return true;
@@ -160,7 +180,9 @@ function advance(r: Request, code: Result): boolean {
           return true;
         }
         if (code === 403 || code === 401) {
-          if (r.accessCode !== 401) r.accessCode = code;
+          if (r.accessCode !== 401) {
+            r.accessCode = code;
+          }
           r.step++;
           return true;
         }
@@ -194,13 +216,17 @@ const answerLate = (r: Request, status: number): void => r.finalize(status);
 
 // nginx: ngx_http_core_post_rewrite_phase.
 function afterRewrite(r: Request): boolean {
-  if (r.debugging) r.log(DEBUG, `post rewrite phase: ${PhaseStep.POST_REWRITE}`);
+  if (r.debugging) {
+    r.log(DEBUG, `post rewrite phase: ${PhaseStep.POST_REWRITE}`);
+  }
   if (!r.uriChanged) {
     r.phase = PhaseStep.PREACCESS;
     r.step = 0;
     return true;
   }
-  if (r.debugging) r.log(DEBUG, `uri changes: ${r.uriChanges}`);
+  if (r.debugging) {
+    r.log(DEBUG, `uri changes: ${r.uriChanges}`);
+  }
   if (--r.uriChanges === 0) {
     r.log(ERR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
     r.finalize(500);
@@ -214,13 +240,20 @@ function afterRewrite(r: Request): boolean {
 
 // nginx: ngx_http_core_post_access_phase.
 function afterAccess(r: Request): boolean {
-  if (r.debugging) r.log(DEBUG, `post access phase: ${PhaseStep.POST_ACCESS}`);
+  if (r.debugging) {
+    r.log(DEBUG, `post access phase: ${PhaseStep.POST_ACCESS}`);
+  }
   const code = r.accessCode;
   if (code !== 0) {
     r.accessCode = 0;
-    if (code === 403) r.log(ERR, 'access forbidden by rule');
-    if (code === 401) refuse(r);
-    else r.finalize(code);
+    if (code === 403) {
+      r.log(ERR, 'access forbidden by rule');
+    }
+    if (code === 401) {
+      refuse(r);
+    } else {
+      r.finalize(code);
+    }
     return false;
   }
   r.phase = PhaseStep.PRECONTENT;
@@ -232,7 +265,9 @@ function afterAccess(r: Request): boolean {
 function noHandler(r: Request): void {
   if (r.uri.endsWith('/')) {
     const path = mapPath(r);
-    if (path !== undefined) r.log(ERR, `directory index of "${path}" is forbidden`);
+    if (path !== undefined) {
+      r.log(ERR, `directory index of "${path}" is forbidden`);
+    }
     r.finalize(403);
     return;
   }

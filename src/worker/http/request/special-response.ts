@@ -20,29 +20,49 @@ const NOT_LINGERING = new Set([400, 495, 496, 497]);
 
 /** Answers with an error page of the configuration, or the built-in one. nginx: ngx_http_special_response_handler. */
 export function specialResponse(r: Request, status: number): Result {
-  if (r.debugging) r.log(DEBUG, `http special response: ${status}, "${r.uri}?${r.args}"`);
+  if (r.debugging) {
+    r.log(DEBUG, `http special response: ${status}, "${r.uri}?${r.args}"`);
+  }
   r.errStatus = status;
-  if (r.http.explains && status >= 400) noteReason(r, status);
-  if (r.keepalive && CLOSING.has(status)) r.keepalive = false;
-  if (r.lingeringClose && NOT_LINGERING.has(status)) r.lingeringClose = false;
+  if (r.http.explains && status >= 400) {
+    noteReason(r, status);
+  }
+  if (r.keepalive && CLOSING.has(status)) {
+    r.keepalive = false;
+  }
+  if (r.lingeringClose && NOT_LINGERING.has(status)) {
+    r.lingeringClose = false;
+  }
   r.out.contentType = '';
   const settings = r.location.settings;
   if (!r.errorPage && settings.errorPages.length > 0 && r.uriChanges !== 0) {
-    if (!settings.recursiveErrorPages) r.errorPage = true;
+    if (!settings.recursiveErrorPages) {
+      r.errorPage = true;
+    }
     for (const page of settings.errorPages) {
-      if (page.status === status) return sendErrorPage(r, page);
+      if (page.status === status) {
+        return sendErrorPage(r, page);
+      }
     }
   }
   r.expectTested = true;
-  if (discardBody(r) !== OK) r.keepalive = false;
-  if ((status === 301 || status === 302) && wantsRefresh(r)) return sendRefresh(r);
+  if (discardBody(r) !== OK) {
+    r.keepalive = false;
+  }
+  if ((status === 301 || status === 302) && wantsRefresh(r)) {
+    return sendRefresh(r);
+  }
   return sendBuiltIn(r, status);
 }
 
 /** Answers as `error_page` says. nginx: ngx_http_send_error_page. */
 function sendErrorPage(r: Request, page: ErrorPage): Result {
-  if (page.overwrite > 0 && page.overwrite !== 200) r.expectTested = true;
-  if (page.overwrite >= 0) r.errStatus = page.overwrite;
+  if (page.overwrite > 0 && page.overwrite !== 200) {
+    r.expectTested = true;
+  }
+  if (page.overwrite >= 0) {
+    r.errStatus = page.overwrite;
+  }
   const target = page.target.eval(r);
   if (target.startsWith('/')) {
     const { uri, args } = splitArgs(target);
@@ -52,12 +72,20 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
     }
     return internalRedirect(r, uri, args, ups(splitArgs(page.target.text).uri));
   }
-  if (target.startsWith('@')) return namedLocation(r, target);
+  if (target.startsWith('@')) {
+    return namedLocation(r, target);
+  }
   r.expectTested = true;
-  if (discardBody(r) !== OK) r.keepalive = false;
-  if (![301, 302, 303, 307, 308].includes(page.overwrite)) r.errStatus = 302;
+  if (discardBody(r) !== OK) {
+    r.keepalive = false;
+  }
+  if (![301, 302, 303, 307, 308].includes(page.overwrite)) {
+    r.errStatus = 302;
+  }
   r.out.location = locationText(target);
-  if (wantsRefresh(r)) return sendRefresh(r);
+  if (wantsRefresh(r)) {
+    return sendRefresh(r);
+  }
   return sendBuiltIn(r, r.errStatus);
 }
 
@@ -81,12 +109,16 @@ function sendRefresh(r: Request): Result {
 // nginx: ngx_http_send_special_response.
 function sendBuiltIn(r: Request, status: number): Result {
   // Statuses of nginx's own stand for a 400 with another text.
-  if (status >= 494 && status <= 497) r.errStatus = 400;
+  if (status >= 494 && status <= 497) {
+    r.errStatus = 400;
+  }
   return sendPage(r, r.errStatus, errorPageBody(status, r));
 }
 
 function sendPage(r: Request, status: number, body: Buffer): Result {
-  if (body.length > 0) r.out.contentType = 'text/html';
+  if (body.length > 0) {
+    r.out.contentType = 'text/html';
+  }
   const out = r.out;
   out.clearAcceptRanges();
   out.clearLastModified();

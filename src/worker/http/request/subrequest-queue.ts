@@ -20,7 +20,9 @@ class Line {
   take(): Request | undefined {
     while (this.#next < this.#waiting.length) {
       const sr = this.#waiting[this.#next++]!;
-      if (sr.queued) return sr;
+      if (sr.queued) {
+        return sr;
+      }
     }
     this.#waiting = [];
     this.#next = 0;
@@ -61,15 +63,21 @@ export class SubrequestQueue implements TickTask {
   }
 
   #lineOf(sr: Request): Line {
-    if (!sr.placed) return this.#unplaced;
+    if (!sr.placed) {
+      return this.#unplaced;
+    }
     const depth = MAX_SUBREQUESTS - sr.subrequests;
-    while (this.#lines.length <= depth) this.#lines.push(new Line());
+    while (this.#lines.length <= depth) {
+      this.#lines.push(new Line());
+    }
     return this.#lines[depth]!;
   }
 
   /** A subrequest has ended: others may begin. */
   goOn(): void {
-    if (this.#length === 0 || this.#scheduled) return;
+    if (this.#length === 0 || this.#scheduled) {
+      return;
+    }
     this.#scheduled = true;
     endOfTick.ask(AtTickEnd.SUBREQUESTS, this);
   }
@@ -81,31 +89,50 @@ export class SubrequestQueue implements TickTask {
     try {
       while (this.#begun < PER_TICK) {
         const sr = this.#next();
-        if (sr === undefined) return;
+        if (sr === undefined) {
+          return;
+        }
         sr.queued = false;
         this.#length--;
         this.#begun++;
         begin(sr);
       }
     } finally {
-      if (this.#begun > 0) this.goOn();
+      if (this.#begun > 0) {
+        this.goOn();
+      }
     }
   }
 
   #next(): Request | undefined {
-    if (this.#length === 0) return undefined;
+    if (this.#length === 0) {
+      return undefined;
+    }
     let sr = this.#unplaced.take();
-    if (sr !== undefined) return sr;
+    if (sr !== undefined) {
+      return sr;
+    }
     const { dependents, postponed } = this.#main;
-    if (dependents !== null && dependents.size - this.#length >= UNDER_WAY) return postponed?.awaited();
-    for (let depth = this.#lines.length - 1; sr === undefined && depth >= 0; depth--) sr = this.#lines[depth]!.take();
+    if (dependents !== null && dependents.size - this.#length >= UNDER_WAY) {
+      return postponed?.awaited();
+    }
+    for (let depth = this.#lines.length - 1; sr === undefined && depth >= 0; depth--) {
+      sr = this.#lines[depth]!.take();
+    }
     return sr;
   }
 }
 
 function begin(sr: Request): void {
-  if (sr.finished) return;
-  if (sr.debugging) logUri(sr, 'http posted request:');
-  if (sr.phase === PhaseStep.CONTENT) runPhases(sr);
-  else startPhases(sr);
+  if (sr.finished) {
+    return;
+  }
+  if (sr.debugging) {
+    logUri(sr, 'http posted request:');
+  }
+  if (sr.phase === PhaseStep.CONTENT) {
+    runPhases(sr);
+  } else {
+    startPhases(sr);
+  }
 }

@@ -50,7 +50,9 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   }
   const main = r.main;
   if (main.count >= MAX_COUNT) {
-    if (main.count !== Number.POSITIVE_INFINITY) r.log(CRIT, `request reference counter overflow while processing "${options.uri}"`);
+    if (main.count !== Number.POSITIVE_INFINITY) {
+      r.log(CRIT, `request reference counter overflow while processing "${options.uri}"`);
+    }
     // Those that end make no room any more.
     main.count = Number.POSITIVE_INFINITY;
     return undefined;
@@ -82,12 +84,16 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.onSubrequestDone = options.done ?? null;
   sr.onSubrequestCode = options.code ?? null;
   sr.onSubrequestEnd = options.end ?? null;
-  if (sr.debugging) logUri(sr, 'http subrequest');
+  if (sr.debugging) {
+    logUri(sr, 'http subrequest');
+  }
   if (!sr.background) {
     main.dependents ??= new Set();
     main.dependents.add(sr);
   }
-  if (options.awaited) awaitEnd(sr);
+  if (options.awaited) {
+    awaitEnd(sr);
+  }
   if (options.clone) {
     sr.location = r.location;
     sr.validUnparsedUri = r.validUnparsedUri;
@@ -109,7 +115,9 @@ function awaitEnd(sr: Request): void {
   sr.onFinish(() => {
     main.awaited--;
     // The end of a subrequest goes on after its callbacks.
-    if (main.awaiting && main.awaited === 0) process.nextTick(endMain, main);
+    if (main.awaiting && main.awaited === 0) {
+      process.nextTick(endMain, main);
+    }
   });
 }
 

@@ -31,8 +31,12 @@ export function openTempFile(base: TempPath): TempFile {
       return { path, fd: openSync(fsPath(path), 'wx+', 0o600) };
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
-      if (code === 'EEXIST') continue;
-      if (code !== 'ENOENT') throw new Error(`open() "${path}" failed (${errnoText(error)})`);
+      if (code === 'EEXIST') {
+        continue;
+      }
+      if (code !== 'ENOENT') {
+        throw new Error(`open() "${path}" failed (${errnoText(error)})`);
+      }
       const folder = path.slice(0, path.lastIndexOf('/'));
       try {
         mkdirSync(fsPath(folder), { recursive: true, mode: 0o700 });

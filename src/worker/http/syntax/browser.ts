@@ -6,15 +6,23 @@ export const BROWSER = { MSIE: 1, MSIE6: 2, OPERA: 4, GECKO: 8, CHROME: 16, SAFA
  * for the versions 4 to 6 without their service pack (nginx: ngx_http_process_user_agent).
  */
 export function browserFlags(userAgent: string): number {
-  if (userAgent.includes('Opera')) return BROWSER.OPERA;
+  if (userAgent.includes('Opera')) {
+    return BROWSER.OPERA;
+  }
   const msie = userAgent.indexOf('MSIE ');
   if (msie !== -1 && msie + 7 < userAgent.length) {
     const version = userAgent[msie + 6] === '.' ? userAgent[msie + 5] : '';
     const old = version === '4' || version === '5' || (version === '6' && !userAgent.includes('SV1', msie + 8));
     return old ? BROWSER.MSIE | BROWSER.MSIE6 : BROWSER.MSIE;
   }
-  if (userAgent.includes('Gecko/')) return BROWSER.GECKO;
-  if (userAgent.includes('Chrome/')) return BROWSER.CHROME;
-  if (userAgent.includes('Safari/') && userAgent.includes('Mac OS X')) return BROWSER.SAFARI;
+  if (userAgent.includes('Gecko/')) {
+    return BROWSER.GECKO;
+  }
+  if (userAgent.includes('Chrome/')) {
+    return BROWSER.CHROME;
+  }
+  if (userAgent.includes('Safari/') && userAgent.includes('Mac OS X')) {
+    return BROWSER.SAFARI;
+  }
   return userAgent.includes('Konqueror') ? BROWSER.KONQUEROR : 0;
 }

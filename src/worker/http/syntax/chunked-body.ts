@@ -68,12 +68,17 @@ export class ChunkedBody {
     while (i < to) {
       if (state === DATA) {
         const part = size < to - i ? size : to - i;
-        if (end === start) start = end = i;
-        else moveDown(bytes, end, i, i + part);
+        if (end === start) {
+          start = end = i;
+        } else {
+          moveDown(bytes, end, i, i + part);
+        }
         end += part;
         i += part;
         size -= part;
-        if (size > 0) break;
+        if (size > 0) {
+          break;
+        }
         state = DATA_CR;
         continue;
       }
@@ -83,8 +88,11 @@ export class ChunkedBody {
         const first = digits + 2;
         const behind = digits === 0 ? to : first + this.#size;
         if (behind + 2 <= to && bytes[behind] === CR && bytes[behind + 1] === LF) {
-          if (end === start) start = end = first;
-          else moveDown(bytes, end, first, behind);
+          if (end === start) {
+            start = end = first;
+          } else {
+            moveDown(bytes, end, first, behind);
+          }
           end += this.#size;
           i = behind + 2;
           continue;
@@ -98,15 +106,23 @@ export class ChunkedBody {
           break;
         case SIZE: {
           const digit = hexDigit(c);
-          if (size >= MAX_SIZE) state = BROKEN;
-          else if (digit !== -1) size = size * 16 + digit;
-          else if (c === CR) state = size === 0 ? LAST_LF : SIZE_LF;
-          else state = c === 0x3b || c === 0x20 || c === 9 ? EXTENSION : BROKEN;
+          if (size >= MAX_SIZE) {
+            state = BROKEN;
+          } else if (digit !== -1) {
+            size = size * 16 + digit;
+          } else if (c === CR) {
+            state = size === 0 ? LAST_LF : SIZE_LF;
+          } else {
+            state = c === 0x3b || c === 0x20 || c === 9 ? EXTENSION : BROKEN;
+          }
           break;
         }
         case EXTENSION:
-          if (c === LF) state = BROKEN;
-          else if (c === CR) state = size === 0 ? LAST_LF : SIZE_LF;
+          if (c === LF) {
+            state = BROKEN;
+          } else if (c === CR) {
+            state = size === 0 ? LAST_LF : SIZE_LF;
+          }
           break;
         case SIZE_LF:
           state = c === LF ? DATA : BROKEN;
@@ -118,21 +134,34 @@ export class ChunkedBody {
           state = c === LF ? SIZE_START : BROKEN;
           break;
         case LAST_LF:
-          if (c !== LF) state = BROKEN;
-          else if (this.#keepTrailers) code = CHUNK_DONE;
-          else state = TRAILER;
+          if (c !== LF) {
+            state = BROKEN;
+          } else if (this.#keepTrailers) {
+            code = CHUNK_DONE;
+          } else {
+            state = TRAILER;
+          }
           break;
         case TRAILER:
-          if (c === LF) state = BROKEN;
-          else state = c === CR ? TRAILER_LF : TRAILER_LINE;
+          if (c === LF) {
+            state = BROKEN;
+          } else {
+            state = c === CR ? TRAILER_LF : TRAILER_LINE;
+          }
           break;
         case TRAILER_LF:
-          if (c === LF) code = CHUNK_DONE;
-          else state = BROKEN;
+          if (c === LF) {
+            code = CHUNK_DONE;
+          } else {
+            state = BROKEN;
+          }
           break;
         case TRAILER_LINE:
-          if (c === LF) state = BROKEN;
-          else if (c === CR) state = TRAILER_LINE_LF;
+          if (c === LF) {
+            state = BROKEN;
+          } else if (c === CR) {
+            state = TRAILER_LINE_LF;
+          }
           break;
         case TRAILER_LINE_LF:
           state = c === LF ? TRAILER : BROKEN;
@@ -146,7 +175,9 @@ export class ChunkedBody {
         code = CHUNK_INVALID;
         break;
       }
-      if (code !== CHUNK_AGAIN) break;
+      if (code !== CHUNK_AGAIN) {
+        break;
+      }
     }
     this.#state = state;
     this.#size = size;
@@ -160,10 +191,14 @@ export class ChunkedBody {
   #sizeEnd(bytes: Uint8Array, from: number): number {
     let i = from;
     let size = hexDigit(bytes[i++]!);
-    if (size === -1) return 0;
+    if (size === -1) {
+      return 0;
+    }
     for (; bytes[i] !== CR; i++) {
       const digit = hexDigit(bytes[i]!);
-      if (digit === -1 || i === from + 3) return 0;
+      if (digit === -1 || i === from + 3) {
+        return 0;
+      }
       size = size * 16 + digit;
     }
     this.#size = size;

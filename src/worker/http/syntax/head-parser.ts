@@ -1,3 +1,4 @@
+// Longer than most: one parser goes through request line, headers and their limits, and its steps share where they are.
 import { Buffer } from 'node:buffer';
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import { latin1 } from '../../../shared/lib/latin1.js';
@@ -129,8 +130,11 @@ export class HeadParser implements HostParts {
     for (;;) {
       const limit = Math.min(last, this.#bufferEnd);
       let code = this.#parseLines(bytes, limit);
-      if (code === HEAD_AGAIN && limit === this.#bufferEnd) code = this.#nextBuffer(bytes);
-      else if (code === HEAD_AGAIN) return this.#hold(bytes, last);
+      if (code === HEAD_AGAIN && limit === this.#bufferEnd) {
+        code = this.#nextBuffer(bytes);
+      } else if (code === HEAD_AGAIN) {
+        return this.#hold(bytes, last);
+      }
       if (code !== HEAD_AGAIN) {
         this.head.end = this.#pos + shift;
         return code;
@@ -140,7 +144,9 @@ export class HeadParser implements HostParts {
 
   /** The client went away or was too slow: leaves what has arrived of an unfinished request line in `head.line`. */
   abandon(): void {
-    if (!this.#inHeaders && this.#heldLength > 0) this.head.line = lineText(this.#held!, 0, this.#heldLength);
+    if (!this.#inHeaders && this.#heldLength > 0) {
+      this.head.line = lineText(this.#held!, 0, this.#heldLength);
+    }
   }
 
   #append(chunk: Buffer, start: number, end: number): Buffer {
@@ -160,7 +166,9 @@ export class HeadParser implements HostParts {
     const pos = this.#pos;
     const length = end - pos;
     if (bytes !== this.#held) {
-      if (this.#held === undefined || this.#held.length < length) this.#held = Buffer.allocUnsafeSlow(length + 512);
+      if (this.#held === undefined || this.#held.length < length) {
+        this.#held = Buffer.allocUnsafeSlow(length + 512);
+      }
       bytes.copy(this.#held, 0, pos, end);
     } else if (pos > 0) {
       bytes.copyWithin(0, pos, end);
@@ -191,7 +199,9 @@ export class HeadParser implements HostParts {
     }
     this.head.lingeringClose = true;
     const from = this.#lastHeaderLine;
-    if (from === -1) return this.#refuse(REQUEST_HEADER_TOO_LARGE, 'client sent too large request');
+    if (from === -1) {
+      return this.#refuse(REQUEST_HEADER_TOO_LARGE, 'client sent too large request');
+    }
     const quoted = latin1(bytes, from, Math.min(this.#bufferEnd, from + MAX_QUOTED_LINE));
     return this.#refuse(REQUEST_HEADER_TOO_LARGE, `client sent too long header line: "${quoted}..."`);
   }
@@ -202,24 +212,36 @@ export class HeadParser implements HostParts {
     const text = latin1(bytes, base, limit);
     if (!this.#inHeaders) {
       const code = this.#parseRequestLine(bytes, text, base, limit);
-      if (code !== HEAD_AGAIN || !this.#inHeaders) return code;
+      if (code !== HEAD_AGAIN || !this.#inHeaders) {
+        return code;
+      }
     }
 
     const line = this.#headerLine;
     line.begin(text, base);
     for (;;) {
       const pos = this.#pos;
-      if (pos < limit) this.#lastHeaderLine = pos;
+      if (pos < limit) {
+        this.#lastHeaderLine = pos;
+      }
       // The Host header may have selected a server that sees this otherwise.
       line.underscores = this.limits.underscoresInHeaders;
       const code = line.scan(bytes, pos, limit);
-      if (code === LINE_AGAIN) return HEAD_AGAIN;
-      if (code === LINE_INVALID) return this.#refuse(400, `client sent invalid header line: ${line.quoteInvalid(bytes)}`);
+      if (code === LINE_AGAIN) {
+        return HEAD_AGAIN;
+      }
+      if (code === LINE_INVALID) {
+        return this.#refuse(400, `client sent invalid header line: ${line.quoteInvalid(bytes)}`);
+      }
       this.#pos = line.next;
       this.head.length += line.next - pos;
-      if (code !== LINE_HEADER) return this.#finish();
+      if (code !== LINE_HEADER) {
+        return this.#finish();
+      }
       const status = this.#addHeader(bytes);
-      if (status !== 0) return status;
+      if (status !== 0) {
+        return status;
+      }
     }
   }
 
@@ -229,12 +251,20 @@ export class HeadParser implements HostParts {
     const code = line.scan(bytes, base, limit);
     const start = line.start;
     this.#pos = start;
-    if (code === REQUEST_LINE_AGAIN) return HEAD_AGAIN;
+    if (code === REQUEST_LINE_AGAIN) {
+      return HEAD_AGAIN;
+    }
     if (code !== REQUEST_LINE_OK) {
       head.line = lineText(bytes, start, limit);
-      if (line.protocolStart !== -1) head.protocol = '';
-      if (code === REQUEST_LINE_INVALID_METHOD) return this.#refuse(400, 'client sent invalid method');
-      if (code === REQUEST_LINE_INVALID_VERSION) return this.#refuse(505, 'client sent invalid version');
+      if (line.protocolStart !== -1) {
+        head.protocol = '';
+      }
+      if (code === REQUEST_LINE_INVALID_METHOD) {
+        return this.#refuse(400, 'client sent invalid method');
+      }
+      if (code === REQUEST_LINE_INVALID_VERSION) {
+        return this.#refuse(505, 'client sent invalid version');
+      }
       if (code === REQUEST_LINE_INVALID_09_METHOD) {
         head.version = HTTP_09;
         return this.#refuse(400, 'client sent invalid method in HTTP/0.9 request');
@@ -248,8 +278,11 @@ export class HeadParser implements HostParts {
     head.method = text.slice(start - base, line.methodEnd - base);
     head.methodBit = methodBit(head.method);
     head.version = line.version;
-    if (line.version === HTTP_11 && line.end - line.protocolStart === 8) head.protocol = 'HTTP/1.1';
-    else if (line.protocolStart !== -1) head.protocol = text.slice(line.protocolStart - base, line.end - base);
+    if (line.version === HTTP_11 && line.end - line.protocolStart === 8) {
+      head.protocol = 'HTTP/1.1';
+    } else if (line.protocolStart !== -1) {
+      head.protocol = text.slice(line.protocolStart - base, line.end - base);
+    }
 
     const target = text.slice(line.uriStart - base, line.uriEnd - base);
     if (line.plain) {
@@ -260,10 +293,14 @@ export class HeadParser implements HostParts {
     }
     head.unparsedUri = target;
     head.validUnparsedUri = target.charCodeAt(0) === 0x2f;
-    if (line.schemaStart !== -1) head.schema = text.slice(line.schemaStart - base, line.schemaEnd - base);
+    if (line.schemaStart !== -1) {
+      head.schema = text.slice(line.schemaStart - base, line.schemaEnd - base);
+    }
     if (line.hostStart !== -1) {
       const status = this.#setHost(text.slice(line.hostStart - base, line.hostEnd - base), 'client sent invalid host in request line');
-      if (status !== 0) return status;
+      if (status !== 0) {
+        return status;
+      }
     }
     if (line.version < HTTP_10) {
       const status = head.host === '' ? this.#owner.selectServer(head) : 0;
@@ -296,8 +333,11 @@ export class HeadParser implements HostParts {
   #addKnownHeader(known: KnownHeader, value: string): number {
     const head = this.head;
     const slot = known.slot;
-    if (head.known[slot] === undefined) head.known[slot] = value;
-    else if (known.unique) return this.#refuse(400, duplicateText(head, known, value));
+    if (head.known[slot] === undefined) {
+      head.known[slot] = value;
+    } else if (known.unique) {
+      return this.#refuse(400, duplicateText(head, known, value));
+    }
 
     if (slot === HeaderSlot.connection) {
       if (value === 'keep-alive') {
@@ -305,8 +345,11 @@ export class HeadParser implements HostParts {
         return 0;
       }
       const text = value.toLowerCase();
-      if (text.includes('close')) head.connection = CONNECTION_CLOSE;
-      else if (text.includes('keep-alive')) head.connection = CONNECTION_KEEP_ALIVE;
+      if (text.includes('close')) {
+        head.connection = CONNECTION_CLOSE;
+      } else if (text.includes('keep-alive')) {
+        head.connection = CONNECTION_KEEP_ALIVE;
+      }
     } else if (slot === HeaderSlot.host) {
       return this.#setHost(value, 'client sent invalid host header');
     }
@@ -319,20 +362,28 @@ export class HeadParser implements HostParts {
     const last = this.#rawHost;
     if (last !== undefined && last.length === valueEnd - valueStart) {
       let i = 0;
-      while (i < last.length && last.charCodeAt(i) === bytes[valueStart + i]) i++;
-      if (i === last.length) return last;
+      while (i < last.length && last.charCodeAt(i) === bytes[valueStart + i]) {
+        i++;
+      }
+      if (i === last.length) {
+        return last;
+      }
     }
     return latin1(bytes, valueStart, valueEnd);
   }
 
   #setHost(raw: string, error: string): number {
     if (raw !== this.#rawHost) {
-      if (!validateHost(raw, this)) return this.#refuse(400, error);
+      if (!validateHost(raw, this)) {
+        return this.#refuse(400, error);
+      }
       this.#rawHost = raw;
     }
     const head = this.head;
     // The host of the request target comes before that of the Host header.
-    if (head.host !== '') return 0;
+    if (head.host !== '') {
+      return 0;
+    }
     head.host = this.host;
     head.port = this.port;
     return this.#owner.selectServer(head);
@@ -342,7 +393,9 @@ export class HeadParser implements HostParts {
     const head = this.head;
     if (head.host === '') {
       const status = this.#owner.selectServer(head);
-      if (status !== 0) return status;
+      if (status !== 0) {
+        return status;
+      }
     }
     const status = checkHead(head, this.limits.allowConnect);
     return status === 0 ? HEAD_DONE : status;
@@ -357,6 +410,8 @@ export class HeadParser implements HostParts {
 // What has arrived of a line that starts at `start`.
 function lineText(bytes: Buffer, start: number, limit: number): string {
   let end = start;
-  while (end < limit && bytes[end] !== 0x0a && bytes[end] !== 0x0d) end++;
+  while (end < limit && bytes[end] !== 0x0a && bytes[end] !== 0x0d) {
+    end++;
+  }
   return latin1(bytes, start, end);
 }

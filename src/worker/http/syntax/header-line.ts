@@ -23,7 +23,9 @@ const SHORT = 64;
 
 // 1 for the bytes that are good in a header name: letters, digits and "-".
 const nameByte = new Uint8Array(256);
-for (const c of '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') nameByte[c.charCodeAt(0)] = 1;
+for (const c of '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') {
+  nameByte[c.charCodeAt(0)] = 1;
+}
 
 /**
  * Scans one header line at a time and leaves the places of its parts in its fields (nginx: ngx_http_parse_header_line). It serves
@@ -70,11 +72,15 @@ export class HeaderLine {
     this.nameStart = pos;
     this.invalidName = false;
     let i = pos;
-    while (i < end && nameByte[bytes[i]!] === 1) i++;
+    while (i < end && nameByte[bytes[i]!] === 1) {
+      i++;
+    }
     // Almost every line goes straight on to its value; whatever else stops the name is looked at closer.
     if (i === end || bytes[i] !== COLON || i === pos) {
       const code = this.#restOfName(bytes, i, end);
-      if (code !== LINE_HEADER) return code;
+      if (code !== LINE_HEADER) {
+        return code;
+      }
       i = this.nameEnd;
       if (bytes[i] !== COLON) {
         this.valueStart = i;
@@ -82,13 +88,19 @@ export class HeaderLine {
       }
     }
     this.nameEnd = i++;
-    while (i < end && bytes[i] === SPACE) i++;
+    while (i < end && bytes[i] === SPACE) {
+      i++;
+    }
     this.valueStart = i;
 
     // Most values are short: to look at their bytes costs less than two searches in the text.
     const near = i + SHORT < end ? i + SHORT : end - 1;
-    while (i < near && bytes[i]! > CR) i++;
-    if (i < near && bytes[i] === CR && bytes[i + 1] === LF) return this.#ended(bytes, i);
+    while (i < near && bytes[i]! > CR) {
+      i++;
+    }
+    if (i < near && bytes[i] === CR && bytes[i + 1] === LF) {
+      return this.#ended(bytes, i);
+    }
     return this.#longValue(bytes, end);
   }
 
@@ -106,7 +118,9 @@ export class HeaderLine {
     const cr = this.#text.indexOf('\r', from) + this.#base;
     if (lf === cr + 1) {
       this.#hasZero ??= this.#text.includes('\0');
-      if (!this.#hasZero) return this.#ended(bytes, cr);
+      if (!this.#hasZero) {
+        return this.#ended(bytes, cr);
+      }
     }
     return this.#value(bytes, this.valueStart, end);
   }
@@ -137,16 +151,28 @@ export class HeaderLine {
     const pos = this.nameStart;
     for (let i = from; i < end; i++) {
       const c = bytes[i]!;
-      if (nameByte[c] === 1) continue;
-      if (i === pos && (c === CR || c === LF)) return this.#lastLine(bytes, i, end);
-      if (i === pos && c === COLON) return this.#invalid(i);
+      if (nameByte[c] === 1) {
+        continue;
+      }
+      if (i === pos && (c === CR || c === LF)) {
+        return this.#lastLine(bytes, i, end);
+      }
+      if (i === pos && c === COLON) {
+        return this.#invalid(i);
+      }
       if (c === COLON || c === CR || c === LF) {
         this.nameEnd = i;
         return LINE_HEADER;
       }
-      if (c === SLASH && this.#fromUpstream && i - pos === 4 && isHttp(bytes, pos)) return this.#ignoreLine(bytes, i, end);
-      if (c <= SPACE || c === 0x7f) return this.#invalid(i);
-      if (c !== UNDERSCORE || !this.underscores) this.invalidName = true;
+      if (c === SLASH && this.#fromUpstream && i - pos === 4 && isHttp(bytes, pos)) {
+        return this.#ignoreLine(bytes, i, end);
+      }
+      if (c <= SPACE || c === 0x7f) {
+        return this.#invalid(i);
+      }
+      if (c !== UNDERSCORE || !this.underscores) {
+        this.invalidName = true;
+      }
     }
     return LINE_AGAIN;
   }
@@ -154,7 +180,9 @@ export class HeaderLine {
   #value(bytes: Uint8Array, from: number, end: number): number {
     let i = from;
     while (i < end && bytes[i] !== CR && bytes[i] !== LF) {
-      if (bytes[i] === 0) return this.#invalid(i);
+      if (bytes[i] === 0) {
+        return this.#invalid(i);
+      }
       i++;
     }
     return i === end ? LINE_AGAIN : this.#endOfValue(bytes, i, trimmed(bytes, from, i), end);
@@ -165,8 +193,12 @@ export class HeaderLine {
     this.valueEnd = valueEnd;
     let i = from;
     while (bytes[i] !== LF) {
-      if (bytes[i] !== CR) return this.#invalid(valueEnd);
-      if (++i === end) return LINE_AGAIN;
+      if (bytes[i] !== CR) {
+        return this.#invalid(valueEnd);
+      }
+      if (++i === end) {
+        return LINE_AGAIN;
+      }
     }
     this.next = i + 1;
     this.known = this.invalidName ? undefined : findKnownHeader(bytes, this.nameStart, this.nameEnd);
@@ -178,16 +210,24 @@ export class HeaderLine {
       this.next = i + 1;
       return LINE_END;
     }
-    if (i + 1 === end) return LINE_AGAIN;
-    if (bytes[i + 1] !== LF) return this.#invalid(i);
+    if (i + 1 === end) {
+      return LINE_AGAIN;
+    }
+    if (bytes[i + 1] !== LF) {
+      return this.#invalid(i);
+    }
     this.next = i + 2;
     return LINE_END;
   }
 
   #ignoreLine(bytes: Uint8Array, from: number, end: number): number {
     let i = from;
-    while (i < end && bytes[i] !== LF) i++;
-    if (i === end) return LINE_AGAIN;
+    while (i < end && bytes[i] !== LF) {
+      i++;
+    }
+    if (i === end) {
+      return LINE_AGAIN;
+    }
     this.next = i + 1;
     return LINE_IGNORED;
   }
@@ -201,7 +241,9 @@ export class HeaderLine {
 // Where the value `start..end` ends without its trailing spaces.
 function trimmed(bytes: Uint8Array, start: number, end: number): number {
   let last = end;
-  while (last > start && bytes[last - 1] === SPACE) last--;
+  while (last > start && bytes[last - 1] === SPACE) {
+    last--;
+  }
   return last;
 }
 

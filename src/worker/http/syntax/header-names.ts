@@ -141,7 +141,9 @@ function addSpelling(spelling: string, name: string, slot: number, isUnique: boo
   const bucket = bucketOf(bytes.length, bytes[0]!, bytes[bytes.length - 1]!);
   entry.next = buckets[bucket];
   buckets[bucket] = entry;
-  if (name === lower) inLowerCase.set(lower, entry.header);
+  if (name === lower) {
+    inLowerCase.set(lower, entry.header);
+  }
 }
 
 function add(name: string, slot: number, isUnique: boolean): void {
@@ -149,12 +151,20 @@ function add(name: string, slot: number, isUnique: boolean): void {
   numbers.set(lower, numbers.size);
   addSpelling(lower, '', slot, isUnique);
   addSpelling(lower, lower, slot, isUnique);
-  if (name !== lower) addSpelling(name, name, slot, isUnique);
+  if (name !== lower) {
+    addSpelling(name, name, slot, isUnique);
+  }
 }
 
-for (const name of interned.split(' ')) add(name, -1, false);
-for (const [name, slot] of repeatable) add(name, slot, false);
-for (const [name, slot] of unique) add(name, slot, true);
+for (const name of interned.split(' ')) {
+  add(name, -1, false);
+}
+for (const [name, slot] of repeatable) {
+  add(name, slot, false);
+}
+for (const [name, slot] of unique) {
+  add(name, slot, true);
+}
 
 /** How many names are known. */
 export const KNOWN_NAMES = numbers.size;
@@ -179,14 +189,18 @@ export const knownHeaderOf = (lower: string): KnownHeader | undefined => inLower
 function same(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   const length = name.length;
   let i = 0;
-  while (i < length && bytes[start + i] === name[i]) i++;
+  while (i < length && bytes[start + i] === name[i]) {
+    i++;
+  }
   return i === length;
 }
 
 // Letters of both cases differ in the bit 0x20 only. The scanner has excluded control bytes, so nothing else can fold onto a name.
 function sameIgnoringCase(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   for (let i = 0; i < name.length; i++) {
-    if ((bytes[start + i]! | 0x20) !== name[i]) return false;
+    if ((bytes[start + i]! | 0x20) !== name[i]) {
+      return false;
+    }
   }
   return true;
 }

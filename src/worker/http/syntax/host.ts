@@ -12,8 +12,12 @@ const CAPITAL = 2;
 
 // What may stand in a name: unreserved and sub-delims of RFC 3986; "%" too, but not between brackets.
 const nameByte = new Uint8Array(256);
-for (const c of "0123456789abcdefghijklmnopqrstuvwxyz-_~!$&'()*+,;=") nameByte[c.charCodeAt(0)] = GOOD;
-for (let c = 0x41; c <= 0x5a; c++) nameByte[c] = CAPITAL;
+for (const c of "0123456789abcdefghijklmnopqrstuvwxyz-_~!$&'()*+,;=") {
+  nameByte[c.charCodeAt(0)] = GOOD;
+}
+for (let c = 0x41; c <= 0x5a; c++) {
+  nameByte[c] = CAPITAL;
+}
 
 /**
  * Checks a host with an optional port and fills `out`; false if it is malformed: a byte that may not be there, two dots in a row, an
@@ -30,14 +34,22 @@ export function validateHost(raw: string, out: HostParts): boolean {
     const c = raw.charCodeAt(i);
     const kind = nameByte[c]!;
     if (kind !== BAD) {
-      if (kind === CAPITAL) capitals = true;
+      if (kind === CAPITAL) {
+        capitals = true;
+      }
     } else if (c === 0x2e) {
-      if (dot === i - 1) return false;
+      if (dot === i - 1) {
+        return false;
+      }
       dot = i;
     } else if (c === 0x3a) {
-      if (!literal) break;
+      if (!literal) {
+        break;
+      }
     } else if (c === 0x5d) {
-      if (literal) break;
+      if (literal) {
+        break;
+      }
       return false;
     } else if (c !== 0x25 || literal) {
       return false;
@@ -46,21 +58,33 @@ export function validateHost(raw: string, out: HostParts): boolean {
 
   let end = i;
   if (literal) {
-    if (i === length) return false;
+    if (i === length) {
+      return false;
+    }
     end = ++i;
-    if (i < length && raw.charCodeAt(i) !== 0x3a) return false;
+    if (i < length && raw.charCodeAt(i) !== 0x3a) {
+      return false;
+    }
   }
 
   let port = 0;
   for (i++; i < length; i++) {
     const digit = raw.charCodeAt(i) - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return false;
+    if (!(digit >= 0 && digit <= 9)) {
+      return false;
+    }
     port = port * 10 + digit;
-    if (port > 65535) return false;
+    if (port > 65535) {
+      return false;
+    }
   }
 
-  if (dot === end - 1) end--;
-  if (end <= 0) return false;
+  if (dot === end - 1) {
+    end--;
+  }
+  if (end <= 0) {
+    return false;
+  }
   const host = end === length ? raw : raw.slice(0, end);
   // Only A-Z can be capitals here: every byte was checked above.
   out.host = capitals ? host.toLowerCase() : host;

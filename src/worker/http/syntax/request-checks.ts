@@ -15,11 +15,15 @@ export function checkHead(head: RequestHead, allowConnect: boolean): number {
   const length = head.known[HeaderSlot.contentLength];
   if (length !== undefined) {
     head.contentLength = parseContentLength(length);
-    if (head.contentLength === -1) return refuse(head, 400, 'client sent invalid "Content-Length" header');
+    if (head.contentLength === -1) {
+      return refuse(head, 400, 'client sent invalid "Content-Length" header');
+    }
   }
   const encoding = head.known[HeaderSlot.transferEncoding];
   if (encoding !== undefined) {
-    if (head.version < HTTP_11) return refuse(head, 400, 'client sent HTTP/1.0 request with "Transfer-Encoding" header');
+    if (head.version < HTTP_11) {
+      return refuse(head, 400, 'client sent HTTP/1.0 request with "Transfer-Encoding" header');
+    }
     if (encoding.length !== 7 || encoding.toLowerCase() !== 'chunked') {
       return refuse(head, 501, `client sent unknown "Transfer-Encoding": "${encoding}"`);
     }
@@ -31,8 +35,12 @@ export function checkHead(head: RequestHead, allowConnect: boolean): number {
   }
 
   if (head.methodBit === METHOD.CONNECT) {
-    if (head.version !== HTTP_11 || !allowConnect) return refuse(head, 405, 'client sent CONNECT method');
-    if (head.contentLength > 0 || head.chunked) return refuse(head, 400, 'client sent CONNECT request with body');
+    if (head.version !== HTTP_11 || !allowConnect) {
+      return refuse(head, 405, 'client sent CONNECT method');
+    }
+    if (head.contentLength > 0 || head.chunked) {
+      return refuse(head, 400, 'client sent CONNECT request with body');
+    }
   }
   return head.methodBit === METHOD.TRACE ? refuse(head, 405, 'client sent TRACE method') : 0;
 }
@@ -47,10 +55,14 @@ export function parseContentLength(text: string): number {
   let value = 0;
   for (let i = 0; i < text.length; i++) {
     const digit = text.charCodeAt(i) - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return -1;
+    if (!(digit >= 0 && digit <= 9)) {
+      return -1;
+    }
     value = value * 10 + digit;
   }
   // A double cannot tell the largest numbers apart; the digits can.
-  if (value >= 2 ** 63 - 1024 && BigInt(text) > 0x7fffffffffffffffn) return -1;
+  if (value >= 2 ** 63 - 1024 && BigInt(text) > 0x7fffffffffffffffn) {
+    return -1;
+  }
   return text === '' ? -1 : value;
 }

@@ -71,9 +71,13 @@ export class RequestHead {
   /** The values of all header lines with this name, in lower case, joined with `separator`. */
   joined(name: string, separator: string): string | undefined {
     let i = this.names.indexOf(name);
-    if (i === -1) return undefined;
+    if (i === -1) {
+      return undefined;
+    }
     let value = this.headers[i * 2 + 1]!;
-    while ((i = this.names.indexOf(name, i + 1)) !== -1) value += separator + this.headers[i * 2 + 1];
+    while ((i = this.names.indexOf(name, i + 1)) !== -1) {
+      value += separator + this.headers[i * 2 + 1];
+    }
     return value;
   }
 

@@ -34,12 +34,18 @@ const SPECIAL_AFTER_SLASH = 3;
 const targetKind = new Uint8Array(256).fill(PLAIN);
 targetKind.fill(0, 0, 0x21);
 targetKind[0x7f] = 0;
-for (const c of '#%+') targetKind[c.charCodeAt(0)] = SPECIAL;
-for (const c of './') targetKind[c.charCodeAt(0)] = SPECIAL_AFTER_SLASH;
+for (const c of '#%+') {
+  targetKind[c.charCodeAt(0)] = SPECIAL;
+}
+for (const c of './') {
+  targetKind[c.charCodeAt(0)] = SPECIAL_AFTER_SLASH;
+}
 
 const kind = new Uint8Array(256);
 function allow(bit: number, bytes: string): void {
-  for (let i = 0; i < bytes.length; i++) kind[bytes.charCodeAt(i)]! |= bit;
+  for (let i = 0; i < bytes.length; i++) {
+    kind[bytes.charCodeAt(i)]! |= bit;
+  }
 }
 const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const letters = capitals + capitals.toLowerCase();
@@ -78,21 +84,35 @@ export class RequestLine {
   /** Scans the line at `pos`; `end` is where the received bytes end. */
   scan(bytes: Uint8Array, pos: number, end: number): number {
     let i = pos;
-    while (i < end && (bytes[i] === CR || bytes[i] === LF)) i++;
+    while (i < end && (bytes[i] === CR || bytes[i] === LF)) {
+      i++;
+    }
     this.start = i;
     this.methodEnd = -1;
     this.schemaStart = this.schemaEnd = this.hostStart = this.hostEnd = this.protocolStart = -1;
     this.#connect = false;
     this.plain = true;
 
-    while (i < end && (kind[bytes[i]!]! & METHOD_BYTE) !== 0) i++;
-    if (i === end) return REQUEST_LINE_AGAIN;
-    if (i === this.start || bytes[i] !== SPACE) return REQUEST_LINE_INVALID_METHOD;
+    while (i < end && (kind[bytes[i]!]! & METHOD_BYTE) !== 0) {
+      i++;
+    }
+    if (i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
+    if (i === this.start || bytes[i] !== SPACE) {
+      return REQUEST_LINE_INVALID_METHOD;
+    }
     this.methodEnd = i;
-    if (i - this.start === 7) this.#connect = isConnect(bytes, this.start);
+    if (i - this.start === 7) {
+      this.#connect = isConnect(bytes, this.start);
+    }
 
-    while (i < end && bytes[i] === SPACE) i++;
-    if (i === end) return REQUEST_LINE_AGAIN;
+    while (i < end && bytes[i] === SPACE) {
+      i++;
+    }
+    if (i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
 
     this.#at = i;
     let code: number;
@@ -103,25 +123,43 @@ export class RequestLine {
       code = this.#target(bytes, end);
     } else if ((kind[bytes[i]!]! & ALPHA) !== 0) {
       code = this.#schema(bytes, end);
-      if (code === REQUEST_LINE_OK) code = this.#host(bytes, end);
-      if (code === REQUEST_LINE_OK && bytes[this.#at] !== SPACE) code = this.#target(bytes, end);
+      if (code === REQUEST_LINE_OK) {
+        code = this.#host(bytes, end);
+      }
+      if (code === REQUEST_LINE_OK && bytes[this.#at] !== SPACE) {
+        code = this.#target(bytes, end);
+      }
     } else {
       return REQUEST_LINE_INVALID;
     }
-    if (code === REQUEST_LINE_OK) code = this.#protocol(bytes, end);
-    if (code === REQUEST_LINE_OK && this.version === HTTP_09 && !this.#isGet(bytes)) return REQUEST_LINE_INVALID_09_METHOD;
+    if (code === REQUEST_LINE_OK) {
+      code = this.#protocol(bytes, end);
+    }
+    if (code === REQUEST_LINE_OK && this.version === HTTP_09 && !this.#isGet(bytes)) {
+      return REQUEST_LINE_INVALID_09_METHOD;
+    }
     return code;
   }
 
   #schema(bytes: Uint8Array, end: number): number {
     let i = this.#at;
     this.schemaStart = i;
-    while (i < end && (kind[bytes[i]!]! & SCHEMA_BYTE) !== 0) i++;
+    while (i < end && (kind[bytes[i]!]! & SCHEMA_BYTE) !== 0) {
+      i++;
+    }
     this.schemaEnd = i;
-    if (i < end && bytes[i] !== COLON) return REQUEST_LINE_INVALID;
-    if (i + 1 < end && bytes[i + 1] !== SLASH) return REQUEST_LINE_INVALID;
-    if (i + 2 < end && bytes[i + 2] !== SLASH) return REQUEST_LINE_INVALID;
-    if (i + 3 >= end) return REQUEST_LINE_AGAIN;
+    if (i < end && bytes[i] !== COLON) {
+      return REQUEST_LINE_INVALID;
+    }
+    if (i + 1 < end && bytes[i + 1] !== SLASH) {
+      return REQUEST_LINE_INVALID;
+    }
+    if (i + 2 < end && bytes[i + 2] !== SLASH) {
+      return REQUEST_LINE_INVALID;
+    }
+    if (i + 3 >= end) {
+      return REQUEST_LINE_AGAIN;
+    }
     this.#at = i + 3;
     return REQUEST_LINE_OK;
   }
@@ -132,27 +170,45 @@ export class RequestLine {
     this.hostStart = i;
     if (bytes[i] === 0x5b) {
       i++;
-      while (i < end && (kind[bytes[i]!]! & LITERAL_BYTE) !== 0) i++;
-      if (i === end) return REQUEST_LINE_AGAIN;
-      if (bytes[i] !== 0x5d) return REQUEST_LINE_INVALID;
+      while (i < end && (kind[bytes[i]!]! & LITERAL_BYTE) !== 0) {
+        i++;
+      }
+      if (i === end) {
+        return REQUEST_LINE_AGAIN;
+      }
+      if (bytes[i] !== 0x5d) {
+        return REQUEST_LINE_INVALID;
+      }
       i++;
     } else {
-      while (i < end && (kind[bytes[i]!]! & HOST_BYTE) !== 0) i++;
+      while (i < end && (kind[bytes[i]!]! & HOST_BYTE) !== 0) {
+        i++;
+      }
     }
-    if (i === end) return REQUEST_LINE_AGAIN;
+    if (i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
 
     const port = bytes[i] === COLON;
     if (port) {
       const first = ++i;
-      while (i < end && (kind[bytes[i]!]! & DIGIT) !== 0) i++;
-      if (i === end) return REQUEST_LINE_AGAIN;
-      if (i === first && this.#connect) return REQUEST_LINE_INVALID;
+      while (i < end && (kind[bytes[i]!]! & DIGIT) !== 0) {
+        i++;
+      }
+      if (i === end) {
+        return REQUEST_LINE_AGAIN;
+      }
+      if (i === first && this.#connect) {
+        return REQUEST_LINE_INVALID;
+      }
     }
     this.hostEnd = i;
     this.#at = i;
 
     const c = bytes[i];
-    if (this.#connect) return port && c === SPACE ? REQUEST_LINE_OK : REQUEST_LINE_INVALID;
+    if (this.#connect) {
+      return port && c === SPACE ? REQUEST_LINE_OK : REQUEST_LINE_INVALID;
+    }
     if (c === SLASH || c === QUESTION) {
       this.uriStart = i;
       return REQUEST_LINE_OK;
@@ -166,14 +222,24 @@ export class RequestLine {
   // The path and the arguments, which begin at `#at`.
   #target(bytes: Uint8Array, end: number): number {
     let i = this.#at;
-    if (bytes[i] === QUESTION) this.plain = false;
+    if (bytes[i] === QUESTION) {
+      this.plain = false;
+    }
     for (i++; i < end; i++) {
       const k = targetKind[bytes[i]!];
-      if (k === PLAIN) continue;
-      if (k === 0) break;
-      if (k === SPECIAL || bytes[i - 1] === SLASH) this.plain = false;
+      if (k === PLAIN) {
+        continue;
+      }
+      if (k === 0) {
+        break;
+      }
+      if (k === SPECIAL || bytes[i - 1] === SLASH) {
+        this.plain = false;
+      }
     }
-    if (i >= end) return REQUEST_LINE_AGAIN;
+    if (i >= end) {
+      return REQUEST_LINE_AGAIN;
+    }
     this.uriEnd = i;
     this.#at = i;
     const c = bytes[i];
@@ -183,8 +249,12 @@ export class RequestLine {
   // What follows the target: nothing in HTTP/0.9, else the version.
   #protocol(bytes: Uint8Array, end: number): number {
     let i = this.#at;
-    while (i < end && bytes[i] === SPACE) i++;
-    if (i === end) return REQUEST_LINE_AGAIN;
+    while (i < end && bytes[i] === SPACE) {
+      i++;
+    }
+    if (i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
     if (bytes[i] !== LETTER_H || i === this.#at) {
       this.version = HTTP_09;
       return this.#lineEnd(bytes, i, end);
@@ -192,8 +262,12 @@ export class RequestLine {
 
     this.protocolStart = i;
     for (let k = 1; k < 5; k++) {
-      if (++i === end) return REQUEST_LINE_AGAIN;
-      if (bytes[i] !== 'HTTP/'.charCodeAt(k)) return REQUEST_LINE_INVALID;
+      if (++i === end) {
+        return REQUEST_LINE_AGAIN;
+      }
+      if (bytes[i] !== 'HTTP/'.charCodeAt(k)) {
+        return REQUEST_LINE_INVALID;
+      }
     }
     if (this.#connect) {
       // A CONNECT request has no path either: the "/" of "HTTP/" serves.
@@ -201,24 +275,46 @@ export class RequestLine {
       this.uriEnd = i + 1;
     }
 
-    if (++i === end) return REQUEST_LINE_AGAIN;
-    if (bytes[i]! < 0x31 || bytes[i]! > 0x39) return REQUEST_LINE_INVALID;
-    if (bytes[i]! > 0x31) return REQUEST_LINE_INVALID_VERSION;
-    if (++i === end) return REQUEST_LINE_AGAIN;
-    if (bytes[i] !== 0x2e) return (kind[bytes[i]!]! & DIGIT) === 0 ? REQUEST_LINE_INVALID : REQUEST_LINE_INVALID_VERSION;
+    if (++i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
+    if (bytes[i]! < 0x31 || bytes[i]! > 0x39) {
+      return REQUEST_LINE_INVALID;
+    }
+    if (bytes[i]! > 0x31) {
+      return REQUEST_LINE_INVALID_VERSION;
+    }
+    if (++i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
+    if (bytes[i] !== 0x2e) {
+      return (kind[bytes[i]!]! & DIGIT) === 0 ? REQUEST_LINE_INVALID : REQUEST_LINE_INVALID_VERSION;
+    }
 
-    if (++i === end) return REQUEST_LINE_AGAIN;
-    if ((kind[bytes[i]!]! & DIGIT) === 0) return REQUEST_LINE_INVALID;
+    if (++i === end) {
+      return REQUEST_LINE_AGAIN;
+    }
+    if ((kind[bytes[i]!]! & DIGIT) === 0) {
+      return REQUEST_LINE_INVALID;
+    }
     let minor = bytes[i]! - 0x30;
     for (;;) {
-      if (++i === end) return REQUEST_LINE_AGAIN;
-      if ((kind[bytes[i]!]! & DIGIT) === 0) break;
-      if (minor > 99) return REQUEST_LINE_INVALID;
+      if (++i === end) {
+        return REQUEST_LINE_AGAIN;
+      }
+      if ((kind[bytes[i]!]! & DIGIT) === 0) {
+        break;
+      }
+      if (minor > 99) {
+        return REQUEST_LINE_INVALID;
+      }
       minor = minor * 10 + bytes[i]! - 0x30;
     }
     this.version = HTTP_10 + minor;
     while (bytes[i] === SPACE) {
-      if (++i === end) return REQUEST_LINE_AGAIN;
+      if (++i === end) {
+        return REQUEST_LINE_AGAIN;
+      }
     }
     return this.#lineEnd(bytes, i, end);
   }
@@ -229,9 +325,15 @@ export class RequestLine {
       this.next = i + 1;
       return REQUEST_LINE_OK;
     }
-    if (bytes[i] !== CR) return REQUEST_LINE_INVALID;
-    if (i + 1 === end) return REQUEST_LINE_AGAIN;
-    if (bytes[i + 1] !== LF) return REQUEST_LINE_INVALID;
+    if (bytes[i] !== CR) {
+      return REQUEST_LINE_INVALID;
+    }
+    if (i + 1 === end) {
+      return REQUEST_LINE_AGAIN;
+    }
+    if (bytes[i + 1] !== LF) {
+      return REQUEST_LINE_INVALID;
+    }
     this.next = i + 2;
     return REQUEST_LINE_OK;
   }
@@ -244,7 +346,9 @@ export class RequestLine {
 
 function isConnect(bytes: Uint8Array, start: number): boolean {
   for (let k = 0; k < 7; k++) {
-    if (bytes[start + k] !== 'CONNECT'.charCodeAt(k)) return false;
+    if (bytes[start + k] !== 'CONNECT'.charCodeAt(k)) {
+      return false;
+    }
   }
   return true;
 }

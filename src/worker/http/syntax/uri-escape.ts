@@ -6,10 +6,16 @@ const hexDigits = '0123456789ABCDEF';
 function table(fromControls: boolean, unsafe: string): Uint8Array {
   const escaped = new Uint8Array(256);
   if (fromControls) {
-    for (let c = 0; c <= 0x20; c++) escaped[c] = 1;
-    for (let c = 0x7f; c < 0x100; c++) escaped[c] = 1;
+    for (let c = 0; c <= 0x20; c++) {
+      escaped[c] = 1;
+    }
+    for (let c = 0x7f; c < 0x100; c++) {
+      escaped[c] = 1;
+    }
   }
-  for (let i = 0; i < unsafe.length; i++) escaped[unsafe.charCodeAt(i)] = 1;
+  for (let i = 0; i < unsafe.length; i++) {
+    escaped[unsafe.charCodeAt(i)] = 1;
+  }
   return escaped;
 }
 
@@ -25,13 +31,17 @@ const tables: { readonly [type in EscapeType]: Uint8Array } = {
   refresh: table(true, '"\'<>\\^`{|~'),
   memcached: table(false, ' %'),
 };
-for (let c = 0; c < 0x20; c++) tables.memcached[c] = 1;
+for (let c = 0; c < 0x20; c++) {
+  tables.memcached[c] = 1;
+}
 
 /** The text with every byte that `type` does not allow as "%XX" (nginx: ngx_escape_uri). */
 export function escapeUri(text: string, type: EscapeType): string {
   const escaped = tables[type];
   for (let i = 0; i < text.length; i++) {
-    if (escaped[text.charCodeAt(i)] === 1) return escapeFrom(text, i, escaped);
+    if (escaped[text.charCodeAt(i)] === 1) {
+      return escapeFrom(text, i, escaped);
+    }
   }
   return text;
 }
@@ -51,7 +61,9 @@ function escapeFrom(text: string, first: number, escaped: Uint8Array): string {
 
 /** The four bits of a hexadecimal digit; -1 for any other byte. */
 export function hexDigit(c: number): number {
-  if (c >= 0x30 && c <= 0x39) return c - 0x30;
+  if (c >= 0x30 && c <= 0x39) {
+    return c - 0x30;
+  }
   const lower = c | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
@@ -62,10 +74,14 @@ export function hexDigit(c: number): number {
  */
 export function unescapeUri(text: string, type: 'all' | 'redirect'): string {
   const first = text.indexOf('%');
-  if (first === -1) return text;
+  if (first === -1) {
+    return text;
+  }
   const question = type === 'redirect' ? text.indexOf('?') : -1;
   const end = question === -1 ? text.length : question;
-  if (first > end) return text;
+  if (first > end) {
+    return text;
+  }
 
   let out = text.slice(0, first);
   for (let i = first; i < end; i++) {
@@ -73,15 +89,21 @@ export function unescapeUri(text: string, type: 'all' | 'redirect'): string {
       out += text[i];
       continue;
     }
-    if (++i === end) break;
+    if (++i === end) {
+      break;
+    }
     const high = hexDigit(text.charCodeAt(i));
     if (high === -1) {
       out += text[i];
       continue;
     }
-    if (++i === end) break;
+    if (++i === end) {
+      break;
+    }
     const low = hexDigit(text.charCodeAt(i));
-    if (low === -1) continue;
+    if (low === -1) {
+      continue;
+    }
     const c = (high << 4) | low;
     if (type === 'all') {
       out += String.fromCharCode(c);

@@ -22,7 +22,11 @@ const SLASH = 0x2f;
 
 // The bytes that change nothing about the state of the parser (nginx: usual).
 const usual = new Uint8Array(256);
-for (let c = 0x21; c < 0x100; c++) if (c !== 0x7f && !'#%+./?'.includes(String.fromCharCode(c))) usual[c] = 1;
+for (let c = 0x21; c < 0x100; c++) {
+  if (c !== 0x7f && !'#%+./?'.includes(String.fromCharCode(c))) {
+    usual[c] = 1;
+  }
+}
 
 // Where a path is decoded into; it grows to the longest path seen.
 let scratch = Buffer.allocUnsafeSlow(1024);
@@ -34,7 +38,9 @@ function parseUri(raw: string, out: UriParts): boolean {
   out.args = '';
   out.exten = '';
   out.complexUri = out.quotedUri = out.plusInUri = false;
-  if (raw.charCodeAt(0) !== SLASH) return raw.length === 0;
+  if (raw.charCodeAt(0) !== SLASH) {
+    return raw.length === 0;
+  }
 
   let afterSlash = true;
   let extension = -1;
@@ -45,11 +51,15 @@ function parseUri(raw: string, out: UriParts): boolean {
     if (usual[c] === 1) {
       afterSlash = false;
     } else if (c === SLASH) {
-      if (afterSlash) break;
+      if (afterSlash) {
+        break;
+      }
       extension = -1;
       afterSlash = true;
     } else if (c === 0x2e) {
-      if (afterSlash) break;
+      if (afterSlash) {
+        break;
+      }
       extension = i + 1;
     } else if (c === 0x2b) {
       out.plusInUri = true;
@@ -60,13 +70,20 @@ function parseUri(raw: string, out: UriParts): boolean {
 
   if (i < raw.length) {
     const c = raw.charCodeAt(i);
-    if (c === 0x3f) args = i + 1;
-    else if (c === 0x25) out.quotedUri = true;
-    else if (c === SLASH || c === 0x2e) out.complexUri = true;
+    if (c === 0x3f) {
+      args = i + 1;
+    } else if (c === 0x25) {
+      out.quotedUri = true;
+    } else if (c === SLASH || c === 0x2e) {
+      out.complexUri = true;
+    }
     for (; i < raw.length; i++) {
       const rest = raw.charCodeAt(i);
-      if (rest === 0x23) out.complexUri = true;
-      else if (rest <= 0x20 || rest === 0x7f) return false;
+      if (rest === 0x23) {
+        out.complexUri = true;
+      } else if (rest <= 0x20 || rest === 0x7f) {
+        return false;
+      }
     }
   }
   const pathEnd = args === -1 ? raw.length : args - 1;
@@ -74,7 +91,9 @@ function parseUri(raw: string, out: UriParts): boolean {
     out.uri = raw.slice(0, pathEnd);
     out.args = raw.slice(args);
   }
-  if (extension !== -1) out.exten = raw.slice(extension, pathEnd);
+  if (extension !== -1) {
+    out.exten = raw.slice(extension, pathEnd);
+  }
   return true;
 }
 
@@ -86,14 +105,18 @@ const AFTER_DOT_DOT = 3;
 // Decodes and normalises a target; false if it is malformed: "%" without two hexadecimal digits, "%00", or ".." above the root (nginx:
 // ngx_http_parse_complex_uri). An encoded byte means what the byte itself means, except that "%23", "%25" and "%3F" are plain bytes.
 function parseComplexUri(raw: string, mergeSlashes: boolean, emptyPath: boolean, out: UriParts): boolean {
-  if (scratch.length < raw.length + 1) scratch = Buffer.allocUnsafeSlow(raw.length * 2);
+  if (scratch.length < raw.length + 1) {
+    scratch = Buffer.allocUnsafeSlow(raw.length * 2);
+  }
   const path = scratch;
   const length = raw.length;
   let state = USUAL;
   let extension = -1;
   let args = -1;
   let u = 0;
-  if (emptyPath) path[u++] = SLASH;
+  if (emptyPath) {
+    path[u++] = SLASH;
+  }
 
   for (let i = 0; i < length; i++) {
     let c = raw.charCodeAt(i);
@@ -107,10 +130,14 @@ function parseComplexUri(raw: string, mergeSlashes: boolean, emptyPath: boolean,
       out.quotedUri = true;
       const high = hexDigit(raw.charCodeAt(i + 1));
       const low = hexDigit(raw.charCodeAt(i + 2));
-      if (high === -1 || low === -1) return false;
+      if (high === -1 || low === -1) {
+        return false;
+      }
       i += 2;
       c = (high << 4) | low;
-      if (c === 0) return false;
+      if (c === 0) {
+        return false;
+      }
       if (c === 0x23 || c === 0x25 || c === 0x3f || usual[c] === 1) {
         state = USUAL;
         path[u++] = c;
@@ -120,13 +147,17 @@ function parseComplexUri(raw: string, mergeSlashes: boolean, emptyPath: boolean,
 
     if (c === SLASH) {
       if (state === AFTER_SLASH) {
-        if (!mergeSlashes) path[u++] = SLASH;
+        if (!mergeSlashes) {
+          path[u++] = SLASH;
+        }
       } else if (state === AFTER_DOT) {
         u--;
         state = AFTER_SLASH;
       } else if (state === AFTER_DOT_DOT) {
         u = parentEnd(path, u);
-        if (u === -1) return false;
+        if (u === -1) {
+          return false;
+        }
         state = AFTER_SLASH;
       } else {
         extension = -1;
@@ -134,7 +165,9 @@ function parseComplexUri(raw: string, mergeSlashes: boolean, emptyPath: boolean,
         state = AFTER_SLASH;
       }
     } else if (c === 0x2e) {
-      if (state === USUAL) extension = u + 1;
+      if (state === USUAL) {
+        extension = u + 1;
+      }
       state = state === USUAL || state === AFTER_DOT_DOT ? USUAL : state + 1;
       path[u++] = c;
     } else if (c === 0x3f) {
@@ -143,16 +176,22 @@ function parseComplexUri(raw: string, mergeSlashes: boolean, emptyPath: boolean,
     } else if (c === 0x23) {
       break;
     } else {
-      if (c === 0x2b) out.plusInUri = true;
+      if (c === 0x2b) {
+        out.plusInUri = true;
+      }
       state = USUAL;
       path[u++] = c;
     }
   }
 
-  if (state === AFTER_DOT) u--;
+  if (state === AFTER_DOT) {
+    u--;
+  }
   if (state === AFTER_DOT_DOT) {
     u = parentEnd(path, u);
-    if (u === -1) return false;
+    if (u === -1) {
+      return false;
+    }
   }
 
   out.uri = latin1(path, 0, u);
@@ -168,7 +207,9 @@ function parseComplexUri(raw: string, mergeSlashes: boolean, emptyPath: boolean,
 // `u` is after "/..": the place after the parent's "/", or -1 above the root.
 function parentEnd(path: Buffer, u: number): number {
   let i = u - 4;
-  while (i >= 0 && path[i] !== SLASH) i--;
+  while (i >= 0 && path[i] !== SLASH) {
+    i--;
+  }
   return i < 0 ? -1 : i + 1;
 }
 
@@ -181,7 +222,9 @@ export function normalizeUri(raw: string, mergeSlashes: boolean, out: UriParts):
     out.complexUri = out.quotedUri = out.plusInUri = false;
     return parseComplexUri(raw, mergeSlashes, true, out);
   }
-  if (!parseUri(raw, out)) return false;
+  if (!parseUri(raw, out)) {
+    return false;
+  }
   return out.complexUri || out.quotedUri ? parseComplexUri(raw, mergeSlashes, false, out) : true;
 }
 
@@ -211,19 +254,27 @@ export function parseUnsafeUri(raw: string): { readonly uri: string; readonly ar
   const question = raw.indexOf('?');
   let uri = question === -1 ? raw : raw.slice(0, question);
   const args = question === -1 ? '' : raw.slice(question + 1);
-  if (uri === '' || climbs(uri)) return undefined;
+  if (uri === '' || climbs(uri)) {
+    return undefined;
+  }
   if (uri.includes('%')) {
     uri = unescapeUri(uri, 'all');
-    if (climbs(uri)) return undefined;
+    if (climbs(uri)) {
+      return undefined;
+    }
   }
   return { uri, args };
 }
 
 function climbs(path: string): boolean {
-  if (path.includes('\0')) return true;
+  if (path.includes('\0')) {
+    return true;
+  }
   for (let i = path.indexOf('..'); i !== -1; i = path.indexOf('..', i + 1)) {
     const before = i === 0 || path.charCodeAt(i - 1) === SLASH;
-    if (before && (i + 2 === path.length || path.charCodeAt(i + 2) === SLASH)) return true;
+    if (before && (i + 2 === path.length || path.charCodeAt(i + 2) === SLASH)) {
+      return true;
+    }
   }
   return false;
 }

@@ -79,10 +79,18 @@ class AccessRules {
 
 function check(r: Request, rules: AccessRules): Result {
   const verdict = rules.find(r.connection.remoteAddress);
-  if (verdict === undefined) return DECLINED;
-  if (verdict.allows) return OK;
-  if (r.location.settings.satisfy === 'all') r.log(ERROR, 'access forbidden by rule');
-  if (r.http.explains) explain(r, verdict.reason);
+  if (verdict === undefined) {
+    return DECLINED;
+  }
+  if (verdict.allows) {
+    return OK;
+  }
+  if (r.location.settings.satisfy === 'all') {
+    r.log(ERROR, 'access forbidden by rule');
+  }
+  if (r.http.explains) {
+    explain(r, verdict.reason);
+  }
   return 403;
 }
 

@@ -39,7 +39,9 @@ const wanted = contextSlot<boolean>();
 // nginx: ngx_http_addition_header_filter.
 function headerFilter(r: Request, conf: Readonly<Settings>): number {
   const { out } = r;
-  if (out.status !== 200 || r !== r.main || !hasContentType(r, conf.types)) return OK;
+  if (out.status !== 200 || r !== r.main || !hasContentType(r, conf.types)) {
+    return OK;
+  }
   wanted.set(r, true);
   r.postpones = true;
   r.bodyIdentity = undefined;
@@ -52,17 +54,26 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
 // Other filters see the body as it was: what is added goes past them, as nginx's postpone filter has it.
 function bodyFilter(r: Request, next: BodyStage, conf: Readonly<Settings>): BodyStage {
   const postponed = wanted.get(r) ? postponeOf(r) : null;
-  if (postponed === null) return next;
-  if (conf.before !== '') add(r, postponed, conf.before);
-  if (conf.after !== '') postponed.tail = () => add(r, postponed, conf.after);
+  if (postponed === null) {
+    return next;
+  }
+  if (conf.before !== '') {
+    add(r, postponed, conf.before);
+  }
+  if (conf.after !== '') {
+    postponed.tail = () => add(r, postponed, conf.after);
+  }
   return next;
 }
 
 function add(r: Request, postponed: PostponeStage, uri: string): void {
   const slot = postponed.slot();
   const sr = startSubrequest(r, { uri, sink: slot, placed: true, end: () => slot.end() });
-  if (sr === undefined) r.finalize(ERROR);
-  else postponed.keep(slot, sr);
+  if (sr === undefined) {
+    r.finalize(ERROR);
+  } else {
+    postponed.keep(slot, sr);
+  }
 }
 
 /** Puts the responses to other requests before and after a response. nginx: ngx_http_addition_filter_module. */

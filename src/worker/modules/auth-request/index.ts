@@ -24,9 +24,14 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if ('uri' in conf) ctx.reject('is duplicate');
-        if (node.args[0] === 'off') Object.assign(conf, { uri: '' });
-        else conf.uri = node.args[0]!;
+        if ('uri' in conf) {
+          ctx.reject('is duplicate');
+        }
+        if (node.args[0] === 'off') {
+          Object.assign(conf, { uri: '' });
+        } else {
+          conf.uri = node.args[0]!;
+        }
       },
     },
     auth_request_set: {
@@ -34,9 +39,13 @@ const scope = defineScope<Settings>({
       args: 2,
       set(conf, node, ctx) {
         const name = node.args[0]!;
-        if (!name.startsWith('$')) ctx.fail(`invalid variable name "${name}"`, { arg: 0, hint: `write \`$${name}\`` });
+        if (!name.startsWith('$')) {
+          ctx.fail(`invalid variable name "${name}"`, { arg: 0, hint: `write \`$${name}\`` });
+        }
         const defined = ctx.variables.define({ name: name.slice(1), changeable: true, weak: true, get: () => undefined });
-        if (!defined && ctx.variables.definition(name.slice(1))?.set === undefined) ctx.fail(`the duplicate "${name.slice(1)}" variable`);
+        if (!defined && ctx.variables.definition(name.slice(1))?.set === undefined) {
+          ctx.fail(`the duplicate "${name.slice(1)}" variable`);
+        }
         conf.sets = [...(conf.sets ?? []), { slot: ctx.variables.slot(name.slice(1)), value: ctx.complex(node.args[1]!) }];
       },
     },
@@ -48,7 +57,9 @@ const asked = contextSlot<boolean>();
 
 /** Lets the answer to a subrequest decide. nginx: ngx_http_auth_request_handler. */
 function ask(r: Request, conf: Readonly<Settings>): number {
-  if (asked.get(r)) return OK;
+  if (asked.get(r)) {
+    return OK;
+  }
   asked.set(r, true);
   const sr = startSubrequest(r, {
     uri: conf.uri as string,
@@ -64,18 +75,26 @@ function ask(r: Request, conf: Readonly<Settings>): number {
 /** The variables are computed where the subrequest's own response is what `$upstream_http_*` and `$sent_http_*` show. */
 function setVariables(r: Request, sr: Request, sets: Settings['sets']): void {
   const { variables } = r.http;
-  for (const { slot, value } of sets) variables.assign(r, slot, value.eval(sr));
+  for (const { slot, value } of sets) {
+    variables.assign(r, slot, value.eval(sr));
+  }
 }
 
 function verdict(r: Request, sr: Request, code: number): number {
   const status = code >= 300 ? code : sr.out.status;
-  if (status === 403) return 403;
+  if (status === 403) {
+    return 403;
+  }
   if (status === 401) {
     const u = upstreamOf(sr);
-    if (!r.out.takeChallenges(sr.out) && u !== null) passChallenges(u.head, r);
+    if (!r.out.takeChallenges(sr.out) && u !== null) {
+      passChallenges(u.head, r);
+    }
     return 401;
   }
-  if (status >= 200 && status < 300) return OK;
+  if (status >= 200 && status < 300) {
+    return OK;
+  }
   r.log(ERR, `auth request unexpected status: ${status}`);
   return 500;
 }

@@ -18,10 +18,16 @@ export interface Entry {
 export function readEntries(r: Request, folder: string, names: readonly string[]): Entry[] | undefined {
   const entries: Entry[] = [];
   for (const name of names) {
-    if (name.startsWith('.')) continue;
+    if (name.startsWith('.')) {
+      continue;
+    }
     const stat = statOf(r, `${folder}/${name}`);
-    if (stat === null) continue;
-    if (stat === undefined) return undefined;
+    if (stat === null) {
+      continue;
+    }
+    if (stat === undefined) {
+      return undefined;
+    }
     entries.push({
       name,
       kind: stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other',
@@ -41,7 +47,9 @@ function statOf(r: Request, path: string): Stats | null | undefined {
       return statSync(file);
     } catch (error) {
       const errno = -((error as NodeJS.ErrnoException).errno ?? 0);
-      if (errno !== ENOENT && errno !== ELOOP) throw error;
+      if (errno !== ENOENT && errno !== ELOOP) {
+        throw error;
+      }
       call = 'lstat()';
       return lstatSync(file);
     }
@@ -52,6 +60,8 @@ function statOf(r: Request, path: string): Stats | null | undefined {
 }
 
 function compare(a: Entry, b: Entry): number {
-  if ((a.kind === 'directory') !== (b.kind === 'directory')) return a.kind === 'directory' ? -1 : 1;
+  if ((a.kind === 'directory') !== (b.kind === 'directory')) {
+    return a.kind === 'directory' ? -1 : 1;
+  }
   return a.name < b.name ? -1 : 1;
 }

@@ -29,15 +29,25 @@ const TYPES = { html: 'text/html', json: 'application/json', jsonp: 'application
 /** Makes the handler that answers with a list of a folder. nginx: ngx_http_autoindex_handler. */
 export function listFolder(conf: Readonly<Settings>): PhaseHandler {
   return (r) => {
-    if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
-    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return DECLINED;
+    if (r.uri.charCodeAt(r.uri.length - 1) !== 47) {
+      return DECLINED;
+    }
+    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
+      return DECLINED;
+    }
     const broken = discardBody(r);
-    if (broken !== OK) return broken;
+    if (broken !== OK) {
+      return broken;
+    }
     const path = mapPath(r);
-    if (path === undefined) return noPath(r);
+    if (path === undefined) {
+      return noPath(r);
+    }
     const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const callback = conf.format === 'jsonp' ? callbackOf(r) : '';
-    if (callback === undefined) return 400;
+    if (callback === undefined) {
+      return 400;
+    }
     const format = conf.format === 'jsonp' && callback === '' ? 'json' : conf.format;
     let names: string[];
     try {
@@ -47,19 +57,29 @@ export function listFolder(conf: Readonly<Settings>): PhaseHandler {
     }
     r.out.status = 200;
     r.out.contentType = TYPES[format];
-    if (format === 'xml') r.out.charset = 'utf-8';
+    if (format === 'xml') {
+      r.out.charset = 'utf-8';
+    }
     const code = sendHeader(r);
-    if (code !== OK || r.headerOnly) return code;
+    if (code !== OK || r.headerOnly) {
+      return code;
+    }
     const entries = readEntries(r, folder, names);
-    if (entries === undefined) return ERROR;
+    if (entries === undefined) {
+      return ERROR;
+    }
     sendBody(r, bufferSource(Buffer.from(render(r, conf, format, callback, entries), 'latin1')));
     return DONE;
   };
 }
 
 function render(r: Request, conf: Readonly<Settings>, format: Settings['format'], callback: string, entries: readonly Entry[]): string {
-  if (format === 'html') return htmlList(r.uri, entries, conf.localtime, conf.exactSize, r.out.charset.toLowerCase() === 'utf-8');
-  if (format === 'xml') return xmlList(entries);
+  if (format === 'html') {
+    return htmlList(r.uri, entries, conf.localtime, conf.exactSize, r.out.charset.toLowerCase() === 'utf-8');
+  }
+  if (format === 'xml') {
+    return xmlList(entries);
+  }
   return format === 'json' ? jsonList(entries) : `/* callback */\r\n${callback}(${jsonList(entries)});`;
 }
 
@@ -77,7 +97,9 @@ function callbackOf(r: Request): string | undefined {
     r.log(INFO, `client sent too long callback name: "${callback}"`);
     return undefined;
   }
-  if (/^[A-Za-z0-9_.]*$/.test(callback)) return callback;
+  if (/^[A-Za-z0-9_.]*$/.test(callback)) {
+    return callback;
+  }
   r.log(INFO, `client sent invalid callback name: "${callback}"`);
   return undefined;
 }

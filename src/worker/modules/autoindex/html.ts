@@ -46,10 +46,18 @@ const MEGA = KILO * KILO;
 const GIGA = KILO * MEGA;
 
 function rounded(entry: Entry, folder: boolean): string {
-  if (folder) return '      -';
+  if (folder) {
+    return '      -';
+  }
   const size = entry.size;
-  if (size >= GIGA) return `${Math.round(size / GIGA)}G`.padStart(7);
-  if (size >= MEGA) return `${Math.round(size / MEGA)}M`.padStart(7);
-  if (size > 9999) return `${Math.round(size / KILO)}K`.padStart(7);
+  if (size >= GIGA) {
+    return `${Math.round(size / GIGA)}G`.padStart(7);
+  }
+  if (size >= MEGA) {
+    return `${Math.round(size / MEGA)}M`.padStart(7);
+  }
+  if (size > 9999) {
+    return `${Math.round(size / KILO)}K`.padStart(7);
+  }
   return `${size}`.padStart(7);
 }

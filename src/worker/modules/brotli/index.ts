@@ -46,7 +46,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.windowBits !== undefined) ctx.reject('is duplicate');
+        if (conf.windowBits !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const bits = Math.log2(parseSize(node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }));
         if (!Number.isInteger(bits) || bits < MIN_WINDOW || bits > MAX_WINDOW) {
           ctx.reject('must be 1k, 2k, 4k, 8k, 16k, 32k, 64k, 128k, 256k, 512k, 1m, 2m, 4m, 8m or 16m', { arg: 0 });

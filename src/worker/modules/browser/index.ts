@@ -41,14 +41,20 @@ const scope = defineScope<Settings>({
         conf.modernUnlisted ??= false;
         if (text === undefined) {
           // nginx fails without a word here.
-          if (name !== 'unlisted') ctx.reject('invalid value', { arg: 0 });
+          if (name !== 'unlisted') {
+            ctx.reject('invalid value', { arg: 0 });
+          }
           conf.modernUnlisted = true;
           return;
         }
         const mark = MODERN_BROWSERS.find((known) => known.browser === name.toLowerCase());
-        if (mark === undefined) return ctx.fail(`unknown browser name "${name}"`, { arg: 0 });
+        if (mark === undefined) {
+          return ctx.fail(`unknown browser name "${name}"`, { arg: 0 });
+        }
         const version = parseVersion(text);
-        if (version === undefined) return ctx.fail(`invalid browser version "${text}"`, { arg: 1 });
+        if (version === undefined) {
+          return ctx.fail(`invalid browser version "${text}"`, { arg: 1 });
+        }
         // Browsers that pretend to be others come first. Opera is looked for always: it may pretend to be MSIE.
         const lines = conf.modern ?? [{ mark: MODERN_BROWSERS[0]!, version: UNREACHABLE }];
         const own = lines.filter((line) => line.version !== UNREACHABLE || line.mark !== mark);
@@ -86,13 +92,21 @@ const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
 // nginx: ngx_http_browser.
 function modern(r: Request, conf: Readonly<Settings>): boolean {
   const agent = r.head.known[HeaderSlot.userAgent];
-  if (agent === undefined) return conf.modernUnlisted;
+  if (agent === undefined) {
+    return conf.modernUnlisted;
+  }
   if (conf.modern !== null) {
     const verdict = isModern(agent, conf.modern);
-    if (verdict !== undefined) return verdict;
-    if (!conf.modernUnlisted) return false;
+    if (verdict !== undefined) {
+      return verdict;
+    }
+    if (!conf.modernUnlisted) {
+      return false;
+    }
   }
-  if (conf.netscape4 && agent.length > 'Mozilla/4.72 '.length && /^Mozilla\/[1-4]/.test(agent)) return false;
+  if (conf.netscape4 && agent.length > 'Mozilla/4.72 '.length && /^Mozilla\/[1-4]/.test(agent)) {
+    return false;
+  }
   return conf.modernUnlisted && !conf.ancient.some((text) => agent.includes(text));
 }
 
@@ -117,6 +131,8 @@ export const browserModule = defineModule({
 // nginx: ngx_http_browser_variable.
 function verdictValue(r: Request, wanted: boolean): string {
   const conf = settings.get(r.location)!;
-  if (modern(r, conf) !== wanted) return '';
+  if (modern(r, conf) !== wanted) {
+    return '';
+  }
   return wanted ? conf.modernValue : conf.ancientValue;
 }

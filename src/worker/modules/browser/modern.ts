@@ -52,11 +52,15 @@ function versionAt(text: string, start: number, limit: number): number {
   let scale = SCALE;
   for (let i = start; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code >= ZERO && code <= ZERO + 9) part = part * 10 + code - ZERO;
-    else if (code !== DOT) break;
-    else {
+    if (code >= ZERO && code <= ZERO + 9) {
+      part = part * 10 + code - ZERO;
+    } else if (code !== DOT) {
+      break;
+    } else {
       version += part * scale;
-      if (version > limit) return version;
+      if (version > limit) {
+        return version;
+      }
       part = 0;
       scale = Math.floor(scale / 100);
     }
@@ -69,7 +73,9 @@ export function isModern(agent: string, browsers: readonly ModernBrowser[]): boo
   for (const { mark, version } of browsers) {
     const found = mark.skip < agent.length ? agent.indexOf(mark.text, mark.skip) : -1;
     const start = found + mark.add;
-    if (found !== -1 && start < agent.length) return versionAt(agent, start, version) >= version;
+    if (found !== -1 && start < agent.length) {
+      return versionAt(agent, start, version) >= version;
+    }
   }
   return undefined;
 }

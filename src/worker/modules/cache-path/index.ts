@@ -25,14 +25,18 @@ const key = (r: Request): string | undefined => latestUse(r)?.key || undefined;
 /** Seconds since the entry that was served came from its backend, or was found unchanged there. */
 function age(r: Request): string | undefined {
   const use = latestUse(r);
-  if (use?.entry === undefined || !upstreamOf(r)!.cached) return undefined;
+  if (use?.entry === undefined || !upstreamOf(r)!.cached) {
+    return undefined;
+  }
   return String(Math.max(0, nowSeconds() - use.entry.header.date));
 }
 
 /** Why a response did not come from the cache, or did not go into it. */
 function reason(r: Request): string | undefined {
   const use = latestUse(r);
-  if (use === null || upstreamOf(r)!.cached) return undefined;
+  if (use === null || upstreamOf(r)!.cached) {
+    return undefined;
+  }
   return use.reason || undefined;
 }
 

@@ -10,7 +10,9 @@ export const addCacheStatus: HeaderFilter = (r) => {
   const use = latestUse(r);
   // A purge is no use of the cache.
   const asked = use !== null && (use.status !== '' || use.disk === undefined);
-  if (asked && r === r.main) r.out.add('Cache-Status', describe(r, use));
+  if (asked && r === r.main) {
+    r.out.add('Cache-Status', describe(r, use));
+  }
   return OK;
 };
 

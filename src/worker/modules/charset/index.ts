@@ -43,22 +43,35 @@ function addMap(conf: Partial<Charsets>, node: DirectiveNode, ctx: Context): voi
   const [from, to] = node.args as [string, string];
   const [source, target] = [from.toLowerCase(), to.toLowerCase()];
   know(conf, from, to);
-  if (source === target) ctx.fail(`"charset_map" between the same charsets "${from}" and "${to}"`);
-  if (source === 'utf-8') ctx.fail('"charset_map" with "utf-8" charset should be given in the second column');
-  if (findMap(conf.maps ?? [], source, target) !== undefined) ctx.fail(`duplicate "charset_map" between "${from}" and "${to}"`);
+  if (source === target) {
+    ctx.fail(`"charset_map" between the same charsets "${from}" and "${to}"`);
+  }
+  if (source === 'utf-8') {
+    ctx.fail('"charset_map" with "utf-8" charset should be given in the second column');
+  }
+  if (findMap(conf.maps ?? [], source, target) !== undefined) {
+    ctx.fail(`duplicate "charset_map" between "${from}" and "${to}"`);
+  }
   const map = target === 'utf-8' ? new Utf8Map(source, target) : new ByteMap(source, target);
   ctx.entries(node, (entry) => {
-    if (entry.args.length !== 1) ctx.fail('invalid parameters number');
+    if (entry.args.length !== 1) {
+      ctx.fail('invalid parameters number');
+    }
     const byte = hexByte(entry.name, ctx);
     const value = entry.args[0]!;
-    if (map instanceof ByteMap) map.set(byte, hexByte(value, ctx));
-    else if (!/^([0-9a-f]{2}){1,4}$/i.test(value) || !map.set(byte, Buffer.from(value, 'hex'))) ctx.fail(`invalid value "${value}"`);
+    if (map instanceof ByteMap) {
+      map.set(byte, hexByte(value, ctx));
+    } else if (!/^([0-9a-f]{2}){1,4}$/i.test(value) || !map.set(byte, Buffer.from(value, 'hex'))) {
+      ctx.fail(`invalid value "${value}"`);
+    }
   });
   conf.maps = [...(conf.maps ?? []), map];
 }
 
 function hexByte(text: string, ctx: Context): number {
-  if (!/^0*[0-9a-f]{1,2}$/i.test(text)) ctx.fail(`invalid value "${text}"`);
+  if (!/^0*[0-9a-f]{1,2}$/i.test(text)) {
+    ctx.fail(`invalid value "${text}"`);
+  }
   return Number.parseInt(text, 16);
 }
 
@@ -68,11 +81,16 @@ function findMap(maps: readonly CharsetMap[], from: string, to: string): Charset
 
 /** A charset's name, or a variable. nginx: ngx_http_set_charset_slot. */
 const charsetName = (key: 'charset' | 'source') => (conf: Partial<Settings>, node: DirectiveNode, ctx: Context) => {
-  if (conf[key] !== undefined) ctx.reject('is duplicate');
+  if (conf[key] !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const name = node.args[0]!;
-  if (key === 'charset' && name === 'off') conf.charset = 'off';
-  else {
-    if (!name.startsWith('$')) know(ctx.conf(charsets), name);
+  if (key === 'charset' && name === 'off') {
+    conf.charset = 'off';
+  } else {
+    if (!name.startsWith('$')) {
+      know(ctx.conf(charsets), name);
+    }
     conf[key] = lineValue(ctx.complex(name));
   }
 };
@@ -97,11 +115,17 @@ const scope = defineScope<Settings>({
     },
   },
   link(conf, ctx, { block }) {
-    if (conf.charset === 'off' || conf.source === 'off') return;
+    if (conf.charset === 'off' || conf.source === 'off') {
+      return;
+    }
     const [from, to] = [conf.source.constant, conf.charset.constant];
-    if (from === undefined || to === undefined || from.toLowerCase() === to.toLowerCase()) return;
+    if (from === undefined || to === undefined || from.toLowerCase() === to.toLowerCase()) {
+      return;
+    }
     let http = block;
-    while (http.context !== In.HTTP && http.parent !== undefined) http = http.parent;
+    while (http.context !== In.HTTP && http.parent !== undefined) {
+      http = http.parent;
+    }
     if (findMap(ctx.settings(charsets, http).maps, from.toLowerCase(), to.toLowerCase()) === undefined) {
       ctx.fail(`no "charset_map" between the charsets "${from}" and "${to}"`, null);
     }
@@ -131,32 +155,48 @@ class RecodeStage implements BodyStage {
 /** The charset the response should have, or undefined to leave it alone. nginx: ngx_http_destination_charset. */
 function destination(r: Request, conf: Readonly<Settings>, known: Readonly<Charsets>): string | undefined {
   const { out } = r;
-  if (r !== r.main) return r.main.out.charset === '' ? undefined : r.main.out.charset;
-  if (out.contentType === '') return undefined;
+  if (r !== r.main) {
+    return r.main.out.charset === '' ? undefined : r.main.out.charset;
+  }
+  if (out.contentType === '') {
+    return undefined;
+  }
   if (r.out.overrideCharset !== undefined) {
-    if (known.names.has(r.out.overrideCharset.toLowerCase())) return r.out.overrideCharset;
+    if (known.names.has(r.out.overrideCharset.toLowerCase())) {
+      return r.out.overrideCharset;
+    }
     r.log(ERR, `unknown charset "${r.out.overrideCharset}" to override`);
     return undefined;
   }
-  if (conf.charset === 'off') return undefined;
-  if (out.charset !== '' ? !conf.override : !hasContentType(r, conf.types)) return undefined;
+  if (conf.charset === 'off') {
+    return undefined;
+  }
+  if (out.charset !== '' ? !conf.override : !hasContentType(r, conf.types)) {
+    return undefined;
+  }
   return conf.charset.eval(r);
 }
 
 function setCharset(r: Request, name: string): void {
-  if (r === r.main) r.out.charset = r.out.status === 301 || r.out.status === 302 ? '' : name;
+  if (r === r.main) {
+    r.out.charset = r.out.status === 301 || r.out.status === 302 ? '' : name;
+  }
 }
 
 // nginx: ngx_http_charset_header_filter.
 function headerFilter(r: Request, conf: Readonly<Settings>, known: Readonly<Charsets>): number {
   const to = destination(r, conf, known);
-  if (to === undefined) return OK;
+  if (to === undefined) {
+    return OK;
+  }
   const from = r.out.charset !== '' ? r.out.charset : conf.source === 'off' ? undefined : conf.source.eval(r);
   if (from === undefined || from.toLowerCase() === to.toLowerCase()) {
     setCharset(r, to);
     return OK;
   }
-  if (known.names.has(from.toLowerCase()) && known.names.has(to.toLowerCase()) && r.out.contentEncoding !== undefined) return OK;
+  if (known.names.has(from.toLowerCase()) && known.names.has(to.toLowerCase()) && r.out.contentEncoding !== undefined) {
+    return OK;
+  }
   const map = findMap(known.maps, from.toLowerCase(), to.toLowerCase());
   if (map === undefined) {
     r.log(ERR, `no "charset_map" between the charsets "${from}" and "${to}"`);
@@ -165,7 +205,9 @@ function headerFilter(r: Request, conf: Readonly<Settings>, known: Readonly<Char
   setCharset(r, to);
   recoder.set(r, map.from === from.toLowerCase() ? map.forward() : map.backward());
   r.bodyIdentity = undefined;
-  if (map.to === 'utf-8' && r === r.main) r.out.clearContentLength();
+  if (map.to === 'utf-8' && r === r.main) {
+    r.out.clearContentLength();
+  }
   return OK;
 }
 

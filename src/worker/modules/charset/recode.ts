@@ -42,7 +42,9 @@ export class ByteMap implements CharsetMap {
 
 function identityTable(): Uint8Array {
   const table = new Uint8Array(256).fill(QUESTION);
-  for (let i = 0; i < 128; i++) table[i] = i;
+  for (let i = 0; i < 128; i++) {
+    table[i] = i;
+  }
   return table;
 }
 
@@ -54,7 +56,9 @@ class ByteRecoder implements Recoder {
 
   recode(bytes: Buffer): Buffer {
     const out = Buffer.allocUnsafe(bytes.length);
-    for (let i = 0; i < bytes.length; i++) out[i] = this.#table[bytes[i]!]!;
+    for (let i = 0; i < bytes.length; i++) {
+      out[i] = this.#table[bytes[i]!]!;
+    }
     return out;
   }
 }
@@ -69,8 +73,12 @@ export class Utf8Map implements CharsetMap {
   constructor(from: string, to: string) {
     this.from = from;
     this.to = to;
-    for (let i = 0; i < 256; i++) this.#there.push(Buffer.of(i < 128 ? i : QUESTION));
-    for (let i = 0; i < 128; i++) this.#back.set(i, i);
+    for (let i = 0; i < 256; i++) {
+      this.#there.push(Buffer.of(i < 128 ? i : QUESTION));
+    }
+    for (let i = 0; i < 128; i++) {
+      this.#back.set(i, i);
+    }
   }
 
   /** Sets what a byte stands for. Returns false for text that is not one character of at most three bytes. */
@@ -78,7 +86,9 @@ export class Utf8Map implements CharsetMap {
     this.#there[source] = utf8;
     const text = utf8.toString('utf8');
     const code = text.codePointAt(0);
-    if (code === undefined || code > 0xffff) return false;
+    if (code === undefined || code > 0xffff) {
+      return false;
+    }
     this.#back.set(code, source);
     return true;
   }
@@ -100,14 +110,20 @@ class ToUtf8 implements Recoder {
 
   recode(bytes: Buffer): Buffer {
     let size = 0;
-    for (let i = 0; i < bytes.length; i++) size += this.#table[bytes[i]!]!.length;
+    for (let i = 0; i < bytes.length; i++) {
+      size += this.#table[bytes[i]!]!.length;
+    }
     // As nginx: a piece in which nothing becomes a longer character goes as it is, unknown bytes included.
-    if (size === bytes.length) return bytes;
+    if (size === bytes.length) {
+      return bytes;
+    }
     const out = Buffer.allocUnsafe(size);
     let at = 0;
     for (let i = 0; i < bytes.length; i++) {
       const text = this.#table[bytes[i]!]!;
-      for (let j = 0; j < text.length; j++) out[at++] = text[j]!;
+      for (let j = 0; j < text.length; j++) {
+        out[at++] = text[j]!;
+      }
     }
     return out;
   }
@@ -115,8 +131,12 @@ class ToUtf8 implements Recoder {
 
 /** How many bytes a character takes by its first byte; 0 for a byte that starts none. */
 function sequenceLength(first: number): number {
-  if (first < 0x80) return 1;
-  if (first >= 0xf8 || first < 0xc2) return 0;
+  if (first < 0x80) {
+    return 1;
+  }
+  if (first >= 0xf8 || first < 0xc2) {
+    return 0;
+  }
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
 }
 
@@ -142,13 +162,16 @@ class FromUtf8 implements Recoder {
         continue;
       }
       let valid = 1;
-      while (valid < length && i + valid < bytes.length && (bytes[i + valid]! & 0xc0) === 0x80) valid++;
+      while (valid < length && i + valid < bytes.length && (bytes[i + valid]! & 0xc0) === 0x80) {
+        valid++;
+      }
       if (valid < length && i + valid === bytes.length) {
         this.#held = Buffer.from(bytes.subarray(i));
         break;
       }
-      if (valid < length) text += '?';
-      else {
+      if (valid < length) {
+        text += '?';
+      } else {
         const code = bytes.toString('utf8', i, i + length).codePointAt(0)!;
         const byte = this.#table.get(code);
         text += byte === undefined ? `&#${code};` : String.fromCharCode(byte);

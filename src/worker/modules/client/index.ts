@@ -42,8 +42,9 @@ const head = defineScope<HeadSettings>({
   },
   // nginx: the same check in ngx_http_core_merge_srv_conf.
   link(conf, ctx, { block }) {
-    if (conf.largeBuffers.size < poolSize(block))
+    if (conf.largeBuffers.size < poolSize(block)) {
       ctx.fail('the "large_client_header_buffers" size must be equal to or greater than "connection_pool_size"');
+    }
   },
 });
 
@@ -51,7 +52,9 @@ const head = defineScope<HeadSettings>({
 function poolSize(block: Block): number {
   for (let outer: Block | undefined = block; outer !== undefined; outer = outer.parent) {
     const node = outer.seen('connection_pool_size');
-    if (node !== undefined) return parseSize(node.args[0]!) ?? 0;
+    if (node !== undefined) {
+      return parseSize(node.args[0]!) ?? 0;
+    }
   }
   return 512;
 }
@@ -102,8 +105,9 @@ const body = defineScope<BodySettings>({
     tcpNodelay: inherit(true),
   },
   finish(conf, parent, { prefix }) {
-    if (parent === undefined && conf.clientBodyTempPath.path === '')
+    if (parent === undefined && conf.clientBodyTempPath.path === '') {
       conf.clientBodyTempPath = { path: defaultTempPath('client_body_temp', prefix), levels: [] };
+    }
   },
   link: (conf, ctx) => ctx.folder(conf.clientBodyTempPath.path),
   directives: {
@@ -114,7 +118,9 @@ const body = defineScope<BodySettings>({
       in: HTTP_SERVER_LOCATION,
       args: [1, 2, 3, 4],
       set(conf, _node, ctx) {
-        if (conf.clientBodyTempPath !== undefined) ctx.reject('is duplicate');
+        if (conf.clientBodyTempPath !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.clientBodyTempPath = parseTempPath(ctx);
       },
     },
@@ -129,9 +135,13 @@ const body = defineScope<BodySettings>({
       in: HTTP_SERVER_LOCATION,
       args: [1, 2],
       set(conf, node, ctx) {
-        if (conf.keepaliveTimeout !== undefined) ctx.reject('is duplicate');
+        if (conf.keepaliveTimeout !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.keepaliveTimeout = parseTime(node.args[0]!, 'ms') ?? ctx.reject('invalid value', { arg: 0 });
-        if (node.args[1] !== undefined) conf.keepaliveHeader = parseTime(node.args[1], 's') ?? ctx.reject('invalid value', { arg: 1 });
+        if (node.args[1] !== undefined) {
+          conf.keepaliveHeader = parseTime(node.args[1], 's') ?? ctx.reject('invalid value', { arg: 1 });
+        }
       },
     },
     keepalive_requests: { in: HTTP_SERVER_LOCATION, args: 1, set: int('keepaliveRequests') },
@@ -182,6 +192,8 @@ export const clientModule = defineModule({
   installLocation(conf, location, env) {
     Object.assign(location.settings, conf);
     // Two seconds by default, so that a reload cuts no connection as its next request arrives.
-    if (conf.keepaliveMinTimeout === -1) location.settings.keepaliveMinTimeout = env.compatible ? 0 : 2000;
+    if (conf.keepaliveMinTimeout === -1) {
+      location.settings.keepaliveMinTimeout = env.compatible ? 0 : 2000;
+    }
   },
 });

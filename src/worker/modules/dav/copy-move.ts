@@ -24,15 +24,25 @@ export function copyOrMove(r: Request, conf: Readonly<Settings>): Result {
     return 400;
   }
   const uri = destinationOf(r, given);
-  if (uri === undefined) return 400;
+  if (uri === undefined) {
+    return 400;
+  }
   const refusal = checkRequest(r, given, uri);
-  if (refusal !== 0) return refusal;
+  if (refusal !== 0) {
+    return refusal;
+  }
   const overwrite = mayOverwrite(r);
-  if (overwrite === undefined) return 400;
+  if (overwrite === undefined) {
+    return 400;
+  }
   const from = mapPath(r);
   const to = mapOther(r, uri);
-  if (from === undefined) return noPath(r);
-  if (to === undefined) return invalid(r, given);
+  if (from === undefined) {
+    return noPath(r);
+  }
+  if (to === undefined) {
+    return invalid(r, given);
+  }
   const source = withoutDoubleSlashes(from);
   const target = withoutDoubleSlashes(to);
   const collection = target.endsWith('/');
@@ -61,7 +71,9 @@ function checkRequest(r: Request, given: string, uri: string): number {
     r.log(ERR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
     return 409;
   }
-  if (uri.length < r.location.settings.alias) return invalid(r, given);
+  if (uri.length < r.location.settings.alias) {
+    return invalid(r, given);
+  }
   const depth = depthOf(r, INFINITE);
   const copying = r.methodBit === METHOD.COPY;
   if (depth === INVALID || depth === 1 || (depth === 0 && !copying)) {
@@ -98,12 +110,16 @@ function transfer(
   collection: boolean,
   overwrite: boolean,
 ): Result {
-  if (overlap(r, given, source, target, collection)) return 403;
+  if (overlap(r, given, source, target, collection)) {
+    return 403;
+  }
   let before: Stats | undefined;
   try {
     before = linkInfo(target);
   } catch (error) {
-    if (errnoCode(error) !== 'ENOENT') return failure(r, error, 404, 'lstat()', target);
+    if (errnoCode(error) !== 'ENOENT') {
+      return failure(r, error, 404, 'lstat()', target);
+    }
   }
   if (before?.isDirectory() && !collection) {
     refuse(r, given);
@@ -130,7 +146,9 @@ function transfer(
   }
   if (before !== undefined) {
     const failed = deletePath(r, target, before.isDirectory());
-    if (failed !== 0) return failed;
+    if (failed !== 0) {
+      return failed;
+    }
   }
   return transferFolder(r, source.slice(0, -1), target, info, moving);
 }
@@ -149,7 +167,11 @@ function transferFolder(r: Request, source: string, target: string, info: Stats,
   } catch (error) {
     return failure(r, error, 404, 'mkdir()', target);
   }
-  if (!copyTree(r, source, target)) return 500;
-  if (!moving) return 201;
+  if (!copyTree(r, source, target)) {
+    return 500;
+  }
+  if (!moving) {
+    return 201;
+  }
   return deletePath(r, source, true) || 201;
 }

@@ -25,7 +25,9 @@ export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
     }
   }
   const path = mapPath(r);
-  if (path === undefined) return noPath(r);
+  if (path === undefined) {
+    return noPath(r);
+  }
   let info: Stats;
   try {
     info = linkInfo(path);
@@ -56,7 +58,9 @@ export function makeCollection(r: Request, conf: Readonly<Settings>): Result {
     return 409;
   }
   const path = mapPath(r)?.slice(0, -1);
-  if (path === undefined) return noPath(r);
+  if (path === undefined) {
+    return noPath(r);
+  }
   try {
     mkdirSync(fsPath(path), { mode: folderAccess(conf.access) });
   } catch (error) {

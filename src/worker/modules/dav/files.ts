@@ -56,10 +56,15 @@ export function setLocation(r: Request): void {
 
 /** Removes a file, or a folder with all that is in it. Returns 0 or a status. nginx: ngx_http_dav_delete_path. */
 export function deletePath(r: Request, path: string, folder: boolean): number {
-  if (folder && !emptyFolder(r, path)) return 500;
+  if (folder && !emptyFolder(r, path)) {
+    return 500;
+  }
   try {
-    if (folder) rmdirSync(fsPath(path));
-    else unlinkSync(fsPath(path));
+    if (folder) {
+      rmdirSync(fsPath(path));
+    } else {
+      unlinkSync(fsPath(path));
+    }
     return 0;
   } catch (error) {
     return failure(r, error, 404, folder ? 'rmdir()' : 'unlink()', path);
@@ -69,16 +74,22 @@ export function deletePath(r: Request, path: string, folder: boolean): number {
 /** Removes as much of a folder's content as it can. nginx follows links to folders here; sluice removes the links. */
 function emptyFolder(r: Request, folder: string): boolean {
   const names = namesIn(r, folder);
-  if (names === undefined) return false;
+  if (names === undefined) {
+    return false;
+  }
   for (const name of names) {
     const path = `${folder}/${name}`;
     let inner = false;
     try {
       inner = linkInfo(path).isDirectory();
       if (inner) {
-        if (!emptyFolder(r, path)) return false;
+        if (!emptyFolder(r, path)) {
+          return false;
+        }
         rmdirSync(fsPath(path));
-      } else unlinkSync(fsPath(path));
+      } else {
+        unlinkSync(fsPath(path));
+      }
     } catch (error) {
       failure(r, error, 0, inner ? 'rmdir()' : 'unlink()', path);
     }
@@ -98,7 +109,9 @@ function namesIn(r: Request, folder: string): string[] | undefined {
 /** Copies what is in a folder into another one that exists. Returns false when it could not be read. nginx: ngx_walk_tree. */
 export function copyTree(r: Request, from: string, to: string): boolean {
   const names = namesIn(r, from);
-  if (names === undefined) return false;
+  if (names === undefined) {
+    return false;
+  }
   for (const name of names) {
     const [source, target] = [`${from}/${name}`, `${to}/${name}`];
     let info: Stats;
@@ -108,14 +121,17 @@ export function copyTree(r: Request, from: string, to: string): boolean {
       r.log(CRIT, `stat() "${source}" failed (${errnoText(error)})`);
       continue;
     }
-    if (info.isFile()) copyFile(r, source, target, info);
-    else if (info.isDirectory()) {
+    if (info.isFile()) {
+      copyFile(r, source, target, info);
+    } else if (info.isDirectory()) {
       try {
         mkdirSync(fsPath(target), { mode: folderAccess(info.mode & 0o777) });
       } catch (error) {
         failure(r, error, 0, 'mkdir()', target);
       }
-      if (!copyTree(r, source, target)) return false;
+      if (!copyTree(r, source, target)) {
+        return false;
+      }
       setTime(r, target, info);
     }
   }
@@ -167,7 +183,9 @@ export function moveFile(r: Request, from: string, to: string, folders: number |
       problem = error;
     }
   }
-  if (errnoCode(problem) === 'EXDEV' && moveAcross(r, from, to)) return true;
+  if (errnoCode(problem) === 'EXDEV' && moveAcross(r, from, to)) {
+    return true;
+  }
   r.log(CRIT, `rename() "${from}" to "${to}" failed (${errnoText(problem)})`);
   return false;
 }
@@ -177,7 +195,9 @@ function moveAcross(r: Request, from: string, to: string): boolean {
   const name = `${to}.${String(process.hrtime.bigint() % 10_000_000_000n).padStart(10, '0')}`;
   try {
     const info = statSync(fsPath(from));
-    if (!copyFile(r, from, name, info)) return false;
+    if (!copyFile(r, from, name, info)) {
+      return false;
+    }
     chmodSync(fsPath(name), info.mode & 0o777);
     renameSync(fsPath(name), fsPath(to));
     unlinkSync(fsPath(from));

@@ -36,13 +36,17 @@ function store(r: Request, conf: Readonly<Settings>): Result {
     return 500;
   }
   const path = mapPath(r);
-  if (path === undefined) return noPath(r);
+  if (path === undefined) {
+    return noPath(r);
+  }
   const before = testFile(r, path);
   if (before.isDirectory) {
     r.log(ERR, `"${path}" could not be created (${errnoText(EISDIR)})`);
     return 409;
   }
-  if (!placeBody(r, path, conf)) return 500;
+  if (!placeBody(r, path, conf)) {
+    return 500;
+  }
   const made = before.errno !== 0;
   if (made) {
     setLocation(r);
@@ -55,14 +59,18 @@ function store(r: Request, conf: Readonly<Settings>): Result {
 
 function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean {
   const file = r.main.body?.file ?? ownFile(r);
-  if (file === undefined) return false;
+  if (file === undefined) {
+    return false;
+  }
   const sent = r.header('date');
   const date = sent === undefined ? -1 : parseHttpDate(sent);
   let call = 'chmod()';
   try {
     chmodSync(fsPath(file.path), conf.access);
     call = 'utimes()';
-    if (date !== -1) utimesSync(fsPath(file.path), date, date);
+    if (date !== -1) {
+      utimesSync(fsPath(file.path), date, date);
+    }
   } catch (error) {
     r.log(CRIT, `${call} "${file.path}" failed (${errnoText(error)})`);
     return false;
@@ -74,7 +82,9 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
 function ownFile(r: Request): TempFile | undefined {
   try {
     const file = openTempFile(r.location.settings.clientBodyTempPath);
-    for (const piece of r.main.body?.bytes.pieces ?? []) writeSync(file.fd, piece);
+    for (const piece of r.main.body?.bytes.pieces ?? []) {
+      writeSync(file.fd, piece);
+    }
     closeSync(file.fd);
     return file;
   } catch (error) {

@@ -61,16 +61,24 @@ const scope = defineScope<Settings>({
     serverTokens: inherit<ComplexValue<Request>>(constantValue(`${SERVER_NAME}/${SERVER_VERSION}`)),
   },
   finish(conf, _parent, { prefix }) {
-    if (conf.root === DEFAULT_ROOT) conf.root = constantValue(`${prefix}html`);
+    if (conf.root === DEFAULT_ROOT) {
+      conf.root = constantValue(`${prefix}html`);
+    }
   },
   directives: {
     root: {
       in: HTTP_SERVER_LOCATION | In.LOCATION_IF,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.root !== undefined) ctx.reject(conf.alias ? 'is duplicate, "alias" directive was specified earlier' : 'is duplicate');
-        if (/\$\{?document_root\b/.test(node.args[0]!)) ctx.fail('the $document_root variable cannot be used in the "root" directive');
-        if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "root" directive');
+        if (conf.root !== undefined) {
+          ctx.reject(conf.alias ? 'is duplicate, "alias" directive was specified earlier' : 'is duplicate');
+        }
+        if (/\$\{?document_root\b/.test(node.args[0]!)) {
+          ctx.fail('the $document_root variable cannot be used in the "root" directive');
+        }
+        if (/\$\{?realpath_root\b/.test(node.args[0]!)) {
+          ctx.fail('the $realpath_root variable cannot be used in the "root" directive');
+        }
         // A location with a root of its own does not take over the alias around it.
         conf.alias = 0;
         conf.root = ctx.complex(completed(node.args[0]!, ctx).replace(/\/$/, ''));
@@ -80,10 +88,18 @@ const scope = defineScope<Settings>({
       in: In.LOCATION,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.root !== undefined) ctx.reject(conf.alias ? 'is duplicate' : 'is duplicate, "root" directive was specified earlier');
-        if ((ctx.block.info as LocationInfo).kind === 'named') ctx.fail('the "alias" directive cannot be used inside the named location');
-        if (/\$\{?document_root\b/.test(node.args[0]!)) ctx.fail('the $document_root variable cannot be used in the "alias" directive');
-        if (/\$\{?realpath_root\b/.test(node.args[0]!)) ctx.fail('the $realpath_root variable cannot be used in the "alias" directive');
+        if (conf.root !== undefined) {
+          ctx.reject(conf.alias ? 'is duplicate' : 'is duplicate, "root" directive was specified earlier');
+        }
+        if ((ctx.block.info as LocationInfo).kind === 'named') {
+          ctx.fail('the "alias" directive cannot be used inside the named location');
+        }
+        if (/\$\{?document_root\b/.test(node.args[0]!)) {
+          ctx.fail('the $document_root variable cannot be used in the "alias" directive');
+        }
+        if (/\$\{?realpath_root\b/.test(node.args[0]!)) {
+          ctx.fail('the $realpath_root variable cannot be used in the "alias" directive');
+        }
         const info = ctx.block.info as LocationInfo;
         conf.alias = info.kind === 'regex' ? -1 : info.name.length;
         conf.root = ctx.complex(completed(node.args[0]!, ctx));
@@ -121,7 +137,9 @@ const scope = defineScope<Settings>({
       in: In.LOCATION,
       args: 0,
       set(conf, _node, ctx) {
-        if (conf.internal !== undefined) ctx.reject('is duplicate');
+        if (conf.internal !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.internal = true;
       },
     },
@@ -133,11 +151,17 @@ const scope = defineScope<Settings>({
       in: HTTP_SERVER_LOCATION,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.serverTokens !== undefined) ctx.reject('is duplicate');
+        if (conf.serverTokens !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const word = node.args[0]!;
-        if (word === 'on' || word === 'build') conf.serverTokens = constantValue(`${SERVER_NAME}/${SERVER_VERSION}`);
-        else if (word === 'off') conf.serverTokens = constantValue(SERVER_NAME);
-        else ctx.fail(`invalid value "${word}"`, { arg: 0, hint: 'it is one of on, off, build' });
+        if (word === 'on' || word === 'build') {
+          conf.serverTokens = constantValue(`${SERVER_NAME}/${SERVER_VERSION}`);
+        } else if (word === 'off') {
+          conf.serverTokens = constantValue(SERVER_NAME);
+        } else {
+          ctx.fail(`invalid value "${word}"`, { arg: 0, hint: 'it is one of on, off, build' });
+        }
       },
     },
   },

@@ -28,9 +28,13 @@ export const emptyGifModule = defineModule({
 });
 
 function sendGif(r: Request): Result {
-  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
+    return 405;
+  }
   const broken = discardBody(r);
-  if (broken !== OK) return broken;
+  if (broken !== OK) {
+    return broken;
+  }
   r.out.contentType = 'image/gif';
   r.out.lastModified = LAST_MODIFIED;
   return respondBuffer(r, 200, GIF);

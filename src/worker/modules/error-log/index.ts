@@ -25,7 +25,9 @@ function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): vo
     fullPath: (path) => ctx.path(path),
     fail: (message) => ctx.fail(message),
   });
-  if (spec.to.kind === 'file') ctx.logFile(spec.to.path);
+  if (spec.to.kind === 'file') {
+    ctx.logFile(spec.to.path);
+  }
   if (spec.to.kind === 'syslog' && spec.to.syslog.path === undefined) {
     hosts.set(spec.to.syslog, ctx.host(spec.to.syslog.host, 'syslog server'));
   }

@@ -28,18 +28,29 @@ const scope = defineScope<Settings>({
         if (response.startsWith('=')) {
           codes = codes.slice(0, -1);
           if (response.length > 1) {
-            if (!/^\d+$/.test(response.slice(1))) ctx.fail(`invalid value "${response}"`, { arg: codes.length });
+            if (!/^\d+$/.test(response.slice(1))) {
+              ctx.fail(`invalid value "${response}"`, { arg: codes.length });
+            }
             overwrite = Number(response.slice(1));
-          } else overwrite = 0;
-          if (codes.length === 0)
+          } else {
+            overwrite = 0;
+          }
+          if (codes.length === 0) {
             ctx.fail(`invalid value "${response}"`, { arg: 0, hint: 'name the statuses first: `error_page 404 =200 /empty.gif;`' });
+          }
         }
         const value = ctx.complex(target);
         const pages = codes.map((code, i): ErrorPage => {
           const status = Number(code);
-          if (!/^\d+$/.test(code)) ctx.fail(`invalid value "${code}"`, { arg: i });
-          if (status === 499) ctx.fail(`invalid value "${code}"`, { arg: i });
-          if (status < 300 || status > 599) ctx.fail(`value "${code}" must be between 300 and 599`, { arg: i });
+          if (!/^\d+$/.test(code)) {
+            ctx.fail(`invalid value "${code}"`, { arg: i });
+          }
+          if (status === 499) {
+            ctx.fail(`invalid value "${code}"`, { arg: i });
+          }
+          if (status < 300 || status > 599) {
+            ctx.fail(`value "${code}" must be between 300 and 599`, { arg: i });
+          }
           // A status of nginx's own keeps saying 400 to the client.
           const shown = overwrite === -1 && [494, 495, 496, 497].includes(status) ? 400 : overwrite;
           return { status, overwrite: shown, target: value };

@@ -93,25 +93,41 @@ export class FastcgiExchange implements Exchange {
     for (let at = start; ; at = records.next) {
       const code = records.read(bytes, at, end);
       this.next = records.next;
-      if (code === NEED_MORE) return HEAD_AGAIN;
-      if (code === BROKEN) return invalid(u, `upstream sent ${records.reason}`);
+      if (code === NEED_MORE) {
+        return HEAD_AGAIN;
+      }
+      if (code === BROKEN) {
+        return invalid(u, `upstream sent ${records.reason}`);
+      }
       if (code === RECORD_BEGIN) {
-        if (records.type === RECORD.END) return invalid(u, `upstream sent unexpected FastCGI record: ${records.type}`);
-        if (records.type === RECORD.STDOUT && records.length === 0) return invalid(u, 'upstream prematurely closed FastCGI stdout');
+        if (records.type === RECORD.END) {
+          return invalid(u, `upstream sent unexpected FastCGI record: ${records.type}`);
+        }
+        if (records.type === RECORD.STDOUT && records.length === 0) {
+          return invalid(u, 'upstream prematurely closed FastCGI stdout');
+        }
       } else if (code === CONTENT) {
         if (records.type === RECORD.STDERR) {
-          if (this.#isCaught(logStderr(u, bytes, records))) return HEAD_INVALID;
+          if (this.#isCaught(logStderr(u, bytes, records))) {
+            return HEAD_INVALID;
+          }
           continue;
         }
         const status = this.#takeHead(u, bytes);
-        if (status !== HEAD_AGAIN) return status;
+        if (status !== HEAD_AGAIN) {
+          return status;
+        }
       }
     }
   }
 
   #isCaught(text: string): boolean {
     const { catchStderr } = this.#plan;
-    for (let i = 0; i < catchStderr.length; i++) if (text.includes(catchStderr[i]!)) return true;
+    for (let i = 0; i < catchStderr.length; i++) {
+      if (text.includes(catchStderr[i]!)) {
+        return true;
+      }
+    }
     return false;
   }
 
@@ -125,10 +141,14 @@ export class FastcgiExchange implements Exchange {
       end = head.length;
     }
     const behind = this.#reader.read(u.head, u.conf.kinds, u, head, start, end);
-    if (behind === CGI_INVALID) return HEAD_INVALID;
+    if (behind === CGI_INVALID) {
+      return HEAD_INVALID;
+    }
     if (behind === CGI_AGAIN) {
       this.#headSize += records.end - records.start;
-      if (this.#headSize >= u.conf.settings.bufferSize) return invalid(u, 'upstream sent too big header');
+      if (this.#headSize >= u.conf.settings.bufferSize) {
+        return invalid(u, 'upstream sent too big header');
+      }
       this.#head = Buffer.from(head.subarray(this.#reader.next, end));
       return HEAD_AGAIN;
     }
@@ -143,8 +163,11 @@ export class FastcgiExchange implements Exchange {
   beginBody(u: UpstreamRequest): void {
     const { status, contentLength } = u.head;
     this.endsWithConnection = !this.#plan.keepConnection || !u.buffering;
-    if (status === 204 || status === 304) this.#left = 0;
-    else this.#left = u.r.methodBit === METHOD.HEAD ? UNTIL_DATA : contentLength;
+    if (status === 204 || status === 304) {
+      this.#left = 0;
+    } else {
+      this.#left = u.r.methodBit === METHOD.HEAD ? UNTIL_DATA : contentLength;
+    }
   }
 
   // nginx: ngx_http_fastcgi_input_filter, ngx_http_fastcgi_non_buffered_filter.
@@ -159,17 +182,24 @@ export class FastcgiExchange implements Exchange {
     const records = this.#records;
     for (let at = start; ; at = records.next) {
       const code = records.read(bytes, at, end);
-      if (code === NEED_MORE) return true;
+      if (code === NEED_MORE) {
+        return true;
+      }
       if (code === BROKEN) {
         u.log(ERR, `upstream sent ${records.reason}`);
         return false;
       }
       const { type } = records;
       if (code === RECORD_BEGIN) {
-        if (!this.#begins(u, bytes, type, records.length)) return true;
+        if (!this.#begins(u, bytes, type, records.length)) {
+          return true;
+        }
       } else if (code === CONTENT) {
-        if (type === RECORD.STDERR) logStderr(u, bytes, records);
-        else if (type === RECORD.STDOUT && !this.#takeBody(u, bytes)) return true;
+        if (type === RECORD.STDERR) {
+          logStderr(u, bytes, records);
+        } else if (type === RECORD.STDOUT && !this.#takeBody(u, bytes)) {
+          return true;
+        }
       } else if (type === RECORD.END) {
         this.#ended(u, bytes, records.next === end);
         return true;
@@ -180,15 +210,21 @@ export class FastcgiExchange implements Exchange {
   /** Looks at a record's head. Returns false when nothing more is to be read. */
   #begins(u: UpstreamRequest, bytes: Buffer, type: number, length: number): boolean {
     // A response that is not buffered may go on until the end of the request.
-    if (this.#left <= 0 || !u.buffering) return true;
-    if (type === RECORD.END) return this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI request');
+    if (this.#left <= 0 || !u.buffering) {
+      return true;
+    }
+    if (type === RECORD.END) {
+      return this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI request');
+    }
     return type !== RECORD.STDOUT || length > 0 || this.#brokenOff(u, bytes, 'upstream prematurely closed FastCGI stdout');
   }
 
   /** Passes a piece on. Returns false when the backend sends more than it announced, which ends the body. */
   #takeBody(u: UpstreamRequest, bytes: Buffer): boolean {
     const { start, end } = this.#records;
-    if (this.#left === UNTIL_DATA) this.#left = u.head.contentLength;
+    if (this.#left === UNTIL_DATA) {
+      this.#left = u.head.contentLength;
+    }
     if (this.#left === UNKNOWN) {
       this.#gather(bytes, start, end);
       return true;
@@ -207,13 +243,18 @@ export class FastcgiExchange implements Exchange {
   }
 
   #gather(bytes: Buffer, start: number, end: number): void {
-    if (this.#end === this.#start) this.#start = this.#end = start;
-    else moveDown(bytes, this.#end, start, end);
+    if (this.#end === this.#start) {
+      this.#start = this.#end = start;
+    } else {
+      moveDown(bytes, this.#end, start, end);
+    }
     this.#end += end - start;
   }
 
   #passOn(u: UpstreamRequest, bytes: Buffer): void {
-    if (this.#end > this.#start) u.pipe!.add(bytes, this.#start, this.#end);
+    if (this.#end > this.#start) {
+      u.pipe!.add(bytes, this.#start, this.#end);
+    }
     this.#start = this.#end;
   }
 
@@ -244,7 +285,9 @@ function invalid(u: UpstreamRequest, reason: string): number {
 /** Logs the text that the responder wrote to standard error, without its line end. Returns the text. */
 function logStderr(u: UpstreamRequest, bytes: Buffer, { start, end }: RecordReader): string {
   let last = end - 1;
-  while (last > start && STDERR_TAIL.includes(bytes[last]!)) last--;
+  while (last > start && STDERR_TAIL.includes(bytes[last]!)) {
+    last--;
+  }
   const text = bytes.toString('latin1', start, last + 1);
   u.log(ERR, `FastCGI sent in stderr: "${text}"`);
   return text;

@@ -38,7 +38,9 @@ const scope = defineScope<FastcgiSettings>({
       args: 1,
       set(conf, node, ctx) {
         const regex = ctx.regex(node.args[0]!, false);
-        if (regex.captures !== 2) ctx.fail(`pattern "${node.args[0]}" must have 2 captures`, { arg: 0 });
+        if (regex.captures !== 2) {
+          ctx.fail(`pattern "${node.args[0]}" must have 2 captures`, { arg: 0 });
+        }
         conf.split = regex;
       },
     },
@@ -64,7 +66,9 @@ export const fastcgiModule = defineModule({
     { name: 'fastcgi_path_info', cacheable: false, get: (r) => pathInfo(r) },
   ],
   handler(conf, env, location) {
-    if (conf.pass === undefined) return purgeHandler('fastcgi', conf.cachePurgeTarget, env, location);
+    if (conf.pass === undefined) {
+      return purgeHandler('fastcgi', conf.cachePurgeTarget, env, location);
+    }
     const plan = {
       params: new RequestParams(conf, location, PAIR),
       keepConnection: conf.keepConnection,

@@ -26,7 +26,9 @@ export const beginRecord = (keep: boolean): string => `${recordHead(RECORD.BEGIN
 
 /** The records of all parameters, their end included; undefined when they are longer than a record can be. */
 export function paramRecords(params: string): string | undefined {
-  if (params.length > MAX_CONTENT) return undefined;
+  if (params.length > MAX_CONTENT) {
+    return undefined;
+  }
   const content = params === '' ? '' : recordHead(RECORD.PARAMS, params.length) + params + recordTail(params.length);
   return content + recordHead(RECORD.PARAMS, 0);
 }
@@ -95,7 +97,9 @@ export class RecordReader {
       case AT.HEAD:
         return this.#readHead(bytes, start, end);
       case AT.CONTENT:
-        if (this.#left > 0) return this.#readContent(start, end);
+        if (this.#left > 0) {
+          return this.#readContent(start, end);
+        }
         this.#at = AT.PADDING;
         return this.#readPadding(start, end);
       default:
@@ -104,10 +108,16 @@ export class RecordReader {
   }
 
   #readHead(bytes: Buffer, start: number, end: number): number {
-    if (this.#read === 0 && end - start >= HEAD_SIZE && this.#wholeHead(bytes, start)) return RECORD_BEGIN;
+    if (this.#read === 0 && end - start >= HEAD_SIZE && this.#wholeHead(bytes, start)) {
+      return RECORD_BEGIN;
+    }
     for (let i = start; i < end; i++) {
-      if (!this.#headByte(bytes[i]!)) return BROKEN;
-      if (this.#read < HEAD_SIZE) continue;
+      if (!this.#headByte(bytes[i]!)) {
+        return BROKEN;
+      }
+      if (this.#read < HEAD_SIZE) {
+        continue;
+      }
       this.#read = 0;
       this.#left = this.length;
       this.#at = AT.CONTENT;
@@ -121,8 +131,12 @@ export class RecordReader {
   /** Takes a head that came in one piece and is in order, as almost all are. Returns false for any other, which was not touched. */
   #wholeHead(bytes: Buffer, at: number): boolean {
     const type = bytes[at + 1]!;
-    if (bytes[at] !== 1 || bytes[at + 2] !== 0 || bytes[at + 3] !== 1) return false;
-    if (type !== RECORD.STDOUT && type !== RECORD.STDERR && type !== RECORD.END) return false;
+    if (bytes[at] !== 1 || bytes[at + 2] !== 0 || bytes[at + 3] !== 1) {
+      return false;
+    }
+    if (type !== RECORD.STDOUT && type !== RECORD.STDERR && type !== RECORD.END) {
+      return false;
+    }
     this.type = type;
     this.length = (bytes[at + 4]! << 8) | bytes[at + 5]!;
     this.#padding = bytes[at + 6]!;
@@ -138,7 +152,9 @@ export class RecordReader {
         return byte === 1 || this.#broken(`unsupported FastCGI protocol version: ${byte}`);
       case 1:
         this.type = byte;
-        if (byte === RECORD.STDOUT || byte === RECORD.STDERR || byte === RECORD.END) return true;
+        if (byte === RECORD.STDOUT || byte === RECORD.STDERR || byte === RECORD.END) {
+          return true;
+        }
         return this.#broken(`invalid FastCGI record type: ${byte}`);
       case 2:
         return byte === 0 || this.#broken(`unexpected FastCGI request id high byte: ${byte}`);
@@ -165,7 +181,9 @@ export class RecordReader {
 
   #readContent(start: number, end: number): number {
     this.next = start;
-    if (start === end) return NEED_MORE;
+    if (start === end) {
+      return NEED_MORE;
+    }
     this.start = start;
     this.end = Math.min(start + this.#left, end);
     this.#left -= this.end - start;
@@ -177,7 +195,9 @@ export class RecordReader {
     const skipped = Math.min(this.#padding, end - start);
     this.#padding -= skipped;
     this.next = start + skipped;
-    if (this.#padding > 0) return NEED_MORE;
+    if (this.#padding > 0) {
+      return NEED_MORE;
+    }
     this.#at = AT.HEAD;
     return RECORD_END;
   }

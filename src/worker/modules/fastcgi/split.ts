@@ -11,9 +11,13 @@ const slot = contextSlot<Split>();
 /** Cuts the URI into script and path info as `fastcgi_split_path_info` says; kept while the URI stays. nginx: ngx_http_fastcgi_split. */
 function split(r: Request): Split | undefined {
   const { split: regex } = r.location.settings.fastcgi;
-  if (regex === undefined) return undefined;
+  if (regex === undefined) {
+    return undefined;
+  }
   const known = slot.get(r);
-  if (known !== undefined && known.uri === r.uri) return known;
+  if (known !== undefined && known.uri === r.uri) {
+    return known;
+  }
   // The captures of the request itself stay as they are.
   const captures = r.captures;
   const found = regex.exec(r, r.uri);

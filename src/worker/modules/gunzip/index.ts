@@ -26,9 +26,13 @@ const wanted = contextSlot<boolean>();
 // nginx: ngx_http_gunzip_header_filter.
 function headerFilter(r: Request): number {
   const out = r.out;
-  if (out.contentEncoding?.toLowerCase() !== 'gzip') return OK;
+  if (out.contentEncoding?.toLowerCase() !== 'gzip') {
+    return OK;
+  }
   r.gzipVary = true;
-  if (mayCompress(r, r.location.settings.gzip, 'gzip')) return OK;
+  if (mayCompress(r, r.location.settings.gzip, 'gzip')) {
+    return OK;
+  }
   wanted.set(r, true);
   out.contentEncoding = undefined;
   out.clearContentLength();

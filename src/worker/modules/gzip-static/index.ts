@@ -33,12 +33,18 @@ const scope = defineScope<Settings>({
 
 /** Sends the compressed file that stands beside the requested one, if there is one. nginx: ngx_http_gzip_static_handler. */
 function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string): Result {
-  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0 || r.uri.endsWith('/')) return DECLINED;
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0 || r.uri.endsWith('/')) {
+    return DECLINED;
+  }
   const { gzip: rules } = r.location.settings;
   const accepted = mode === 'always' || mayCompress(r, rules, coding);
-  if (!accepted && !rules.vary) return DECLINED;
+  if (!accepted && !rules.vary) {
+    return DECLINED;
+  }
   const mapped = mapPath(r);
-  if (mapped === undefined) return noPath(r);
+  if (mapped === undefined) {
+    return noPath(r);
+  }
   const path = mapped + suffix;
   const info = openFile(r, path);
   if (info.errno !== 0) {
@@ -50,8 +56,12 @@ function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string):
     return DECLINED;
   }
   // Caches must know of the other form even when this client gets the plain one.
-  if (mode === 'on') r.gzipVary = true;
-  if (info.isDirectory) return DECLINED;
+  if (mode === 'on') {
+    r.gzipVary = true;
+  }
+  if (info.isDirectory) {
+    return DECLINED;
+  }
   if (!accepted) {
     closeFile(info);
     return DECLINED;
@@ -71,7 +81,9 @@ export const gzipStaticModule = defineModule({
   phases: {
     content(conf) {
       const { gzip, brotli } = conf;
-      if (gzip === 'off' && brotli === 'off') return undefined;
+      if (gzip === 'off' && brotli === 'off') {
+        return undefined;
+      }
       return (r) => {
         const code = brotli === 'off' ? DECLINED : sendCompressed(r, brotli, 'br', '.br');
         return code !== DECLINED || gzip === 'off' ? code : sendCompressed(r, gzip, 'gzip', '.gz');

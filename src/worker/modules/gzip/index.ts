@@ -31,7 +31,11 @@ const DEFAULT_TYPES = ['text/html'] as const;
 /** A power of two between bounds, as bits. nginx: ngx_http_gzip_window, ngx_http_gzip_hash. */
 function sizeBits(ctx: Context, smallest: number, largest: number): number {
   const bytes = parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 });
-  for (let n = largest; n >= smallest; n--) if (bytes === 1 << n) return n;
+  for (let n = largest; n >= smallest; n--) {
+    if (bytes === 1 << n) {
+      return n;
+    }
+  }
   return ctx.reject(`must be ${Array.from({ length: largest - smallest + 1 }, (_, i) => sizeName(1 << (smallest + i))).join(', ')}`);
 }
 
@@ -66,7 +70,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, _node, ctx) {
-        if (conf.windowBits !== undefined) ctx.reject('is duplicate');
+        if (conf.windowBits !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.windowBits = sizeBits(ctx, 9, 15);
       },
     },
@@ -74,7 +80,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, _node, ctx) {
-        if (conf.memLevel !== undefined) ctx.reject('is duplicate');
+        if (conf.memLevel !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.memLevel = sizeBits(ctx, 9, 17) - 8;
       },
     },
@@ -111,8 +119,11 @@ const scope = defineScope<Settings>({
       args: { min: 1 },
       set(conf, node, ctx) {
         for (const pattern of node.args) {
-          if (pattern === 'msie6') conf.disableMsie6 = true;
-          else if (pattern !== 'degradation') conf.disable = [...(conf.disable ?? []), ctx.regex(pattern, true)];
+          if (pattern === 'msie6') {
+            conf.disableMsie6 = true;
+          } else if (pattern !== 'degradation') {
+            conf.disable = [...(conf.disable ?? []), ctx.regex(pattern, true)];
+          }
         }
       },
     },

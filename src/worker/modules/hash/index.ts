@@ -19,7 +19,9 @@ class HashPicker extends DrawingPicker {
   constructor(r: Request, set: PeerSet, key: string) {
     super(r, set);
     this.#key = key;
-    if (key === '') this.drawNoMore();
+    if (key === '') {
+      this.drawNoMore();
+    }
   }
 
   override draw(now: number): Peer | null {
@@ -42,12 +44,16 @@ class ConsistentPicker extends DrawingPicker {
     super(r, set);
     this.#ring = ring;
     this.#point = ring.find(crc32(key));
-    if (key === '') this.drawNoMore();
+    if (key === '') {
+      this.drawNoMore();
+    }
   }
 
   override draw(now: number): Peer | null {
     const peer = this.#atServer(this.#ring.server(this.#point), now);
-    if (peer === null) this.#point++;
+    if (peer === null) {
+      this.#point++;
+    }
     return peer;
   }
 
@@ -58,13 +64,21 @@ class ConsistentPicker extends DrawingPicker {
     let total = 0;
     for (let i = 0; i < peers.length; i++) {
       const peer = peers[i]!;
-      if (peer.server !== server || this.wasTried(i) || !this.usable(peer, now)) continue;
+      if (peer.server !== server || this.wasTried(i) || !this.usable(peer, now)) {
+        continue;
+      }
       peer.currentWeight += peer.effectiveWeight;
       total += peer.effectiveWeight;
-      if (peer.effectiveWeight < peer.weight) peer.effectiveWeight++;
-      if (best === null || peer.currentWeight > best.currentWeight) best = peer;
+      if (peer.effectiveWeight < peer.weight) {
+        peer.effectiveWeight++;
+      }
+      if (best === null || peer.currentWeight > best.currentWeight) {
+        best = peer;
+      }
     }
-    if (best !== null) best.currentWeight -= total;
+    if (best !== null) {
+      best.currentWeight -= total;
+    }
     return best;
   }
 }
@@ -96,9 +110,14 @@ export const hashModule = defineModule({
         set(_conf, node, ctx) {
           const key = ctx.complex(node.args[0]!);
           const mode = node.args[1];
-          if (mode !== undefined && mode !== 'consistent') ctx.fail(`invalid parameter "${mode}"`, { arg: 1 });
-          if (mode === undefined) setBalancer(ctx, (set) => ({ begin: (r) => new HashPicker(r, set, key.eval(r)) }), ACCEPTS_ALIKE);
-          else setBalancer(ctx, (set) => consistent(set, key), ACCEPTS_ALIKE);
+          if (mode !== undefined && mode !== 'consistent') {
+            ctx.fail(`invalid parameter "${mode}"`, { arg: 1 });
+          }
+          if (mode === undefined) {
+            setBalancer(ctx, (set) => ({ begin: (r) => new HashPicker(r, set, key.eval(r)) }), ACCEPTS_ALIKE);
+          } else {
+            setBalancer(ctx, (set) => consistent(set, key), ACCEPTS_ALIKE);
+          }
         },
       },
     },

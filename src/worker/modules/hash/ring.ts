@@ -33,8 +33,11 @@ export class Ring {
     let high = this.#hashes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#hashes[middle]! < hash) low = middle + 1;
-      else high = middle;
+      if (this.#hashes[middle]! < hash) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
     }
     return low;
   }
@@ -46,7 +49,9 @@ export class Ring {
 }
 
 function hostAndPort(server: string): readonly [string, string] {
-  if (server.slice(0, 5).toLowerCase() === 'unix:') return [server.slice(5), ''];
+  if (server.slice(0, 5).toLowerCase() === 'unix:') {
+    return [server.slice(5), ''];
+  }
   const found = /^(.*):(\d*)$/s.exec(server);
   return found === null ? [server, ''] : [found[1]!, found[2]!];
 }

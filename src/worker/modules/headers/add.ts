@@ -15,7 +15,9 @@ export interface HeaderLine {
 export function addHeaders(r: Request, lines: readonly HeaderLine[], safe: boolean): void {
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!;
-    if (safe || line.always) addHeader(r, line.name, line.value.eval(r));
+    if (safe || line.always) {
+      addHeader(r, line.name, line.value.eval(r));
+    }
   }
 }
 
@@ -34,7 +36,11 @@ function addHeader(r: Request, name: string, value: string): void {
 
 /** Tells whether any trailer will be sent, hence the body must be framed in chunks. */
 export function hasTrailers(lines: readonly HeaderLine[], safe: boolean): boolean {
-  for (let i = 0; i < lines.length; i++) if (safe || lines[i]!.always) return true;
+  for (let i = 0; i < lines.length; i++) {
+    if (safe || lines[i]!.always) {
+      return true;
+    }
+  }
   return false;
 }
 
@@ -45,9 +51,13 @@ export function trailerStage(lines: readonly HeaderLine[], safe: boolean, next: 
       if (last) {
         for (let i = 0; i < lines.length; i++) {
           const line = lines[i]!;
-          if (!safe && !line.always) continue;
+          if (!safe && !line.always) {
+            continue;
+          }
           const value = line.value.eval(r);
-          if (value !== '') r.out.trailers.push(line.name, value);
+          if (value !== '') {
+            r.out.trailers.push(line.name, value);
+          }
         }
       }
       next.send(r, chunk, last);

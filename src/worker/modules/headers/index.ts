@@ -37,7 +37,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: [1, 2],
       set(conf, _node, ctx) {
-        if (conf.expires !== undefined) ctx.reject('is duplicate');
+        if (conf.expires !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.expires = parseExpiresDirective(ctx);
       },
     },
@@ -66,8 +68,12 @@ function inherited(
   outer: readonly HeaderLine[] | undefined,
   rule: Inherit,
 ): readonly HeaderLine[] | undefined {
-  if (rule === 'off' || outer === undefined) return lines;
-  if (lines === undefined) return outer;
+  if (rule === 'off' || outer === undefined) {
+    return lines;
+  }
+  if (lines === undefined) {
+    return outer;
+  }
   return rule === 'merge' ? [...lines, ...outer] : lines;
 }
 
@@ -75,7 +81,9 @@ function inherited(
 function parseLine(ctx: Context): HeaderLine {
   const [name, value, option] = ctx.node.args as [string, string, string | undefined];
   const line = { name, value: lineValue(ctx.complex(value)), always: option === 'always' };
-  if (option !== undefined && option !== 'always') ctx.fail(`invalid parameter "${option}"`, { arg: 2, hint: 'it can only be always' });
+  if (option !== undefined && option !== 'always') {
+    ctx.fail(`invalid parameter "${option}"`, { arg: 2, hint: 'it can only be always' });
+  }
   return line;
 }
 
@@ -87,13 +95,21 @@ export const headersModule = defineModule({
   name: 'headers',
   location: scope,
   headerFilter: ({ expires, headers = [], trailers = [] }) => {
-    if (expires.kind === 'off' && headers.length === 0 && trailers.length === 0) return undefined;
+    if (expires.kind === 'off' && headers.length === 0 && trailers.length === 0) {
+      return undefined;
+    }
     return (r) => {
-      if (r !== r.main) return 0;
+      if (r !== r.main) {
+        return 0;
+      }
       const safe = SAFE.has(r.out.status);
-      if (safe && expires.kind !== 'off') setExpires(r, expires);
+      if (safe && expires.kind !== 'off') {
+        setExpires(r, expires);
+      }
       addHeaders(r, headers, safe);
-      if (hasTrailers(trailers, safe)) r.expectTrailers = true;
+      if (hasTrailers(trailers, safe)) {
+        r.expectTrailers = true;
+      }
       return 0;
     };
   },

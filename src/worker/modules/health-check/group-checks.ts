@@ -58,17 +58,26 @@ export class GroupChecks {
   }
 
   #look(): void {
-    if (this.#stopped) return;
+    if (this.#stopped) {
+      return;
+    }
     this.#timer = setTimer(() => this.#look(), LOOK_MS).unref();
     const { shared } = this.#group;
-    if (shared === undefined) this.#lead(true);
-    else shared.lead(LEASE_MS, (leads) => this.#lead(leads));
+    if (shared === undefined) {
+      this.#lead(true);
+    } else {
+      shared.lead(LEASE_MS, (leads) => this.#lead(leads));
+    }
   }
 
   #lead(leads: boolean): void {
-    if (this.#stopped) return;
+    if (this.#stopped) {
+      return;
+    }
     if (!leads) {
-      if (this.#leading) this.#stopChecks();
+      if (this.#leading) {
+        this.#stopChecks();
+      }
       this.#leading = false;
       return;
     }
@@ -79,16 +88,26 @@ export class GroupChecks {
     if (begins) {
       this.#records = this.#zone.read(this.#group.name);
       const names = new Set(peers.map((peer) => peer.name));
-      for (const name of this.#records.keys()) if (!names.has(name)) this.#zone.drop(this.#group.name, name);
+      for (const name of this.#records.keys()) {
+        if (!names.has(name)) {
+          this.#zone.drop(this.#group.name, name);
+        }
+      }
     }
     for (const [peer, checks] of this.#checks) {
-      if (peers.includes(peer)) continue;
-      for (const check of checks) check.stop();
+      if (peers.includes(peer)) {
+        continue;
+      }
+      for (const check of checks) {
+        check.stop();
+      }
       this.#checks.delete(peer);
       this.#zone.drop(this.#group.name, peer.name);
     }
     for (const peer of peers) {
-      if (this.#checks.has(peer)) continue;
+      if (this.#checks.has(peer)) {
+        continue;
+      }
       this.#checks.set(
         peer,
         this.#plans.map((plan) => new PeerCheck(plan, peer, peer.health, (check, failure) => this.#checked(check, failure))),
@@ -97,7 +116,11 @@ export class GroupChecks {
   }
 
   #stopChecks(): void {
-    for (const checks of this.#checks.values()) for (const check of checks) check.stop();
+    for (const checks of this.#checks.values()) {
+      for (const check of checks) {
+        check.stop();
+      }
+    }
     this.#checks.clear();
   }
 
@@ -107,10 +130,14 @@ export class GroupChecks {
     const about = `health check${settings.match === '' ? '' : ` "${settings.match}"`} of peer ${peer.name} in upstream "${this.#group.name}"`;
     if (failure === undefined) {
       check.fails = 0;
-      if (++check.passes >= settings.passes) check.verdict = HEALTHY;
+      if (++check.passes >= settings.passes) {
+        check.verdict = HEALTHY;
+      }
     } else {
       check.passes = 0;
-      if (++check.fails >= settings.fails) check.verdict = UNHEALTHY;
+      if (++check.fails >= settings.fails) {
+        check.verdict = UNHEALTHY;
+      }
       this.#env.log.log(INFO, `a check failed while ${failure}, ${about}`);
     }
     const verdicts = this.#checks.get(peer)!.map(({ verdict }) => verdict);
@@ -126,20 +153,30 @@ export class GroupChecks {
     };
     this.#records.set(peer.name, record);
     this.#zone.write(this.#group.name, peer.name, record);
-    if (!changed) return;
-    if (health === UNHEALTHY) this.#env.log.log(WARN, `peer is unhealthy while ${failure ?? 'another check fails'}, ${about}`);
-    else if (health === HEALTHY) this.#env.log.log(NOTICE, `peer is healthy, ${about}`);
+    if (!changed) {
+      return;
+    }
+    if (health === UNHEALTHY) {
+      this.#env.log.log(WARN, `peer is unhealthy while ${failure ?? 'another check fails'}, ${about}`);
+    } else if (health === HEALTHY) {
+      this.#env.log.log(NOTICE, `peer is healthy, ${about}`);
+    }
     this.#setHealth(peer, health);
   }
 
   #setHealth(peer: Peer, health: number): void {
     const set = (): void => {
       this.#group.set?.rotation?.settle();
-      if (health === HEALTHY && peer.health === UNHEALTHY && peer.slowStart !== 0) peer.recoveredAt = Date.now();
+      if (health === HEALTHY && peer.health === UNHEALTHY && peer.slowStart !== 0) {
+        peer.recoveredAt = Date.now();
+      }
       peer.health = health;
     };
     const { shared } = this.#group;
-    if (shared === undefined) set();
-    else shared.change(set);
+    if (shared === undefined) {
+      set();
+    } else {
+      shared.change(set);
+    }
   }
 }

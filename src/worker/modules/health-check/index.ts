@@ -25,7 +25,9 @@ const matches = defineScope<{ all: ReadonlyMap<string, Match> }>({
       block: 'entries',
       set(conf, node, ctx) {
         const name = node.args[0]!;
-        if (conf.all?.has(name)) ctx.fail(`duplicate match "${name}"`, { arg: 0 });
+        if (conf.all?.has(name)) {
+          ctx.fail(`duplicate match "${name}"`, { arg: 0 });
+        }
         const match = new Match();
         ctx.entries(node, (line, lineCtx) => match.read(line, lineCtx));
         conf.all = new Map([...(conf.all ?? []), [name, match]]);
@@ -47,7 +49,9 @@ const checks = defineScope<{ all: readonly CheckSettings[] }>({
     },
   },
   link(conf, ctx, { block }) {
-    if (conf.all.length > 0) linkChecks(conf.all, ctx, block);
+    if (conf.all.length > 0) {
+      linkChecks(conf.all, ctx, block);
+    }
   },
 });
 
@@ -85,7 +89,9 @@ function readCheck(ctx: Context): CheckSettings {
         check.passes = count();
         break;
       case 'uri=':
-        if (!value.startsWith('/')) invalid();
+        if (!value.startsWith('/')) {
+          invalid();
+        }
         check.uri = value;
         break;
       case 'match=':
@@ -98,13 +104,17 @@ function readCheck(ctx: Context): CheckSettings {
         check.keepaliveTime = time();
         break;
       case 'type=':
-        if (value !== 'http') ctx.fail(`unsupported type of health checks "${value}"`, { arg });
+        if (value !== 'http') {
+          ctx.fail(`unsupported type of health checks "${value}"`, { arg });
+        }
         break;
       case 'mandatory':
         check.mandatory = true;
         break;
       case 'persistent':
-        if (ctx.node.args[arg - 1] !== 'mandatory') invalid();
+        if (ctx.node.args[arg - 1] !== 'mandatory') {
+          invalid();
+        }
         check.persistent = true;
         break;
       default:
@@ -116,16 +126,22 @@ function readCheck(ctx: Context): CheckSettings {
 
 function linkChecks(all: readonly CheckSettings[], ctx: LinkContext<Request>, block: Block): void {
   const { backend } = block.info as LocationInfo;
-  if (backend === undefined) ctx.fail('"health_check" requires a "proxy_pass" without variables in the same location', block.node?.pos);
+  if (backend === undefined) {
+    ctx.fail('"health_check" requires a "proxy_pass" without variables in the same location', block.node?.pos);
+  }
   let http = block;
-  while (http.parent !== undefined && http.context !== In.HTTP) http = http.parent;
+  while (http.parent !== undefined && http.context !== In.HTTP) {
+    http = http.parent;
+  }
   const name = backend.host.toLowerCase();
   const group = http.children.find(({ context, info }) => context === In.UPSTREAM && (info as UpstreamInfo).name.toLowerCase() === name);
   if (group === undefined || ctx.settings(groupScope, group).zone === undefined) {
     ctx.fail(`"health_check" requires upstream "${backend.host}" to be in shared memory`, block.node?.pos);
   }
   for (const { match } of all) {
-    if (match !== '' && !ctx.settings(matches, http).all.has(match)) ctx.fail(`match "${match}" is not defined`, block.node?.pos);
+    if (match !== '' && !ctx.settings(matches, http).all.has(match)) {
+      ctx.fail(`match "${match}" is not defined`, block.node?.pos);
+    }
   }
 }
 
@@ -144,7 +160,9 @@ function install(all: readonly CheckSettings[], location: LocationRuntime, env: 
 /** The checks of a group, which several locations may ask for. */
 function groupChecks(http: HttpRuntime, group: UpstreamGroup, { zone }: CheckSettings, env: WorkerEnv): GroupChecks {
   const known = checksOf(http).get(group);
-  if (known !== undefined) return known as GroupChecks;
+  if (known !== undefined) {
+    return known as GroupChecks;
+  }
   const made = new GroupChecks(group, env.zones.open(zone), env);
   checksOf(http).set(group, made);
   env.onDrain(() => made.stop());
@@ -158,6 +176,8 @@ export const healthCheckModule = defineModule({
   main: matches,
   location: checks,
   installLocation(conf, location, env) {
-    if (conf.all.length > 0) install(conf.all, location, env);
+    if (conf.all.length > 0) {
+      install(conf.all, location, env);
+    }
   },
 });

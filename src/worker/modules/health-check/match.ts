@@ -37,7 +37,9 @@ export class Match {
     if (!this.#status.every(({ negated, ranges }) => ranges.some(([low, high]) => head.status >= low && head.status <= high) !== negated)) {
       return 'status code';
     }
-    if (!this.#headers.every((test) => test(r, head))) return 'header';
+    if (!this.#headers.every((test) => test(r, head))) {
+      return 'header';
+    }
     const met = this.#required.every((value) => {
       const text = value.eval(r);
       return text !== '' && text !== '0';
@@ -62,9 +64,13 @@ export class Match {
         this.#bodies.push(readBody(node, ctx));
         break;
       case 'require':
-        if (node.args.length === 0) ctx.fail('invalid number of arguments in "require" directive');
+        if (node.args.length === 0) {
+          ctx.fail('invalid number of arguments in "require" directive');
+        }
         for (const text of node.args) {
-          if (!text.startsWith('$')) ctx.fail(`"${text}" is not a variable`);
+          if (!text.startsWith('$')) {
+            ctx.fail(`"${text}" is not a variable`);
+          }
           this.#required.push(ctx.complex(text));
         }
         break;
@@ -77,7 +83,9 @@ export class Match {
 function readStatus({ args }: DirectiveNode, ctx: Context): StatusTest {
   const negated = args[0] === '!';
   const codes = negated ? args.slice(1) : args;
-  if (codes.length === 0) ctx.fail('invalid number of arguments in "status" directive');
+  if (codes.length === 0) {
+    ctx.fail('invalid number of arguments in "status" directive');
+  }
   return {
     negated,
     ranges: codes.map((text) => {
@@ -89,9 +97,15 @@ function readStatus({ args }: DirectiveNode, ctx: Context): StatusTest {
 
 function readHeader({ args }: DirectiveNode, ctx: Context): HeaderTest {
   const [first = '', second = '', third = ''] = args;
-  if (args.length === 1) return (_r, head) => head.joined(first.toLowerCase()) !== undefined;
-  if (args.length === 2 && first === '!') return (_r, head) => head.joined(second.toLowerCase()) === undefined;
-  if (args.length !== 3) return ctx.fail('invalid number of arguments in "header" directive');
+  if (args.length === 1) {
+    return (_r, head) => head.joined(first.toLowerCase()) !== undefined;
+  }
+  if (args.length === 2 && first === '!') {
+    return (_r, head) => head.joined(second.toLowerCase()) === undefined;
+  }
+  if (args.length !== 3) {
+    return ctx.fail('invalid number of arguments in "header" directive');
+  }
   const name = first.toLowerCase();
   switch (second) {
     case '=':
@@ -110,8 +124,12 @@ function readHeader({ args }: DirectiveNode, ctx: Context): HeaderTest {
 
 function readBody({ args }: DirectiveNode, ctx: Context): BodyTest {
   const [operator = '', pattern = ''] = args;
-  if (args.length !== 2) ctx.fail('invalid number of arguments in "body" directive');
-  if (operator !== '~' && operator !== '!~') ctx.fail(`invalid operator "${operator}"`);
+  if (args.length !== 2) {
+    ctx.fail('invalid number of arguments in "body" directive');
+  }
+  if (operator !== '~' && operator !== '!~') {
+    ctx.fail(`invalid operator "${operator}"`);
+  }
   return { negated: operator === '!~', regex: ctx.regex(pattern, false) };
 }
 

@@ -112,7 +112,9 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     this.#phase = P.CONNECTING;
     const c = connectPeer(this.#target, this, local, tls);
     this.#connection = c;
-    if (tls !== undefined) u.conf.tls!.opened(c, this.#target, tls);
+    if (tls !== undefined) {
+      u.conf.tls!.opened(c, this.#target, tls);
+    }
     c.deadline.set(performance.now(), u.conf.settings.connectTimeout);
   }
 
@@ -120,8 +122,11 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
 
   ready(c: UpstreamConnection): void {
     const failure = c.tls ? this.#u.conf.tls!.check(this.#u, c) : undefined;
-    if (failure !== undefined) this.#finish(`SSL handshaking: ${failure}`, false);
-    else this.#send(c);
+    if (failure !== undefined) {
+      this.#finish(`SSL handshaking: ${failure}`, false);
+    } else {
+      this.#send(c);
+    }
   }
 
   #send(c: UpstreamConnection): void {
@@ -132,9 +137,13 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   }
 
   received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
-    if (this.#phase === P.HEAD) this.#readHead(bytes, end);
-    else if (this.#phase === P.BODY) this.#readBody(bytes, 0, end);
-    else this.#drop();
+    if (this.#phase === P.HEAD) {
+      this.#readHead(bytes, end);
+    } else if (this.#phase === P.BODY) {
+      this.#readBody(bytes, 0, end);
+    } else {
+      this.#drop();
+    }
   }
 
   #readHead(given: Buffer, size: number): void {
@@ -191,15 +200,20 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     const u = this.#u;
     const reader = this.#reader;
     const behind = reader.complete && start < end;
-    if (!reader.complete && !reader.body(u.head, u, this, bytes, start, end))
+    if (!reader.complete && !reader.body(u.head, u, this, bytes, start, end)) {
       this.#finish('reading upstream: upstream sent invalid response', false);
-    else if (reader.complete) this.#finishBody(reader.keepalive && !behind);
-    else if (this.#body.length >= MAX_BODY) this.#finishBody(false);
+    } else if (reader.complete) {
+      this.#finishBody(reader.keepalive && !behind);
+    } else if (this.#body.length >= MAX_BODY) {
+      this.#finishBody(false);
+    }
   }
 
   /** Takes a piece of the body. */
   add(bytes: Buffer, start: number, end: number): void {
-    if (!this.plan.test.wantsBody || this.#body.length >= MAX_BODY) return;
+    if (!this.plan.test.wantsBody || this.#body.length >= MAX_BODY) {
+      return;
+    }
     this.#body.add(bytes, start, end);
   }
 
@@ -210,9 +224,13 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
   }
 
   ended(): void {
-    if (this.#phase === P.BODY && this.#reader.endsWithConnection) this.#finishBody(false);
-    else if (this.#phase === P.IDLE) this.#drop();
-    else this.#finish(`${this.#doing()}: upstream prematurely closed connection`, false);
+    if (this.#phase === P.BODY && this.#reader.endsWithConnection) {
+      this.#finishBody(false);
+    } else if (this.#phase === P.IDLE) {
+      this.#drop();
+    } else {
+      this.#finish(`${this.#doing()}: upstream prematurely closed connection`, false);
+    }
   }
 
   failed(c: UpstreamConnection, error: Error): void {
@@ -221,20 +239,28 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
       return;
     }
     let message: string;
-    if (this.#phase !== P.CONNECTING) ({ message } = transferFailure(error));
-    else ({ message } = c.connected && c.tls ? handshakeFailure(error) : connectFailure(this.#u, error));
+    if (this.#phase !== P.CONNECTING) {
+      ({ message } = transferFailure(error));
+    } else {
+      ({ message } = c.connected && c.tls ? handshakeFailure(error) : connectFailure(this.#u, error));
+    }
     this.#finish(`${this.#doing()}: ${message}`, false);
   }
 
   drained(): void {}
 
   timedOut(): void {
-    if (this.#phase === P.IDLE) this.#drop();
-    else this.#finish(`${this.#doing()}: upstream timed out (110: Connection timed out)`, false);
+    if (this.#phase === P.IDLE) {
+      this.#drop();
+    } else {
+      this.#finish(`${this.#doing()}: upstream timed out (110: Connection timed out)`, false);
+    }
   }
 
   #doing(): string {
-    if (this.#phase === P.CONNECTING) return 'connecting to upstream';
+    if (this.#phase === P.CONNECTING) {
+      return 'connecting to upstream';
+    }
     return this.#phase === P.HEAD ? 'reading response header from upstream' : 'reading upstream';
   }
 
@@ -243,9 +269,14 @@ export class PeerCheck implements ConnectionOwner, PieceSink {
     const c = this.#connection;
     const { keepaliveTime, interval, jitter } = this.plan.settings;
     const now = performance.now();
-    if (c !== null && keepalive && now - c.startedAt < keepaliveTime && c.flushed) c.deadline.set(c.startedAt, keepaliveTime);
-    else this.#drop();
-    if (this.#stopped) return;
+    if (c !== null && keepalive && now - c.startedAt < keepaliveTime && c.flushed) {
+      c.deadline.set(c.startedAt, keepaliveTime);
+    } else {
+      this.#drop();
+    }
+    if (this.#stopped) {
+      return;
+    }
     this.#wait(interval + Math.random() * jitter);
     this.#result(failure);
   }

@@ -44,14 +44,18 @@ const server = defineScope<ServerConf>({
       args: 1,
       set(conf: Partial<ServerConf>, node: DirectiveNode, ctx: Context): void {
         size<'http2BodyPrereadSize', Request>('http2BodyPrereadSize')(conf, node, ctx);
-        if (conf.http2BodyPrereadSize! > MAX_WINDOW) ctx.fail(`the maximum body preread buffer size is ${MAX_WINDOW}`);
+        if (conf.http2BodyPrereadSize! > MAX_WINDOW) {
+          ctx.fail(`the maximum body preread buffer size is ${MAX_WINDOW}`);
+        }
       },
     },
     http2_recv_buffer_size: {
       in: In.HTTP,
       args: 1,
       set: accepted((ctx) => {
-        if (sizeOf(ctx) <= STATE_BUFFER) ctx.reject('value is too small');
+        if (sizeOf(ctx) <= STATE_BUFFER) {
+          ctx.reject('value is too small');
+        }
       }),
     },
     http2_pool_size: {
@@ -59,8 +63,12 @@ const server = defineScope<ServerConf>({
       args: 1,
       set: accepted((ctx) => {
         const bytes = sizeOf(ctx);
-        if (bytes < MIN_POOL) ctx.fail(`the pool size must be no less than ${MIN_POOL}`);
-        if (bytes % POOL_ALIGNMENT !== 0) ctx.fail(`the pool size must be a multiple of ${POOL_ALIGNMENT}`);
+        if (bytes < MIN_POOL) {
+          ctx.fail(`the pool size must be no less than ${MIN_POOL}`);
+        }
+        if (bytes % POOL_ALIGNMENT !== 0) {
+          ctx.fail(`the pool size must be a multiple of ${POOL_ALIGNMENT}`);
+        }
       }),
     },
     http2_streams_index_size: {
@@ -68,7 +76,9 @@ const server = defineScope<ServerConf>({
       args: 1,
       set: accepted((ctx) => {
         const n = parseInteger(ctx.node.args[0]!, ctx);
-        if (n === 0 || (n & (n - 1)) !== 0) ctx.reject('must be a power of two');
+        if (n === 0 || (n & (n - 1)) !== 0) {
+          ctx.reject('must be a power of two');
+        }
       }),
     },
     http2_max_concurrent_pushes: obsolete(HTTP_SERVER),
@@ -89,7 +99,9 @@ const location = defineScope<LocationConf>({
       args: 1,
       set(conf: Partial<LocationConf>, node: DirectiveNode, ctx: Context): void {
         size<'http2ChunkSize', Request>('http2ChunkSize')(conf, node, ctx);
-        if (conf.http2ChunkSize === 0) ctx.fail('the http2 chunk size cannot be zero');
+        if (conf.http2ChunkSize === 0) {
+          ctx.fail('the http2 chunk size cannot be zero');
+        }
         conf.http2ChunkSize = Math.min(conf.http2ChunkSize!, MAX_FRAME);
       },
     },

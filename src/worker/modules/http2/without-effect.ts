@@ -17,7 +17,9 @@ const idle = (where: number, args: 'flag' | 1 | 2, check: Check = anything) => (
   in: where,
   args,
   set(_conf: object, node: DirectiveNode, ctx: Context): void {
-    if (node.args[0]!.toLowerCase() === 'off' && args === 'flag') return;
+    if (node.args[0]!.toLowerCase() === 'off' && args === 'flag') {
+      return;
+    }
     check(node, ctx);
     ctx.warn(`the "${node.name}" directive has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1 or HTTP/2`);
   },

@@ -29,7 +29,9 @@ const scope = defineScope<{ names: Names }>({
           if (name.startsWith('/') && arg < node.args.length - 1) {
             ctx.warn('only the last index in "index" directive should be absolute', { arg });
           }
-          if (name === '') ctx.fail(`index "" in "index" directive is invalid`, { arg });
+          if (name === '') {
+            ctx.fail(`index "" in "index" directive is invalid`, { arg });
+          }
           conf.names = [...(conf.names ?? []), ctx.complex(name)];
         }
       },
@@ -47,30 +49,46 @@ export const indexFileModule = defineModule({
 // nginx: ngx_http_index_handler.
 function findIndex(names: Names): PhaseHandler {
   return (r) => {
-    if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
-    if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) return DECLINED;
+    if (r.uri.charCodeAt(r.uri.length - 1) !== 47) {
+      return DECLINED;
+    }
+    if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) {
+      return DECLINED;
+    }
     let folder: string | undefined;
     let folderTested = false;
     for (let i = 0; i < names.length; i++) {
       const name = names[i]!.eval(r);
       const meant = ups(names[i]!.text);
-      if (name.charCodeAt(0) === 47) return internalRedirect(r, name, r.args, meant);
+      if (name.charCodeAt(0) === 47) {
+        return internalRedirect(r, name, r.args, meant);
+      }
       folder ??= mapPath(r);
-      if (folder === undefined) return noPath(r);
+      if (folder === undefined) {
+        return noPath(r);
+      }
       if (climbs(name, meant)) {
         r.log(ERR, `index "${name}" leads out of "${folder}"`);
         continue;
       }
       const path = folder + name;
       const info = testFile(r, path);
-      if (info.errno === 0) return internalRedirect(r, r.uri + name, r.args, r.uriUps + meant);
+      if (info.errno === 0) {
+        return internalRedirect(r, r.uri + name, r.args, r.uriUps + meant);
+      }
       // Below the folder, only a name with folders of its own can run into a file.
       const errno = info.errno === ENOENT && name.includes('/') ? whyMissing(path) : info.errno;
-      if (errno === ELOOP || errno === EMLINK) return 403;
-      if (errno === ENOTDIR || errno === ENAMETOOLONG || errno === EACCES) return refuse(r, path, errno);
+      if (errno === ELOOP || errno === EMLINK) {
+        return 403;
+      }
+      if (errno === ENOTDIR || errno === ENAMETOOLONG || errno === EACCES) {
+        return refuse(r, path, errno);
+      }
       if (!folderTested) {
         const code = testFolder(r, folder, path);
-        if (code !== OK) return code;
+        if (code !== OK) {
+          return code;
+        }
         folderTested = true;
       }
       if (errno !== ENOENT) {
@@ -87,19 +105,27 @@ function testFolder(r: Request, folder: string, path: string): Result {
   const name = folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder;
   const info = testFile(r, name);
   if (info.errno === 0) {
-    if (info.isDirectory) return OK;
+    if (info.isDirectory) {
+      return OK;
+    }
     // The usual reason for a missing file below something that is no folder.
-    if (whyMissing(path) === ENOTDIR) return refuse(r, path, ENOTDIR);
+    if (whyMissing(path) === ENOTDIR) {
+      return refuse(r, path, ENOTDIR);
+    }
     r.log(ALERT, `"${name}" is not a directory`);
     return 500;
   }
-  if (info.errno === ELOOP || info.errno === EMLINK) return 403;
+  if (info.errno === ELOOP || info.errno === EMLINK) {
+    return 403;
+  }
   if (info.errno === ENOENT) {
     // Finds the folder missing, or a file in its way.
     return refuse(r, path, whyMissing(path));
   }
   // The first file was looked for without this error, hence the folder can be searched.
-  if (info.errno === EACCES) return OK;
+  if (info.errno === EACCES) {
+    return OK;
+  }
   r.log(CRIT, `${info.failed} "${name}" failed (${errnoText(info.errno)})`);
   return 500;
 }
@@ -111,7 +137,10 @@ function refuse(r: Request, path: string, errno: number): Result {
     return 403;
   }
   const line = `"${path}" is not found (${errnoText(errno)})`;
-  if (r.location.settings.logNotFound) r.log(ERR, line);
-  else if (r.http.explains) explain(r, line);
+  if (r.location.settings.logNotFound) {
+    r.log(ERR, line);
+  } else if (r.http.explains) {
+    explain(r, line);
+  }
   return 404;
 }

@@ -21,7 +21,9 @@ class IpHashPicker extends DrawingPicker {
   // nginx: ngx_http_upstream_get_ip_hash_peer.
   override draw(now: number): Peer | null {
     const { set } = this;
-    for (let i = 0; i < this.#address.length; i++) this.#hash = (this.#hash * 113 + this.#address.charCodeAt(i)) % 6271;
+    for (let i = 0; i < this.#address.length; i++) {
+      this.#hash = (this.#hash * 113 + this.#address.charCodeAt(i)) % 6271;
+    }
     const peer = peerAtWeight(set, this.#hash % set.totalWeight);
     return this.wasTried(peer.index) || !this.usable(peer, now) ? null : peer;
   }

@@ -10,7 +10,9 @@ type Settings = { -readonly [K in keyof KeepaliveSettings]?: KeepaliveSettings[K
 function store<K extends keyof Settings>(ctx: Context, key: K, value: Settings[K]): void {
   const group = ctx.conf(groupScope);
   const keepalive: Settings = (group.keepalive ??= {});
-  if (keepalive[key] !== undefined) ctx.reject('is duplicate');
+  if (keepalive[key] !== undefined) {
+    ctx.reject('is duplicate');
+  }
   keepalive[key] = value;
 }
 
@@ -27,10 +29,16 @@ export const keepaliveModule = defineModule({
         args: [1, 2],
         set(_conf, node, ctx) {
           const [count, local] = node.args as [string, string | undefined];
-          if (!/^\d+$/.test(count)) ctx.fail(`invalid value "${count}" in "keepalive" directive`, { arg: 0 });
-          if (local !== undefined && local !== 'local') ctx.fail(`invalid parameter "${local}"`, { arg: 1 });
+          if (!/^\d+$/.test(count)) {
+            ctx.fail(`invalid value "${count}" in "keepalive" directive`, { arg: 0 });
+          }
+          if (local !== undefined && local !== 'local') {
+            ctx.fail(`invalid parameter "${local}"`, { arg: 1 });
+          }
           store(ctx, 'connections', Number(count));
-          if (local !== undefined) store(ctx, 'local', true);
+          if (local !== undefined) {
+            store(ctx, 'local', true);
+          }
         },
       },
       keepalive_time: { in: In.UPSTREAM, args: 1, set: (_conf, node, ctx) => store(ctx, 'time', milliseconds(node.args[0]!, ctx)) },

@@ -39,15 +39,21 @@ class LeastTimePicker extends RoundRobinPicker {
     let best = this.sticky();
     if (best === null) {
       for (const peer of this.set.peers) {
-        if (peer.inflightRequests === 0 || this.wasTried(peer.index) || !this.usable(peer, now)) continue;
+        if (peer.inflightRequests === 0 || this.wasTried(peer.index) || !this.usable(peer, now)) {
+          continue;
+        }
         const waiting = Math.floor(peer.inflightLast / peer.inflightRequests) + (ms - peer.inflightChanged);
         peer.inflightTime = mean(peer.inflightTime, waiting);
       }
       best = chooseLeast(this, now, (peer) => this.#estimate(peer, now));
     }
-    if (best === null) return null;
+    if (best === null) {
+      return null;
+    }
     if (this.#mode.inflight) {
-      if (best.inflightRequests > 0) best.inflightLast += (ms - best.inflightChanged) * best.inflightRequests;
+      if (best.inflightRequests > 0) {
+        best.inflightLast += (ms - best.inflightChanged) * best.inflightRequests;
+      }
       best.inflightChanged = ms;
       best.inflightRequests++;
       this.#counted = true;
@@ -59,25 +65,34 @@ class LeastTimePicker extends RoundRobinPicker {
   #estimate(peer: Peer, now: number): number {
     let time = this.#mode.header ? peer.headerTime : peer.responseTime;
     // A slow peer gets another chance now and then.
-    if (now - peer.checked > peer.failTimeout) time = Math.floor(time / 2 ** Math.floor((now - peer.checked) / (peer.failTimeout + 1)));
-    if (peer.inflightRequests > 0) time = Math.max(time, peer.inflightTime);
+    if (now - peer.checked > peer.failTimeout) {
+      time = Math.floor(time / 2 ** Math.floor((now - peer.checked) / (peer.failTimeout + 1)));
+    }
+    if (peer.inflightRequests > 0) {
+      time = Math.max(time, peer.inflightTime);
+    }
     time = time > SLOWEST ? SLOWEST : time + CLUSTER - (time % CLUSTER);
     return time * (1 + peer.conns);
   }
 
   // nginx: ngx_http_upstream_least_time_notify.
   headerReceived(peer: Peer, attempt: Attempt): void {
-    if (!this.#mode.inflight || !this.#mode.header) return;
+    if (!this.#mode.inflight || !this.#mode.header) {
+      return;
+    }
     const time = Math.floor(attempt.headerTime);
     peer.headerTime = mean(peer.headerTime, time);
-    if (this.#counted) this.#uncount(peer, time);
+    if (this.#counted) {
+      this.#uncount(peer, time);
+    }
   }
 
   // nginx: ngx_http_upstream_least_time_inflight_done.
   #uncount(peer: Peer, time: number): void {
     const ms = Date.now();
-    if (peer.inflightRequests === 1) peer.inflightLast = 0;
-    else {
+    if (peer.inflightRequests === 1) {
+      peer.inflightLast = 0;
+    } else {
       peer.inflightLast += (ms - peer.inflightChanged) * peer.inflightRequests - time;
       peer.inflightChanged = ms;
     }
@@ -88,10 +103,14 @@ class LeastTimePicker extends RoundRobinPicker {
   // nginx: ngx_http_upstream_free_least_time_peer.
   override done(peer: Peer, state: number, attempt: Attempt | null): void {
     const { inflight, header } = this.#mode;
-    if (this.#counted) this.#uncount(peer, Math.max(Math.floor(attempt?.responseTime ?? 0), 0));
+    if (this.#counted) {
+      this.#uncount(peer, Math.max(Math.floor(attempt?.responseTime ?? 0), 0));
+    }
     if ((state & (PEER_FAILED | PEER_NEXT)) === 0 && attempt !== null && attempt.headerTime !== -1) {
       peer.responseTime = mean(peer.responseTime, Math.floor(attempt.responseTime));
-      if (!inflight || !header) peer.headerTime = mean(peer.headerTime, Math.floor(attempt.headerTime));
+      if (!inflight || !header) {
+        peer.headerTime = mean(peer.headerTime, Math.floor(attempt.headerTime));
+      }
     }
     super.done(peer, state, attempt);
   }
@@ -108,10 +127,13 @@ export const leastTimeModule = defineModule({
         args: [1, 2],
         set(_conf, node, ctx) {
           const [which, inflight] = node.args as [string, string | undefined];
-          if (inflight !== undefined && inflight !== 'inflight') ctx.fail(`invalid parameter "${inflight}"`, { arg: 1 });
+          if (inflight !== undefined && inflight !== 'inflight') {
+            ctx.fail(`invalid parameter "${inflight}"`, { arg: 1 });
+          }
           const word = which.toLowerCase();
-          if (word !== 'header' && word !== 'last_byte')
+          if (word !== 'header' && word !== 'last_byte') {
             ctx.fail(`invalid value "${which}"`, { arg: 0, hint: 'it is header or last_byte' });
+          }
           const mode: Mode = { header: word === 'header', inflight: inflight !== undefined };
           setBalancer(ctx, (set) => ({ begin: (r) => new LeastTimePicker(r, set, mode) }), ACCEPTS_ALL);
         },

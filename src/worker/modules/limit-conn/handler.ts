@@ -31,11 +31,17 @@ const RETRY_PAUSES = [3, 5, 12, 30];
 export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
   const location = new LocationLimits(conf, env);
   return (r) => {
-    if (STATUS.get(r) !== undefined) return DECLINED;
+    if (STATUS.get(r) !== undefined) {
+      return DECLINED;
+    }
     const values = location.keysOf(r, MAX_KEY);
-    if (values === undefined) return DECLINED;
+    if (values === undefined) {
+      return DECLINED;
+    }
     const entry = new Entry(r, location, values);
-    if (entry.enterNow()) return DECLINED;
+    if (entry.enterNow()) {
+      return DECLINED;
+    }
     location.scope.submit(entry);
     return AGAIN;
   };
@@ -73,8 +79,16 @@ class Entry implements ZoneJob {
   /** Counts the request without a transaction, if connections of this worker that just ended leave room in all zones. */
   enterNow(): boolean {
     const { zones } = this.#location;
-    for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '' && !zones[i]!.hasPlace(this.#keys[i]!)) return false;
-    for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.enterNow(this.#keys[i]!);
+    for (let i = 0; i < zones.length; i++) {
+      if (this.#keys[i] !== '' && !zones[i]!.hasPlace(this.#keys[i]!)) {
+        return false;
+      }
+    }
+    for (let i = 0; i < zones.length; i++) {
+      if (this.#keys[i] !== '') {
+        zones[i]!.enterNow(this.#keys[i]!);
+      }
+    }
     this.#hold();
     return true;
   }
@@ -83,12 +97,22 @@ class Entry implements ZoneJob {
     const { zones, conf } = this.#location;
     this.#code = ENTERED;
     for (let i = 0; i < zones.length; i++) {
-      if (this.#keys[i] === '') continue;
+      if (this.#keys[i] === '') {
+        continue;
+      }
       this.#code = zones[i]!.enter(this.#keys[i]!, conf.limits[i]!.max);
-      if (this.#code === ENTERED) continue;
+      if (this.#code === ENTERED) {
+        continue;
+      }
       this.#refusing = i;
-      if (!this.#mayRetry()) zones[i]!.reject();
-      for (let j = 0; j < i; j++) if (this.#keys[j] !== '') zones[j]!.undo(this.#keys[j]!);
+      if (!this.#mayRetry()) {
+        zones[i]!.reject();
+      }
+      for (let j = 0; j < i; j++) {
+        if (this.#keys[j] !== '') {
+          zones[j]!.undo(this.#keys[j]!);
+        }
+      }
       return;
     }
   }
@@ -96,9 +120,14 @@ class Entry implements ZoneJob {
   after(): void {
     const r = this.#r;
     if (this.#code !== ENTERED) {
-      if (r.finished || r.main.finished) return;
-      if (this.#mayRetry()) setTimer(() => this.#location.scope.submit(this), RETRY_PAUSES[this.#tries++]!);
-      else this.#refuse();
+      if (r.finished || r.main.finished) {
+        return;
+      }
+      if (this.#mayRetry()) {
+        setTimer(() => this.#location.scope.submit(this), RETRY_PAUSES[this.#tries++]!);
+      } else {
+        this.#refuse();
+      }
       return;
     }
     // The client may have left in the meantime.
@@ -107,11 +136,17 @@ class Entry implements ZoneJob {
       return;
     }
     this.#hold();
-    if (!r.finished) r.resume(DECLINED);
+    if (!r.finished) {
+      r.resume(DECLINED);
+    }
   }
 
   #hold(): void {
-    if (this.#r.debugging) for (const { name } of this.#location.zones) this.#r.log(DEBUG, `limit conn: zone "${name}"`);
+    if (this.#r.debugging) {
+      for (const { name } of this.#location.zones) {
+        this.#r.log(DEBUG, `limit conn: zone "${name}"`);
+      }
+    }
     STATUS.set(this.#r, 'PASSED');
     this.#r.main.onFinish(() => this.#leave());
   }
@@ -122,15 +157,22 @@ class Entry implements ZoneJob {
 
   #leave(): void {
     const { zones } = this.#location;
-    for (let i = 0; i < zones.length; i++) if (this.#keys[i] !== '') zones[i]!.leave(this.#keys[i]!);
+    for (let i = 0; i < zones.length; i++) {
+      if (this.#keys[i] !== '') {
+        zones[i]!.leave(this.#keys[i]!);
+      }
+    }
   }
 
   #refuse(): void {
     const r = this.#r;
     const { conf, zones, env } = this.#location;
     const { name } = zones[this.#refusing]!;
-    if (this.#code !== FULL) r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
-    else env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);
+    if (this.#code !== FULL) {
+      r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
+    } else {
+      env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);
+    }
     if (conf.dryRun) {
       STATUS.set(r, 'REJECTED_DRY_RUN');
       r.resume(DECLINED);

@@ -26,23 +26,36 @@ const scope = defineScope<Settings>({
 function defineZone(node: DirectiveNode, ctx: Context): void {
   const key = ctx.complex(node.args[0]!);
   const value = node.args[1]!;
-  if (!value.startsWith('zone=')) ctx.fail(`invalid parameter "${value}"`, { arg: 1 });
+  if (!value.startsWith('zone=')) {
+    ctx.fail(`invalid parameter "${value}"`, { arg: 1 });
+  }
   const { name, bytes } = parseZone(ctx, 1);
-  if (name === '') ctx.fail('"limit_conn_zone" must have "zone" parameter');
+  if (name === '') {
+    ctx.fail('"limit_conn_zone" must have "zone" parameter');
+  }
   const known = ctx.zone(connZone, name);
   const { data } = known as { data: ConnData | undefined };
-  if (data === undefined || known.bytes !== bytes) ctx.zone(connZone, name, { bytes, data: { key } });
-  else ctx.fail(`limit_conn_zone "${name}" is already bound to key "${data.key.text}"`);
+  if (data === undefined || known.bytes !== bytes) {
+    ctx.zone(connZone, name, { bytes, data: { key } });
+  } else {
+    ctx.fail(`limit_conn_zone "${name}" is already bound to key "${data.key.text}"`);
+  }
 }
 
 // nginx: ngx_http_limit_conn.
 function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: Context): void {
   const zone = ctx.zone(connZone, node.args[0]!);
-  if (conf.limits?.some((limit) => limit.zone === zone)) ctx.reject('is duplicate');
+  if (conf.limits?.some((limit) => limit.zone === zone)) {
+    ctx.reject('is duplicate');
+  }
   const text = node.args[1]!;
   const max = /^\d+$/.test(text) ? Number(text) : 0;
-  if (max === 0) ctx.fail(`invalid number of connections "${text}"`, { arg: 1 });
-  if (max > MAX_CONNECTIONS) ctx.fail('connection limit must be less 65536', { arg: 1 });
+  if (max === 0) {
+    ctx.fail(`invalid number of connections "${text}"`, { arg: 1 });
+  }
+  if (max > MAX_CONNECTIONS) {
+    ctx.fail('connection limit must be less 65536', { arg: 1 });
+  }
   conf.limits = [...(conf.limits ?? []), { zone, max }];
 }
 

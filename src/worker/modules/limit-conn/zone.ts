@@ -93,7 +93,9 @@ export class ConnZone implements ZoneJob, TransactionHooks {
 
   /** Tells the zone of a limit in force on it. */
   limit(max: number): void {
-    if (this.#max !== 0 && this.#max !== max) this.#uniform = false;
+    if (this.#max !== 0 && this.#max !== max) {
+      this.#uniform = false;
+    }
     this.#max = max;
   }
 
@@ -122,12 +124,20 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     }
     this.#touched.add(held);
     const own = held.count + held.entering;
-    if (own >= max) return LIMITED;
-    if (held.others < 0) held.others = this.#readOthers.get(key, this.#worker)!;
-    if (held.others + own >= max) return CONTESTED;
+    if (own >= max) {
+      return LIMITED;
+    }
+    if (held.others < 0) {
+      held.others = this.#readOthers.get(key, this.#worker)!;
+    }
+    if (held.others + own >= max) {
+      return CONTESTED;
+    }
     if (own === 0 && held.stored === 0) {
       const cost = slabCost(NODE + key.length);
-      if (this.#loadUsed() + this.#claimed + cost > this.#capacity) return FULL;
+      if (this.#loadUsed() + this.#claimed + cost > this.#capacity) {
+        return FULL;
+      }
       this.#claimed += cost;
     }
     held.entering++;
@@ -143,7 +153,9 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   undo(key: string): void {
     const held = this.#held.get(key)!;
     held.entering--;
-    if (held.count + held.entering === 0 && held.stored === 0) this.#claimed -= slabCost(NODE + key.length);
+    if (held.count + held.entering === 0 && held.stored === 0) {
+      this.#claimed -= slabCost(NODE + key.length);
+    }
   }
 
   /** Ends a connection's count at the end of the next tick, unless a request takes it over before. nginx: ngx_http_limit_conn_cleanup. */
@@ -151,7 +163,9 @@ export class ConnZone implements ZoneJob, TransactionHooks {
     const held = this.#held.get(key)!;
     held.count--;
     this.#touched.add(held);
-    if (this.#leaving) return;
+    if (this.#leaving) {
+      return;
+    }
     this.#leaving = true;
     this.#sql.defer(this);
   }
@@ -170,7 +184,11 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   }
 
   idle(): boolean {
-    for (const held of this.#touched) if (held.count !== held.stored) return false;
+    for (const held of this.#touched) {
+      if (held.count !== held.stored) {
+        return false;
+      }
+    }
     this.#touched.clear();
     return true;
   }
@@ -185,21 +203,35 @@ export class ConnZone implements ZoneJob, TransactionHooks {
         this.#touched.add(held);
       }
     }
-    for (const held of this.#touched) held.forget();
+    for (const held of this.#touched) {
+      held.forget();
+    }
   }
 
   end(): void {
     const rows: SqlValue[] = [];
     for (const held of this.#touched) {
       const own = held.count + held.entering;
-      if (own === held.stored) continue;
-      if (own > 0) rows.push(held.key, this.#worker, own);
-      else this.#delete.run(held.key, this.#worker);
-      if (own === 0) this.#used = this.#loadUsed() - slabCost(NODE + held.key.length);
-      else if (held.stored === 0) this.#used = this.#loadUsed() + slabCost(NODE + held.key.length);
+      if (own === held.stored) {
+        continue;
+      }
+      if (own > 0) {
+        rows.push(held.key, this.#worker, own);
+      } else {
+        this.#delete.run(held.key, this.#worker);
+      }
+      if (own === 0) {
+        this.#used = this.#loadUsed() - slabCost(NODE + held.key.length);
+      } else if (held.stored === 0) {
+        this.#used = this.#loadUsed() + slabCost(NODE + held.key.length);
+      }
     }
-    if (this.#usedRead && this.#used !== this.#usedStored) rows.push('', USED, this.#used);
-    if (this.#rejections > 0) rows.push('', REJECTIONS, (this.#read.get('', REJECTIONS) ?? 0) + this.#rejections);
+    if (this.#usedRead && this.#used !== this.#usedStored) {
+      rows.push('', USED, this.#used);
+    }
+    if (this.#rejections > 0) {
+      rows.push('', REJECTIONS, (this.#read.get('', REJECTIONS) ?? 0) + this.#rejections);
+    }
     this.#writer.write(rows);
   }
 
@@ -208,7 +240,9 @@ export class ConnZone implements ZoneJob, TransactionHooks {
       held.count += held.entering;
       held.stored = held.count;
       held.forget();
-      if (held.count === 0) this.#held.delete(held.key);
+      if (held.count === 0) {
+        this.#held.delete(held.key);
+      }
     }
     this.#touched.clear();
   }
@@ -229,7 +263,9 @@ export const connZone: ZoneKind<ConnZone, ConnData> = {
   open: (sql, zone, worker) => new ConnZone(sql, zone.name, zone.bytes, worker),
   release(sql, worker) {
     const rows = sql.prepare<[string, number]>("SELECT key, n FROM held WHERE worker = ? AND key > ''").all(worker);
-    if (rows.length === 0) return;
+    if (rows.length === 0) {
+      return;
+    }
     sql.prepare("DELETE FROM held WHERE worker = ? AND key > ''").run(worker);
     const freed = rows.reduce((sum, [key]) => sum + slabCost(NODE + key.length), 0);
     sql.prepare('UPDATE held SET n = n - ? WHERE key = ? AND worker = ?').run(freed, '', USED);

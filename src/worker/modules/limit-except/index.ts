@@ -20,15 +20,21 @@ const scope = defineScope<{ limit: Limit | undefined }>({
       args: { min: 1 },
       block: 'directives',
       set(conf, node, ctx) {
-        if (conf.limit !== undefined) ctx.reject('is duplicate');
+        if (conf.limit !== undefined) {
+          ctx.reject('is duplicate');
+        }
         let allowed = 0;
         for (const [i, name] of node.args.entries()) {
           const bit = (METHOD as Readonly<Record<string, number>>)[name.toUpperCase()];
-          if (bit === undefined || name === 'UNKNOWN') ctx.fail(`invalid method "${name}"`, { arg: i });
+          if (bit === undefined || name === 'UNKNOWN') {
+            ctx.fail(`invalid method "${name}"`, { arg: i });
+          }
           allowed |= bit ?? 0;
         }
         // Who may GET may ask for the head alone.
-        if ((allowed & METHOD.GET) !== 0) allowed |= METHOD.HEAD;
+        if ((allowed & METHOD.GET) !== 0) {
+          allowed |= METHOD.HEAD;
+        }
         const outer = ctx.block.info as LocationInfo;
         conf.limit = {
           allowed,
@@ -45,6 +51,8 @@ export const limitExceptModule = defineModule({
   location: scope,
   finishLocation(conf, location) {
     const inside = conf.limit === undefined ? undefined : location.server.http.locationOf.get(conf.limit.block);
-    if (conf.limit !== undefined && inside !== undefined) location.limitExcept = { allowed: conf.limit.allowed, inside };
+    if (conf.limit !== undefined && inside !== undefined) {
+      location.limitExcept = { allowed: conf.limit.allowed, inside };
+    }
   },
 });

@@ -14,9 +14,13 @@ interface Rates {
 
 /** A size that may hold variables. nginx: ngx_http_set_complex_value_size_slot. */
 const rate = (key: keyof Rates) => (conf: Partial<Rates>, node: { readonly args: readonly string[] }, ctx: Context) => {
-  if (conf[key] !== undefined) ctx.reject('is duplicate');
+  if (conf[key] !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const value = ctx.complex(node.args[0]!);
-  if (value.constant !== undefined && parseSize(value.constant) === undefined) ctx.reject('invalid value', { arg: 0 });
+  if (value.constant !== undefined && parseSize(value.constant) === undefined) {
+    ctx.reject('invalid value', { arg: 0 });
+  }
   conf[key] = value;
 };
 
@@ -43,7 +47,9 @@ export const limitRateModule = defineModule({
       get: (r) => String(r.limitRateSet ? r.limitRate : (parseSize(r.location.settings.limitRate?.eval(r) ?? '0') ?? 0)),
       set(r, value) {
         const bytes = parseSize(value);
-        if (bytes === undefined) return;
+        if (bytes === undefined) {
+          return;
+        }
         r.main.limitRate = bytes;
         r.main.limitRateSet = true;
       },

@@ -28,9 +28,13 @@ const MAX_KEY = 65535;
 export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
   const location = new LocationLimits(conf, env);
   return (r) => {
-    if (STATUS.get(r) !== undefined) return DECLINED;
+    if (STATUS.get(r) !== undefined) {
+      return DECLINED;
+    }
     const values = location.keysOf(r, MAX_KEY);
-    if (values === undefined) return DECLINED;
+    if (values === undefined) {
+      return DECLINED;
+    }
     location.scope.submit(new Decision(r, location, values));
     return AGAIN;
   };
@@ -65,16 +69,26 @@ class Decision extends RateDecision implements ZoneJob {
   after(): void {
     const r = this.#r;
     // The client may have left in the meantime; its request counts all the same.
-    if (r.finished || r.main.finished) return;
-    const { code } = this;
-    if (r.debugging) r.log(DEBUG, `limit_req[${this.#location.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
-    if (code === ADMITTED) {
-      if (this.delay > 0) this.#delay();
-      else this.#proceed('PASSED');
+    if (r.finished || r.main.finished) {
       return;
     }
-    if (code === BUSY) this.#log(this.#location.conf.logLevel, `limiting requests${this.#dryRun()}, excess: ${this.#excess()} by zone`);
-    else if (code === NO_ROOM) this.#location.env.log.log(ALERT, `could not allocate node in limit_req zone "${this.limit!.zone.name}"`);
+    const { code } = this;
+    if (r.debugging) {
+      r.log(DEBUG, `limit_req[${this.#location.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
+    }
+    if (code === ADMITTED) {
+      if (this.delay > 0) {
+        this.#delay();
+      } else {
+        this.#proceed('PASSED');
+      }
+      return;
+    }
+    if (code === BUSY) {
+      this.#log(this.#location.conf.logLevel, `limiting requests${this.#dryRun()}, excess: ${this.#excess()} by zone`);
+    } else if (code === NO_ROOM) {
+      this.#location.env.log.log(ALERT, `could not allocate node in limit_req zone "${this.limit!.zone.name}"`);
+    }
     this.#refuse();
   }
 
@@ -87,13 +101,17 @@ class Decision extends RateDecision implements ZoneJob {
     const r = this.#r;
     const { conf } = this.#location;
     const { code, excess, limit } = this;
-    if (code === BUSY) RETRY_AFTER.set(r, Math.max(1, Math.ceil(retryAfter(excess, limit!) / 1000)));
+    if (code === BUSY) {
+      RETRY_AFTER.set(r, Math.max(1, Math.ceil(retryAfter(excess, limit!) / 1000)));
+    }
     if (conf.dryRun) {
       this.#proceed('REJECTED_DRY_RUN');
       return;
     }
     STATUS.set(r, 'REJECTED');
-    if (conf.retryAfter && code === BUSY) r.out.add('Retry-After', String(RETRY_AFTER.get(r)));
+    if (conf.retryAfter && code === BUSY) {
+      r.out.add('Retry-After', String(RETRY_AFTER.get(r)));
+    }
     r.resume(conf.status);
   }
 

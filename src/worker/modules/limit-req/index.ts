@@ -26,7 +26,9 @@ const scope = defineScope<Settings>({
       args: [1, 2, 3],
       set(conf, node, ctx) {
         const limit = parseLimit(node, ctx);
-        if (conf.limits?.some(({ zone }) => zone === limit.zone)) ctx.reject('is duplicate');
+        if (conf.limits?.some(({ zone }) => zone === limit.zone)) {
+          ctx.reject('is duplicate');
+        }
         conf.limits = [...(conf.limits ?? []), limit];
       },
     },
@@ -74,19 +76,25 @@ function parseLimit(node: DirectiveNode, ctx: Context): Settings['limits'][numbe
   let delay = 0;
   for (let i = 0; i < node.args.length; i++) {
     const value = node.args[i]!;
-    if (value.startsWith('zone=')) zone = ctx.zone(rateZone, value.slice(5));
-    else if (value.startsWith('burst='))
+    if (value.startsWith('zone=')) {
+      zone = ctx.zone(rateZone, value.slice(5));
+    } else if (value.startsWith('burst=')) {
       burst = 1000 * (positive(value.slice(6)) ?? ctx.fail(`invalid burst value "${value}"`, { arg: i }));
-    else if (value.startsWith('delay='))
+    } else if (value.startsWith('delay=')) {
       delay = 1000 * (positive(value.slice(6)) ?? ctx.fail(`invalid delay value "${value}"`, { arg: i }));
-    else if (value === 'nodelay') delay = NO_DELAY;
-    else ctx.fail(`invalid parameter "${value}"`, { arg: i });
+    } else if (value === 'nodelay') {
+      delay = NO_DELAY;
+    } else {
+      ctx.fail(`invalid parameter "${value}"`, { arg: i });
+    }
   }
   return { zone: zone ?? ctx.fail('"limit_req" must have "zone" parameter'), burst, delay };
 }
 
 function positive(digits: string | undefined): number | undefined {
-  if (digits === undefined || !/^\d+$/.test(digits)) return undefined;
+  if (digits === undefined || !/^\d+$/.test(digits)) {
+    return undefined;
+  }
   const n = Number(digits);
   return n > 0 && n <= Number.MAX_SAFE_INTEGER / 1000 ? n : undefined;
 }

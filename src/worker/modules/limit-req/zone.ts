@@ -34,7 +34,9 @@ export function leak(excess: number, rate: number, ms: number): number {
 /** Milliseconds between the last accounted request and now; the clocks of workers may differ by what one tick takes. nginx: the same place. */
 export function elapsed(now: number, last: number): number {
   const ms = now - last;
-  if (ms >= 0) return ms;
+  if (ms >= 0) {
+    return ms;
+  }
   return ms < -60_000 ? 1 : 0;
 }
 
@@ -79,8 +81,11 @@ export class RateZone {
       table.reject();
       return BUSY;
     }
-    if (account) this.#put(entry, excess, ms, now);
-    else table.touch(entry);
+    if (account) {
+      this.#put(entry, excess, ms, now);
+    } else {
+      table.touch(entry);
+    }
     return ADMITTED;
   }
 
@@ -94,7 +99,9 @@ export class RateZone {
 
   #put(entry: LruEntry, excess: number, ms: number, now: number): void {
     entry.values[EXCESS] = excess;
-    if (ms > 0) entry.values[LAST] = now;
+    if (ms > 0) {
+      entry.values[LAST] = now;
+    }
     this.table.save(entry);
   }
 }
@@ -121,20 +128,28 @@ export class RateDecision {
     for (let i = 0; i <= last; i++) {
       const limit = limits[i]!;
       limit.zone.entry = undefined;
-      if (keys[i] === '') continue;
+      if (keys[i] === '') {
+        continue;
+      }
       this.limit = limit;
       this.code = limit.zone.lookup(keys[i]!, limit.burst, now, i === last);
       if (this.code !== ADMITTED) {
         this.excess = limit.zone.excess;
         return;
       }
-      if (i === last) this.#delayBy(limit);
+      if (i === last) {
+        this.#delayBy(limit);
+      }
     }
-    if (this.code === NOT_COUNTED) return;
+    if (this.code === NOT_COUNTED) {
+      return;
+    }
     // nginx: ngx_http_limit_req_account
     for (let i = last - 1; i >= 0; i--) {
       const limit = limits[i]!;
-      if (limit.zone.entry === undefined) continue;
+      if (limit.zone.entry === undefined) {
+        continue;
+      }
       limit.zone.account(now);
       this.#delayBy(limit);
     }
@@ -143,7 +158,9 @@ export class RateDecision {
   #delayBy(limit: RateLimit): void {
     const { excess, rate } = limit.zone;
     const delay = excess <= limit.delay ? 0 : Math.floor(((excess - limit.delay) * 1000) / rate);
-    if (delay <= this.delay) return;
+    if (delay <= this.delay) {
+      return;
+    }
     this.delay = delay;
     this.excess = excess;
     this.limit = limit;

@@ -54,13 +54,21 @@ export class MemcachedExchange implements Exchange {
   readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number {
     this.next = start;
     const lf = bytes.indexOf(LF, start);
-    if (lf === -1 || lf >= end) return HEAD_AGAIN;
+    if (lf === -1 || lf >= end) {
+      return HEAD_AGAIN;
+    }
     const text = latin1(bytes, start, lf);
     const line = text.endsWith('\r') ? text.slice(0, -1) : undefined;
-    if (line === undefined) return this.#invalid(u, text);
+    if (line === undefined) {
+      return this.#invalid(u, text);
+    }
     this.next = lf + 1;
-    if (line.startsWith('VALUE ')) return this.#value(u, line);
-    if (line !== 'END') return this.#invalid(u, line);
+    if (line.startsWith('VALUE ')) {
+      return this.#value(u, line);
+    }
+    if (line !== 'END') {
+      return this.#invalid(u, line);
+    }
     u.log(INFO, `key: "${this.#key}" was not found by memcached`);
     u.head.contentLength = 0;
     u.head.status = 404;
@@ -71,17 +79,27 @@ export class MemcachedExchange implements Exchange {
   /** Reads a line with an entry's key, flags and length. */
   #value(u: UpstreamRequest, line: string): number {
     const key = this.#key;
-    if (!line.startsWith(key, 6)) return this.#broken(u, 'key', line);
+    if (!line.startsWith(key, 6)) {
+      return this.#broken(u, 'key', line);
+    }
     const flagsStart = 6 + key.length + 1;
     const flagsEnd = line.indexOf(' ', flagsStart);
-    if (line[flagsStart - 1] !== ' ' || flagsEnd === -1) return this.#invalid(u, line);
+    if (line[flagsStart - 1] !== ' ' || flagsEnd === -1) {
+      return this.#invalid(u, line);
+    }
     if (this.#gzipFlag !== 0) {
       const flags = decimal(line.slice(flagsStart, flagsEnd));
-      if (flags === -1) return this.#broken(u, 'flags', line);
-      if ((BigInt(flags) & BigInt(this.#gzipFlag)) !== 0n) u.r.out.adopt('contentEncoding', 'Content-Encoding', 'gzip');
+      if (flags === -1) {
+        return this.#broken(u, 'flags', line);
+      }
+      if ((BigInt(flags) & BigInt(this.#gzipFlag)) !== 0n) {
+        u.r.out.adopt('contentEncoding', 'Content-Encoding', 'gzip');
+      }
     }
     const length = decimal(line.slice(flagsEnd + 1));
-    if (length === -1) return this.#broken(u, 'length', line);
+    if (length === -1) {
+      return this.#broken(u, 'length', line);
+    }
     u.head.contentLength = length;
     u.head.status = 200;
     return HEAD_OK;
@@ -109,7 +127,9 @@ export class MemcachedExchange implements Exchange {
       u.pipe!.add(bytes, start, at);
       this.#left -= at - start;
     }
-    if (at === end) return true;
+    if (at === end) {
+      return true;
+    }
     const seen = this.#trailer;
     this.#trailer += end - at;
     if (this.#trailer > TRAILER.length || TRAILER.compare(bytes, at, end, seen, this.#trailer) !== 0) {

@@ -48,10 +48,16 @@ export function memcachedHandler(
   const { gzipFlag } = settings;
   const key = settings.key!;
   return (r: Request): Result => {
-    if (r.location !== location) return noBackend(r);
-    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
+    if (r.location !== location) {
+      return noBackend(r);
+    }
+    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
+      return 405;
+    }
     const code = discardBody(r);
-    if (code !== 0) return code;
+    if (code !== 0) {
+      return code;
+    }
     setContentType(r);
     const u = new UpstreamRequest(r, conf, new MemcachedExchange(key, gzipFlag));
     u.attach();

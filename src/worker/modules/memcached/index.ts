@@ -42,7 +42,9 @@ const scope = defineScope<MemcachedSettings>({
       in: In.LOCATION | In.LOCATION_IF,
       args: 1,
       set(conf, _node, ctx) {
-        if (conf.pass !== undefined) ctx.reject('is duplicate');
+        if (conf.pass !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.pass = readBackendPass(ctx, 'memcached');
         conf.key = ctx.complex('$memcached_key');
       },

@@ -23,10 +23,14 @@ const scope = defineScope<Settings>({
       args: 1,
       set(conf, node, ctx) {
         if (node.args[0] === 'off') {
-          if (conf.uris !== undefined) ctx.reject('is duplicate');
+          if (conf.uris !== undefined) {
+            ctx.reject('is duplicate');
+          }
           conf.uris = [];
         } else {
-          if (conf.uris?.length === 0) ctx.reject('is duplicate');
+          if (conf.uris?.length === 0) {
+            ctx.reject('is duplicate');
+          }
           conf.uris = [...(conf.uris ?? []), node.args[0]!];
         }
       },
@@ -39,7 +43,9 @@ const mirrored = contextSlot<boolean>();
 
 /** Sends copies of a request to other locations and forgets about them. nginx: ngx_http_mirror_handler. */
 function mirror(r: Request, conf: Readonly<Settings>): number {
-  if (r !== r.main || mirrored.get(r)) return DECLINED;
+  if (r !== r.main || mirrored.get(r)) {
+    return DECLINED;
+  }
   mirrored.set(r, true);
   if (!conf.withBody) {
     sendCopies(r, conf.uris);
@@ -50,15 +56,21 @@ function mirror(r: Request, conf: Readonly<Settings>): number {
   readBody(r, () => {
     read = true;
     sendCopies(r, conf.uris);
-    if (waiting) r.resume(DECLINED);
+    if (waiting) {
+      r.resume(DECLINED);
+    }
   });
-  if (read) return DECLINED;
+  if (read) {
+    return DECLINED;
+  }
   waiting = true;
   return AGAIN;
 }
 
 function sendCopies(r: Request, uris: readonly string[]): void {
-  for (const uri of uris) startSubrequest(r, { uri, args: r.args, keepMethod: true, background: true, headerOnly: true });
+  for (const uri of uris) {
+    startSubrequest(r, { uri, args: r.args, keepMethod: true, background: true, headerOnly: true });
+  }
 }
 
 /** Copies of requests for other servers to see. nginx: ngx_http_mirror_module. */

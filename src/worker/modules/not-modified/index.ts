@@ -13,17 +13,29 @@ export const notModifiedModule = defineModule({
 // nginx: ngx_http_not_modified_header_filter.
 function checkConditions(r: Request): Result {
   const out = r.out;
-  if (out.status !== 200 || r !== r.main || r.disableNotModified) return OK;
+  if (out.status !== 200 || r !== r.main || r.disableNotModified) {
+    return OK;
+  }
   const known = r.head.known;
   const unmodifiedSince = known[HeaderSlot.ifUnmodifiedSince];
-  if (unmodifiedSince !== undefined && !isUnmodified(r, unmodifiedSince)) return preconditionFailed(r);
+  if (unmodifiedSince !== undefined && !isUnmodified(r, unmodifiedSince)) {
+    return preconditionFailed(r);
+  }
   const match = known[HeaderSlot.ifMatch];
-  if (match !== undefined && !matches(match, out.etag, false)) return preconditionFailed(r);
+  if (match !== undefined && !matches(match, out.etag, false)) {
+    return preconditionFailed(r);
+  }
   const modifiedSince = known[HeaderSlot.ifModifiedSince];
   const noneMatch = known[HeaderSlot.ifNoneMatch];
-  if (modifiedSince === undefined && noneMatch === undefined) return OK;
-  if (modifiedSince !== undefined && isModified(r, modifiedSince)) return OK;
-  if (noneMatch !== undefined && !matches(noneMatch, out.etag, true)) return OK;
+  if (modifiedSince === undefined && noneMatch === undefined) {
+    return OK;
+  }
+  if (modifiedSince !== undefined && isModified(r, modifiedSince)) {
+    return OK;
+  }
+  if (noneMatch !== undefined && !matches(noneMatch, out.etag, true)) {
+    return OK;
+  }
   out.status = 304;
   out.statusText = undefined;
   out.contentType = '';
@@ -51,9 +63,13 @@ const secondsOf = (r: Request, date: string): number => (date === r.out.lastModi
 function isModified(r: Request, since: string): boolean {
   const rule = r.location.settings.ifModifiedSince;
   const { lastModified } = r.out;
-  if (lastModified === -1 || rule === 'off') return true;
+  if (lastModified === -1 || rule === 'off') {
+    return true;
+  }
   const time = secondsOf(r, since);
-  if (time === lastModified) return false;
+  if (time === lastModified) {
+    return false;
+  }
   return rule === 'exact' || time < lastModified;
 }
 
@@ -64,21 +80,35 @@ const isBlank = (code: number): boolean => code === 32 || code === 9;
  * weak tags. nginx: ngx_http_test_if_match.
  */
 function matches(list: string, etag: string | undefined, weak: boolean): boolean {
-  if (list === '*') return true;
-  if (etag === undefined) return false;
+  if (list === '*') {
+    return true;
+  }
+  if (etag === undefined) {
+    return false;
+  }
   const tag = weak && etag.length > 2 && etag.startsWith('W/') ? etag.slice(2) : etag;
   let at = 0;
   while (at < list.length) {
-    if (weak && list.startsWith('W/', at) && list.length - at > 2) at += 2;
+    if (weak && list.startsWith('W/', at) && list.length - at > 2) {
+      at += 2;
+    }
     if (list.startsWith(tag, at)) {
       let end = at + tag.length;
-      while (isBlank(list.charCodeAt(end))) end++;
-      if (end === list.length || list[end] === ',') return true;
+      while (isBlank(list.charCodeAt(end))) {
+        end++;
+      }
+      if (end === list.length || list[end] === ',') {
+        return true;
+      }
     }
     const comma = list.indexOf(',', at);
-    if (comma === -1) return false;
+    if (comma === -1) {
+      return false;
+    }
     at = comma;
-    while (list[at] === ',' || isBlank(list.charCodeAt(at))) at++;
+    while (list[at] === ',' || isBlank(list.charCodeAt(at))) {
+      at++;
+    }
   }
   return false;
 }

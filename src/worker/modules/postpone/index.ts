@@ -5,7 +5,9 @@ import { defineModule } from '../../module.js';
 export const postponeModule = defineModule({
   name: 'postpone',
   bodyFilter: () => (r, next) => {
-    if (!r.postpones) return next;
+    if (!r.postpones) {
+      return next;
+    }
     const stage = new PostponeStage(r, next);
     r.postponed = stage;
     return stage;

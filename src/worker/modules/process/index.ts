@@ -61,7 +61,9 @@ export const processScope = defineScope<ProcessSettings>({
       args: 0,
       block: 'directives',
       set(_conf, node, ctx) {
-        if (ctx.block.seen('events') !== undefined) ctx.reject('is duplicate');
+        if (ctx.block.seen('events') !== undefined) {
+          ctx.reject('is duplicate');
+        }
         ctx.openBlock(node, In.EVENTS);
       },
     },
@@ -71,7 +73,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 'flag',
       set(conf, node, ctx) {
-        if (conf.compatibility !== undefined) ctx.reject('is duplicate');
+        if (conf.compatibility !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.compatibility = node.args[0]!.toLowerCase() === 'on';
         ctx.setCompatible(conf.compatibility);
       },
@@ -80,7 +84,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.zoneDirectory !== undefined) ctx.reject('is duplicate');
+        if (conf.zoneDirectory !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.zoneDirectory = ctx.path(node.args[0]!);
       },
     },
@@ -89,7 +95,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.workerProcesses !== undefined) ctx.reject('is duplicate');
+        if (conf.workerProcesses !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.workerProcesses = node.args[0] === 'auto' ? cpus().length : parseInteger(node.args[0]!, ctx, 0);
       },
     },
@@ -97,14 +105,20 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: [1, 2],
       set(conf, node, ctx) {
-        if (conf.user !== undefined) ctx.reject('is duplicate');
+        if (conf.user !== undefined) {
+          ctx.reject('is duplicate');
+        }
         if (process.geteuid?.() !== 0) {
           ctx.warn('the "user" directive makes sense only if the master process runs with super-user privileges, ignored');
           return;
         }
         const [user, group = user] = node.args as readonly [string, string?];
-        if (userId(nativeText(user)) === undefined) ctx.fail(`getpwnam("${user}") failed`, { arg: 0 });
-        if (groupId(nativeText(group)) === undefined) ctx.fail(`getgrnam("${group}") failed`, { arg: node.args.length - 1 });
+        if (userId(nativeText(user)) === undefined) {
+          ctx.fail(`getpwnam("${user}") failed`, { arg: 0 });
+        }
+        if (groupId(nativeText(group)) === undefined) {
+          ctx.fail(`getgrnam("${group}") failed`, { arg: node.args.length - 1 });
+        }
         conf.user = user;
         conf.group = group;
       },
@@ -113,7 +127,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.pid !== undefined) ctx.reject('is duplicate');
+        if (conf.pid !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.pid = ctx.path(node.args[0]!);
       },
     },
@@ -121,7 +137,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.lockFile !== undefined) ctx.reject('is duplicate');
+        if (conf.lockFile !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.lockFile = ctx.path(node.args[0]!);
       },
     },
@@ -131,7 +149,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.priority !== undefined) ctx.reject('is duplicate');
+        if (conf.priority !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const [, sign, digits] = /^(-?)\+?(\d+)$/.exec(node.args[0]!) ?? ctx.reject('invalid number', { arg: 0 });
         conf.priority = sign === '-' ? -Number(digits) : Number(digits);
       },
@@ -140,14 +160,22 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: { min: 1 },
       set(conf, node, ctx) {
-        if (conf.cpuAffinity !== undefined) ctx.reject('is duplicate');
+        if (conf.cpuAffinity !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const masks = node.args[0] === 'auto' ? node.args.slice(1) : node.args;
         for (const [i, mask] of masks.entries()) {
           const bad = /[^01]/.exec(mask);
-          if (bad !== null) ctx.fail(`invalid character "${bad[0]}" in "worker_cpu_affinity"`, { arg: i });
-          if (mask.length > 1024) ctx.fail('"worker_cpu_affinity" supports up to 1024 CPUs only', { arg: i });
+          if (bad !== null) {
+            ctx.fail(`invalid character "${bad[0]}" in "worker_cpu_affinity"`, { arg: i });
+          }
+          if (mask.length > 1024) {
+            ctx.fail('"worker_cpu_affinity" supports up to 1024 CPUs only', { arg: i });
+          }
         }
-        if (node.args[0] === 'auto' && node.args.length > 2) ctx.fail('invalid number of arguments in "worker_cpu_affinity" directive');
+        if (node.args[0] === 'auto' && node.args.length > 2) {
+          ctx.fail('invalid number of arguments in "worker_cpu_affinity" directive');
+        }
         conf.cpuAffinity = node.args;
       },
     },
@@ -156,7 +184,9 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.workingDirectory !== undefined) ctx.reject('is duplicate');
+        if (conf.workingDirectory !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.workingDirectory = node.args[0]!;
       },
     },
@@ -212,7 +242,9 @@ export const processScope = defineScope<ProcessSettings>({
       args: 1,
       set(_conf, node, ctx) {
         const path = ctx.path(node.args[0]!);
-        if (ctx.block.seen('events') !== undefined || ctx.block.seen('http') !== undefined) ctx.reject('is specified too late');
+        if (ctx.block.seen('events') !== undefined || ctx.block.seen('http') !== undefined) {
+          ctx.reject('is specified too late');
+        }
         ctx.nativeModule(path);
       },
     },
@@ -221,10 +253,16 @@ export const processScope = defineScope<ProcessSettings>({
 
 /** nginx: ngx_event_debug_connection. */
 function debugRule(text: string, ctx: Context): DebugRule {
-  if (text === 'unix:') return 'unix';
+  if (text === 'unix:') {
+    return 'unix';
+  }
   const network = parseCidr(text);
-  if (network === undefined) return ctx.host(text, 'debug_connection');
-  if (network.lowBits) ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
+  if (network === undefined) {
+    return ctx.host(text, 'debug_connection');
+  }
+  if (network.lowBits) {
+    ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
+  }
   return network;
 }
 

@@ -19,19 +19,27 @@ export interface CookieRules {
 /** A Set-Cookie value as clients get it; undefined when it stays as it is. nginx: ngx_http_proxy_rewrite_cookie. */
 export function rewriteCookie(r: Request, rules: CookieRules, text: string): string | undefined {
   const attributes = parseCookie(text);
-  if (attributes[0]!.value === undefined) return undefined;
+  if (attributes[0]!.value === undefined) {
+    return undefined;
+  }
   let changed = false;
   for (let i = 1; i < attributes.length; i++) {
     const attribute = attributes[i]!;
-    if (attribute.value === undefined) continue;
+    if (attribute.value === undefined) {
+      continue;
+    }
     const name = attribute.name.toLowerCase();
     const list = name === 'domain' ? rules.domains : name === 'path' ? rules.paths : null;
     const value = list === null ? undefined : rewriteValue(r, list, attribute.value, 0);
-    if (value === undefined) continue;
+    if (value === undefined) {
+      continue;
+    }
     attribute.value = value;
     changed = true;
   }
-  if (rules.flags !== null && applyFlags(r, rules.flags, attributes)) changed = true;
+  if (rules.flags !== null && applyFlags(r, rules.flags, attributes)) {
+    changed = true;
+  }
   return changed ? printCookie(attributes) : undefined;
 }
 
@@ -39,7 +47,9 @@ export function rewriteCookie(r: Request, rules: CookieRules, text: string): str
 function parseCookie(text: string): Attribute[] {
   return text.split(';').map((part) => {
     const equals = part.indexOf('=');
-    if (equals === -1) return { name: trim(part), value: undefined };
+    if (equals === -1) {
+      return { name: trim(part), value: undefined };
+    }
     return { name: trim(part.slice(0, equals)), value: trim(part.slice(equals + 1)) };
   });
 }
@@ -50,8 +60,12 @@ function printCookie(attributes: readonly Attribute[]): string {
   let text = '';
   for (let i = 0; i < attributes.length; i++) {
     const { name, value } = attributes[i]!;
-    if (i > 0 && name === '') continue;
-    if (i > 0) text += '; ';
+    if (i > 0 && name === '') {
+      continue;
+    }
+    if (i > 0) {
+      text += '; ';
+    }
     text += value === undefined ? name : `${name}=${value}`;
   }
   return text;
@@ -63,9 +77,13 @@ function applyFlags(r: Request, lines: readonly CookieFlags[], attributes: Attri
   const line = lines.find(({ name, regex }) =>
     regex === undefined ? name!.eval(r).toLowerCase() === cookie.toLowerCase() : regex.exec(r, cookie),
   );
-  if (line === undefined) return false;
+  if (line === undefined) {
+    return false;
+  }
   const flags = line.flags.map((flag) => flag.eval(r).toLowerCase()).filter((flag) => KNOWN_FLAGS.has(flag));
-  if (flags.length === 0) return false;
+  if (flags.length === 0) {
+    return false;
+  }
   setSwitch(attributes, flags, 'secure', 'Secure');
   setSwitch(attributes, flags, 'httponly', 'HttpOnly');
   setSameSite(attributes, flags);
@@ -85,11 +103,18 @@ function setSwitch(attributes: Attribute[], flags: readonly string[], flag: stri
   const off = flags.includes(`no${flag}`);
   for (let i = 1; i < attributes.length; i++) {
     const attribute = attributes[i]!;
-    if (attribute.name.toLowerCase() !== flag) continue;
-    if (on) on = false;
-    else if (off) attribute.name = '';
+    if (attribute.name.toLowerCase() !== flag) {
+      continue;
+    }
+    if (on) {
+      on = false;
+    } else if (off) {
+      attribute.name = '';
+    }
   }
-  if (on) attributes.push({ name, value: undefined });
+  if (on) {
+    attributes.push({ name, value: undefined });
+  }
 }
 
 function setSameSite(attributes: Attribute[], flags: readonly string[]): void {
@@ -97,14 +122,20 @@ function setSameSite(attributes: Attribute[], flags: readonly string[]): void {
   const off = flags.includes('nosamesite');
   for (let i = 1; i < attributes.length; i++) {
     const attribute = attributes[i]!;
-    if (attribute.name.toLowerCase() !== 'samesite') continue;
+    if (attribute.name.toLowerCase() !== 'samesite') {
+      continue;
+    }
     if (value !== undefined) {
       if (attribute.value?.toLowerCase() !== value.toLowerCase()) {
         attribute.name = 'SameSite';
         attribute.value = value;
       }
       value = undefined;
-    } else if (off) attribute.name = '';
+    } else if (off) {
+      attribute.name = '';
+    }
   }
-  if (value !== undefined) attributes.push({ name: 'SameSite', value });
+  if (value !== undefined) {
+    attributes.push({ name: 'SameSite', value });
+  }
 }

@@ -54,7 +54,9 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     }
     this.#head = method.length === 4 && method.toUpperCase() === 'HEAD';
     let host = headers.host === undefined ? this.vars.hostHeader : headers.host.eval(r);
-    if (host === '' && location.http11) host = this.vars.hostHeader;
+    if (host === '' && location.http11) {
+      host = this.vars.hostHeader;
+    }
     const uri = proxiedUri(r, location, this.vars);
     if (uri === '') {
       r.log(ERR, 'zero length URI to proxy');
@@ -69,12 +71,20 @@ export class ProxyExchange extends Http1Reader implements Exchange {
       this.bodyLength = -1;
       this.chunked = true;
       this.bodyFrame = CHUNK;
-    } else this.bodyLength = r.contentLength;
+    } else {
+      this.bodyLength = r.contentLength;
+    }
     let text = `${method} ${uri}${location.versionText}`;
-    if (host !== '') text += `Host: ${host}\r\n`;
+    if (host !== '') {
+      text += `Host: ${host}\r\n`;
+    }
     text += this.#ownHeaders(r, headers);
-    if (location.conf.settings.passRequestHeaders) text += clientHeaders(r, headers.replaced);
-    if (r.debugging) logRequestText(u, text);
+    if (location.conf.settings.passRequestHeaders) {
+      text += clientHeaders(r, headers.replaced);
+    }
+    if (r.debugging) {
+      logRequestText(u, text);
+    }
     this.requestText = `${text}\r\n${body}`;
     return true;
   }
@@ -84,14 +94,21 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     let text = '';
     for (let i = 0; i < lines.length; i++) {
       const { before, value, line } = lines[i]!;
-      if (line !== undefined) text += line;
-      else if (value === 'body-length') {
-        if (this.bodyLength >= 0) text += `${before}${this.bodyLength}\r\n`;
+      if (line !== undefined) {
+        text += line;
+      } else if (value === 'body-length') {
+        if (this.bodyLength >= 0) {
+          text += `${before}${this.bodyLength}\r\n`;
+        }
       } else if (value === 'chunked') {
-        if (this.chunked) text += `${before}chunked\r\n`;
+        if (this.chunked) {
+          text += `${before}chunked\r\n`;
+        }
       } else {
         const evaluated = value.eval(r);
-        if (evaluated !== '') text += `${before}${evaluated}\r\n`;
+        if (evaluated !== '') {
+          text += `${before}${evaluated}\r\n`;
+        }
       }
     }
     return text;
@@ -105,16 +122,22 @@ export class ProxyExchange extends Http1Reader implements Exchange {
   readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number {
     const head = u.head;
     const code = this.parseHead(head, u.conf.kinds, u, bytes, start, end);
-    if (code !== HEAD_OK) return code;
+    if (code !== HEAD_OK) {
+      return code;
+    }
     // So that the connection can be kept although the body is not read.
     if (this.#head || head.status === 204 || head.status === 304 || (!head.chunked && head.contentLength === 0)) {
       u.keepConnection(!head.connectionClose);
     }
     // A client that asked otherwise waits for the body that a HEAD announces: only the end of the connection tells it that none comes.
-    if (this.#head && u.r.methodBit !== METHOD.HEAD) u.r.keepalive = false;
+    if (this.#head && u.r.methodBit !== METHOD.HEAD) {
+      u.r.keepalive = false;
+    }
     if (head.status === 101) {
       u.keepConnection(false);
-      if (u.r.head.known[HeaderSlot.upgrade] !== undefined) u.switchProtocols();
+      if (u.r.head.known[HeaderSlot.upgrade] !== undefined) {
+        u.switchProtocols();
+      }
     }
     return HEAD_OK;
   }
@@ -126,7 +149,9 @@ export class ProxyExchange extends Http1Reader implements Exchange {
 
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     const sound = this.body(u.head, u, u.pipe!, bytes, start, end);
-    if (this.complete) u.keepConnection(this.keepalive);
+    if (this.complete) {
+      u.keepConnection(this.keepalive);
+    }
     return sound;
   }
 }
@@ -141,11 +166,17 @@ export function cacheKey(u: UpstreamRequest): string {
 function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars): string {
   const given = vars.uri;
   if (given === '') {
-    if (r.validUnparsedUri) return r.unparsedUri;
-  } else if (location.dynamic) return targetText(given);
+    if (r.validUnparsedUri) {
+      return r.unparsedUri;
+    }
+  } else if (location.dynamic) {
+    return targetText(given);
+  }
   const mapped = r.validLocation && given !== '';
   let rest = mapped ? r.uri.slice(location.name.length) : r.uri;
-  if (r.head.quotedUri || r.internal) rest = escapeUri(rest, 'uri');
+  if (r.head.quotedUri || r.internal) {
+    rest = escapeUri(rest, 'uri');
+  }
   const path = r.validLocation ? given + rest : rest;
   return targetText(r.args === '' ? path : `${path}?${r.args}`);
 }
@@ -155,7 +186,9 @@ function clientHeaders(r: Request, replaced: ReadonlySet<string>): string {
   const { headers, names } = r.head;
   let text = '';
   for (let i = 0; i < names.length; i++) {
-    if (!replaced.has(names[i]!)) text += `${headers[i * 2]}: ${headers[i * 2 + 1]}\r\n`;
+    if (!replaced.has(names[i]!)) {
+      text += `${headers[i * 2]}: ${headers[i * 2 + 1]}\r\n`;
+    }
   }
   return text;
 }

@@ -39,7 +39,9 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
     });
   }
   return (r: Request): Result => {
-    if (r.location !== location) return noBackend(r);
+    if (r.location !== location) {
+      return noBackend(r);
+    }
     const exchange = new ProxyExchange(compiled, fixed === undefined ? NO_VARS : fixed.vars);
     const u = new UpstreamRequest(r, compiled.conf, exchange);
     u.attach();
@@ -48,15 +50,20 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       u.passTo(fixed!.vars.schema, tls, group);
     } else {
       const evaluated = evaluatePass(r, dynamic.eval(r));
-      if (evaluated === undefined) return 500;
+      if (evaluated === undefined) {
+        return 500;
+      }
       exchange.vars = evaluated.vars;
       u.passToNamed(evaluated.vars.schema, evaluated.tls, evaluated.target);
     }
     if (unbuffered && r === r.main && r.body === null && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
       testExpect(r);
       startUnbuffered(u);
-    } else if (r.contentLength < 0 && !r.chunkedIn) u.start();
-    else readBody(r, startUpstream);
+    } else if (r.contentLength < 0 && !r.chunkedIn) {
+      u.start();
+    } else {
+      readBody(r, startUpstream);
+    }
     return DONE;
   };
 }

@@ -44,7 +44,9 @@ const scope = defineScope<ProxySettings>({
       in: In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.pass !== undefined) ctx.reject('is duplicate');
+        if (conf.pass !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.pass = readPass(node, ctx);
       },
     },
@@ -66,13 +68,19 @@ const scope = defineScope<ProxySettings>({
     finishUpstream('proxy', conf, place);
     finishCache(conf, parent, place);
     // `if` and `limit_except` go on with their location's backend. nginx: the noname part of ngx_http_proxy_merge_loc_conf.
-    if (place.nameless && conf.pass === undefined && parent !== undefined) conf.pass = parent.pass;
+    if (place.nameless && conf.pass === undefined && parent !== undefined) {
+      conf.pass = parent.pass;
+    }
   },
   link(conf, ctx, place) {
     linkUpstream('proxy', conf, ctx, place);
     linkCache('proxy', conf, ctx, place);
-    for (const { value } of conf.headers) value.compile(ctx, place);
-    if (conf.pass !== undefined && usesTls(conf.pass)) linkTlsClient('proxy', conf, ctx);
+    for (const { value } of conf.headers) {
+      value.compile(ctx, place);
+    }
+    if (conf.pass !== undefined && usesTls(conf.pass)) {
+      linkTlsClient('proxy', conf, ctx);
+    }
   },
 });
 
@@ -82,7 +90,9 @@ export const proxyModule = defineModule({
   location: scope,
   variables: proxyVariables,
   handler(conf, env, location) {
-    if (conf.pass === undefined) return purgeHandler('proxy', conf.cachePurgeTarget, env, location);
+    if (conf.pass === undefined) {
+      return purgeHandler('proxy', conf.cachePurgeTarget, env, location);
+    }
     return makeHandler(compileLocation(conf, conf.pass, env, location), location);
   },
 });

@@ -83,7 +83,9 @@ function makeRewriter(settings: Readonly<ProxySettings>, pass: ProxyPass): HeadR
   const redirects = redirectRules(settings, pass);
   const { cookieDomains: domains, cookiePaths: paths, cookieFlags: flags } = settings;
   const cookies = domains !== null || paths !== null || flags !== null ? { domains, paths, flags } : undefined;
-  if (redirects === undefined && cookies === undefined) return undefined;
+  if (redirects === undefined && cookies === undefined) {
+    return undefined;
+  }
   return {
     redirects: redirects !== undefined,
     redirect: (r, value, prefix) => rewriteValue(r, redirects!, value, prefix),
@@ -92,8 +94,12 @@ function makeRewriter(settings: Readonly<ProxySettings>, pass: ProxyPass): HeadR
 }
 
 function redirectRules(settings: Readonly<ProxySettings>, pass: ProxyPass): readonly Rewrite[] | undefined {
-  if (!settings.redirect) return undefined;
-  if (settings.redirects !== undefined) return settings.redirects;
+  if (!settings.redirect) {
+    return undefined;
+  }
+  if (settings.redirects !== undefined) {
+    return settings.redirects;
+  }
   const own = defaultRedirect(pass);
   return own === undefined ? undefined : [own];
 }

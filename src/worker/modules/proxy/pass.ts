@@ -10,8 +10,12 @@ import type { ProxyPass, ProxyVars } from './settings.js';
 
 /** Splits the scheme off. Returns undefined for any but http and https. */
 function scheme(url: string): { readonly schema: string; readonly port: number } | undefined {
-  if (url.slice(0, 7).toLowerCase() === 'http://') return { schema: url.slice(0, 7), port: 80 };
-  if (url.slice(0, 8).toLowerCase() === 'https://') return { schema: url.slice(0, 8), port: 443 };
+  if (url.slice(0, 7).toLowerCase() === 'http://') {
+    return { schema: url.slice(0, 7), port: 80 };
+  }
+  if (url.slice(0, 8).toLowerCase() === 'https://') {
+    return { schema: url.slice(0, 8), port: 443 };
+  }
   return undefined;
 }
 
@@ -30,14 +34,22 @@ function makeVars(url: BackendUrl, schema: string, defaultPort: number, uri: str
 export function readPass(node: DirectiveNode, ctx: Context): ProxyPass {
   claimContent(ctx, 'proxy');
   const info = ctx.block.info as LocationInfo;
-  if (info.name.endsWith('/') && info.kind !== 'nameless') info.autoRedirect = true;
+  if (info.name.endsWith('/') && info.kind !== 'nameless') {
+    info.autoRedirect = true;
+  }
   const text = node.args[0]!;
-  if (text.includes('$')) return { dynamic: ctx.complex(text), fixed: undefined, location: '' };
+  if (text.includes('$')) {
+    return { dynamic: ctx.complex(text), fixed: undefined, location: '' };
+  }
   const found = scheme(text);
-  if (found === undefined) return ctx.fail('invalid URL prefix', { arg: 0 });
+  if (found === undefined) {
+    return ctx.fail('invalid URL prefix', { arg: 0 });
+  }
   const { schema, port } = found;
   const url = parseBackendUrl(text.slice(schema.length), { defaultPort: port, uriPart: true });
-  if (typeof url === 'string') return ctx.fail(`${url} in upstream "${text.slice(schema.length)}"`, { arg: 0 });
+  if (typeof url === 'string') {
+    return ctx.fail(`${url} in upstream "${text.slice(schema.length)}"`, { arg: 0 });
+  }
   const declaration = declareGroup(ctx, url.host, url);
   info.backend = declaration;
   const mapped = info.kind === 'exact' || info.kind === 'prefix' || info.kind === 'prefix-final';

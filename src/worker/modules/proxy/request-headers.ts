@@ -65,24 +65,31 @@ export function compileHeaders(sources: readonly HeaderLineSource[], defaults: r
   const add = (name: string, given: HeaderValue): void => {
     const value = typeof given === 'string' ? given : foldedValue(given);
     const constant = typeof value === 'string' ? undefined : value.constant;
-    if (constant === '') return;
+    if (constant === '') {
+      return;
+    }
     const before = `${name}: `;
     lines.push({ before, value, line: constant === undefined ? undefined : `${before}${constant}\r\n` });
   };
   for (const source of sources) {
     const { name } = source;
     const { value } = source.value;
-    if (name.toLowerCase() === 'host') host = foldedValue(value);
-    else {
+    if (name.toLowerCase() === 'host') {
+      host = foldedValue(value);
+    } else {
       replaced.add(name.toLowerCase());
       add(name, value);
     }
   }
   for (const [name, value] of defaults) {
     const lower = name.toLowerCase();
-    if (replaced.has(lower)) continue;
+    if (replaced.has(lower)) {
+      continue;
+    }
     replaced.add(lower);
-    if (value !== undefined) add(name, value);
+    if (value !== undefined) {
+      add(name, value);
+    }
   }
   return { host, lines, replaced };
 }

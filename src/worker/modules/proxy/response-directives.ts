@@ -20,10 +20,14 @@ function regexRule(pattern: string, replacement: string, caseless: boolean, ctx:
 
 // nginx: ngx_http_proxy_redirect.
 const redirect: Row['set'] = (conf, node, ctx) => {
-  if (conf.redirect === false) ctx.reject('is duplicate');
+  if (conf.redirect === false) {
+    ctx.reject('is duplicate');
+  }
   const [pattern, replacement] = node.args as [string, string | undefined];
   if (replacement === undefined && pattern === 'off') {
-    if (conf.redirects !== undefined) ctx.reject('is duplicate');
+    if (conf.redirects !== undefined) {
+      ctx.reject('is duplicate');
+    }
     conf.redirect = false;
     return;
   }
@@ -33,23 +37,39 @@ const redirect: Row['set'] = (conf, node, ctx) => {
 };
 
 function defaultRule(word: string, conf: Partial<ProxySettings>, ctx: Context): Rewrite {
-  if (word !== 'default') ctx.fail(`invalid parameter "${word}"`, { arg: 0 });
-  if (conf.pass?.dynamic !== undefined) ctx.fail('"proxy_redirect default" cannot be used with "proxy_pass" directive with variables');
-  if (conf.pass === undefined) return ctx.fail('"proxy_redirect default" should be placed after the "proxy_pass" directive');
+  if (word !== 'default') {
+    ctx.fail(`invalid parameter "${word}"`, { arg: 0 });
+  }
+  if (conf.pass?.dynamic !== undefined) {
+    ctx.fail('"proxy_redirect default" cannot be used with "proxy_pass" directive with variables');
+  }
+  if (conf.pass === undefined) {
+    return ctx.fail('"proxy_redirect default" should be placed after the "proxy_pass" directive');
+  }
   return defaultRedirect(conf.pass)!;
 }
 
 function redirectRule(pattern: string, replacement: string, ctx: Context): Rewrite {
-  if (pattern.startsWith('~')) return regexRule(pattern.slice(1), replacement, false, ctx);
+  if (pattern.startsWith('~')) {
+    return regexRule(pattern.slice(1), replacement, false, ctx);
+  }
   return { kind: 'prefix', pattern: ctx.complex(pattern), regex: undefined, replacement: lineValue(ctx.complex(replacement)) };
 }
 
 /** Reads a directive whose lines add up and that `off` turns off. Returns undefined for `off`. */
 function offOr(node: DirectiveNode, known: readonly unknown[] | null | undefined, ctx: Context): boolean {
-  if (known === null) ctx.reject('is duplicate');
-  if (node.args.length > 1) return false;
-  if (node.args[0] !== 'off') ctx.fail(`invalid parameter "${node.args[0]}"`, { arg: 0 });
-  if (known !== undefined) ctx.reject('is duplicate');
+  if (known === null) {
+    ctx.reject('is duplicate');
+  }
+  if (node.args.length > 1) {
+    return false;
+  }
+  if (node.args[0] !== 'off') {
+    ctx.fail(`invalid parameter "${node.args[0]}"`, { arg: 0 });
+  }
+  if (known !== undefined) {
+    ctx.reject('is duplicate');
+  }
   return true;
 }
 

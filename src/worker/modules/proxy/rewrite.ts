@@ -6,7 +6,9 @@ import type { ProxyPass, Rewrite } from './settings.js';
 export function rewriteValue(r: Request, rules: readonly Rewrite[], value: string, prefix: number): string | undefined {
   for (let i = 0; i < rules.length; i++) {
     const changed = applyRule(r, rules[i]!, value, prefix);
-    if (changed !== undefined) return changed;
+    if (changed !== undefined) {
+      return changed;
+    }
   }
   return undefined;
 }
@@ -14,23 +16,31 @@ export function rewriteValue(r: Request, rules: readonly Rewrite[], value: strin
 function applyRule(r: Request, rule: Rewrite, value: string, prefix: number): string | undefined {
   const rest = prefix === 0 ? value : value.slice(prefix);
   if (rule.kind === 'regex') {
-    if (!rule.regex!.exec(r, rest)) return undefined;
+    if (!rule.regex!.exec(r, rest)) {
+      return undefined;
+    }
     return value.slice(0, prefix) + rule.replacement.eval(r);
   }
   const pattern = rule.pattern!.eval(r);
   if (rule.kind === 'prefix') {
-    if (!rest.startsWith(pattern)) return undefined;
+    if (!rest.startsWith(pattern)) {
+      return undefined;
+    }
     return value.slice(0, prefix) + rule.replacement.eval(r) + rest.slice(pattern.length);
   }
   const dotted = rest.startsWith('.');
   const domain = dotted ? rest.slice(1) : rest;
-  if (domain.toLowerCase() !== pattern.toLowerCase()) return undefined;
+  if (domain.toLowerCase() !== pattern.toLowerCase()) {
+    return undefined;
+  }
   return value.slice(0, dotted ? prefix + 1 : prefix) + rule.replacement.eval(r);
 }
 
 /** The rule that turns the backend's own URL into the location's. */
 export function defaultRedirect({ fixed, location }: ProxyPass): Rewrite | undefined {
-  if (fixed === undefined) return undefined;
+  if (fixed === undefined) {
+    return undefined;
+  }
   const [from, to] = fixed.vars.uri === '' ? [`${fixed.url}/`, '/'] : [fixed.url, location];
   return { kind: 'prefix', pattern: constantValue(from), regex: undefined, replacement: constantValue(to) };
 }

@@ -27,10 +27,16 @@ export const randomIndexModule = defineModule({
 
 // nginx: ngx_http_random_index_handler.
 function showRandomFile(r: Request): Result {
-  if (r.uri.charCodeAt(r.uri.length - 1) !== 47) return DECLINED;
-  if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) return DECLINED;
+  if (r.uri.charCodeAt(r.uri.length - 1) !== 47) {
+    return DECLINED;
+  }
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) {
+    return DECLINED;
+  }
   const path = mapPath(r);
-  if (path === undefined) return noPath(r);
+  if (path === undefined) {
+    return noPath(r);
+  }
   const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   let names: string[] | undefined;
   try {
@@ -41,8 +47,12 @@ function showRandomFile(r: Request): Result {
     r.log(status === 500 ? CRIT : ERR, `opendir() "${folder}" failed (${errnoText(errno)})`);
     return status;
   }
-  if (names === undefined) return 500;
-  if (names.length === 0) return DECLINED;
+  if (names === undefined) {
+    return 500;
+  }
+  if (names.length === 0) {
+    return DECLINED;
+  }
   return internalRedirect(r, r.uri + names[Math.floor(Math.random() * names.length)]!, r.args, r.uriUps);
 }
 
@@ -51,12 +61,17 @@ function filesIn(r: Request, folder: string, entries: readonly Dirent[]): string
   const names: string[] = [];
   for (const entry of entries) {
     const { name } = entry;
-    if (name.startsWith('.')) continue;
-    if (entry.isFile()) names.push(name);
-    else if (entry.isSymbolicLink()) {
+    if (name.startsWith('.')) {
+      continue;
+    }
+    if (entry.isFile()) {
+      names.push(name);
+    } else if (entry.isSymbolicLink()) {
       const file = `${folder}/${name}`;
       try {
-        if (statSync(fsPath(file), { throwIfNoEntry: false })?.isFile()) names.push(name);
+        if (statSync(fsPath(file), { throwIfNoEntry: false })?.isFile()) {
+          names.push(name);
+        }
       } catch (error) {
         r.log(CRIT, `stat() "${file}" failed (${errnoText(error)})`);
         return undefined;

@@ -21,9 +21,15 @@ class RandomPicker extends DrawingPicker {
     const { set } = this;
     const first = this.#first;
     const peer = peerAtWeight(set, Math.floor(Math.random() * set.totalWeight));
-    if (peer === first || this.wasTried(peer.index) || !this.usable(peer, now)) return null;
-    if (!this.two) return peer;
-    if (first !== null) return peer.conns * first.weight > first.conns * peer.weight ? first : peer;
+    if (peer === first || this.wasTried(peer.index) || !this.usable(peer, now)) {
+      return null;
+    }
+    if (!this.two) {
+      return peer;
+    }
+    if (first !== null) {
+      return peer.conns * first.weight > first.conns * peer.weight ? first : peer;
+    }
     this.#first = peer;
     return this.draw(now);
   }
@@ -40,8 +46,12 @@ export const randomModule = defineModule({
         args: [0, 1, 2],
         set(_conf, node, ctx) {
           const [mode, method] = node.args;
-          if (mode !== undefined && mode !== 'two') ctx.fail(`invalid parameter "${mode}"`, { arg: 0 });
-          if (method !== undefined && method !== 'least_conn') ctx.fail(`invalid parameter "${method}"`, { arg: 1 });
+          if (mode !== undefined && mode !== 'two') {
+            ctx.fail(`invalid parameter "${mode}"`, { arg: 0 });
+          }
+          if (method !== undefined && method !== 'least_conn') {
+            ctx.fail(`invalid parameter "${method}"`, { arg: 1 });
+          }
           const two = mode === 'two';
           setBalancer(
             ctx,

@@ -7,10 +7,14 @@ import { BOUNDARY_MARK, type Cut, cuts, partNumbers } from './header.js';
 /** Lets only the granted ranges of the body through. nginx: ngx_http_range_body_filter. */
 export function rangeBody(r: Request, next: BodyStage): BodyStage {
   const cut = cuts.get(r);
-  if (cut === undefined) return next;
+  if (cut === undefined) {
+    return next;
+  }
   const source = r.source;
   // The body of a slice is not all of the body that its head announces.
-  if (source?.seek === undefined || r.subrequestRanges) return cut.ranges.length === 1 ? new OneRange(cut, next) : new WholeBody(cut, next);
+  if (source?.seek === undefined || r.subrequestRanges) {
+    return cut.ranges.length === 1 ? new OneRange(cut, next) : new WholeBody(cut, next);
+  }
   if (cut.ranges.length === 1) {
     const { start, end } = cut.ranges[0]!;
     source.seek(start - cut.offset, end - cut.offset);
@@ -55,7 +59,9 @@ class Parts implements Source, BodyStage {
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (last) this.#inPart = false;
+    if (last) {
+      this.#inPart = false;
+    }
     this.#next.send(r, chunk, false);
   }
 
@@ -85,8 +91,11 @@ class OneRange implements BodyStage {
     if (chunk !== null && from < this.#end && to > this.#start) {
       const start = Math.max(this.#start - from, 0);
       this.#next.send(r, chunk.subarray(start, Math.min(this.#end, to) - from), last);
-    } else if (last) this.#next.send(r, null, true);
-    else r.more();
+    } else if (last) {
+      this.#next.send(r, null, true);
+    } else {
+      r.more();
+    }
   }
 }
 
@@ -103,8 +112,11 @@ class WholeBody implements BodyStage {
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (chunk === null || chunk.length === 0) {
-      if (last) this.#next.send(r, null, true);
-      else r.more();
+      if (last) {
+        this.#next.send(r, null, true);
+      } else {
+        r.more();
+      }
       return;
     }
     const { ranges } = this.#cut;
@@ -115,7 +127,9 @@ class WholeBody implements BodyStage {
     }
     this.#cutOut = true;
     const pieces: Buffer[] = [];
-    for (let i = 0; i < ranges.length; i++) pieces.push(partHead(this.#cut, i), chunk.subarray(ranges[i]!.start, ranges[i]!.end));
+    for (let i = 0; i < ranges.length; i++) {
+      pieces.push(partHead(this.#cut, i), chunk.subarray(ranges[i]!.start, ranges[i]!.end));
+    }
     pieces.push(bodyEnd(this.#cut));
     this.#next.send(r, Buffer.concat(pieces), last);
   }

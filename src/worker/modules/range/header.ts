@@ -30,12 +30,15 @@ export function rangeHeader(maxRanges: number): HeaderFilter {
       (r !== r.main && !r.subrequestRanges) ||
       out.contentLength === -1 ||
       !out.allowRanges
-    )
+    ) {
       return OK;
+    }
     const range = r.head.known[HeaderSlot.range];
     if (range !== undefined && range.length >= 7 && /^bytes=/i.test(range) && isSameVersion(r)) {
       const ranges = parseRanges(range.slice(6), out.contentLength, r.singleRange ? 1 : maxRanges);
-      if (ranges === 416) return notSatisfiable(r);
+      if (ranges === 416) {
+        return notSatisfiable(r);
+      }
       if (ranges !== undefined) {
         out.status = 206;
         out.statusText = undefined;
@@ -51,8 +54,12 @@ export function rangeHeader(maxRanges: number): HeaderFilter {
 /** If-Range asks for the whole body unless it is still the same. */
 function isSameVersion(r: Request): boolean {
   const condition = r.head.known[HeaderSlot.ifRange];
-  if (condition === undefined) return true;
-  if (condition.length >= 2 && condition.endsWith('"')) return condition === r.out.etag;
+  if (condition === undefined) {
+    return true;
+  }
+  if (condition.length >= 2 && condition.endsWith('"')) {
+    return condition === r.out.etag;
+  }
   return r.out.lastModified !== -1 && parseHttpDate(condition) === r.out.lastModified;
 }
 
@@ -82,11 +89,15 @@ function severalRanges(r: Request, ranges: readonly Range[]): Cut {
   const out = r.out;
   const digits = tenDigits() + tenDigits();
   let boundary = `\r\n--${digits}\r\n`;
-  if (out.contentType !== '') boundary += `Content-Type: ${out.contentType}${out.charset === '' ? '' : `; charset=${out.charset}`}\r\n`;
+  if (out.contentType !== '') {
+    boundary += `Content-Type: ${out.contentType}${out.charset === '' ? '' : `; charset=${out.charset}`}\r\n`;
+  }
   boundary += 'Content-Range: bytes ';
   const cut: Cut = { ranges, offset: out.contentOffset, boundary, length: out.contentLength };
   let length = BOUNDARY_MARK + 4;
-  for (const range of ranges) length += boundary.length + partNumbers(range, cut.length).length + range.end - range.start;
+  for (const range of ranges) {
+    length += boundary.length + partNumbers(range, cut.length).length + range.end - range.start;
+  }
   out.contentType = `multipart/byteranges; boundary=${digits}`;
   out.charset = '';
   out.contentLength = length;

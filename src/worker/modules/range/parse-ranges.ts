@@ -22,12 +22,16 @@ export function parseRanges(text: string, length: number, maxRanges: number): Ra
   const number = (): number => {
     DIGITS.lastIndex = at;
     const digits = DIGITS.exec(text)?.[0].replace(/^0+(?=.)/, '');
-    if (digits === undefined) return -1;
+    if (digits === undefined) {
+      return -1;
+    }
     at = DIGITS.lastIndex;
     return digits.length > LONGEST.length || (digits.length === LONGEST.length && digits > LONGEST) ? -1 : Number(digits);
   };
   const skipSpaces = (): void => {
-    while (text.charCodeAt(at) === 32) at++;
+    while (text.charCodeAt(at) === 32) {
+      at++;
+    }
   };
   const atEnd = (): boolean => at === text.length || text[at] === ',';
   for (;;) {
@@ -38,32 +42,55 @@ export function parseRanges(text: string, length: number, maxRanges: number): Ra
     if (!suffix) {
       start = number();
       skipSpaces();
-      if (start === -1 || text[at] !== '-') return 416;
+      if (start === -1 || text[at] !== '-') {
+        return 416;
+      }
     }
     at++;
-    if (!suffix) skipSpaces();
-    if (!suffix && atEnd()) end = length;
-    else {
+    if (!suffix) {
+      skipSpaces();
+    }
+    if (!suffix && atEnd()) {
+      end = length;
+    } else {
       end = number();
       skipSpaces();
-      if (end === -1 || !atEnd()) return 416;
+      if (end === -1 || !atEnd()) {
+        return 416;
+      }
       if (suffix) {
         start = end < length ? length - end : 0;
         end = length;
-      } else end = Math.min(end + 1, length);
+      } else {
+        end = Math.min(end + 1, length);
+      }
     }
     if (start < end) {
-      if (ranges.length === maxRanges) return undefined;
+      if (ranges.length === maxRanges) {
+        return undefined;
+      }
       ranges.push({ start, end });
       total += end - start;
-    } else if (start === 0) return undefined;
-    if (text[at] !== ',') break;
+    } else if (start === 0) {
+      return undefined;
+    }
+    if (text[at] !== ',') {
+      break;
+    }
     at++;
   }
-  if (ranges.length === 0) return 416;
-  if (ranges.length === 1) return ranges;
-  if (total > length) return undefined;
+  if (ranges.length === 0) {
+    return 416;
+  }
+  if (ranges.length === 1) {
+    return ranges;
+  }
+  if (total > length) {
+    return undefined;
+  }
   // Many small ranges cost more than they save.
-  if (maxRanges === UNLIMITED && total + ranges.length * 256 > length + 4096) return undefined;
+  if (maxRanges === UNLIMITED && total + ranges.length * 256 > length + 4096) {
+    return undefined;
+  }
   return ranges;
 }

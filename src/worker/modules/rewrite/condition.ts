@@ -14,20 +14,32 @@ export function parseCondition(node: DirectiveNode, ctx: Context): Condition {
   const words = [...node.args];
   const first = words[0]!;
   const last = words.length - 1;
-  if (first.length < 1 || first[0] !== '(')
+  if (first.length < 1 || first[0] !== '(') {
     ctx.fail(`invalid condition "${first}"`, { arg: 0, hint: 'a condition stands in parentheses: `if ($x = y) { ... }`' });
-  if (first.length === 1) words.shift();
-  else words[0] = first.slice(1);
+  }
+  if (first.length === 1) {
+    words.shift();
+  } else {
+    words[0] = first.slice(1);
+  }
   const end = words.length - 1;
   const closing = words[end] ?? '';
-  if (!closing.endsWith(')'))
+  if (!closing.endsWith(')')) {
     ctx.fail(`invalid condition "${words[end] ?? first}"`, { arg: last, hint: 'the closing parenthesis is missing' });
-  if (closing.length === 1) words.pop();
-  else words[end] = closing.slice(0, -1);
+  }
+  if (closing.length === 1) {
+    words.pop();
+  } else {
+    words[end] = closing.slice(0, -1);
+  }
   const [subject = '', operator, operand] = words;
-  if (subject.startsWith('$')) return variableCondition(words, subject, operator, operand, ctx);
+  if (subject.startsWith('$')) {
+    return variableCondition(words, subject, operator, operand, ctx);
+  }
   if (/^!?-[fdex]$/.test(subject)) {
-    if (words.length !== 2) ctx.fail(`invalid condition "${subject}"`);
+    if (words.length !== 2) {
+      ctx.fail(`invalid condition "${subject}"`);
+    }
     return fileCondition(subject, operator!, ctx);
   }
   return ctx.fail(`invalid condition "${subject}"`);
@@ -40,7 +52,9 @@ function variableCondition(
   operand: string | undefined,
   ctx: Context,
 ): Condition {
-  if (!/^\$[A-Za-z0-9_]+$/.test(subject) && !/^\$\{[A-Za-z0-9_]+\}$/.test(subject)) ctx.fail(`invalid condition "${subject}"`);
+  if (!/^\$[A-Za-z0-9_]+$/.test(subject) && !/^\$\{[A-Za-z0-9_]+\}$/.test(subject)) {
+    ctx.fail(`invalid condition "${subject}"`);
+  }
   const value = ctx.complex(subject);
   if (operator === undefined) {
     return (r) => {
@@ -48,7 +62,9 @@ function variableCondition(
       return text !== '' && text !== '0';
     };
   }
-  if (words.length !== 3 || operand === undefined) return ctx.fail(`invalid condition "${subject}"`);
+  if (words.length !== 3 || operand === undefined) {
+    return ctx.fail(`invalid condition "${subject}"`);
+  }
   if (operator === '=' || operator === '!=') {
     const other = ctx.complex(operand);
     return operator === '=' ? (r) => value.eval(r) === other.eval(r) : (r) => value.eval(r) !== other.eval(r);
@@ -60,10 +76,14 @@ function variableCondition(
       const text = value.eval(r);
       const found = regex.exec(r, text);
       if (!found) {
-        if (regex.failed) return undefined;
+        if (regex.failed) {
+          return undefined;
+        }
         r.captures = null;
       }
-      if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${text}"`);
+      if (notices) {
+        r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${text}"`);
+      }
       return found !== negated;
     };
   }
@@ -80,12 +100,17 @@ function fileCondition(test: string, operand: string, ctx: Context): Condition {
     const info = testFile(r, file);
     const { errno } = info;
     if (errno !== 0) {
-      if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG)
+      if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG) {
         r.log(CRIT, `${info.failed} "${file}" failed (${errnoText(errno)})`);
+      }
       return negated;
     }
-    if (kind === 'f') return info.isFile !== negated;
-    if (kind === 'd') return info.isDirectory !== negated;
+    if (kind === 'f') {
+      return info.isFile !== negated;
+    }
+    if (kind === 'd') {
+      return info.isDirectory !== negated;
+    }
     return (kind === 'e' || info.isExecutable) !== negated;
   };
 }

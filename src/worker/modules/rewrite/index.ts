@@ -33,8 +33,12 @@ const scope = defineScope<Settings>({
       args: 2,
       set(conf, node, ctx) {
         const name = node.args[0]!;
-        if (!name.startsWith('$')) ctx.fail(`invalid variable name "${name}"`, { arg: 0, hint: `write \`$${name}\`` });
-        if (name.length === 1) ctx.fail(`invalid variable name "${name}"`, { arg: 0 });
+        if (!name.startsWith('$')) {
+          ctx.fail(`invalid variable name "${name}"`, { arg: 0, hint: `write \`$${name}\`` });
+        }
+        if (name.length === 1) {
+          ctx.fail(`invalid variable name "${name}"`, { arg: 0 });
+        }
         const variable = defineVariable(name.slice(1), ctx);
         add(conf, { kind: 'set', slot: variable, name: name.slice(1), value: ctx.complex(node.args[1]!) });
       },
@@ -68,11 +72,15 @@ function defineVariable(name: string, ctx: Context): number {
     weak: true,
     get(r) {
       // Which block's setting counts is known only now: that of the location the request is in.
-      if (r.location.settings.uninitializedVariableWarn) r.log(WARN, `using uninitialized "${name}" variable`);
+      if (r.location.settings.uninitializedVariableWarn) {
+        r.log(WARN, `using uninitialized "${name}" variable`);
+      }
       return '';
     },
   });
-  if (!defined && ctx.variables.definition(name)?.set === undefined) ctx.fail(`the duplicate "${name}" variable`, { arg: 0 });
+  if (!defined && ctx.variables.definition(name)?.set === undefined) {
+    ctx.fail(`the duplicate "${name}" variable`, { arg: 0 });
+  }
   return ctx.variables.slot(name);
 }
 
@@ -80,11 +88,15 @@ function defineVariable(name: string, ctx: Context): number {
 function parseReturn(node: DirectiveNode, ctx: Context): Step {
   const [code, text] = node.args as [string, string | undefined];
   if (!/^\d+$/.test(code)) {
-    if (text !== undefined || !/^(https?:\/\/|\$scheme)/i.test(code)) ctx.fail(`invalid return code "${code}"`, { arg: 0 });
+    if (text !== undefined || !/^(https?:\/\/|\$scheme)/i.test(code)) {
+      ctx.fail(`invalid return code "${code}"`, { arg: 0 });
+    }
     return { kind: 'return', status: 302, text: ctx.complex(code), reason: '' };
   }
   const status = Number(code);
-  if (status > 999) ctx.fail(`invalid return code "${code}"`, { arg: 0 });
+  if (status > 999) {
+    ctx.fail(`invalid return code "${code}"`, { arg: 0 });
+  }
   const reason = `"return ${code}" in ${node.pos.file}:${node.endLine}`;
   return { kind: 'return', status, text: text === undefined ? undefined : ctx.complex(text), reason };
 }
@@ -93,19 +105,23 @@ function parseReturn(node: DirectiveNode, ctx: Context): Step {
 function parseRewrite(node: DirectiveNode, ctx: Context): Step {
   const [pattern, replacement, option] = node.args as [string, string, string | undefined];
   const regex = ctx.regex(pattern, false);
-  if (replacement === '') ctx.fail('empty replacement', { arg: 1 });
+  if (replacement === '') {
+    ctx.fail('empty replacement', { arg: 1 });
+  }
   let redirect = /^(https?:\/\/|\$scheme)/i.test(replacement) ? 302 : 0;
   let last = redirect !== 0;
   let breakCycle = false;
-  if (option === 'last') last = true;
-  else if (option === 'break') {
+  if (option === 'last') {
+    last = true;
+  } else if (option === 'break') {
     breakCycle = true;
     last = true;
   } else if (option === 'redirect' || option === 'permanent') {
     redirect = option === 'redirect' ? 302 : 301;
     last = true;
-  } else if (option !== undefined)
+  } else if (option !== undefined) {
     ctx.fail(`invalid parameter "${option}"`, { arg: 2, hint: 'it is one of last, break, redirect, permanent' });
+  }
   const addArgs = !replacement.endsWith('?');
   const target = new Target(addArgs ? replacement : replacement.slice(0, -1), redirect !== 0, ctx);
   return { kind: 'rewrite', regex, target, redirect, addArgs, last, breakCycle };
@@ -126,7 +142,9 @@ export const rewriteModule = defineModule({
 });
 
 function program(conf: Readonly<Settings>, location: LocationRuntime) {
-  if (conf.steps.length === 0) return undefined;
+  if (conf.steps.length === 0) {
+    return undefined;
+  }
   const { http } = location.server;
   const locationOf = (block: Block): LocationRuntime | undefined =>
     block.context === In.SERVER_IF ? undefined : http.locationOf.get(block);

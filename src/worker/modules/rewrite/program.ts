@@ -70,7 +70,11 @@ export function compileProgram(steps: readonly Step[], options: ProgramOptions):
 }
 
 function runOps(ops: readonly Op[], r: Request, run: Run): number {
-  for (let i = 0; i < ops.length; i++) if (ops[i]!(r, run) === STOP) return STOP;
+  for (let i = 0; i < ops.length; i++) {
+    if (ops[i]!(r, run) === STOP) {
+      return STOP;
+    }
+  }
   return NEXT;
 }
 
@@ -84,7 +88,9 @@ function compileStep(step: Step, options: ProgramOptions): Op {
       const { slot, name, value } = step;
       return (r) => {
         const text = value.eval(r);
-        if (r.debugging) r.log(DEBUG, `http script set $${name}: "${text}"`);
+        if (r.debugging) {
+          r.log(DEBUG, `http script set $${name}: "${text}"`);
+        }
         options.assign(r, slot, text);
         return NEXT;
       };
@@ -96,13 +102,19 @@ function compileStep(step: Step, options: ProgramOptions): Op {
       return (r, run) => {
         const { debugging } = r;
         const holds = condition(r, options.rewriteLog || debugging);
-        if (debugging) r.log(DEBUG, `http script if${holds === true ? '' : ': false'}`);
+        if (debugging) {
+          r.log(DEBUG, `http script if${holds === true ? '' : ': false'}`);
+        }
         if (holds === undefined) {
           run.result = 500;
           return STOP;
         }
-        if (!holds) return NEXT;
-        if (location !== undefined) enterLocation(r, location);
+        if (!holds) {
+          return NEXT;
+        }
+        if (location !== undefined) {
+          enterLocation(r, location);
+        }
         return runOps(inside, r, run);
       };
     }
@@ -118,7 +130,9 @@ function compileStep(step: Step, options: ProgramOptions): Op {
       const { status, text, reason } = step;
       if (text === undefined && status >= 400) {
         return (r, run) => {
-          if (r.http.explains) explain(r, reason);
+          if (r.http.explains) {
+            explain(r, reason);
+          }
           run.result = status;
           return STOP;
         };
@@ -143,7 +157,9 @@ const isRedirect = (status: number): boolean => status >= 301 && status <= 308 &
 /** Answers with a status and text; `body` is the text where it is always the same. nginx: ngx_http_send_response. */
 function answer(r: Request, status: number, value: ComplexValue<Request> | undefined, body: Buffer | undefined): Result {
   const broken = discardBody(r);
-  if (broken !== 0) return broken;
+  if (broken !== 0) {
+    return broken;
+  }
   r.out.status = status;
   if (isRedirect(status)) {
     r.out.location = locationText(value?.eval(r) ?? '');
@@ -165,7 +181,9 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       run.result = 500;
       return STOP;
     }
-    if (notices) r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${r.uri}"`);
+    if (notices) {
+      r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${r.uri}"`);
+    }
     if (!found) {
       r.captures = null;
       return NEXT;
@@ -173,8 +191,12 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
     const { path, args } = target.eval(r);
     if (redirect !== 0) {
       let location = args === undefined ? unescapeUri(path, 'redirect') : `${unescapeUri(path, 'redirect')}?${args}`;
-      if (addArgs && r.args !== '') location += args === undefined ? `?${r.args}` : `&${r.args}`;
-      if (notices) r.log(NOTICE, `rewritten redirect: "${location}"`);
+      if (addArgs && r.args !== '') {
+        location += args === undefined ? `?${r.args}` : `&${r.args}`;
+      }
+      if (notices) {
+        r.log(NOTICE, `rewritten redirect: "${location}"`);
+      }
       r.out.location = locationText(location);
       run.result = redirect;
       return STOP;
@@ -184,16 +206,25 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
     if (breakCycle) {
       r.validLocation = false;
       r.uriChanged = false;
-    } else r.uriChanged = true;
-    if (args !== undefined) r.args = addArgs && r.args !== '' ? (args === '' ? r.args : `${args}&${r.args}`) : args;
-    else if (!addArgs) r.args = '';
-    if (notices) r.log(NOTICE, `rewritten data: "${path}", args: "${r.args}"`);
+    } else {
+      r.uriChanged = true;
+    }
+    if (args !== undefined) {
+      r.args = addArgs && r.args !== '' ? (args === '' ? r.args : `${args}&${r.args}`) : args;
+    } else if (!addArgs) {
+      r.args = '';
+    }
+    if (notices) {
+      r.log(NOTICE, `rewritten data: "${path}", args: "${r.args}"`);
+    }
     if (path === '') {
       r.log(ERR, 'the rewritten URI has a zero length');
       run.result = 500;
       return STOP;
     }
-    if (path !== r.uri) r.uriUps = target.ups;
+    if (path !== r.uri) {
+      r.uriUps = target.ups;
+    }
     r.uri = path;
     r.exten = extension(path);
     return last ? STOP : NEXT;

@@ -34,9 +34,12 @@ export class Target {
         continue;
       }
       const mark = args === undefined ? part.indexOf('?') : -1;
-      if (mark === -1) (args ?? path).push(part);
-      else {
-        if (mark > 0) path.push(part.slice(0, mark));
+      if (mark === -1) {
+        (args ?? path).push(part);
+      } else {
+        if (mark > 0) {
+          path.push(part.slice(0, mark));
+        }
         args = mark + 1 < part.length ? [part.slice(mark + 1)] : [];
       }
     }

@@ -17,7 +17,9 @@ export const scgiModule = defineModule({
   name: 'scgi',
   location: scope,
   handler(conf, env, location) {
-    if (conf.pass === undefined) return purgeHandler('scgi', conf.cachePurgeTarget, env, location);
+    if (conf.pass === undefined) {
+      return purgeHandler('scgi', conf.cachePurgeTarget, env, location);
+    }
     const params = new RequestParams(conf, location, { before: (name) => `${name}\0`, after: '\0' });
     const request = (u: UpstreamRequest): string => scgiRequest(u, params);
     return cgiHandler(env, location, {

@@ -34,7 +34,9 @@ export const namesScope = defineScope<ServerNames>({
       args: 0,
       block: 'directives',
       set(_conf, node, ctx) {
-        if (ctx.block.seen('http') !== undefined) ctx.reject('is duplicate');
+        if (ctx.block.seen('http') !== undefined) {
+          ctx.reject('is duplicate');
+        }
         ctx.block.see(node);
         ctx.openBlock(node, In.HTTP, { kind: 'root', name: '', book: new AddressBook() } satisfies HttpInfo);
       },
@@ -55,7 +57,9 @@ export const namesScope = defineScope<ServerNames>({
         const listen = parseListen(node, ctx);
         conf.listens = [...(conf.listens ?? []), listen];
         // Names have no addresses yet; those are looked at with all others once everything is read.
-        if (listen.host !== undefined) return;
+        if (listen.host !== undefined) {
+          return;
+        }
         const { book } = ctx.block.parent!.info as HttpInfo;
         book.add({ block: ctx.block, listens: [], names: [] }, listen, { fail: (message) => ctx.fail(message), warn: () => {} });
       },
@@ -79,17 +83,26 @@ export const namesScope = defineScope<ServerNames>({
   },
   finish(conf, _parent, { context }) {
     // nginx: ngx_http_init_server_lists: a server without `listen` answers on port 80, or 8000 without the right to.
-    if (context !== In.SERVER) return;
-    if (conf.listens.length === 0) conf.listens = [defaultListen(process.getuid?.() === 0 ? 80 : 8000)];
-    if (conf.ssl) conf.listens = conf.listens.map((listen) => ({ ...listen, ssl: true }));
-    if (conf.names.length === 0) conf.names = [{ kind: 'exact', text: '', name: '' }];
+    if (context !== In.SERVER) {
+      return;
+    }
+    if (conf.listens.length === 0) {
+      conf.listens = [defaultListen(process.getuid?.() === 0 ? 80 : 8000)];
+    }
+    if (conf.ssl) {
+      conf.listens = conf.listens.map((listen) => ({ ...listen, ssl: true }));
+    }
+    if (conf.names.length === 0) {
+      conf.names = [{ kind: 'exact', text: '', name: '' }];
+    }
   },
   link(_conf, ctx, place) {
-    if (place.context === In.HTTP)
+    if (place.context === In.HTTP) {
       checkListeners(
         serversOf(place.block, (block) => ctx.settings(namesScope, block)),
         ctx,
       );
+    }
   },
 });
 
@@ -124,10 +137,16 @@ const hashSize = accepted<Request>((ctx) => void parseInteger(ctx.node.args[0]!,
 
 // nginx: ngx_http_core_pool_size.
 const poolSize = accepted<Request>((ctx) => {
-  if (ctx.block.seen(ctx.node.name) !== undefined) ctx.reject('is duplicate');
+  if (ctx.block.seen(ctx.node.name) !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const size = parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value');
-  if (size < 112) ctx.fail('the pool size must be no less than 112', { arg: 0 });
-  if (size % 16 !== 0) ctx.fail('the pool size must be a multiple of 16', { arg: 0 });
+  if (size < 112) {
+    ctx.fail('the pool size must be no less than 112', { arg: 0 });
+  }
+  if (size % 16 !== 0) {
+    ctx.fail('the pool size must be a multiple of 16', { arg: 0 });
+  }
 });
 
 /** Settings of a whole `http {}` that nginx needs for its own tables. */

@@ -58,40 +58,67 @@ export function parseListen(node: DirectiveNode, ctx: Context): Listen {
       bind = true;
     }
     const effect = WITHOUT_EFFECT[name];
-    if (effect !== undefined) ctx.warn(`the "${name}" parameter has no effect: ${effect}`, { arg: i });
-    if (option === 'default_server' || option === 'default') defaultServer = true;
-    else if (option === 'ssl') ssl = true;
-    else if (option === 'http2') {
+    if (effect !== undefined) {
+      ctx.warn(`the "${name}" parameter has no effect: ${effect}`, { arg: i });
+    }
+    if (option === 'default_server' || option === 'default') {
+      defaultServer = true;
+    } else if (option === 'ssl') {
+      ssl = true;
+    } else if (option === 'http2') {
       ctx.warn('the "listen ... http2" directive is deprecated, use the "http2" directive instead', { arg: i });
       http2 = true;
     } else if (option === 'quic') {
       ctx.warn('the "quic" parameter has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1 or HTTP/2', { arg: i });
       quic = true;
-    } else if (option === 'proxy_protocol') proxyProtocol = true;
-    else if (option === 'bind') bind = true;
-    else if (option === 'deferred') deferred = true;
-    else if (option === 'reuseport') reuseport = true;
-    else if (option === 'multipath') continue;
-    else if (option === 'spdy') ctx.warn('invalid parameter "spdy": ngx_http_spdy_module was superseded by ngx_http_v2_module', { arg: i });
-    else if (name === 'backlog' && equals !== -1) {
+    } else if (option === 'proxy_protocol') {
+      proxyProtocol = true;
+    } else if (option === 'bind') {
+      bind = true;
+    } else if (option === 'deferred') {
+      deferred = true;
+    } else if (option === 'reuseport') {
+      reuseport = true;
+    } else if (option === 'multipath') {
+    } else if (option === 'spdy') {
+      ctx.warn('invalid parameter "spdy": ngx_http_spdy_module was superseded by ngx_http_v2_module', { arg: i });
+    } else if (name === 'backlog' && equals !== -1) {
       backlog = Number(value);
-      if (!/^\d+$/.test(value) || backlog === 0) ctx.fail(`invalid backlog "${value}"`, { arg: i });
-    } else if (name === 'rcvbuf' && equals !== -1) rcvbuf = parseSize(value) || ctx.fail(`invalid rcvbuf "${value}"`, { arg: i });
-    else if (name === 'sndbuf' && equals !== -1) sndbuf = parseSize(value) || ctx.fail(`invalid sndbuf "${value}"`, { arg: i });
-    else if (name === 'fastopen' && equals !== -1) {
-      if (!/^\d+$/.test(value)) ctx.fail(`invalid fastopen "${value}"`, { arg: i });
-    } else if (name === 'setfib' && equals !== -1) ctx.fail(`invalid parameter "${option}"`, { arg: i });
-    else if (name === 'accept_filter' && equals !== -1)
+      if (!/^\d+$/.test(value) || backlog === 0) {
+        ctx.fail(`invalid backlog "${value}"`, { arg: i });
+      }
+    } else if (name === 'rcvbuf' && equals !== -1) {
+      rcvbuf = parseSize(value) || ctx.fail(`invalid rcvbuf "${value}"`, { arg: i });
+    } else if (name === 'sndbuf' && equals !== -1) {
+      sndbuf = parseSize(value) || ctx.fail(`invalid sndbuf "${value}"`, { arg: i });
+    } else if (name === 'fastopen' && equals !== -1) {
+      if (!/^\d+$/.test(value)) {
+        ctx.fail(`invalid fastopen "${value}"`, { arg: i });
+      }
+    } else if (name === 'setfib' && equals !== -1) {
+      ctx.fail(`invalid parameter "${option}"`, { arg: i });
+    } else if (name === 'accept_filter' && equals !== -1) {
       ctx.fail(`accept filters "${option}" are not supported on this platform, ignored`, { arg: i });
-    else if (name === 'ipv6only' && equals !== -1) {
-      if (value !== 'on' && value !== 'off') ctx.fail(`invalid ipv6only flags "${value}"`, { arg: i });
+    } else if (name === 'ipv6only' && equals !== -1) {
+      if (value !== 'on' && value !== 'off') {
+        ctx.fail(`invalid ipv6only flags "${value}"`, { arg: i });
+      }
       ipv6only = value === 'on';
-    } else if (name === 'so_keepalive' && equals !== -1) soKeepalive = parseKeepalive(value, ctx, i);
-    else ctx.fail(`invalid parameter "${option}"`, { arg: i });
+    } else if (name === 'so_keepalive' && equals !== -1) {
+      soKeepalive = parseKeepalive(value, ctx, i);
+    } else {
+      ctx.fail(`invalid parameter "${option}"`, { arg: i });
+    }
   }
-  if (quic && ssl) ctx.fail('"ssl" parameter is incompatible with "quic"');
-  if (quic && http2) ctx.fail('"http2" parameter is incompatible with "quic"');
-  if (quic && proxyProtocol) ctx.fail('"proxy_protocol" parameter is incompatible with "quic"');
+  if (quic && ssl) {
+    ctx.fail('"ssl" parameter is incompatible with "quic"');
+  }
+  if (quic && http2) {
+    ctx.fail('"http2" parameter is incompatible with "quic"');
+  }
+  if (quic && proxyProtocol) {
+    ctx.fail('"proxy_protocol" parameter is incompatible with "quic"');
+  }
   return {
     pos: { ...node.pos, line: node.endLine },
     text,
@@ -106,14 +133,26 @@ export function parseListen(node: DirectiveNode, ctx: Context): Listen {
 }
 
 function parseKeepalive(value: string, ctx: Context, arg: number): boolean {
-  if (value === 'on') return true;
-  if (value === 'off') return false;
+  if (value === 'on') {
+    return true;
+  }
+  if (value === 'off') {
+    return false;
+  }
   const parts = value.split(':');
   const bad = (): never => ctx.fail(`invalid so_keepalive value: "${value}"`, { arg });
-  if (parts.length > 3 || parts.every((part) => part === '')) bad();
+  if (parts.length > 3 || parts.every((part) => part === '')) {
+    bad();
+  }
   const [idle = '', interval = '', count = ''] = parts;
-  for (const time of [idle, interval]) if (time !== '' && parseTime(time, 's') === undefined) bad();
-  if (count !== '' && !/^\d+$/.test(count)) bad();
+  for (const time of [idle, interval]) {
+    if (time !== '' && parseTime(time, 's') === undefined) {
+      bad();
+    }
+  }
+  if (count !== '' && !/^\d+$/.test(count)) {
+    bad();
+  }
   return true;
 }
 
@@ -124,27 +163,45 @@ function parseAddress(text: string, ctx: Context): ParsedAddress {
   const bad = (reason: string): never => ctx.fail(`${reason} in "${text}" of the "listen" directive`, { arg: 0 });
   if (/^unix:/i.test(text)) {
     const path = text.slice(5);
-    if (path === '') bad('no path in the unix domain socket');
-    if (path.length > 107) bad('too long path in the unix domain socket');
+    if (path === '') {
+      bad('no path in the unix domain socket');
+    }
+    if (path.length > 107) {
+      bad('too long path in the unix domain socket');
+    }
     return { family: 'unix', address: path, host: undefined, ports: [0] };
   }
   if (text.startsWith('[')) {
     const end = text.indexOf(']');
     const address = text.slice(1, end);
-    if (end === -1) bad('invalid host');
-    if (!isPlainIpv6(address)) bad('invalid IPv6 address');
+    if (end === -1) {
+      bad('invalid host');
+    }
+    if (!isPlainIpv6(address)) {
+      bad('invalid IPv6 address');
+    }
     const rest = text.slice(end + 1);
-    if (rest !== '' && !rest.startsWith(':')) bad('invalid port');
+    if (rest !== '' && !rest.startsWith(':')) {
+      bad('invalid port');
+    }
     return { family: 'ipv6', address, host: undefined, ports: rest === '' ? [80] : parsePorts(rest.slice(1), bad) };
   }
   const colon = text.lastIndexOf(':');
   const hasHost = colon !== -1;
   const host = hasHost ? text.slice(0, colon) : text;
-  if (!hasHost && /^\d+(-\d+)?$/.test(text)) return { family: 'ipv4', address: '*', host: undefined, ports: parsePorts(text, bad) };
+  if (!hasHost && /^\d+(-\d+)?$/.test(text)) {
+    return { family: 'ipv4', address: '*', host: undefined, ports: parsePorts(text, bad) };
+  }
   const ports = hasHost ? parsePorts(text.slice(colon + 1), bad) : [80];
-  if (host === '') bad('no host');
-  if (host === '*') return { family: 'ipv4', address: '*', host: undefined, ports };
-  if (isIPv4(host)) return { family: 'ipv4', address: host === '0.0.0.0' ? '*' : host, host: undefined, ports };
+  if (host === '') {
+    bad('no host');
+  }
+  if (host === '*') {
+    return { family: 'ipv4', address: '*', host: undefined, ports };
+  }
+  if (isIPv4(host)) {
+    return { family: 'ipv4', address: host === '0.0.0.0' ? '*' : host, host: undefined, ports };
+  }
   const ref = ctx.host(host, 'listen', { message: `host not found in "${text}" of the "listen" directive` });
   return { family: 'ipv4', address: host, host: ref, ports };
 }
@@ -153,9 +210,15 @@ function parsePorts(text: string, bad: (reason: string) => never): number[] {
   const range = /^(\d+)(?:-(\d+))?$/.exec(text) ?? bad('invalid port');
   const first = Number(range[1]);
   const last = range[2] === undefined ? first : Number(range[2]);
-  if (first < 1 || first > 65535 || last > 65535) bad('invalid port');
-  if (last < first) bad('invalid port range');
+  if (first < 1 || first > 65535 || last > 65535) {
+    bad('invalid port');
+  }
+  if (last < first) {
+    bad('invalid port range');
+  }
   const ports: number[] = [];
-  for (let port = first; port <= last; port++) ports.push(port);
+  for (let port = first; port <= last; port++) {
+    ports.push(port);
+  }
   return ports;
 }

@@ -9,7 +9,9 @@ import type { Context } from '../../module.js';
 export function openLocation(node: DirectiveNode, ctx: Context): void {
   const info = readName(node, ctx);
   const { block } = ctx;
-  if (block.context === In.LOCATION) checkNesting(info, block.info as LocationInfo, ctx);
+  if (block.context === In.LOCATION) {
+    checkNesting(info, block.info as LocationInfo, ctx);
+  }
   ctx.openBlock(node, In.LOCATION, info);
 }
 
@@ -17,10 +19,14 @@ export function openLocation(node: DirectiveNode, ctx: Context): void {
 export function checkDuplicates(outer: Block): void {
   const seen = new Map<string, DirectiveNode>();
   for (const { context, info, node } of outer.children) {
-    if (context !== In.LOCATION || node === undefined) continue;
+    if (context !== In.LOCATION || node === undefined) {
+      continue;
+    }
     const { kind, name } = info as LocationInfo;
     // Of two named locations of one name nginx takes the first.
-    if (kind === 'regex' || kind === 'named') continue;
+    if (kind === 'regex' || kind === 'named') {
+      continue;
+    }
     const key = kind === 'exact' ? `= ${name}` : name;
     const earlier = seen.get(key);
     if (earlier !== undefined) {
@@ -33,18 +39,32 @@ export function checkDuplicates(outer: Block): void {
 function readName(node: DirectiveNode, ctx: Context): LocationInfo {
   const [first, second] = node.args as [string, string | undefined];
   if (second !== undefined) {
-    if (first === '=') return { kind: 'exact', name: second };
-    if (first === '^~') return { kind: 'prefix-final', name: second };
-    if (first === '~' || first === '~*') return regexLocation(second, first === '~*', ctx);
+    if (first === '=') {
+      return { kind: 'exact', name: second };
+    }
+    if (first === '^~') {
+      return { kind: 'prefix-final', name: second };
+    }
+    if (first === '~' || first === '~*') {
+      return regexLocation(second, first === '~*', ctx);
+    }
     return ctx.fail(`invalid location modifier "${first}"`, {
       arg: 0,
       hint: 'a location begins with `=`, `~`, `~*`, `^~`, `@` or nothing',
     });
   }
-  if (first.startsWith('=')) return { kind: 'exact', name: first.slice(1) };
-  if (first.startsWith('^~')) return { kind: 'prefix-final', name: first.slice(2) };
-  if (first.startsWith('~*')) return regexLocation(first.slice(2), true, ctx);
-  if (first.startsWith('~')) return regexLocation(first.slice(1), false, ctx);
+  if (first.startsWith('=')) {
+    return { kind: 'exact', name: first.slice(1) };
+  }
+  if (first.startsWith('^~')) {
+    return { kind: 'prefix-final', name: first.slice(2) };
+  }
+  if (first.startsWith('~*')) {
+    return regexLocation(first.slice(2), true, ctx);
+  }
+  if (first.startsWith('~')) {
+    return regexLocation(first.slice(1), false, ctx);
+  }
   return { kind: first.startsWith('@') ? 'named' : 'prefix', name: first };
 }
 
@@ -53,9 +73,15 @@ function regexLocation(pattern: string, caseless: boolean, ctx: Context): Locati
 }
 
 function checkNesting(info: LocationInfo, outer: LocationInfo, ctx: Context): void {
-  if (outer.kind === 'exact') ctx.fail(`location "${info.name}" cannot be inside the exact location "${outer.name}"`);
-  if (outer.kind === 'named') ctx.fail(`location "${info.name}" cannot be inside the named location "${outer.name}"`);
-  if (info.kind === 'named') ctx.fail(`named location "${info.name}" can be on the server level only`);
+  if (outer.kind === 'exact') {
+    ctx.fail(`location "${info.name}" cannot be inside the exact location "${outer.name}"`);
+  }
+  if (outer.kind === 'named') {
+    ctx.fail(`location "${info.name}" cannot be inside the named location "${outer.name}"`);
+  }
+  if (info.kind === 'named') {
+    ctx.fail(`named location "${info.name}" can be on the server level only`);
+  }
   if (info.kind !== 'regex' && !info.name.startsWith(outer.name)) {
     ctx.fail(`location "${info.name}" is outside location "${outer.name}"`);
   }

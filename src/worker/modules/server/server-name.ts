@@ -25,9 +25,13 @@ export function parseServerName(given: string, arg: number, ctx: Context): Serve
   if ((given.startsWith('*') && (given.length < 3 || given[1] !== '.')) || (dot && given.length < 2)) {
     ctx.fail(`server name "${given}" is invalid`, { arg });
   }
-  if (given.includes('/')) ctx.warn(`server name "${given}" has suspicious symbols`, { arg });
+  if (given.includes('/')) {
+    ctx.warn(`server name "${given}" has suspicious symbols`, { arg });
+  }
   if (given.startsWith('~')) {
-    if (given.length === 1) ctx.fail(`empty regex in server name "${given}"`, { arg });
+    if (given.length === 1) {
+      ctx.fail(`empty regex in server name "${given}"`, { arg });
+    }
     // A capital letter would never match, since host names are compared in lower case.
     const caseless = /[A-Z]/.test(given);
     const pattern = given.slice(1);

@@ -44,10 +44,18 @@ class Slices {
 
   /** Checks that a response is the slice asked for; a string says why not. */
   accept(etag: string | undefined, given: ContentRange | undefined): string | undefined {
-    if (this.etag !== undefined && etag !== this.etag) return 'etag mismatch in slice response';
-    if (etag !== undefined) this.etag = etag;
-    if (given === undefined) return 'invalid range in slice response';
-    if (given.length === -1) return 'no complete length in slice response';
+    if (this.etag !== undefined && etag !== this.etag) {
+      return 'etag mismatch in slice response';
+    }
+    if (etag !== undefined) {
+      this.etag = etag;
+    }
+    if (given === undefined) {
+      return 'invalid range in slice response';
+    }
+    if (given.length === -1) {
+      return 'no complete length in slice response';
+    }
     const end = Math.min(given.start + this.size, given.length);
     if (given.start !== this.start || given.end !== end) {
       return `unexpected range in slice response: ${given.start}-${given.end}, expected: ${this.start}-${end}`;
@@ -64,7 +72,9 @@ const slices = contextSlot<Slices>();
 function firstByte(r: Request): number {
   const { known } = r.head;
   const range = known[HeaderSlot.range];
-  if (range === undefined || known[HeaderSlot.ifRange] !== undefined || range.length < 7 || range.includes(',')) return 0;
+  if (range === undefined || known[HeaderSlot.ifRange] !== undefined || range.length < 7 || range.includes(',')) {
+    return 0;
+  }
   const start = Number(/^bytes= *(\d*)/i.exec(range)?.[1] ?? 0);
   return Number.isSafeInteger(start) ? start : 0;
 }
@@ -75,9 +85,13 @@ const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
 // nginx: ngx_http_slice_range_variable.
 function sliceRange(r: Request): string | undefined {
   const known = slices.get(r);
-  if (known !== undefined) return known.range;
+  if (known !== undefined) {
+    return known.range;
+  }
   const size = settings.get(r.location)?.slice ?? 0;
-  if (r !== r.main || r.out.status !== 0 || size === 0) return undefined;
+  if (r !== r.main || r.out.status !== 0 || size === 0) {
+    return undefined;
+  }
   const made = new Slices(size, size * Math.floor(firstByte(r) / size));
   slices.set(r, made);
   return made.range;
@@ -86,7 +100,9 @@ function sliceRange(r: Request): string | undefined {
 /** Makes a slice look like the beginning of a whole response. nginx: ngx_http_slice_header_filter. */
 function headerFilter(r: Request): number {
   const own = slices.get(r);
-  if (own === undefined) return OK;
+  if (own === undefined) {
+    return OK;
+  }
   const { out } = r;
   if (out.status !== 206) {
     if (r === r.main) {
@@ -123,11 +139,15 @@ function bodyFilter(r: Request, next: BodyStage): BodyStage {
   const own = slices.get(r);
   const { out } = r;
   const postponed = postponeOf(r);
-  if (own === undefined || r !== r.main || postponed === null) return next;
+  if (own === undefined || r !== r.main || postponed === null) {
+    return next;
+  }
   own.end = r.bodyLength;
   if (out.status === 206) {
     // Slices before the range that was granted are left out.
-    if (own.start + own.size <= out.contentOffset) own.start = own.size * Math.floor(out.contentOffset / own.size);
+    if (own.start + own.size <= out.contentOffset) {
+      own.start = own.size * Math.floor(out.contentOffset / own.size);
+    }
     own.end = out.contentOffset + out.contentLength;
   }
   postponed.tail = () => askForNext(r, own, postponed);
@@ -135,7 +155,9 @@ function bodyFilter(r: Request, next: BodyStage): BodyStage {
 }
 
 function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
-  if (own.start >= own.end) return;
+  if (own.start >= own.end) {
+    return;
+  }
   const slot = postponed.slot();
   const sr = startSubrequest(r, {
     uri: r.uri,

@@ -21,13 +21,17 @@ const scope = defineScope({
 /** `format=` in the query decides, else what the client accepts: a scraper of metrics asks for plain text. */
 function wantsPrometheus(r: Request): boolean {
   const format = /(?:^|&)format=([^&]*)/.exec(r.args)?.[1];
-  if (format !== undefined) return format === 'prometheus';
+  if (format !== undefined) {
+    return format === 'prometheus';
+  }
   const accept = r.header('accept') ?? '';
   return /\btext\/plain\b|\bapplication\/openmetrics-text\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }
 
 function show(r: Request, env: WorkerEnv): number {
-  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
+    return 405;
+  }
   discardBody(r);
   const giveUp = env.zones.counters.settle(env.workers, () => {
     const report = takeReport(r.http, env.zones);

@@ -121,7 +121,9 @@ function upstreamMetrics(upstreams: Report['upstreams']): string[] {
 }
 
 function metric(name: string, type: 'counter' | 'gauge', help: string, samples: readonly Sample[]): string {
-  if (samples.length === 0) return '';
+  if (samples.length === 0) {
+    return '';
+  }
   const full = `sluice_${name}`;
   const lines = samples.map(([labels, value]) => `${full}${labelText(labels)} ${value}\n`).join('');
   return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines}`;

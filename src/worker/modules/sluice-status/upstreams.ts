@@ -51,9 +51,15 @@ function peerReport(peer: Peer, backup: boolean, checks: HealthRecord | undefine
 }
 
 function stateOf(peer: Peer): PeerState {
-  if ((peer.down & DOWN) !== 0) return 'down';
-  if (peer.health !== HEALTHY) return peer.health === UNHEALTHY ? 'unhealthy' : 'checking';
-  if ((peer.down & DRAINING) !== 0) return 'draining';
+  if ((peer.down & DOWN) !== 0) {
+    return 'down';
+  }
+  if (peer.health !== HEALTHY) {
+    return peer.health === UNHEALTHY ? 'unhealthy' : 'checking';
+  }
+  if ((peer.down & DRAINING) !== 0) {
+    return 'draining';
+  }
   const failed = peer.maxFails !== 0 && peer.fails >= peer.maxFails && nowSeconds() - peer.checked <= peer.failTimeout;
   return failed ? 'unavail' : 'up';
 }

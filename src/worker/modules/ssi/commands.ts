@@ -36,7 +36,9 @@ export const commands: { readonly [name: string]: Command } = {
     within: NO_CONDITION,
     run(r, page, values) {
       const value = evaluate(r, page.shared, values['value']!);
-      if (value === undefined) return FAILED;
+      if (value === undefined) {
+        return FAILED;
+      }
       page.shared.variables.set(values['var']!.toLowerCase(), value);
       return DONE;
     },
@@ -101,9 +103,13 @@ function choose(r: Request, page: Page, expression: string): number {
     return DONE;
   }
   const chosen = isTrue(r, page.shared, expression);
-  if (chosen === undefined) return FAILED;
+  if (chosen === undefined) {
+    return FAILED;
+  }
   page.shown = chosen;
-  if (chosen) page.chosen = true;
+  if (chosen) {
+    page.chosen = true;
+  }
   page.condition = AFTER_IF;
   return DONE;
 }
@@ -111,10 +117,15 @@ function choose(r: Request, page: Page, expression: string): number {
 // nginx: ngx_http_ssi_echo.
 function echo(r: Request, page: Page, values: { readonly [name: string]: string }): number {
   const value = variable(r, page.shared, values['var']!) ?? values['default'] ?? '(none)';
-  if (value === '') return DONE;
+  if (value === '') {
+    return DONE;
+  }
   const { encoding } = values;
-  if (encoding === 'none' || encoding === 'url' || encoding === 'entity') page.encoding = encoding;
-  else if (encoding !== undefined) r.log(ERR, `unknown encoding "${encoding}" in the "echo" command`);
+  if (encoding === 'none' || encoding === 'url' || encoding === 'entity') {
+    page.encoding = encoding;
+  } else if (encoding !== undefined) {
+    r.log(ERR, `unknown encoding "${encoding}" in the "echo" command`);
+  }
   page.write(page.encoding === 'none' ? value : page.encoding === 'url' ? escapeUri(value, 'html') : escapeHtml(value));
   return DONE;
 }

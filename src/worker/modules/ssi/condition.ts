@@ -13,15 +13,21 @@ const compiled = new Lru<CompiledRegex>(KEPT_PATTERNS);
 export function isTrue(r: Request, shared: SharedState, text: string): boolean | undefined {
   const [, subject = '', , operator, operand = ''] = /^([A-Za-z0-9${}_"']*)( *)(=|!=|)([\s\S]*)$/.exec(text)!;
   const left = evaluate(r, shared, subject.toLowerCase());
-  if (left === undefined) return undefined;
+  if (left === undefined) {
+    return undefined;
+  }
   if (operator === '') {
-    if (operand === '') return left !== '';
+    if (operand === '') {
+      return left !== '';
+    }
     return invalid(r, subject.toLowerCase() + text.slice(subject.length));
   }
   const negated = operator === '!=';
   const right = operand.replace(/^ +/, '');
   if (right.startsWith('/') && right.length > 1) {
-    if (!right.endsWith('/')) return invalid(r, subject.toLowerCase() + text.slice(subject.length));
+    if (!right.endsWith('/')) {
+      return invalid(r, subject.toLowerCase() + text.slice(subject.length));
+    }
     const pattern = evaluate(r, shared, right.slice(1, -1));
     const found = pattern === undefined ? undefined : matches(r, shared, pattern, left);
     return found === undefined ? undefined : found !== negated;
@@ -49,13 +55,19 @@ function matches(r: Request, shared: SharedState, pattern: string, text: string)
   }
   const found = regex.exec(text, r);
   if (found === null) {
-    if (regex.error === 0) return false;
+    if (regex.error === 0) {
+      return false;
+    }
     r.log(ALERT, matchFailure(regex, text));
     return undefined;
   }
   let count = found.length;
-  while (found[count - 1] === undefined) count--;
+  while (found[count - 1] === undefined) {
+    count--;
+  }
   shared.captures = found.slice(0, count);
-  for (const { name, index } of regex.names) shared.variables.set(name.toLowerCase(), found[index] ?? '');
+  for (const { name, index } of regex.names) {
+    shared.variables.set(name.toLowerCase(), found[index] ?? '');
+  }
   return true;
 }

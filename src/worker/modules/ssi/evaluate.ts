@@ -22,7 +22,9 @@ export function variable(r: Request, shared: SharedState, name: string): string 
 }
 
 function ownVariable(shared: SharedState, key: string): string | undefined {
-  if (key.length === 1 && key >= '0' && key <= '9' && Number(key) < shared.captures.length) return shared.captures[Number(key)] ?? '';
+  if (key.length === 1 && key >= '0' && key <= '9' && Number(key) < shared.captures.length) {
+    return shared.captures[Number(key)] ?? '';
+  }
   return shared.variables.get(key);
 }
 
@@ -48,7 +50,9 @@ export function evaluate(r: Request, shared: SharedState, text: string): string 
       continue;
     }
     const start = i;
-    while (i < text.length && text[i] !== '$') i += text[i] === '\\' ? 2 : 1;
+    while (i < text.length && text[i] !== '$') {
+      i += text[i] === '\\' ? 2 : 1;
+    }
     out += withoutBackslashes(text.slice(start, i));
   }
   return out;
@@ -61,6 +65,8 @@ const withoutBackslashes = (text: string): string =>
 /** As {@link evaluate}; a relative path begins in the folder of the request's URI. */
 export function evaluatePath(r: Request, shared: SharedState, text: string): string | undefined {
   const path = evaluate(r, shared, text);
-  if (path === undefined || path.startsWith('/') || (path === '' && text !== '')) return path;
+  if (path === undefined || path.startsWith('/') || (path === '' && text !== '')) {
+    return path;
+  }
   return r.uri.slice(0, r.uri.lastIndexOf('/') + 1) + path;
 }

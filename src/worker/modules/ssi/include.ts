@@ -22,7 +22,9 @@ export function include(r: Request, page: Page, values: Values): number {
   }
   const path = evaluatePath(r, page.shared, (virtual ?? file)!);
   const target = path === undefined ? undefined : parseUnsafeUri(r, path);
-  if (target === undefined) return FAILED;
+  if (target === undefined) {
+    return FAILED;
+  }
   const block = stub === undefined ? undefined : page.shared.blocks.find(({ name }) => name === stub);
   if (stub !== undefined && block === undefined) {
     r.log(ERR, `"stub"="${stub}" for "include" not found`);
@@ -32,7 +34,9 @@ export function include(r: Request, page: Page, values: Values): number {
     r.log(ERR, `nested in-memory subrequest "${target.uri}"`);
     return FAILED;
   }
-  if (set !== undefined) return includeInVariable(r, page, target, set.toLowerCase());
+  if (set !== undefined) {
+    return includeInVariable(r, page, target, set.toLowerCase());
+  }
   const slot = page.output.slot();
   const waits = file !== undefined || values['wait']?.toLowerCase() === 'yes';
   const sr = startSubrequest(r, {
@@ -42,32 +46,50 @@ export function include(r: Request, page: Page, values: Values): number {
     ...(block === undefined ? {} : { code: (sr: Request, code: number) => showStub(sr, code, slot, block) }),
     end() {
       slot.end();
-      if (waits) page.goOn(r);
+      if (waits) {
+        page.goOn(r);
+      }
     },
   });
-  if (sr === undefined) return FAILED;
+  if (sr === undefined) {
+    return FAILED;
+  }
   page.output.keep(slot, sr);
   return waits ? WAIT : DONE;
 }
 
 function complaintAbout({ virtual, file, wait, set, stub }: Values): string | undefined {
-  if (virtual !== undefined && file !== undefined) return `inclusion may be either virtual="${virtual}" or file="${file}"`;
-  if (virtual === undefined && file === undefined) return 'no parameter in "include" SSI command';
-  if (set !== undefined && stub !== undefined) return '"set" and "stub" cannot be used together in "include" SSI command';
-  if (wait === undefined) return undefined;
-  if (virtual === undefined) return `"wait" cannot be used with file="${file}"`;
+  if (virtual !== undefined && file !== undefined) {
+    return `inclusion may be either virtual="${virtual}" or file="${file}"`;
+  }
+  if (virtual === undefined && file === undefined) {
+    return 'no parameter in "include" SSI command';
+  }
+  if (set !== undefined && stub !== undefined) {
+    return '"set" and "stub" cannot be used together in "include" SSI command';
+  }
+  if (wait === undefined) {
+    return undefined;
+  }
+  if (virtual === undefined) {
+    return `"wait" cannot be used with file="${file}"`;
+  }
   return /^(no|yes)$/i.test(wait) ? undefined : `invalid value "${wait}" in the "wait" parameter`;
 }
 
 function includeInVariable(r: Request, page: Page, target: { readonly uri: string; readonly args: string }, name: string): number {
   const sink = new MemorySink();
   const { variables } = page.shared;
-  if (!variables.has(name)) variables.set(name, '');
+  if (!variables.has(name)) {
+    variables.set(name, '');
+  }
   const sr = startSubrequest(r, {
     ...target,
     sink,
     end(sr) {
-      if (sink.text !== undefined && sr.out.status < 300) variables.set(name, sink.text);
+      if (sink.text !== undefined && sr.out.status < 300) {
+        variables.set(name, sink.text);
+      }
       page.goOn(r);
     },
   });
@@ -76,7 +98,9 @@ function includeInVariable(r: Request, page: Page, target: { readonly uri: strin
 
 /** Shows a block where the subrequest failed or has nothing to show. nginx: ngx_http_ssi_stub_output. */
 function showStub(sr: Request, code: number, slot: Slot, block: Block): number {
-  if (code === ERROR || !slot.empty) return code;
+  if (code === ERROR || !slot.empty) {
+    return code;
+  }
   const stub = Buffer.concat(block.pieces);
   if (sr.headerSent) {
     slot.put(stub);

@@ -47,15 +47,20 @@ const scope = defineScope<Settings>({
 // nginx: ngx_http_ssi_header_filter.
 function headerFilter(r: Request, conf: Readonly<Settings>): number {
   const { out } = r;
-  if (out.contentLength === 0 || !hasContentType(r, conf.types)) return OK;
+  if (out.contentLength === 0 || !hasContentType(r, conf.types)) {
+    return OK;
+  }
   pages.set(r, new Page(r, conf));
   r.postpones = true;
   r.bodyIdentity = undefined;
-  if (r !== r.main) return OK;
+  if (r !== r.main) {
+    return OK;
+  }
   out.clearContentLength();
   out.clearAcceptRanges();
-  if (conf.lastModified) out.weakenEtag();
-  else {
+  if (conf.lastModified) {
+    out.weakenEtag();
+  } else {
     out.clearLastModified();
     out.etag = undefined;
   }
@@ -65,7 +70,9 @@ function headerFilter(r: Request, conf: Readonly<Settings>): number {
 // What follows in the chain is where included pages are put in; see the list of modules.
 function bodyFilter(r: Request, next: BodyStage): BodyStage {
   const page = pages.get(r);
-  if (page === undefined) return next;
+  if (page === undefined) {
+    return next;
+  }
   page.output = next as PostponeStage;
   return page;
 }

@@ -56,14 +56,18 @@ export class Page implements BodyStage {
   goOn(r: Request): void {
     for (;;) {
       const found = this.#parser.next(r);
-      if (found === MORE) break;
+      if (found === MORE) {
+        break;
+      }
       const result = found === COMMAND ? this.#run(r) : FAILED;
       if (result === WAIT) {
         this.output.pause();
         this.output.flow();
         return;
       }
-      if (result === FAILED && !this.#settings.silentErrors) this.write(this.errorText);
+      if (result === FAILED && !this.#settings.silentErrors) {
+        this.write(this.errorText);
+      }
     }
     const flush = this.#chunk === null && !this.#last;
     this.output.send(r, flush ? null : EMPTY, this.#last);
@@ -75,8 +79,11 @@ export class Page implements BodyStage {
   }
 
   #text(piece: Buffer): void {
-    if (this.shown) this.output.put(piece);
-    else if (this.inBlock) this.#addToBlock(piece);
+    if (this.shown) {
+      this.output.put(piece);
+    } else if (this.inBlock) {
+      this.#addToBlock(piece);
+    }
   }
 
   #addToBlock(piece: Buffer): void {
@@ -87,18 +94,24 @@ export class Page implements BodyStage {
     const { command: name, params } = this.#parser;
     const command = Object.hasOwn(commands, name) ? commands[name]! : undefined;
     if (command === undefined) {
-      if (!this.shown) return DONE;
+      if (!this.shown) {
+        return DONE;
+      }
       r.log(ERR, `invalid SSI command: "${name}"`);
       return FAILED;
     }
     if (!this.shown && !command.endsBlock) {
       if (this.inBlock) {
         let text = `<!--#${name}`;
-        for (let i = 0; i < params.length; i += 2) text += ` ${params[i]}="${params[i + 1]}"`;
+        for (let i = 0; i < params.length; i += 2) {
+          text += ` ${params[i]}="${params[i + 1]}"`;
+        }
         this.#addToBlock(Buffer.from(`${text} -->`, 'latin1'));
         return DONE;
       }
-      if (command.within === NO_CONDITION) return DONE;
+      if (command.within === NO_CONDITION) {
+        return DONE;
+      }
     }
     if (command.within !== NO_CONDITION && (this.condition === NO_CONDITION || this.condition > command.within)) {
       r.log(ERR, `invalid context of SSI command: "${name}"`);

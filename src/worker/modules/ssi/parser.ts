@@ -75,12 +75,16 @@ export class Parser {
 
   /** Goes on to the end of the next command (COMMAND), of a malformed one (BROKEN), or of the piece (MORE). */
   next(r: Request): number {
-    if (this.#state <= SHARP && !this.#findOpening()) return MORE;
+    if (this.#state <= SHARP && !this.#findOpening()) {
+      return MORE;
+    }
     const chunk = this.#chunk;
     while (this.#at < chunk.length) {
       const c = chunk[this.#at++]!;
       this.#take(r, c);
-      if (this.#state === TEXT) return this.#broken ? BROKEN : COMMAND;
+      if (this.#state === TEXT) {
+        return this.#broken ? BROKEN : COMMAND;
+      }
     }
     return MORE;
   }
@@ -95,14 +99,18 @@ export class Parser {
     for (; p < chunk.length; p++) {
       if (state === TEXT) {
         p = chunk.indexOf(LT, p);
-        if (p === -1) break;
+        if (p === -1) {
+          break;
+        }
         opening = p;
         state = 1;
         continue;
       }
       const c = chunk[p]!;
       if (state === SHARP && c === 0x23) {
-        if (this.#carried === 0 && opening > start) this.#text(chunk.subarray(start, opening));
+        if (this.#carried === 0 && opening > start) {
+          this.#text(chunk.subarray(start, opening));
+        }
         this.#carried = 0;
         this.#at = p + 1;
         this.#state = BEFORE_COMMAND;
@@ -123,9 +131,13 @@ export class Parser {
     }
     this.#at = chunk.length;
     if (state === TEXT) {
-      if (start < chunk.length) this.#text(chunk.subarray(start));
+      if (start < chunk.length) {
+        this.#text(chunk.subarray(start));
+      }
     } else {
-      if (this.#carried === 0 && opening > start) this.#text(chunk.subarray(start, opening));
+      if (this.#carried === 0 && opening > start) {
+        this.#text(chunk.subarray(start, opening));
+      }
       this.#carried = state;
     }
     this.#state = state;
@@ -135,20 +147,28 @@ export class Parser {
   #take(r: Request, c: number): void {
     switch (this.#state) {
       case BEFORE_COMMAND:
-        if (isSpace(c)) return;
+        if (isSpace(c)) {
+          return;
+        }
         this.command = String.fromCharCode(c);
         this.params = [];
         this.#state = IN_COMMAND;
         return;
       case IN_COMMAND:
-        if (isSpace(c)) this.#state = BEFORE_PARAM;
-        else if (c === DASH) this.#state = FIRST_DASH;
-        else if (this.command.length === MAX_COMMAND) {
+        if (isSpace(c)) {
+          this.#state = BEFORE_PARAM;
+        } else if (c === DASH) {
+          this.#state = FIRST_DASH;
+        } else if (this.command.length === MAX_COMMAND) {
           this.#fail(r, `the "${this.command}${String.fromCharCode(c)}..." SSI command is too long`, ERROR_TEXT);
-        } else this.command += String.fromCharCode(c);
+        } else {
+          this.command += String.fromCharCode(c);
+        }
         return;
       case BEFORE_PARAM:
-        if (isSpace(c)) return;
+        if (isSpace(c)) {
+          return;
+        }
         if (c === DASH) {
           this.#state = FIRST_DASH;
           return;
@@ -161,15 +181,25 @@ export class Parser {
         this.#takeName(r, c);
         return;
       case BEFORE_EQUAL:
-        if (isSpace(c)) return;
-        if (c === EQUAL) this.#state = BEFORE_VALUE;
-        else this.#unexpected(r, c, `after "${this.#key}" parameter`);
+        if (isSpace(c)) {
+          return;
+        }
+        if (c === EQUAL) {
+          this.#state = BEFORE_VALUE;
+        } else {
+          this.#unexpected(r, c, `after "${this.#key}" parameter`);
+        }
         return;
       case BEFORE_VALUE:
-        if (isSpace(c)) return;
+        if (isSpace(c)) {
+          return;
+        }
         this.#quote = c;
-        if (c === DOUBLE_QUOTE || c === SINGLE_QUOTE) this.#state = IN_VALUE;
-        else this.#unexpected(r, c, `before value of "${this.#key}" parameter`);
+        if (c === DOUBLE_QUOTE || c === SINGLE_QUOTE) {
+          this.#state = IN_VALUE;
+        } else {
+          this.#unexpected(r, c, `before value of "${this.#key}" parameter`);
+        }
         return;
       case IN_VALUE:
         if (c === this.#quote) {
@@ -177,7 +207,9 @@ export class Parser {
           this.#state = AFTER_VALUE;
           return;
         }
-        if (c === BACKSLASH) this.#state = AFTER_BACKSLASH;
+        if (c === BACKSLASH) {
+          this.#state = AFTER_BACKSLASH;
+        }
         this.#addToValue(r, c);
         return;
       case AFTER_BACKSLASH:
@@ -190,38 +222,52 @@ export class Parser {
   }
 
   #takeName(r: Request, c: number): void {
-    if (isSpace(c)) this.#state = BEFORE_EQUAL;
-    else if (c === EQUAL) this.#state = BEFORE_VALUE;
-    else if (c === DASH) this.#unexpected(r, c, `after "${this.#key}" parameter`);
-    else if (this.#key.length === MAX_PARAM) {
+    if (isSpace(c)) {
+      this.#state = BEFORE_EQUAL;
+    } else if (c === EQUAL) {
+      this.#state = BEFORE_VALUE;
+    } else if (c === DASH) {
+      this.#unexpected(r, c, `after "${this.#key}" parameter`);
+    } else if (this.#key.length === MAX_PARAM) {
       this.#fail(r, `too long "${this.#key}${String.fromCharCode(c)}..." parameter in "${this.command}" SSI command`, ERROR_TEXT);
-    } else this.#key += String.fromCharCode(c);
+    } else {
+      this.#key += String.fromCharCode(c);
+    }
   }
 
   #addToValue(r: Request, c: number): void {
     if (this.#value.length === this.#valueLength) {
       const value = `${this.#value}${String.fromCharCode(c)}...`;
       this.#fail(r, `too long "${value}" value of "${this.#key}" parameter in "${this.command}" SSI command`, ERROR_TEXT);
-    } else this.#value += String.fromCharCode(c);
+    } else {
+      this.#value += String.fromCharCode(c);
+    }
   }
 
   #takeEnd(r: Request, c: number): void {
     switch (this.#state) {
       case AFTER_VALUE:
-        if (isSpace(c)) this.#state = BEFORE_PARAM;
-        else if (c === DASH) this.#state = FIRST_DASH;
-        else {
+        if (isSpace(c)) {
+          this.#state = BEFORE_PARAM;
+        } else if (c === DASH) {
+          this.#state = FIRST_DASH;
+        } else {
           const what = `after "${this.#value}" value of "${this.#key}" parameter`;
           this.#fail(r, `unexpected "${String.fromCharCode(c)}" symbol ${what} in "${this.command}" SSI command`, ERROR_TEXT);
         }
         return;
       case FIRST_DASH:
       case SECOND_DASH:
-        if (c === (this.#state === FIRST_DASH ? DASH : GT)) this.#state = this.#state === FIRST_DASH ? SECOND_DASH : TEXT;
-        else this.#fail(r, `unexpected "${String.fromCharCode(c)}" symbol in "${this.command}" SSI command`, ERROR_TEXT);
+        if (c === (this.#state === FIRST_DASH ? DASH : GT)) {
+          this.#state = this.#state === FIRST_DASH ? SECOND_DASH : TEXT;
+        } else {
+          this.#fail(r, `unexpected "${String.fromCharCode(c)}" symbol in "${this.command}" SSI command`, ERROR_TEXT);
+        }
         return;
       case ERROR_TEXT:
-        if (c === DASH) this.#state = ERROR_DASH;
+        if (c === DASH) {
+          this.#state = ERROR_DASH;
+        }
         return;
       case ERROR_DASH:
         this.#state = c === DASH ? ERROR_DASHES : ERROR_TEXT;

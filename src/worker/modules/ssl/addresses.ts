@@ -19,12 +19,16 @@ export function checkAddresses(
 ): void {
   const warned = new Set<ServerInfo>();
   for (const address of collectAddresses(serversOf(http, namesOf), QUIET)) {
-    if (!address.ssl && !address.quic) continue;
+    if (!address.ssl && !address.quic) {
+      continue;
+    }
     const fallback = tlsOf(address.defaultServer.block);
     const all = fallback.certificates === undefined && fallback.rejectHandshake;
     for (const server of all ? address.servers : [address.defaultServer]) {
       const { certificates, rejectHandshake } = tlsOf(server.block);
-      if (certificates !== undefined || rejectHandshake) continue;
+      if (certificates !== undefined || rejectHandshake) {
+        continue;
+      }
       const { file, line } = { ...server.block.node!.pos, line: server.block.node!.endLine };
       throw new ConfigError(
         `no "ssl_certificate" is defined for the "listen ... ${address.quic ? 'quic' : 'ssl'}" directive in ${file}:${line}`,
@@ -35,7 +39,9 @@ export function checkAddresses(
       );
     }
     for (const server of address.servers) {
-      if (warned.has(server)) continue;
+      if (warned.has(server)) {
+        continue;
+      }
       warned.add(server);
       warnAboutNames(server, tlsOf(server.block), ctx);
     }
@@ -44,9 +50,13 @@ export function checkAddresses(
 
 function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkContext<Request>): void {
   const { certificates, complexNames } = settings;
-  if (certificates === undefined || complexNames.size > 0) return;
+  if (certificates === undefined || complexNames.size > 0) {
+    return;
+  }
   const names = server.names.filter(({ kind, text }) => kind === 'exact' && text.includes('.'));
-  if (names.length === 0) return;
+  if (names.length === 0) {
+    return;
+  }
   let leaves: ReturnType<typeof loadChain>['certificates'][number][];
   try {
     leaves = certificates.map((path) => loadChain(path, objectReader(ctx.named)).certificates[0]!);
@@ -54,5 +64,7 @@ function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkCont
     // That the file cannot be read is reported for the server itself.
     return;
   }
-  for (const { text, pos } of uncoveredNames(leaves, names)) ctx.warn(`the certificate does not cover the server name "${text}"`, pos);
+  for (const { text, pos } of uncoveredNames(leaves, names)) {
+    ctx.warn(`the certificate does not cover the server name "${text}"`, pos);
+  }
 }

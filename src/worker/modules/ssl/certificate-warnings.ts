@@ -25,8 +25,12 @@ export function certificateWarnings(settings: TlsSettings, identities: readonly 
 
 function dates(name: string, [leaf]: readonly X509Certificate[], now: number): string[] {
   const [from, to] = [Date.parse(leaf!.validFrom), Date.parse(leaf!.validTo)];
-  if (now < from) return [`certificate "${name}" is not valid before ${leaf!.validFrom}`];
-  if (now > to) return [`certificate "${name}" expired on ${leaf!.validTo}`];
+  if (now < from) {
+    return [`certificate "${name}" is not valid before ${leaf!.validFrom}`];
+  }
+  if (now > to) {
+    return [`certificate "${name}" expired on ${leaf!.validTo}`];
+  }
   if (to - now < SOON_MS) {
     const days = Math.floor((to - now) / DAY_MS);
     const left = days === 0 ? 'in less than a day' : `in ${days} day${days === 1 ? '' : 's'}`;
@@ -37,7 +41,9 @@ function dates(name: string, [leaf]: readonly X509Certificate[], now: number): s
 
 function order(name: string, chain: readonly X509Certificate[]): string[] {
   for (let i = 1; i < chain.length; i++) {
-    if (chain[i - 1]!.checkIssued(chain[i]!)) continue;
+    if (chain[i - 1]!.checkIssued(chain[i]!)) {
+      continue;
+    }
     return [`certificate ${i + 1} in "${name}" did not issue the one before it, clients may not find the chain`];
   }
   const last = chain[chain.length - 1]!;

@@ -22,7 +22,9 @@ const BUILTIN_SESSIONS = 20 * 1024;
 const file =
   <K extends keyof TlsSettings>(key: K) =>
   (conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void => {
-    if (conf[key] !== undefined) ctx.reject('is duplicate');
+    if (conf[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     const path = node.args[0]!;
     (conf as Record<string, unknown>)[key] = path === '' ? undefined : ctx.path(path, 'conf');
   };
@@ -31,7 +33,9 @@ const file =
 const unsupported =
   (wanted: (node: DirectiveNode) => boolean) =>
   (_conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void => {
-    if (wanted(node)) ctx.warn(`"${node.name}" is not supported on this platform, ignored`);
+    if (wanted(node)) {
+      ctx.warn(`"${node.name}" is not supported on this platform, ignored`);
+    }
   };
 const on = (node: DirectiveNode): boolean => node.args[0]!.toLowerCase() === 'on';
 
@@ -47,7 +51,7 @@ export const sslScope = defineScope<TlsSettings>({
     passwordFile: inherit<string | undefined>(undefined),
     dhparam: inherit<string | undefined>(undefined),
     ecdhCurve: inherit('auto'),
-    protocols: inherit<number>(TLS.TLSv1_2 | TLS.TLSv1_3),
+    protocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
     ciphers: inherit('HIGH:!aNULL:!MD5'),
     bufferSize: inherit(16384),
     verify: inherit<VerifyMode>('off'),
@@ -98,7 +102,9 @@ export const sslScope = defineScope<TlsSettings>({
       in: HTTP_SERVER,
       args: [1, 2, 3],
       set(conf, _node, ctx) {
-        if (conf.certificateCache !== undefined) ctx.reject('is duplicate');
+        if (conf.certificateCache !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.certificateCache = readCertificateCache(ctx);
       },
     },
@@ -167,10 +173,16 @@ export const sslScope = defineScope<TlsSettings>({
 
 /** Completes the name of a certificate or key; one with variables is completed when they are known. */
 function certificateName(conf: Partial<TlsSettings>, name: string, ctx: Context): string {
-  if (name.startsWith('data:') && !name.includes('$')) return name;
-  if (!name.includes('$')) return ctx.path(name, 'conf');
+  if (name.startsWith('data:') && !name.includes('$')) {
+    return name;
+  }
+  if (!name.includes('$')) {
+    return ctx.path(name, 'conf');
+  }
   const value = ctx.complex(name);
-  if (value.constant !== undefined) return value.constant.startsWith('data:') ? value.constant : ctx.path(value.constant, 'conf');
+  if (value.constant !== undefined) {
+    return value.constant.startsWith('data:') ? value.constant : ctx.path(value.constant, 'conf');
+  }
   const complete = (path: string): string => (path.startsWith('data:') ? path : ctx.path(path, 'conf'));
   const completed: ComplexValue<Request> = { ...value, eval: (r) => complete(value.eval(r)) };
   conf.complexNames = new Map([...(conf.complexNames ?? []), [name, completed]]);
@@ -191,24 +203,34 @@ function setSessionCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: C
   let { builtin, zone } = conf.sessionCache ?? { builtin: 0, zone: undefined };
   for (const [i, argument] of node.args.entries()) {
     const invalid = (): never => ctx.fail(`invalid session cache "${argument}"`, { arg: i });
-    if (argument === 'off' || argument === 'none') builtin = 0;
-    else if (argument === 'builtin') builtin = BUILTIN_SESSIONS;
-    else if (argument.startsWith('builtin:')) {
-      if (!/^builtin:\d+$/.test(argument)) invalid();
+    if (argument === 'off' || argument === 'none') {
+      builtin = 0;
+    } else if (argument === 'builtin') {
+      builtin = BUILTIN_SESSIONS;
+    } else if (argument.startsWith('builtin:')) {
+      if (!/^builtin:\d+$/.test(argument)) {
+        invalid();
+      }
       builtin = Number(argument.slice('builtin:'.length)) || BUILTIN_SESSIONS;
     } else if (argument.startsWith('shared:')) {
       const [, name, bytes] = /^shared:([^:]+):(.*)$/.exec(argument) ?? invalid();
       const parsed = parseSize(bytes!) ?? invalid();
-      if (parsed < MIN_ZONE_BYTES) ctx.fail(`session cache "${argument}" is too small`, { arg: i, hint: 'it needs at least 32k' });
+      if (parsed < MIN_ZONE_BYTES) {
+        ctx.fail(`session cache "${argument}" is too small`, { arg: i, hint: 'it needs at least 32k' });
+      }
       zone = ctx.zone(sessionZone, name!, { bytes: parsed, data: undefined });
-    } else invalid();
+    } else {
+      invalid();
+    }
   }
   conf.sessionCache = { builtin, zone };
 }
 
 // nginx: ngx_http_ssl_ocsp_cache.
 function setStatusCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void {
-  if (conf.ocspCache !== undefined) ctx.reject('is duplicate');
+  if (conf.ocspCache !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const argument = node.args[0]!;
   const invalid = (): never => ctx.fail(`invalid OCSP cache "${argument}"`, { arg: 0 });
   if (argument === 'off') {
@@ -217,6 +239,8 @@ function setStatusCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Co
   }
   const [, name, size] = /^shared:([^:]+):(.*)$/.exec(argument) ?? invalid();
   const bytes = parseSize(size!) ?? invalid();
-  if (bytes < MIN_ZONE_BYTES) ctx.fail(`OCSP cache "${argument}" is too small`, { arg: 0, hint: 'it needs at least 32k' });
+  if (bytes < MIN_ZONE_BYTES) {
+    ctx.fail(`OCSP cache "${argument}" is too small`, { arg: 0, hint: 'it needs at least 32k' });
+  }
   conf.ocspCache = ctx.zone(statusZone, name!, { bytes, data: undefined });
 }

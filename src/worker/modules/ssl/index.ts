@@ -20,7 +20,9 @@ export function makeSslModule<C extends ServerNames>(names: Scope<C, Request>): 
       fields: {},
       directives: {},
       link(_conf, ctx, { context, block }) {
-        if (context !== In.HTTP || !ctx.checking) return;
+        if (context !== In.HTTP || !ctx.checking) {
+          return;
+        }
         checkAddresses(
           block,
           (server) => ctx.settings(names, server),

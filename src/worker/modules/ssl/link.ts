@@ -15,7 +15,9 @@ import { certificateWarnings } from './certificate-warnings.js';
 
 /** Checks what a server says about TLS, in nginx's order and words, which name no place. nginx: ngx_http_ssl_merge_srv_conf. */
 export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
-  if (place.context !== In.SERVER || !ctx.checking || !hasContext(settings)) return;
+  if (place.context !== In.SERVER || !ctx.checking || !hasContext(settings)) {
+    return;
+  }
   const fail = (message: string): never => {
     const { node } = place.block;
     throw new ConfigError(message, undefined, node === undefined ? {} : { related: [{ pos: node.pos, text: 'it is for this server' }] });
@@ -39,18 +41,28 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Req
     checkTicketKeys(settings, named, place);
     checkStaple(settings, identities, base.authorities, ctx);
     makeContext(base, identities);
-    for (const { text, pos } of certificateWarnings(settings, identities)) ctx.warn(text, pos);
+    for (const { text, pos } of certificateWarnings(settings, identities)) {
+      ctx.warn(text, pos);
+    }
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
+    if (error instanceof ConfigError) {
+      throw error;
+    }
     fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
   }
 }
 
 function checkStatusRules({ ocsp, ocspResponder, verify }: TlsSettings): void {
-  if (ocsp === 'off') return;
-  if (verify === 'optional_no_ca') throw new ConfigError('"ssl_ocsp" is incompatible with "ssl_verify_client optional_no_ca"');
+  if (ocsp === 'off') {
+    return;
+  }
+  if (verify === 'optional_no_ca') {
+    throw new ConfigError('"ssl_ocsp" is incompatible with "ssl_verify_client optional_no_ca"');
+  }
   const responder = ocspResponder === '' ? undefined : parseResponder(ocspResponder);
-  if (typeof responder === 'string') throw new ConfigError(`${responder} in "ssl_ocsp_responder"`);
+  if (typeof responder === 'string') {
+    throw new ConfigError(`${responder} in "ssl_ocsp_responder"`);
+  }
 }
 
 // nginx: ngx_ssl_session_ticket_keys.
@@ -62,7 +74,9 @@ function checkTicketKeys({ ticketKeyFiles }: TlsSettings, named: NamedFiles, { b
     } catch (error) {
       throw new ConfigError(withErrno(`open() "${path}" failed`, error), mergeErrorPos(block));
     }
-    if (length !== 48 && length !== 80) throw new ConfigError(`"${path}" must be 48 or 80 bytes`, mergeErrorPos(block));
+    if (length !== 48 && length !== 80) {
+      throw new ConfigError(`"${path}" must be 48 or 80 bytes`, mergeErrorPos(block));
+    }
   }
 }
 
@@ -72,12 +86,16 @@ function checkStaple(
   authorities: readonly X509Certificate[],
   ctx: LinkContext<Request>,
 ): void {
-  if (!settings.stapling) return;
+  if (!settings.stapling) {
+    return;
+  }
   const path = settings.staplingFile;
   if (path === undefined) {
     for (const [i, identity] of identities.entries()) {
       const source = stapleSource(identity, settings.certificates![i]!, settings, authorities);
-      if (typeof source === 'string') ctx.warn(source, settings.certificatePlaces[i]);
+      if (typeof source === 'string') {
+        ctx.warn(source, settings.certificatePlaces[i]);
+      }
     }
     return;
   }

@@ -57,7 +57,9 @@ export const variables: readonly Variable[] = [
   ofCertificate('serial', (certificate) => certificate.serialNumber),
   ofCertificate('fingerprint', (certificate) => certificate.fingerprint.replaceAll(':', '').toLowerCase()),
   ofTls('client_verify', (peer) => {
-    if (peer.certificate === null) return 'NONE';
+    if (peer.certificate === null) {
+      return 'NONE';
+    }
     const failure = peer.failure?.text ?? peer.status;
     return failure === null ? 'SUCCESS' : `FAILED:${failure}`;
   }),

@@ -13,15 +13,27 @@ import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } f
 
 /** Sends the file that the URI stands for. nginx: ngx_http_static_handler. */
 export function sendFile(r: Request): Result {
-  if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) return 405;
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD | METHOD.POST)) === 0) {
+    return 405;
+  }
   const uri = r.uri;
-  if (uri.charCodeAt(uri.length - 1) === 47) return DECLINED;
+  if (uri.charCodeAt(uri.length - 1) === 47) {
+    return DECLINED;
+  }
   const path = mapPath(r);
-  if (path === undefined) return noPath(r);
-  if (r.debugging) r.log(DEBUG, `http filename: "${path}"`);
+  if (path === undefined) {
+    return noPath(r);
+  }
+  if (r.debugging) {
+    r.log(DEBUG, `http filename: "${path}"`);
+  }
   const info = openFile(r, path);
-  if (info.errno !== 0) return openFailed(r, path, info);
-  if (info.isDirectory) return toFolder(r);
+  if (info.errno !== 0) {
+    return openFailed(r, path, info);
+  }
+  if (info.isDirectory) {
+    return toFolder(r);
+  }
   if (!info.isFile) {
     r.log(CRIT, `"${path}" is not a regular file`);
     return 404;
@@ -41,8 +53,11 @@ function openFailed(r: Request, path: string, info: FileInfo): Result {
       if (r.location.settings.logNotFound || r.http.explains) {
         const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
         const line = `${info.failed} "${path}" failed (${errnoText(errno)})`;
-        if (r.location.settings.logNotFound) r.log(ERR, line);
-        else explain(r, line);
+        if (r.location.settings.logNotFound) {
+          r.log(ERR, line);
+        } else {
+          explain(r, line);
+        }
       }
       return 404;
     case EACCES:

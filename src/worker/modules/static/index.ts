@@ -36,7 +36,9 @@ const MAX_PIECE = 1024 * 1024;
 /** Checks the settings that Node or the kernel decides on. */
 const unused = (check?: (ctx: Context) => void) =>
   accepted((ctx: Context) => {
-    if (ctx.block.seen(ctx.node.name) !== undefined) ctx.reject('is duplicate');
+    if (ctx.block.seen(ctx.node.name) !== undefined) {
+      ctx.reject('is duplicate');
+    }
     check?.(ctx);
   });
 
@@ -67,7 +69,9 @@ const scope = defineScope<Settings>({
       in: HTTP_SERVER_LOCATION,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.directio !== undefined) ctx.reject('is duplicate');
+        if (conf.directio !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const text = node.args[0]!;
         conf.directio = text === 'off' ? Number.POSITIVE_INFINITY : (parseOffset(text) ?? ctx.reject('invalid value', { arg: 0 }));
       },
@@ -96,25 +100,39 @@ const scope = defineScope<Settings>({
 
 // nginx: ngx_http_disable_symlinks.
 function setSymlinks(conf: Partial<Settings>, ctx: Context): void {
-  if (conf.disableSymlinks !== undefined) ctx.reject('is duplicate');
+  if (conf.disableSymlinks !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const args = ctx.node.args;
   for (const [i, word] of args.entries()) {
-    if (word === 'off' || word === 'on' || word === 'if_not_owner') conf.disableSymlinks = word;
-    else if (word.startsWith('from=')) conf.disableSymlinksFrom = ctx.complex(word.slice(5));
-    else ctx.fail(`invalid parameter "${word}"`, { arg: i, hint: 'it is off, on or if_not_owner, perhaps with from=PART' });
+    if (word === 'off' || word === 'on' || word === 'if_not_owner') {
+      conf.disableSymlinks = word;
+    } else if (word.startsWith('from=')) {
+      conf.disableSymlinksFrom = ctx.complex(word.slice(5));
+    } else {
+      ctx.fail(`invalid parameter "${word}"`, { arg: i, hint: 'it is off, on or if_not_owner, perhaps with from=PART' });
+    }
   }
-  if (conf.disableSymlinks === undefined) ctx.fail('"disable_symlinks" must have "off", "on" or "if_not_owner" parameter');
+  if (conf.disableSymlinks === undefined) {
+    ctx.fail('"disable_symlinks" must have "off", "on" or "if_not_owner" parameter');
+  }
   if (args.length === 1) {
     conf.disableSymlinksFrom = null;
     return;
   }
-  if (conf.disableSymlinksFrom === undefined) ctx.fail(`duplicate parameters "${args[0]} ${args[1]}"`);
-  if (conf.disableSymlinks === 'off') ctx.fail('"from=" cannot be used with "off" parameter');
+  if (conf.disableSymlinksFrom === undefined) {
+    ctx.fail(`duplicate parameters "${args[0]} ${args[1]}"`);
+  }
+  if (conf.disableSymlinks === 'off') {
+    ctx.fail('"from=" cannot be used with "off" parameter');
+  }
 }
 
 // nginx: ngx_http_core_open_file_cache.
 function setCache(conf: Partial<Settings>, ctx: Context): void {
-  if (conf.openFileCache !== undefined) ctx.reject('is duplicate');
+  if (conf.openFileCache !== undefined) {
+    ctx.reject('is duplicate');
+  }
   let max = 0;
   let inactive: number | undefined = 60;
   for (const [i, word] of ctx.node.args.entries()) {
@@ -122,24 +140,42 @@ function setCache(conf: Partial<Settings>, ctx: Context): void {
       ctx.fail(`invalid "open_file_cache" parameter "${word}"`, { arg: i, hint: 'it is max=NUMBER, perhaps with inactive=TIME, or off' });
     if (word.startsWith('max=')) {
       max = /^\d+$/.test(word.slice(4)) ? Number(word.slice(4)) : 0;
-      if (max === 0) bad();
-    } else if (word.startsWith('inactive=')) inactive = parseTime(word.slice(9), 's') ?? bad();
-    else if (word === 'off') conf.openFileCache = null;
-    else bad();
+      if (max === 0) {
+        bad();
+      }
+    } else if (word.startsWith('inactive=')) {
+      inactive = parseTime(word.slice(9), 's') ?? bad();
+    } else if (word === 'off') {
+      conf.openFileCache = null;
+    } else {
+      bad();
+    }
   }
-  if (conf.openFileCache === null) return;
-  if (max === 0) ctx.fail('"open_file_cache" must have the "max" parameter');
+  if (conf.openFileCache === null) {
+    return;
+  }
+  if (max === 0) {
+    ctx.fail('"open_file_cache" must have the "max" parameter');
+  }
   conf.openFileCache = new OpenFileCache(max, inactive);
 }
 
 // nginx: ngx_http_core_set_aio.
 function setAio(conf: Partial<Settings>, ctx: Context): void {
-  if (conf.aio !== undefined) ctx.reject('is duplicate');
+  if (conf.aio !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const word = ctx.node.args[0]!;
   conf.aio = word !== 'off';
-  if (word === 'off' || word === 'on' || word === 'threads') return;
-  if (!word.startsWith('threads=')) ctx.reject('invalid value', { arg: 0, hint: 'it is off, on, threads or threads=POOL' });
-  if (word === 'threads=') ctx.fail('invalid thread pool name ""', { arg: 0 });
+  if (word === 'off' || word === 'on' || word === 'threads') {
+    return;
+  }
+  if (!word.startsWith('threads=')) {
+    ctx.reject('invalid value', { arg: 0, hint: 'it is off, on, threads or threads=POOL' });
+  }
+  if (word === 'threads=') {
+    ctx.fail('invalid thread pool name ""', { arg: 0 });
+  }
   ctx.complex(word.slice(8));
 }
 
@@ -151,8 +187,11 @@ export const staticModule = defineModule({
   installLocation(conf, location) {
     const settings = location.settings;
     let maxReadSize = LARGE_PIECE;
-    if (conf.sendfile && conf.sendfileMaxChunk !== 0) maxReadSize = Math.min(conf.sendfileMaxChunk, LARGE_PIECE);
-    else if (!conf.sendfile && conf.outputBuffers !== undefined) maxReadSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
+    if (conf.sendfile && conf.sendfileMaxChunk !== 0) {
+      maxReadSize = Math.min(conf.sendfileMaxChunk, LARGE_PIECE);
+    } else if (!conf.sendfile && conf.outputBuffers !== undefined) {
+      maxReadSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
+    }
     maxReadSize = Math.max(maxReadSize, MIN_PIECE);
     settings.files = {
       disableSymlinks: conf.disableSymlinks,

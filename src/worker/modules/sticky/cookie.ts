@@ -12,7 +12,9 @@ const MAX_AGE = 315_360_000;
 /** Reads the arguments of `sticky cookie`. nginx: ngx_http_upstream_sticky_cookie. */
 export function readCookie(args: readonly string[], ctx: Context): StickyCookie {
   const name = args[1]!;
-  if (name === '') ctx.reject('empty cookie name', { arg: 1 });
+  if (name === '') {
+    ctx.reject('empty cookie name', { arg: 1 });
+  }
   const cookie: StickyCookie = {
     name,
     domain: undefined,
@@ -22,7 +24,9 @@ export function readCookie(args: readonly string[], ctx: Context): StickyCookie 
     secure: false,
     samesite: undefined,
   };
-  for (let arg = 2; arg < args.length; arg++) readAttribute(args[arg]!, arg, cookie, ctx);
+  for (let arg = 2; arg < args.length; arg++) {
+    readAttribute(args[arg]!, arg, cookie, ctx);
+  }
   return cookie;
 }
 
@@ -31,10 +35,14 @@ function readAttribute(text: string, arg: number, cookie: StickyCookie, ctx: Con
   const key = equals === -1 ? text : text.slice(0, equals);
   const value = text.slice(equals + 1);
   const once = (given: boolean): void => {
-    if (given) ctx.reject(`parameter "${key}" is duplicate`, { arg });
+    if (given) {
+      ctx.reject(`parameter "${key}" is duplicate`, { arg });
+    }
   };
   const needed = (): void => {
-    if (value === '') ctx.reject(`no value for "${key}"`, { arg });
+    if (value === '') {
+      ctx.reject(`no value for "${key}"`, { arg });
+    }
   };
   if (equals === -1 && (key === 'httponly' || key === 'secure')) {
     once(cookie[key]);
@@ -59,7 +67,9 @@ function readAttribute(text: string, arg: number, cookie: StickyCookie, ctx: Con
     if (cookie.samesite.constant !== undefined && !isSamesite(value)) {
       ctx.reject('invalid "samesite" parameter value', { arg, hint: 'it is strict, lax, none or a text with variables' });
     }
-  } else ctx.fail(`unknown parameter "${text}"`, { arg });
+  } else {
+    ctx.fail(`unknown parameter "${text}"`, { arg });
+  }
 }
 
 const isSamesite = (value: string): boolean => SAMESITE.includes(value.toLowerCase());
@@ -73,12 +83,22 @@ export function cookieText(r: Request, cookie: StickyCookie, sid: string): strin
     text += `; expires=${max ? LATEST_COOKIE_TIME : cookieTime(expires)}; max-age=${max ? MAX_AGE : expires}`;
   }
   const host = domain === undefined ? '' : domain.eval(r);
-  if (host !== '') text += `; domain=${host}`;
-  if (cookie.httponly) text += '; httponly';
-  if (cookie.secure) text += '; secure';
+  if (host !== '') {
+    text += `; domain=${host}`;
+  }
+  if (cookie.httponly) {
+    text += '; httponly';
+  }
+  if (cookie.secure) {
+    text += '; secure';
+  }
   let site = samesite === undefined ? '' : samesite.eval(r);
   // What a variable has to say may be anything; the safest value stands for nonsense.
-  if (site !== '' && !isSamesite(site)) site = 'strict';
-  if (site !== '') text += `; samesite=${site}`;
+  if (site !== '' && !isSamesite(site)) {
+    site = 'strict';
+  }
+  if (site !== '') {
+    text += `; samesite=${site}`;
+  }
   return text + cookie.path;
 }

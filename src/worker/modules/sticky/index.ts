@@ -19,7 +19,9 @@ const NOTHING: StickySettings = { lookup: [], create: [], cookie: undefined, zon
 // nginx: ngx_http_upstream_sticky.
 function setSticky(node: DirectiveNode, ctx: Context): void {
   const group = ctx.conf(groupScope);
-  if (group.affinity !== undefined) ctx.reject('is duplicate');
+  if (group.affinity !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const settings = readSticky(node.args, ctx);
   group.affinity = (inner, env) => {
     const { zone } = settings;
@@ -43,13 +45,17 @@ function readSticky(args: readonly string[], ctx: Context): StickySettings {
 }
 
 function routeVariable(text: string, arg: number, ctx: Context): number {
-  if (!text.startsWith('$')) ctx.fail(`invalid variable name "${text}"`, { arg, hint: `write \`$${text}\`` });
+  if (!text.startsWith('$')) {
+    ctx.fail(`invalid variable name "${text}"`, { arg, hint: `write \`$${text}\`` });
+  }
   return slotOf(text.slice(1), arg, ctx);
 }
 
 // nginx: ngx_http_get_variable_index.
 function slotOf(name: string, arg: number, ctx: Context): number {
-  if (name === '') ctx.fail('invalid variable name "$"', { arg });
+  if (name === '') {
+    ctx.fail('invalid variable name "$"', { arg });
+  }
   return ctx.variables.slot(name, ctx.node.pos);
 }
 
@@ -63,42 +69,67 @@ function readLearn(args: readonly string[], ctx: Context): StickySettings {
   for (let arg = 1; arg < args.length; arg++) {
     const text = args[arg]!;
     if (text.startsWith('zone=')) {
-      if (zone !== undefined) ctx.reject('duplicate zone', { arg });
+      if (zone !== undefined) {
+        ctx.reject('duplicate zone', { arg });
+      }
       zone = readZone(text.slice('zone='.length), arg, ctx);
     } else if (text.startsWith('timeout=')) {
-      if (timeout !== undefined) ctx.reject('duplicate timeout', { arg });
+      if (timeout !== undefined) {
+        ctx.reject('duplicate timeout', { arg });
+      }
       timeout = parseTime(text.slice('timeout='.length), 'ms') || ctx.reject('invalid timeout', { arg });
-    } else if (text.startsWith('create=')) create.push(variableOf(text, 'create', arg, ctx));
-    else if (text.startsWith('lookup=')) lookup.push(variableOf(text, 'lookup', arg, ctx));
-    else if (text === 'header') afterHeader = true;
-    else ctx.fail(`unknown parameter "${text}"`, { arg });
+    } else if (text.startsWith('create=')) {
+      create.push(variableOf(text, 'create', arg, ctx));
+    } else if (text.startsWith('lookup=')) {
+      lookup.push(variableOf(text, 'lookup', arg, ctx));
+    } else if (text === 'header') {
+      afterHeader = true;
+    } else {
+      ctx.fail(`unknown parameter "${text}"`, { arg });
+    }
   }
-  if (lookup.length === 0) ctx.reject('"lookup" parameter is not specified');
-  if (create.length === 0) ctx.reject('"create" parameter is not specified');
-  if (zone === undefined) return ctx.reject('"zone" parameter is not specified', { hint: 'a zone is written as in `zone=name:1m`' });
+  if (lookup.length === 0) {
+    ctx.reject('"lookup" parameter is not specified');
+  }
+  if (create.length === 0) {
+    ctx.reject('"create" parameter is not specified');
+  }
+  if (zone === undefined) {
+    return ctx.reject('"zone" parameter is not specified', { hint: 'a zone is written as in `zone=name:1m`' });
+  }
   return { ...NOTHING, lookup, create, afterHeader, zone: defineZone(zone.name, zone.bytes, timeout ?? TIMEOUT, ctx) };
 }
 
 function variableOf(text: string, key: 'create' | 'lookup', arg: number, ctx: Context): number {
   const value = text.slice(key.length + 1);
-  if (!value.startsWith('$')) ctx.reject(`missing variable in the "${key}" parameter`, { arg });
+  if (!value.startsWith('$')) {
+    ctx.reject(`missing variable in the "${key}" parameter`, { arg });
+  }
   return slotOf(value.slice(1), arg, ctx);
 }
 
 function readZone(text: string, arg: number, ctx: Context): { name: string; bytes: number } {
   const colon = text.indexOf(':');
   const hint = 'a zone is written as in `zone=name:1m`';
-  if (colon === -1) ctx.reject('zone size is not specified', { arg, hint });
-  if (colon === 0) ctx.reject('zone name is not specified', { arg, hint });
+  if (colon === -1) {
+    ctx.reject('zone size is not specified', { arg, hint });
+  }
+  if (colon === 0) {
+    ctx.reject('zone name is not specified', { arg, hint });
+  }
   const bytes = parseSize(text.slice(colon + 1)) ?? ctx.reject('invalid zone size', { arg, hint });
-  if (bytes < MIN_BYTES) ctx.reject('zone is too small', { arg, hint: 'it needs at least 32k' });
+  if (bytes < MIN_BYTES) {
+    ctx.reject('zone is too small', { arg, hint: 'it needs at least 32k' });
+  }
   return { name: text.slice(0, colon), bytes };
 }
 
 function defineZone(name: string, bytes: number, timeout: number, ctx: Context): SessionZoneRef {
   const known: { readonly bytes: number; readonly data: SessionZoneRef['data'] | undefined } = ctx.zone(sessionZone, name);
   const { data } = known;
-  if (data !== undefined && known.bytes === bytes) ctx.fail(`sticky zone "${name}" is already used in upstream "${data.upstream}"`);
+  if (data !== undefined && known.bytes === bytes) {
+    ctx.fail(`sticky zone "${name}" is already used in upstream "${data.upstream}"`);
+  }
   const { name: upstream } = ctx.block.info as UpstreamInfo;
   return ctx.zone(sessionZone, name, { bytes, data: { upstream, timeout } });
 }

@@ -29,7 +29,9 @@ export class StickyBalancer implements Balancer {
 function firstValue(r: Request, slots: readonly number[]): string {
   for (let i = 0; i < slots.length; i++) {
     const value = r.http.variables.fresh(r, slots[i]!);
-    if (value !== undefined && value !== '') return value;
+    if (value !== undefined && value !== '') {
+      return value;
+    }
   }
   return '';
 }
@@ -68,21 +70,29 @@ class StickyPicker implements Picker, PickerOwner {
 
   // nginx: ngx_http_upstream_sticky_get_peer.
   next(owner: PickerOwner): Peer | null | typeof PICKING {
-    if (this.#wanted !== '') this.#inner.hint = this.#findServer();
+    if (this.#wanted !== '') {
+      this.#inner.hint = this.#findServer();
+    }
     this.#owner = owner;
     const peer = this.#inner.next(this);
-    if (peer !== PICKING && peer !== null) this.#setCookie(peer);
+    if (peer !== PICKING && peer !== null) {
+      this.#setCookie(peer);
+    }
     return peer;
   }
 
   picked(peer: Peer | null): void {
-    if (peer !== null) this.#setCookie(peer);
+    if (peer !== null) {
+      this.#setCookie(peer);
+    }
     this.#owner!.picked(peer);
   }
 
   #findServer(): string | undefined {
     const { sessions } = this.#balancer;
-    if (sessions === undefined) return this.#wanted;
+    if (sessions === undefined) {
+      return this.#wanted;
+    }
     this.#session = sessions.find(this.#wanted);
     return this.#session?.sid;
   }
@@ -90,29 +100,42 @@ class StickyPicker implements Picker, PickerOwner {
   /** Each attempt's server replaces the one before in the cookie. */
   #setCookie(peer: Peer): void {
     const { cookie } = this.#balancer.settings;
-    if (cookie === undefined) return;
+    if (cookie === undefined) {
+      return;
+    }
     const text = cookieText(this.#r, cookie, peer.sid);
-    if (this.#cookie === undefined) this.#cookie = this.#r.out.add('Set-Cookie', text);
-    else this.#cookie.value = text;
+    if (this.#cookie === undefined) {
+      this.#cookie = this.#r.out.add('Set-Cookie', text);
+    } else {
+      this.#cookie.value = text;
+    }
   }
 
   headerReceived(peer: Peer, attempt: Attempt): void {
-    if (this.#balancer.settings.afterHeader) this.#learn(peer);
+    if (this.#balancer.settings.afterHeader) {
+      this.#learn(peer);
+    }
     this.#inner.headerReceived?.(peer, attempt);
   }
 
   // nginx: ngx_http_upstream_sticky_free_peer.
   done(peer: Peer, state: number, attempt: Attempt | null): void {
-    if (state === PEER_OK && attempt !== null && !this.#balancer.settings.afterHeader) this.#learn(peer);
+    if (state === PEER_OK && attempt !== null && !this.#balancer.settings.afterHeader) {
+      this.#learn(peer);
+    }
     this.#inner.done(peer, state, attempt);
   }
 
   // nginx: ngx_http_upstream_sticky_learn_peer.
   #learn(peer: Peer): void {
     const { sessions, settings } = this.#balancer;
-    if (sessions === undefined) return;
+    if (sessions === undefined) {
+      return;
+    }
     const id = firstValue(this.#r, settings.create);
     const key = id === '' ? this.#wanted : sessions.key(id);
-    if (key !== '') sessions.learn(key, peer.sid, id !== '', key === this.#wanted ? this.#session : undefined);
+    if (key !== '') {
+      sessions.learn(key, peer.sid, id !== '', key === this.#wanted ? this.#session : undefined);
+    }
   }
 }

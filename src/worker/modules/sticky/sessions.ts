@@ -30,7 +30,9 @@ export class Sessions {
   /** What is known of a session. Costs one read; the other requests of the tick need no lock. */
   find(key: string): Session | undefined {
     const learned = this.#learned.get(key);
-    if (learned?.create) return { sid: learned.sid, last: monotonicMs() };
+    if (learned?.create) {
+      return { sid: learned.sid, last: monotonicMs() };
+    }
     return this.zone.sql.read(() => this.zone.find(key));
   }
 
@@ -40,9 +42,13 @@ export class Sessions {
    */
   learn(key: string, sid: string, create: boolean, before: Session | undefined): void {
     const { sql, timeout } = this.zone;
-    if (before === undefined && !create && this.find(key) === undefined) return;
+    if (before === undefined && !create && this.find(key) === undefined) {
+      return;
+    }
     const stays = before?.sid === sid;
-    if (stays && monotonicMs() - before.last < timeout / GRAIN) return;
+    if (stays && monotonicMs() - before.last < timeout / GRAIN) {
+      return;
+    }
     const job = new Learn(this, key, sid, create);
     if (!stays && sql.now(() => job.work())) {
       job.after();
@@ -53,8 +59,12 @@ export class Sessions {
   }
 
   stored(job: Learn, fitted: boolean): void {
-    if (this.#learned.get(job.key) === job) this.#learned.delete(job.key);
-    if (fitted) return;
+    if (this.#learned.get(job.key) === job) {
+      this.#learned.delete(job.key);
+    }
+    if (fitted) {
+      return;
+    }
     this.#log.log(WARN, `could not allocate node in sticky session zone "${this.#name}", expiring least recently used session`);
   }
 }

@@ -70,8 +70,11 @@ export class SessionZone {
   learn(key: string, sid: string, create: boolean): boolean {
     const now = monotonicMs();
     const row = this.#find.get(key);
-    if (row !== undefined && (create || row[1] > now - this.timeout)) this.#update.run(sid, now, key);
-    else if (create) return this.#add(key, sid, now);
+    if (row !== undefined && (create || row[1] > now - this.timeout)) {
+      this.#update.run(sid, now, key);
+    } else if (create) {
+      return this.#add(key, sid, now);
+    }
     return true;
   }
 

@@ -17,7 +17,9 @@ const scope = defineScope({
 
 // nginx: ngx_http_stub_status_handler.
 function show(r: Request, env: WorkerEnv): number {
-  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) return 405;
+  if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
+    return 405;
+  }
   discardBody(r);
   const { counters } = env.zones;
   const giveUp = counters.settle(env.workers, () => {
@@ -52,6 +54,8 @@ export const stubStatusModule = defineModule({
   variables: NAMES.map(variable),
   handler: (_conf, env) => (r) => show(r, env),
   installMain(_conf, http, env) {
-    if (NAMES.some((name) => http.variables.used(`connections_${name}`))) env.zones.counters.publishAtOnce();
+    if (NAMES.some((name) => http.variables.used(`connections_${name}`))) {
+      env.zones.counters.publishAtOnce();
+    }
   },
 });

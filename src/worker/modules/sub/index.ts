@@ -40,8 +40,12 @@ const scope = defineScope<Settings>({
       args: 2,
       set(conf, node, ctx) {
         const [match, value] = node.args as [string, string];
-        if (match === '') ctx.fail('empty search pattern', { arg: 0 });
-        if (conf.pairs?.length === MAX_PAIRS) ctx.fail(`number of search patterns exceeds ${MAX_PAIRS}`);
+        if (match === '') {
+          ctx.fail('empty search pattern', { arg: 0 });
+        }
+        if (conf.pairs?.length === MAX_PAIRS) {
+          ctx.fail(`number of search patterns exceeds ${MAX_PAIRS}`);
+        }
         conf.pairs = [...(conf.pairs ?? []), { match: ctx.complex(lowerAscii(match)), value: ctx.complex(value) }];
       },
     },
@@ -71,7 +75,9 @@ function tableFor(r: Request, pairs: readonly Pair[]): Table | undefined {
   const values: ComplexValue<Request>[] = [];
   for (const { match, value } of pairs) {
     const text = lowerAscii(match.eval(r));
-    if (text === '') continue;
+    if (text === '') {
+      continue;
+    }
     texts.push(text);
     values.push(value);
   }
@@ -81,15 +87,22 @@ function tableFor(r: Request, pairs: readonly Pair[]): Table | undefined {
 // nginx: ngx_http_sub_header_filter.
 function headerFilter(r: Request, conf: Readonly<Settings>, fixed: Table | undefined): number {
   const { out } = r;
-  if (out.contentLength === 0 || !hasContentType(r, conf.types)) return OK;
+  if (out.contentLength === 0 || !hasContentType(r, conf.types)) {
+    return OK;
+  }
   const found = fixed ?? tableFor(r, conf.pairs);
-  if (found === undefined) return OK;
+  if (found === undefined) {
+    return OK;
+  }
   table.set(r, found);
   r.bodyIdentity = undefined;
-  if (r !== r.main) return OK;
+  if (r !== r.main) {
+    return OK;
+  }
   out.clearContentLength();
-  if (conf.lastModified) out.weakenEtag();
-  else {
+  if (conf.lastModified) {
+    out.weakenEtag();
+  } else {
     out.clearLastModified();
     out.etag = undefined;
   }
@@ -102,7 +115,9 @@ export const subModule = defineModule({
   location: scope,
   headerFilter(conf) {
     const { pairs } = conf;
-    if (pairs.length === 0) return undefined;
+    if (pairs.length === 0) {
+      return undefined;
+    }
     const fixed = pairs.every(({ match }) => match.constant !== undefined)
       ? { patterns: new Patterns(pairs.map(({ match }) => match.text)), values: pairs.map(({ value }) => value) }
       : undefined;

@@ -46,11 +46,17 @@ export class Patterns {
       if (candidates !== undefined) {
         for (let i = 0; i < candidates.length; i++) {
           const n = candidates[i]!;
-          if (used[n]) continue;
+          if (used[n]) {
+            continue;
+          }
           const matched = matches(body, at - before, this.texts[n]!);
-          if (matched === NO) continue;
+          if (matched === NO) {
+            continue;
+          }
           this.start = at - before;
-          if (matched === YES) this.found = n;
+          if (matched === YES) {
+            this.found = n;
+          }
           return;
         }
       }
@@ -59,7 +65,9 @@ export class Patterns {
     // Too little is left for a whole pattern; it may be the start of one.
     for (let start = at - before; start < end; start++) {
       for (let n = 0; n < this.texts.length; n++) {
-        if (matches(body, start, this.texts[n]!) === NO) continue;
+        if (matches(body, start, this.texts[n]!) === NO) {
+          continue;
+        }
         this.start = start;
         return;
       }
@@ -80,6 +88,10 @@ const lower = (c: number): number => (c >= 0x41 && c <= 0x5a ? c | 0x20 : c);
 
 function matches(body: Buffer, start: number, text: Buffer): number {
   const length = Math.min(text.length, body.length - start);
-  for (let i = 0; i < length; i++) if (lower(body[start + i]!) !== text[i]) return NO;
+  for (let i = 0; i < length; i++) {
+    if (lower(body[start + i]!) !== text[i]) {
+      return NO;
+    }
+  }
   return length === text.length ? YES : PERHAPS;
 }

@@ -28,9 +28,14 @@ export class SubStage implements BodyStage {
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     const before = this.#held;
     let body = chunk === null ? before : before.length === 0 ? chunk : Buffer.concat([before, chunk]);
-    if (body.length > 0) body = this.#replace(r, body, last);
-    if (body.length > 0 || last || chunk === null) this.#next.send(r, body.length === 0 ? null : body, last);
-    else r.more();
+    if (body.length > 0) {
+      body = this.#replace(r, body, last);
+    }
+    if (body.length > 0 || last || chunk === null) {
+      this.#next.send(r, body.length === 0 ? null : body, last);
+    } else {
+      r.more();
+    }
   }
 
   #replace(r: Request, body: Buffer, last: boolean): Buffer {
@@ -49,7 +54,9 @@ export class SubStage implements BodyStage {
         }
         break;
       }
-      if (start > from) pieces.push(body.subarray(from, start));
+      if (start > from) {
+        pieces.push(body.subarray(from, start));
+      }
       pieces.push(this.#text(r, found));
       from = start + patterns.texts[found]!.length;
       if (this.#once) {
@@ -57,7 +64,9 @@ export class SubStage implements BodyStage {
         this.#left--;
       }
     }
-    if (from === 0) return body;
+    if (from === 0) {
+      return body;
+    }
     pieces.push(body.subarray(from));
     return Buffer.concat(pieces);
   }

@@ -35,7 +35,9 @@ const scope = defineScope<{ attempts: Attempts | undefined }>({
       in: In.SERVER | In.LOCATION,
       args: { min: 2 },
       set(conf, _node, ctx) {
-        if (conf.attempts !== undefined) ctx.reject('is duplicate');
+        if (conf.attempts !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.attempts = parse(ctx);
       },
     },
@@ -54,7 +56,9 @@ function parse(ctx: Context): Attempts {
   let status: number | undefined;
   if (word.startsWith('=')) {
     status = /^\d+$/.test(word.slice(1)) ? Number(word.slice(1)) : 1000;
-    if (status > 999) ctx.fail(`invalid code "${word}"`, { arg: last, hint: 'a status has three digits: `=404`' });
+    if (status > 999) {
+      ctx.fail(`invalid code "${word}"`, { arg: last, hint: 'a status has three digits: `=404`' });
+    }
   }
   return { candidates, fallback: ctx.complex(word), status };
 }
@@ -70,9 +74,13 @@ export const tryFilesModule = defineModule({
 function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
   return (r) => {
     const { debugging } = r;
-    if (debugging) r.log(DEBUG, 'try files handler');
+    if (debugging) {
+      r.log(DEBUG, 'try files handler');
+    }
     const root = rootPath(r);
-    if (root === undefined) return noPath(r);
+    if (root === undefined) {
+      return noPath(r);
+    }
     const alias = r.location.settings.alias;
     for (let i = 0; i < candidates.length; i++) {
       const { name, folder } = candidates[i]!;
@@ -83,29 +91,40 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
         r.log(ERR, `"${file}" leads out of "${root}"`);
         continue;
       }
-      if (debugging) r.log(DEBUG, `trying to use ${folder ? 'dir' : 'file'}: "${file}" "${path}"`);
+      if (debugging) {
+        r.log(DEBUG, `trying to use ${folder ? 'dir' : 'file'}: "${file}" "${path}"`);
+      }
       const info = testFile(r, path);
       if (info.errno !== 0) {
         const { errno } = info;
-        if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG)
+        if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG) {
           r.log(CRIT, `${info.failed} "${path}" failed (${errnoText(errno)})`);
+        }
         continue;
       }
-      if (info.isDirectory !== folder) continue;
-      if (alias === 0) r.uri = file;
-      else if (alias !== -1) r.uri = r.uri.slice(0, alias) + file;
-      else if (!folder) {
+      if (info.isDirectory !== folder) {
+        continue;
+      }
+      if (alias === 0) {
+        r.uri = file;
+      } else if (alias !== -1) {
+        r.uri = r.uri.slice(0, alias) + file;
+      } else if (!folder) {
         r.uri = file;
         r.addUriToAlias = true;
       }
-      if (alias !== -1 || !folder) r.uriUps = meant;
+      if (alias !== -1 || !folder) {
+        r.uriUps = meant;
+      }
       r.exten = extension(r.uri);
       return DECLINED;
     }
     if (status !== undefined && r.http.explains) {
       explain(r, `try_files found none of ${candidates.map(({ name }) => `"${root}${nameIn(r, name, alias)}"`).join(', ')}`);
     }
-    if (status !== undefined) return status;
+    if (status !== undefined) {
+      return status;
+    }
     const target = nameIn(r, fallback, alias);
     return fallBack(r, target, upsMeant(r, fallback, target));
   };
@@ -113,7 +132,9 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
 
 /** A name with its variables; the part of the URI that an alias stands for is cut off, if a variable has it in front. */
 function nameIn(r: Request, name: ComplexValue<Request>, alias: number): string {
-  if (name.constant !== undefined) return name.constant;
+  if (name.constant !== undefined) {
+    return name.constant;
+  }
   const text = name.eval(r);
   return alias > 0 && text.startsWith(r.uri.slice(0, alias)) ? text.slice(alias) : text;
 }
@@ -122,8 +143,12 @@ function nameIn(r: Request, name: ComplexValue<Request>, alias: number): string 
 const upsMeant = (r: Request, name: ComplexValue<Request>, file: string): number => (file === r.uri ? r.uriUps : ups(name.text));
 
 function fallBack(r: Request, target: string, meant: number): Result {
-  if (r.debugging) r.log(DEBUG, `trying to use file: "${target}" "${rootPath(r)}${target}"`);
-  if (target.startsWith('@')) return namedLocation(r, target);
+  if (r.debugging) {
+    r.log(DEBUG, `trying to use file: "${target}" "${rootPath(r)}${target}"`);
+  }
+  if (target.startsWith('@')) {
+    return namedLocation(r, target);
+  }
   const { uri, args } = splitArgs(target);
   return internalRedirect(r, uri, args, meant);
 }

@@ -16,7 +16,11 @@ export const upstreamGroupsModule = defineModule({
   main: declarations,
   upstream: groupScope,
   installMain(conf, http) {
-    for (const declaration of conf.all) if (!declaration.explicit) groupsOf(http).add(buildImpliedGroup(declaration));
+    for (const declaration of conf.all) {
+      if (!declaration.explicit) {
+        groupsOf(http).add(buildImpliedGroup(declaration));
+      }
+    }
   },
   installUpstream(conf, http, env) {
     groupsOf(http).add(buildGroup(conf, http, env));
@@ -36,7 +40,9 @@ const blocks = defineScope<object>({
         declareGroup(ctx, name, undefined);
         const info: UpstreamInfo = { kind: 'upstream', name };
         const block = ctx.openBlock(node, In.UPSTREAM, info);
-        if (block.seen('server') === undefined) throw blockError(node, 'no servers are inside upstream');
+        if (block.seen('server') === undefined) {
+          throw blockError(node, 'no servers are inside upstream');
+        }
       },
     },
     server: {
@@ -54,7 +60,9 @@ const blocks = defineScope<object>({
       args: { min: 1 },
       set(_conf, _node, ctx) {
         const group = ctx.conf(groupScope);
-        if (group.resolver !== undefined) ctx.reject('is duplicate');
+        if (group.resolver !== undefined) {
+          ctx.reject('is duplicate');
+        }
         group.resolver = readResolver(ctx);
       },
     },
@@ -63,7 +71,9 @@ const blocks = defineScope<object>({
       args: 1,
       set(_conf, node, ctx) {
         const group = ctx.conf(groupScope);
-        if (group.resolverTimeout !== undefined) ctx.reject('is duplicate');
+        if (group.resolverTimeout !== undefined) {
+          ctx.reject('is duplicate');
+        }
         group.resolverTimeout = parseTime(node.args[0]!, 'ms') ?? ctx.reject('invalid value', { arg: 0 });
       },
     },
@@ -73,9 +83,13 @@ const blocks = defineScope<object>({
 // nginx: ngx_http_upstream_zone.
 function setZone(node: DirectiveNode, ctx: Context): void {
   const [name, size] = node.args as [string, string | undefined];
-  if (name === '') ctx.fail('invalid zone name ""', { arg: 0 });
+  if (name === '') {
+    ctx.fail('invalid zone name ""', { arg: 0 });
+  }
   const bytes = size === undefined ? 0 : (parseSize(size) ?? ctx.fail(`invalid zone size "${size}"`, { arg: 1 }));
-  if (size !== undefined && bytes === 0) ctx.fail(`zone "${name}" is too small`, { arg: 1 });
+  if (size !== undefined && bytes === 0) {
+    ctx.fail(`zone "${name}" is too small`, { arg: 1 });
+  }
   ctx.conf(groupScope).zone = ctx.zone(peerZone, name, { bytes, data: undefined });
 }
 

@@ -27,18 +27,30 @@ export function readServer(node: DirectiveNode, ctx: Context): GroupServer {
   const accepts = ctx.conf(groupScope).accepts ?? ACCEPTS_ALL;
   const p: Parameters = { ...defaultPeerOptions, backup: false, resolve: 'no', service: '' };
   node.args.slice(1).forEach((text, i) => {
-    if (!readParameter(text, p, accepts, ctx)) ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
+    if (!readParameter(text, p, accepts, ctx)) {
+      ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
+    }
   });
   const name = node.args[0]!;
-  if (p.service !== '' && p.resolve === 'no') ctx.fail(`service upstream "${name}" requires "resolve" parameter`, { arg: 0 });
+  if (p.service !== '' && p.resolve === 'no') {
+    ctx.fail(`service upstream "${name}" requires "resolve" parameter`, { arg: 0 });
+  }
   const url = parseBackendUrl(name, { defaultPort: 80, uriPart: false });
-  if (typeof url === 'string') return ctx.fail(`${url} in upstream "${name}"`, { arg: 0 });
+  if (typeof url === 'string') {
+    return ctx.fail(`${url} in upstream "${name}"`, { arg: 0 });
+  }
   const literal = url.family === 'unix' || url.address !== undefined;
-  if (p.service !== '' && !url.noPort) ctx.fail(`service upstream "${name}" may not have port`, { arg: 0 });
-  if (p.service !== '' && literal) ctx.fail(`service upstream "${name}" requires domain name`, { arg: 0 });
+  if (p.service !== '' && !url.noPort) {
+    ctx.fail(`service upstream "${name}" may not have port`, { arg: 0 });
+  }
+  if (p.service !== '' && literal) {
+    ctx.fail(`service upstream "${name}" requires domain name`, { arg: 0 });
+  }
   const { backup, resolve, service, ...options } = p;
   const dynamic = resolve !== 'no' && !literal;
-  if (dynamic) ctx.conf(groupScope).names ??= ctx.zone(namesZone, NAMES_ZONE, { bytes: NAMES_BYTES, data: undefined });
+  if (dynamic) {
+    ctx.conf(groupScope).names ??= ctx.zone(namesZone, NAMES_ZONE, { bytes: NAMES_BYTES, data: undefined });
+  }
   const host = literal || dynamic ? undefined : ctx.host(url.host, 'upstream', { shown: name });
   return { url, options, backup, host, resolve: dynamic ? resolve : 'no', service };
 }
@@ -49,7 +61,9 @@ function readParameter(text: string, p: Parameters, accepts: number, ctx: Contex
   const key = equals === -1 ? text : text.slice(0, equals);
   const value = equals === -1 ? undefined : text.slice(equals + 1);
   const need = (bit: number): void => {
-    if ((accepts & bit) === 0) ctx.fail(`balancing method does not support parameter "${text}"`);
+    if ((accepts & bit) === 0) {
+      ctx.fail(`balancing method does not support parameter "${text}"`);
+    }
   };
   if (value === undefined) {
     switch (key) {
@@ -94,15 +108,21 @@ function readParameter(text: string, p: Parameters, accepts: number, ctx: Contex
       p.slowStart = parseTime(value, 'ms') ?? -1;
       return p.slowStart >= 0;
     case 'route':
-      if (value === '') ctx.fail('route is empty');
-      if (value.length > MAX_ROUTE) ctx.fail(`route is longer than ${MAX_ROUTE}`);
+      if (value === '') {
+        ctx.fail('route is empty');
+      }
+      if (value.length > MAX_ROUTE) {
+        ctx.fail(`route is longer than ${MAX_ROUTE}`);
+      }
       p.route = value;
       return true;
     case 'resolve':
       p.resolve = 'lazy';
       return value === 'lazy';
     case 'service':
-      if (value === '') ctx.fail('service is empty');
+      if (value === '') {
+        ctx.fail('service is empty');
+      }
       p.service = value;
       return true;
     default:

@@ -32,7 +32,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.domain !== undefined) ctx.reject('is duplicate');
+        if (conf.domain !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.domain = node.args[0] === 'none' ? '' : `; domain=${node.args[0]}`;
       },
     },
@@ -40,7 +42,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.path !== undefined) ctx.reject('is duplicate');
+        if (conf.path !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.path = `; path=${node.args[0]}`;
       },
     },
@@ -48,11 +52,17 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.expires !== undefined) ctx.reject('is duplicate');
+        if (conf.expires !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const given = node.args[0]!;
-        if (given === 'max') conf.expires = Number.POSITIVE_INFINITY;
-        else if (given === 'off') conf.expires = 0;
-        else conf.expires = parseTime(given, 's') ?? ctx.reject('invalid value', { arg: 0 });
+        if (given === 'max') {
+          conf.expires = Number.POSITIVE_INFINITY;
+        } else if (given === 'off') {
+          conf.expires = 0;
+        } else {
+          conf.expires = parseTime(given, 's') ?? ctx.reject('invalid value', { arg: 0 });
+        }
       },
     },
     userid_flags: { in: ANYWHERE, args: [1, 2, 3], set: bits('flags', FLAGS) },
@@ -60,7 +70,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.p3p !== undefined) ctx.reject('is duplicate');
+        if (conf.p3p !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.p3p = node.args[0] === 'none' ? '' : node.args[0]!;
       },
     },
@@ -68,7 +80,9 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node, ctx) {
-        if (conf.mark !== undefined) ctx.reject('is duplicate');
+        if (conf.mark !== undefined) {
+          ctx.reject('is duplicate');
+        }
         const mark = node.args[0]!;
         if (mark !== 'off' && !/^[0-9A-Za-z=]$/.test(mark)) {
           ctx.reject('value must be "off" or a single letter, digit or "="', { arg: 0 });
@@ -85,30 +99,45 @@ const resetting = (r: Request): string => r.http.variables.named(r, 'uid_reset')
 
 // nginx: ngx_http_userid_set_uid.
 function headerFilter(r: Request, conf: Readonly<Settings>): number {
-  if (r !== r.main) return OK;
+  if (r !== r.main) {
+    return OK;
+  }
   const id = userId(r, conf);
   assignId(r, id, conf, resetting(r));
-  if (id.set === undefined) return OK;
+  if (id.set === undefined) {
+    return OK;
+  }
   let cookie = `${conf.name}=${cookieText(id, conf)}`;
-  if (conf.expires !== 0)
+  if (conf.expires !== 0) {
     cookie += `; expires=${conf.expires === Number.POSITIVE_INFINITY ? LATEST_COOKIE_TIME : cookieTime(conf.expires)}`;
+  }
   cookie += conf.domain + conf.path;
-  for (const [flag, bit] of Object.entries(FLAGS)) if (flag !== 'off' && (conf.flags & bit) !== 0) cookie += `; ${flag}`;
+  for (const [flag, bit] of Object.entries(FLAGS)) {
+    if (flag !== 'off' && (conf.flags & bit) !== 0) {
+      cookie += `; ${flag}`;
+    }
+  }
   r.out.add('Set-Cookie', cookie);
-  if (conf.p3p !== '') r.out.add('P3P', conf.p3p);
+  if (conf.p3p !== '') {
+    r.out.add('P3P', conf.p3p);
+  }
   return OK;
 }
 
 function uidGot(r: Request): string | undefined {
   const conf = settings.get(r.main.location);
-  if (conf === undefined || conf.mode === 'off') return undefined;
+  if (conf === undefined || conf.mode === 'off') {
+    return undefined;
+  }
   const { got } = userId(r.main, conf);
   return got === undefined ? undefined : describe(conf.name, got);
 }
 
 function uidSet(r: Request): string | undefined {
   const conf = settings.get(r.main.location);
-  if (conf === undefined || conf.mode === 'off' || conf.mode === 'log') return undefined;
+  if (conf === undefined || conf.mode === 'off' || conf.mode === 'log') {
+    return undefined;
+  }
   const id = userId(r.main, conf);
   assignId(r.main, id, conf, resetting(r.main));
   return id.set === undefined ? undefined : describe(conf.name, id.set);

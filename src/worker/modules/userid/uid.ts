@@ -30,11 +30,15 @@ let nextV2 = 0x03030302;
 /** Reads the client's cookie, once a request. nginx: ngx_http_userid_get_uid. */
 export function userId(r: Request, conf: Readonly<Settings>): UserId {
   const known = ids.get(r);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const id = new UserId();
   ids.set(r, id);
   const cookie = cookieValue(r, conf.name.toLowerCase());
-  if (cookie === undefined) return id;
+  if (cookie === undefined) {
+    return id;
+  }
   id.cookie = cookie;
   if (cookie.length < TEXT) {
     r.log(ERR, `client sent too short userid cookie "${r.header('cookie')}"`);
@@ -48,21 +52,29 @@ export function userId(r: Request, conf: Readonly<Settings>): UserId {
   }
   const got = Buffer.alloc(SIZE);
   Buffer.from(text, 'base64').copy(got);
-  if (got.readUInt32LE(12) !== 0) id.got = got;
+  if (got.readUInt32LE(12) !== 0) {
+    id.got = got;
+  }
   return id;
 }
 
 /** Decides which identifier the response sets, if any. `resetting` is `$uid_reset`. nginx: ngx_http_userid_create_uid. */
 export function assignId(r: Request, id: UserId, conf: Readonly<Settings>, resetting: string): void {
-  if (id.set !== undefined) return;
+  if (id.set !== undefined) {
+    return;
+  }
   if (id.got !== undefined) {
     if (resetting === '' || resetting === '0') {
       const marked = conf.mark === '' || (id.cookie.length > TEXT + 1 && id.cookie.startsWith(`${conf.mark}=`, TEXT));
-      if (!marked) id.set = id.got;
+      if (!marked) {
+        id.set = id.got;
+      }
       return;
     }
     id.reset = true;
-    if (resetting === 'log') r.log(NOTICE, `userid cookie "${describe(conf.name, id.got)}" was reset`);
+    if (resetting === 'log') {
+      r.log(NOTICE, `userid cookie "${describe(conf.name, id.got)}" was reset`);
+    }
   }
   id.set = conf.mode === 'v1' ? newV1(conf) : newV2(r, conf);
 }
@@ -80,26 +92,35 @@ function newV1(conf: Readonly<Settings>): Buffer {
 function newV2(r: Request, conf: Readonly<Settings>): Buffer {
   const uid = Buffer.alloc(SIZE);
   const address = r.connection.localAddress;
-  if (conf.service !== undefined) uid.writeUInt32BE(conf.service >>> 0, 0);
-  else if (!address.startsWith('unix:')) uid.write(addressBytes(address).slice(-4), 0, 4, 'latin1');
+  if (conf.service !== undefined) {
+    uid.writeUInt32BE(conf.service >>> 0, 0);
+  } else if (!address.startsWith('unix:')) {
+    uid.write(addressBytes(address).slice(-4), 0, 4, 'latin1');
+  }
   uid.writeUInt32BE(nowSeconds() >>> 0, 4);
   uid.writeUInt32BE(started >>> 0, 8);
   uid.writeUInt32BE(nextV2, 12);
   nextV2 = (nextV2 + 0x100) >>> 0;
-  if (nextV2 < 0x03030302) nextV2 = 0x03030302;
+  if (nextV2 < 0x03030302) {
+    nextV2 = 0x03030302;
+  }
   return uid;
 }
 
 /** An identifier as log lines and variables have it. nginx: ngx_http_userid_variable. */
 export function describe(name: string, uid: Buffer): string {
   let text = `${name}=`;
-  for (let i = 0; i < SIZE; i += 4) text += uid.readUInt32LE(i).toString(16).toUpperCase().padStart(8, '0');
+  for (let i = 0; i < SIZE; i += 4) {
+    text += uid.readUInt32LE(i).toString(16).toUpperCase().padStart(8, '0');
+  }
   return text;
 }
 
 /** The cookie's value for the identifier that is set. */
 export function cookieText(id: UserId, conf: Readonly<Settings>): string {
-  if (id.got !== undefined && !id.reset) return `${id.cookie.slice(0, TEXT)}${conf.mark}=`;
+  if (id.got !== undefined && !id.reset) {
+    return `${id.cookie.slice(0, TEXT)}${conf.mark}=`;
+  }
   const text = id.set!.toString('base64');
   return conf.mark === '' ? text : `${text.slice(0, TEXT)}${conf.mark}=`;
 }

@@ -39,7 +39,9 @@ const scope = defineScope<UwsgiSettings>({
   finish: (conf, parent, place) => finishCgi('uwsgi', conf, parent, place),
   link(conf, ctx, place) {
     linkCgi('uwsgi', conf, ctx, place);
-    if (conf.pass !== undefined && mayUseTls(conf.pass)) linkTlsClient('uwsgi', conf, ctx);
+    if (conf.pass !== undefined && mayUseTls(conf.pass)) {
+      linkTlsClient('uwsgi', conf, ctx);
+    }
   },
 });
 
@@ -48,7 +50,9 @@ export const uwsgiModule = defineModule({
   name: 'uwsgi',
   location: scope,
   handler(conf, env, location) {
-    if (conf.pass === undefined) return purgeHandler('uwsgi', conf.cachePurgeTarget, env, location);
+    if (conf.pass === undefined) {
+      return purgeHandler('uwsgi', conf.cachePurgeTarget, env, location);
+    }
     const params = new RequestParams(conf, location, uwsgiParam);
     const request = (u: UpstreamRequest): string | undefined => uwsgiPacket(u, params, conf);
     return cgiHandler(env, location, {

@@ -17,7 +17,9 @@ function headerValue(r: Request, suffix: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
-    if (name.length !== suffix.length || (name !== suffix && name.replaceAll('-', '_') !== suffix)) continue;
+    if (name.length !== suffix.length || (name !== suffix && name.replaceAll('-', '_') !== suffix)) {
+      continue;
+    }
     value = value === undefined ? headers[2 * i + 1] : `${value}${suffix === 'cookie' ? '; ' : ', '}${headers[2 * i + 1]}`;
   }
   return value;
@@ -25,9 +27,13 @@ function headerValue(r: Request, suffix: string): string | undefined {
 
 function contentLength(r: Request): string | undefined {
   const sent = r.header('content-length');
-  if (sent !== undefined) return sent;
+  if (sent !== undefined) {
+    return sent;
+  }
   const body = r.main.body;
-  if (r.chunkedIn && body !== null) return String(body.length);
+  if (r.chunkedIn && body !== null) {
+    return String(body.length);
+  }
   return undefined;
 }
 

@@ -11,7 +11,9 @@ function status(r: Request): string {
 
 function contentType(r: Request): string | undefined {
   const { contentType: type, charset } = r.out;
-  if (type === '') return undefined;
+  if (type === '') {
+    return undefined;
+  }
   return charset === '' ? type : `${type}; charset=${charset}`;
 }
 
@@ -19,14 +21,18 @@ function contentType(r: Request): string | undefined {
 function sentHeader(r: Request, name: string): string | undefined {
   let value: string | undefined;
   for (const header of r.out.list) {
-    if (header.name.length !== name.length || header.name.toLowerCase() !== name) continue;
+    if (header.name.length !== name.length || header.name.toLowerCase() !== name) {
+      continue;
+    }
     value = value === undefined ? header.value : `${value}, ${header.value}`;
   }
   return value;
 }
 
 function sentConnection(r: Request): string {
-  if (r.out.status === 101) return 'upgrade';
+  if (r.out.status === 101) {
+    return 'upgrade';
+  }
   return r.keepalive ? 'keep-alive' : 'close';
 }
 
@@ -40,7 +46,9 @@ function sentTrailer(r: Request, suffix: string): string | undefined {
   const { trailers } = r.out;
   let value: string | undefined;
   for (let i = 0; i < trailers.length; i += 2) {
-    if (trailers[i]!.toLowerCase() === name) value = value === undefined ? trailers[i + 1] : `${value}, ${trailers[i + 1]}`;
+    if (trailers[i]!.toLowerCase() === name) {
+      value = value === undefined ? trailers[i + 1] : `${value}, ${trailers[i + 1]}`;
+    }
   }
   return value;
 }

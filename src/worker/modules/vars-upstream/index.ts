@@ -10,15 +10,22 @@ import { HeaderKind } from '../../upstream/response/header-kinds.js';
  */
 function list(r: Request, each: (attempt: Attempt) => string): string | undefined {
   const attempts = upstreamOf(r)?.peer.attempts;
-  if (attempts === undefined || attempts === null || attempts.length === 0) return undefined;
+  if (attempts === undefined || attempts === null || attempts.length === 0) {
+    return undefined;
+  }
   let text = '';
   for (let i = 0; ; ) {
     text += each(attempts[i]!);
-    if (++i === attempts.length) break;
-    if (attempts[i]!.peer !== undefined) text += ', ';
-    else {
+    if (++i === attempts.length) {
+      break;
+    }
+    if (attempts[i]!.peer !== undefined) {
+      text += ', ';
+    } else {
       text += ' : ';
-      if (++i === attempts.length) break;
+      if (++i === attempts.length) {
+        break;
+      }
     }
   }
   return text;
@@ -26,7 +33,9 @@ function list(r: Request, each: (attempt: Attempt) => string): string | undefine
 
 /** Milliseconds as seconds with three digits; `-` for a time that never came. */
 function seconds(ms: number): string {
-  if (ms === -1) return '-';
+  if (ms === -1) {
+    return '-';
+  }
   const whole = Math.max(Math.floor(ms), 0);
   return `${Math.floor(whole / 1000)}.${String(whole % 1000).padStart(3, '0')}`;
 }
@@ -47,10 +56,14 @@ const addresses = (r: Request): string | undefined => list(r, ({ peer }) => peer
 /** Headers whose name, with `_` for `-`, is the variable's; joined. nginx: ngx_http_variable_unknown_header. */
 function header(r: Request, suffix: string): string | undefined {
   const head = upstreamOf(r)?.head;
-  if (head === undefined) return undefined;
+  if (head === undefined) {
+    return undefined;
+  }
   let value: string | undefined;
   for (const each of head.headers) {
-    if (each.kind === HeaderKind.DROPPED || each.lower.replaceAll('-', '_') !== suffix) continue;
+    if (each.kind === HeaderKind.DROPPED || each.lower.replaceAll('-', '_') !== suffix) {
+      continue;
+    }
     value = value === undefined ? each.value : `${value}, ${each.value}`;
   }
   return value;
@@ -60,7 +73,9 @@ function trailer(r: Request, suffix: string): string | undefined {
   const trailers = upstreamOf(r)?.head.trailers ?? [];
   let value: string | undefined;
   for (let i = 0; i < trailers.length; i += 3) {
-    if (trailers[i + 1]!.replaceAll('-', '_') !== suffix) continue;
+    if (trailers[i + 1]!.replaceAll('-', '_') !== suffix) {
+      continue;
+    }
     value = value === undefined ? trailers[i + 2]! : `${value}, ${trailers[i + 2]}`;
   }
   return value;
@@ -69,12 +84,20 @@ function trailer(r: Request, suffix: string): string | undefined {
 /** A cookie that the backend set. nginx: ngx_http_parse_set_cookie_lines. */
 function cookie(r: Request, suffix: string): string | undefined {
   const head = upstreamOf(r)?.head;
-  if (head === undefined) return undefined;
+  if (head === undefined) {
+    return undefined;
+  }
   for (const { kind, value: line } of head.headers) {
-    if ((kind & ~HeaderKind.HIDDEN) !== HeaderKind.SET_COOKIE) continue;
-    if (line.slice(0, suffix.length).toLowerCase() !== suffix) continue;
+    if ((kind & ~HeaderKind.HIDDEN) !== HeaderKind.SET_COOKIE) {
+      continue;
+    }
+    if (line.slice(0, suffix.length).toLowerCase() !== suffix) {
+      continue;
+    }
     const found = /^ *= *([^;]*)/.exec(line.slice(suffix.length));
-    if (found !== null) return found[1];
+    if (found !== null) {
+      return found[1];
+    }
   }
   return undefined;
 }

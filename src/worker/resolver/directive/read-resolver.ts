@@ -13,19 +13,29 @@ export function readResolver(ctx: Context): ResolverSpec {
   for (const [i, text] of ctx.node.args.entries()) {
     const bad = (): never => ctx.fail(`invalid parameter: ${text}`, { arg: i });
     const [key, value] = text.split(/=(.*)/s) as [string, string | undefined];
-    if (value !== undefined && key === 'valid') valid = parseTime(value, 's') ?? bad();
-    else if (value !== undefined && key === 'ipv4') ipv4 = onOff(value, bad);
-    else if (value !== undefined && key === 'ipv6') ipv6 = onOff(value, bad);
-    else if (value !== undefined && key === 'status_zone') statusZone = value;
-    else {
+    if (value !== undefined && key === 'valid') {
+      valid = parseTime(value, 's') ?? bad();
+    } else if (value !== undefined && key === 'ipv4') {
+      ipv4 = onOff(value, bad);
+    } else if (value !== undefined && key === 'ipv6') {
+      ipv6 = onOff(value, bad);
+    } else if (value !== undefined && key === 'status_zone') {
+      statusZone = value;
+    } else {
       const url = parseBackendUrl(text, { defaultPort: 53, uriPart: false });
-      if (typeof url === 'string') return ctx.fail(`${url} in resolver "${text}"`, { arg: i });
+      if (typeof url === 'string') {
+        return ctx.fail(`${url} in resolver "${text}"`, { arg: i });
+      }
       const addresses = url.address === undefined ? ctx.host(url.host, 'resolver', { shown: text }) : [url.address];
       servers.push({ addresses, port: url.port });
     }
   }
-  if (!ipv4 && !ipv6) ctx.fail('"ipv4" and "ipv6" cannot both be "off"');
-  if (servers.length === 0 && ctx.node.args.length > 0) ctx.fail('no name servers defined');
+  if (!ipv4 && !ipv6) {
+    ctx.fail('"ipv4" and "ipv6" cannot both be "off"');
+  }
+  if (servers.length === 0 && ctx.node.args.length > 0) {
+    ctx.fail('no name servers defined');
+  }
   return { servers, valid, ipv4, ipv6, statusZone };
 }
 

@@ -22,7 +22,9 @@ export const resolverScope = defineScope<ResolverSettings>({
       in: ANYWHERE,
       args: { min: 1 },
       set(conf, _node, ctx) {
-        if (conf.resolver !== undefined) ctx.reject('is duplicate');
+        if (conf.resolver !== undefined) {
+          ctx.reject('is duplicate');
+        }
         conf.resolver = readResolver(ctx);
       },
     },

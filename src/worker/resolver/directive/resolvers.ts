@@ -7,7 +7,9 @@ import type { ResolverSpec } from '../resolver-spec.js';
 /** The resolver of a `resolver` line; the blocks that take the line over share it, with what it remembers. */
 export function resolverOf(spec: ResolverSpec, http: HttpRuntime, env: WorkerEnv): Resolver {
   const known = http.resolvers.get(spec);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const made = new DnsResolver(spec, env.log);
   http.resolvers.set(spec, made);
   env.onClose(() => made.close());

@@ -20,14 +20,22 @@ export abstract class DrawingPicker extends RoundRobinPicker {
   }
 
   override choose(): Peer | null {
-    if (this.#tries > MAX_TRIES || this.set.peers.length < this.least) return super.choose();
+    if (this.#tries > MAX_TRIES || this.set.peers.length < this.least) {
+      return super.choose();
+    }
     const now = nowSeconds();
     const sticky = this.sticky();
-    if (sticky !== null) return this.take(sticky, now);
+    if (sticky !== null) {
+      return this.take(sticky, now);
+    }
     for (;;) {
       const peer = this.draw(now);
-      if (peer !== null) return this.take(peer, now);
-      if (++this.#tries > MAX_TRIES) return super.choose();
+      if (peer !== null) {
+        return this.take(peer, now);
+      }
+      if (++this.#tries > MAX_TRIES) {
+        return super.choose();
+      }
     }
   }
 }

@@ -12,16 +12,24 @@ export function chooseLeast(picker: RoundRobinPicker, now: number, load: (peer: 
   let many = false;
   for (let i = 0; i < peers.length; i++) {
     const peer = peers[i]!;
-    if (picker.wasTried(i) || !picker.usable(peer, now)) continue;
+    if (picker.wasTried(i) || !picker.usable(peer, now)) {
+      continue;
+    }
     const own = load(peer);
     if (best === null || own * best.weight < bestLoad * peer.weight) {
       best = peer;
       bestLoad = own;
       many = false;
-    } else if (own * best.weight === bestLoad * peer.weight) many = true;
+    } else if (own * best.weight === bestLoad * peer.weight) {
+      many = true;
+    }
   }
-  if (best === null) return null;
-  if (many) best = amongEquals(picker, now, best, bestLoad, load);
+  if (best === null) {
+    return null;
+  }
+  if (many) {
+    best = amongEquals(picker, now, best, bestLoad, load);
+  }
   return best;
 }
 
@@ -31,12 +39,18 @@ function amongEquals(picker: RoundRobinPicker, now: number, first: Peer, firstLo
   let total = 0;
   for (let i = first.index; i < peers.length; i++) {
     const peer = peers[i]!;
-    if (picker.wasTried(i) || load(peer) * best.weight !== firstLoad * peer.weight || !picker.usable(peer, now)) continue;
+    if (picker.wasTried(i) || load(peer) * best.weight !== firstLoad * peer.weight || !picker.usable(peer, now)) {
+      continue;
+    }
     const weight = picker.currentWeight(peer);
     peer.currentWeight += weight;
     total += weight;
-    if (peer.effectiveWeight < peer.weight) peer.effectiveWeight++;
-    if (peer.currentWeight > best.currentWeight) best = peer;
+    if (peer.effectiveWeight < peer.weight) {
+      peer.effectiveWeight++;
+    }
+    if (peer.currentWeight > best.currentWeight) {
+      best = peer;
+    }
   }
   best.currentWeight -= total;
   return best;

@@ -64,7 +64,9 @@ export class PeerZone {
   lead(name: string, ms: number): boolean {
     const now = monotonicMs();
     const [holder, until] = this.statements.readLead.get(name) ?? [this.worker, 0];
-    if (holder !== this.worker && until > now) return false;
+    if (holder !== this.worker && until > now) {
+      return false;
+    }
     this.statements.writeLead.run(name, this.worker, Math.ceil(now + ms));
     return true;
   }
@@ -118,32 +120,46 @@ export class SharedPeers implements TransactionHooks {
 
   /** Reads the group's state. For inside a transaction; the first call in it does the work. */
   load(): void {
-    if (this.#loaded) return;
+    if (this.#loaded) {
+      return;
+    }
     this.#loaded = true;
     const { statements, worker } = this.#zone;
     const name = this.#set.name;
     const row = statements.read.get(name);
     const keys = row?.[0] ?? '';
     let state = row === undefined ? new Float64Array(0) : numbers(row[1]);
-    if (row === undefined || keys !== this.#keys || this.#version !== this.#set.config.version) state = this.#place(keys, state);
+    if (row === undefined || keys !== this.#keys || this.#version !== this.#set.config.version) {
+      state = this.#place(keys, state);
+    }
     const places = this.#places;
     const others = new Uint32Array(places.length);
     for (const [holder, bytes] of statements.readHeld.all(name)) {
-      if (holder === worker) continue;
+      if (holder === worker) {
+        continue;
+      }
       const conns = counts(bytes);
-      for (let i = 0; i < conns.length && i < others.length; i++) others[i]! += conns[i]!;
+      for (let i = 0; i < conns.length && i < others.length; i++) {
+        others[i]! += conns[i]!;
+      }
     }
     this.#others = others;
     const before = new Float64Array(places.length * FIELDS.length);
     before.set(state.subarray(0, before.length));
     for (let i = 0; i < places.length; i++) {
       const peer = places[i];
-      if (peer === undefined) continue;
+      if (peer === undefined) {
+        continue;
+      }
       peer.conns = others[i]! + this.#heldBefore[i]!;
       const at = i * FIELDS.length;
       // A place that no worker has stored anything for.
-      if (at >= state.length) continue;
-      for (let field = 0; field < FIELDS.length; field++) peer[FIELDS[field]!] = state[at + field]!;
+      if (at >= state.length) {
+        continue;
+      }
+      for (let field = 0; field < FIELDS.length; field++) {
+        peer[FIELDS[field]!] = state[at + field]!;
+      }
     }
     this.#stateBefore = before;
     this.#misplaced = state.length !== before.length || this.#keys !== keys;
@@ -154,7 +170,11 @@ export class SharedPeers implements TransactionHooks {
     const own = keyed(this.#set);
     const known = keys === '' ? [] : keys.split('\n');
     const wasHeld = new Map<Peer, number>();
-    for (const [i, peer] of this.#places.entries()) if (peer !== undefined) wasHeld.set(peer, this.#heldBefore[i]!);
+    for (const [i, peer] of this.#places.entries()) {
+      if (peer !== undefined) {
+        wasHeld.set(peer, this.#heldBefore[i]!);
+      }
+    }
     const added = [...own.keys()].filter((key) => !known.includes(key));
     let stored = state;
     let all = [...known, ...added];
@@ -166,7 +186,9 @@ export class SharedPeers implements TransactionHooks {
       let at = 0;
       for (const key of all) {
         const from = known.indexOf(key) * FIELDS.length;
-        if (from < 0) continue;
+        if (from < 0) {
+          continue;
+        }
         packed.set(state.subarray(from, from + FIELDS.length), at);
         at += FIELDS.length;
       }
@@ -176,12 +198,16 @@ export class SharedPeers implements TransactionHooks {
     this.#keys = all.join('\n');
     this.#version = this.#set.config.version;
     this.#heldBefore = new Uint32Array(all.length);
-    for (const [i, peer] of this.#places.entries()) this.#heldBefore[i] = peer === undefined ? 0 : (wasHeld.get(peer) ?? 0);
+    for (const [i, peer] of this.#places.entries()) {
+      this.#heldBefore[i] = peer === undefined ? 0 : (wasHeld.get(peer) ?? 0);
+    }
     return stored;
   }
 
   end(): void {
-    if (!this.#loaded) return;
+    if (!this.#loaded) {
+      return;
+    }
     const { statements, worker } = this.#zone;
     const places = this.#places;
     const state = new Float64Array(places.length * FIELDS.length);
@@ -189,17 +215,25 @@ export class SharedPeers implements TransactionHooks {
     const held = new Uint32Array(places.length);
     for (let i = 0; i < places.length; i++) {
       const peer = places[i];
-      if (peer === undefined) continue;
+      if (peer === undefined) {
+        continue;
+      }
       held[i] = Math.max(peer.conns - this.#others[i]!, 0);
-      for (let field = 0; field < FIELDS.length; field++) state[i * FIELDS.length + field] = peer[FIELDS[field]!];
+      for (let field = 0; field < FIELDS.length; field++) {
+        state[i * FIELDS.length + field] = peer[FIELDS[field]!];
+      }
     }
     this.#held = held;
-    if (this.#misplaced || !same(state, this.#stateBefore)) statements.write.run(this.#set.name, this.#keys, bytesOf(state));
+    if (this.#misplaced || !same(state, this.#stateBefore)) {
+      statements.write.run(this.#set.name, this.#keys, bytesOf(state));
+    }
     statements.writeHeld.run(this.#set.name, worker, bytesOf(held));
   }
 
   committed(): void {
-    if (this.#loaded) this.#heldBefore = this.#held;
+    if (this.#loaded) {
+      this.#heldBefore = this.#held;
+    }
   }
 }
 
@@ -209,7 +243,9 @@ function keyed(set: PeerSet): Map<string, Peer> {
   for (const [which, peers] of [set.peers, set.backup?.peers ?? []].entries()) {
     for (const peer of peers) {
       let key = `${which} ${peer.name}`;
-      for (let n = 2; all.has(key); n++) key = `${which} ${peer.name} ${n}`;
+      for (let n = 2; all.has(key); n++) {
+        key = `${which} ${peer.name} ${n}`;
+      }
       all.set(key, peer);
     }
   }
@@ -223,6 +259,10 @@ const numbers = (bytes: Uint8Array): Float64Array => new Float64Array(bytes.slic
 const counts = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
 function same(a: Float64Array, b: Float64Array): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i]) {
+      return false;
+    }
+  }
   return true;
 }

@@ -151,14 +151,22 @@ export class PeerSet {
   /** Gives all peers, and those to come, the health that they begin with. */
   beginWith(health: (peer: Peer) => number): void {
     this.#firstHealth = health;
-    for (const peer of this.peers) peer.health = health(peer);
+    for (const peer of this.peers) {
+      peer.health = health(peer);
+    }
   }
 
   /** Replaces the peers, as after a name was resolved anew. */
   replace(peers: readonly Peer[]): void {
     this.rotation?.settle();
     const first = this.#firstHealth;
-    if (first !== undefined) for (const peer of peers) if (!this.peers.includes(peer)) peer.health = first(peer);
+    if (first !== undefined) {
+      for (const peer of peers) {
+        if (!this.peers.includes(peer)) {
+          peer.health = first(peer);
+        }
+      }
+    }
     this.peers = peers;
     this.config.version++;
     this.count();
@@ -173,7 +181,9 @@ export class PeerSet {
       const peer = peers[i]!;
       peer.index = i;
       this.totalWeight += peer.weight;
-      if (peer.down === UP) this.tries++;
+      if (peer.down === UP) {
+        this.tries++;
+      }
     }
     this.weighted = this.totalWeight !== peers.length;
     this.single = !this.#behind && peers.length === 1 && (this.backup === null || this.backup.peers.length === 0);

@@ -22,9 +22,13 @@ export class Rotation {
   /** The peer whose turn it is, or null when peers have to be compared. */
   next(): Peer | null {
     const order = this.#order;
-    if (order.length === 0) return null;
+    if (order.length === 0) {
+      return null;
+    }
     const peer = order[this.#at]!;
-    if (++this.#at === order.length) this.#at = 0;
+    if (++this.#at === order.length) {
+      this.#at = 0;
+    }
     return peer;
   }
 
@@ -32,8 +36,12 @@ export class Rotation {
   settle(): void {
     const order = this.#order;
     const n = order.length;
-    if (n === 0) return;
-    for (let i = 0; i < n; i++) order[i]!.currentWeight += this.#at - (i < this.#at ? n : 0);
+    if (n === 0) {
+      return;
+    }
+    for (let i = 0; i < n; i++) {
+      order[i]!.currentWeight += this.#at - (i < this.#at ? n : 0);
+    }
     this.#order = [];
     this.#wait = n;
   }
@@ -46,21 +54,31 @@ export class Rotation {
     }
     const { peers, weighted } = this.#set;
     this.#wait = peers.length;
-    if (weighted) return;
+    if (weighted) {
+      return;
+    }
     const order: Peer[] = [];
     for (let i = 0; i < peers.length; i++) {
       const peer = peers[i]!;
-      if (peer.down !== UP || peer.health !== HEALTHY) continue;
-      if (peer.fails !== 0 || peer.maxConns !== 0 || peer.recoveredAt !== 0 || peer.effectiveWeight !== peer.weight) return;
+      if (peer.down !== UP || peer.health !== HEALTHY) {
+        continue;
+      }
+      if (peer.fails !== 0 || peer.maxConns !== 0 || peer.recoveredAt !== 0 || peer.effectiveWeight !== peer.weight) {
+        return;
+      }
       order.push(peer);
     }
-    if (order.length < 2) return;
+    if (order.length < 2) {
+      return;
+    }
     order.sort(before);
     // Each choice puts a peer so far back that it has to come after all others.
     const first = order[0]!;
     const last = order[order.length - 1]!;
     const behind = first.currentWeight - order.length - last.currentWeight;
-    if (behind > 0 || (behind === 0 && first.index < last.index)) return;
+    if (behind > 0 || (behind === 0 && first.index < last.index)) {
+      return;
+    }
     this.#order = order;
     this.#at = 0;
   }

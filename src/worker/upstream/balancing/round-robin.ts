@@ -48,13 +48,16 @@ export class RoundRobinPicker implements Picker {
   }
 
   wasTried(index: number): boolean {
-    if (index < SMALL_SET) return (this.#tried & (1 << index)) !== 0;
+    if (index < SMALL_SET) {
+      return (this.#tried & (1 << index)) !== 0;
+    }
     return this.#triedMany?.has(index) ?? false;
   }
 
   markTried(index: number): void {
-    if (index < SMALL_SET) this.#tried |= 1 << index;
-    else {
+    if (index < SMALL_SET) {
+      this.#tried |= 1 << index;
+    } else {
       this.#triedMany ??= new Set();
       this.#triedMany.add(index);
     }
@@ -66,14 +69,18 @@ export class RoundRobinPicker implements Picker {
   }
 
   next(): Peer | null {
-    if (this.outdated) return null;
+    if (this.outdated) {
+      return null;
+    }
     return this.pick();
   }
 
   /** Takes a peer of the set, or of the backup set. nginx: ngx_http_upstream_get_round_robin_peer. */
   pick(): Peer | null {
     const peer = this.set.single ? this.#only() : this.choose();
-    if (peer === null) return this.pickBackup();
+    if (peer === null) {
+      return this.pickBackup();
+    }
     peer.conns++;
     return peer;
   }
@@ -81,7 +88,9 @@ export class RoundRobinPicker implements Picker {
   /** The set's one peer. */
   #only(): Peer | null {
     const sticky = this.sticky();
-    if (sticky !== null) return sticky;
+    if (sticky !== null) {
+      return sticky;
+    }
     const peer = this.set.peers[0]!;
     return peer.down !== 0 || peer.health !== HEALTHY || (peer.maxConns !== 0 && peer.conns >= peer.maxConns) ? null : peer;
   }
@@ -89,7 +98,9 @@ export class RoundRobinPicker implements Picker {
   /** Goes on with the backup peers. */
   pickBackup(): Peer | null {
     const backup = this.set.backup;
-    if (backup === null) return null;
+    if (backup === null) {
+      return null;
+    }
     this.set = backup;
     this.forgetTried();
     return this.pick();
@@ -97,23 +108,39 @@ export class RoundRobinPicker implements Picker {
 
   /** Whether a peer can be asked now. */
   usable(peer: Peer, now: number): boolean {
-    if (peer.down !== 0 || peer.health !== HEALTHY) return false;
-    if (peer.maxFails !== 0 && peer.fails >= peer.maxFails && now - peer.checked <= peer.failTimeout) return false;
+    if (peer.down !== 0 || peer.health !== HEALTHY) {
+      return false;
+    }
+    if (peer.maxFails !== 0 && peer.fails >= peer.maxFails && now - peer.checked <= peer.failTimeout) {
+      return false;
+    }
     return peer.maxConns === 0 || peer.conns < peer.maxConns;
   }
 
   /** The peer that the hint names, if it can be asked. nginx: ngx_http_upstream_get_rr_peer_by_sid. */
   sticky(): Peer | null {
     const hint = this.hint;
-    if (hint === undefined) return null;
+    if (hint === undefined) {
+      return null;
+    }
     const peers = this.set.peers;
     for (let i = 0; i < peers.length; i++) {
       const peer = peers[i]!;
-      if (peer.sid !== hint) continue;
-      if (this.wasTried(i)) return null;
-      if ((peer.down & ~DRAINING) !== 0 || peer.health !== HEALTHY) return null;
-      if (peer.maxFails !== 0 && peer.fails >= peer.maxFails && nowSeconds() - peer.checked <= peer.failTimeout) return null;
-      if (peer.maxConns !== 0 && peer.conns >= peer.maxConns) return null;
+      if (peer.sid !== hint) {
+        continue;
+      }
+      if (this.wasTried(i)) {
+        return null;
+      }
+      if ((peer.down & ~DRAINING) !== 0 || peer.health !== HEALTHY) {
+        return null;
+      }
+      if (peer.maxFails !== 0 && peer.fails >= peer.maxFails && nowSeconds() - peer.checked <= peer.failTimeout) {
+        return null;
+      }
+      if (peer.maxConns !== 0 && peer.conns >= peer.maxConns) {
+        return null;
+      }
       return peer;
     }
     return null;
@@ -126,25 +153,39 @@ export class RoundRobinPicker implements Picker {
     const now = nowSeconds();
     if (rotation !== null) {
       const peer = this.hint === undefined && this.#tried === 0 && this.#triedMany === null ? rotation.next() : null;
-      if (peer !== null) return this.take(peer, now);
+      if (peer !== null) {
+        return this.take(peer, now);
+      }
       rotation.settle();
     }
     const sticky = this.sticky();
     // One request of a session in a row does not count against its peer.
-    if (sticky !== null && sticky.currentWeight <= sticky.weight - set.totalWeight) return this.take(sticky, now);
+    if (sticky !== null && sticky.currentWeight <= sticky.weight - set.totalWeight) {
+      return this.take(sticky, now);
+    }
     let best: Peer | null = null;
     let total = 0;
     for (let i = 0; i < peers.length; i++) {
       const peer = peers[i]!;
-      if (this.wasTried(i) || !this.usable(peer, now)) continue;
+      if (this.wasTried(i) || !this.usable(peer, now)) {
+        continue;
+      }
       const weight = this.currentWeight(peer);
       peer.currentWeight += weight;
       total += weight;
-      if (peer.effectiveWeight < peer.weight) peer.effectiveWeight++;
-      if (best === null || peer.currentWeight > best.currentWeight) best = peer;
+      if (peer.effectiveWeight < peer.weight) {
+        peer.effectiveWeight++;
+      }
+      if (best === null || peer.currentWeight > best.currentWeight) {
+        best = peer;
+      }
     }
-    if (sticky !== null) best = sticky;
-    if (best === null) return null;
+    if (sticky !== null) {
+      best = sticky;
+    }
+    if (best === null) {
+      return null;
+    }
     best.currentWeight -= total;
     rotation?.begin();
     return this.take(best, now);
@@ -158,7 +199,9 @@ export class RoundRobinPicker implements Picker {
   /** Marks a peer as asked by this request. */
   take(peer: Peer, now: number): Peer {
     this.markTried(peer.index);
-    if (now - peer.checked > peer.failTimeout) peer.checked = now;
+    if (now - peer.checked > peer.failTimeout) {
+      peer.checked = now;
+    }
     return peer;
   }
 
@@ -178,15 +221,23 @@ export class RoundRobinPicker implements Picker {
       peer.checked = now;
       if (peer.maxFails !== 0) {
         peer.effectiveWeight -= Math.trunc(peer.weight / peer.maxFails);
-        if (peer.fails >= peer.maxFails) this.r.log(WARN, 'upstream server temporarily disabled');
+        if (peer.fails >= peer.maxFails) {
+          this.r.log(WARN, 'upstream server temporarily disabled');
+        }
       }
-      if (peer.effectiveWeight < 0) peer.effectiveWeight = 0;
+      if (peer.effectiveWeight < 0) {
+        peer.effectiveWeight = 0;
+      }
     } else if (peer.accessed < peer.checked && peer.fails !== 0) {
-      if (peer.slowStart !== 0 && peer.maxFails !== 0 && peer.fails >= peer.maxFails) peer.recoveredAt = Date.now();
+      if (peer.slowStart !== 0 && peer.maxFails !== 0 && peer.fails >= peer.maxFails) {
+        peer.recoveredAt = Date.now();
+      }
       peer.fails = 0;
     }
     peer.conns--;
-    if (this.tries > 0) this.tries--;
+    if (this.tries > 0) {
+      this.tries--;
+    }
   }
 }
 
@@ -204,6 +255,8 @@ function slowStartWeight(peer: Peer): number {
 export function peerAtWeight(set: PeerSet, at: number): Peer {
   const peers = set.peers;
   let i = 0;
-  for (let rest = at; rest >= peers[i]!.weight; i++) rest -= peers[i]!.weight;
+  for (let rest = at; rest >= peers[i]!.weight; i++) {
+    rest -= peers[i]!.weight;
+  }
   return peers[i]!;
 }

@@ -81,14 +81,18 @@ class SharedPicker implements Picker {
     this.tries = set.single ? 0 : Math.max(this.tries - 1, 0);
     const job = new Change(this.balancer.shared, () => this.inner.done(peer, state, attempt));
     // A place that others wait for, or a failure that they should know of, is told at once.
-    if (state !== PEER_OK || peer.maxConns !== 0) zone.sql.submit(job);
-    else zone.sql.defer(job);
+    if (state !== PEER_OK || peer.maxConns !== 0) {
+      zone.sql.submit(job);
+    } else {
+      zone.sql.defer(job);
+    }
   }
 
   headerReceived(peer: Peer, attempt: Attempt): void {
     const { inner } = this;
-    if (inner.headerReceived !== undefined)
+    if (inner.headerReceived !== undefined) {
       this.balancer.zone.sql.submit(new Change(this.balancer.shared, () => inner.headerReceived!(peer, attempt)));
+    }
   }
 }
 
@@ -108,7 +112,9 @@ class Pick implements ZoneJob, PickerOwner {
     this.#picker.balancer.shared.load();
     // The transaction was undone, but not what the request remembers of it.
     if (this.#made) {
-      if (this.#peer !== null) this.#peer.conns++;
+      if (this.#peer !== null) {
+        this.#peer.conns++;
+      }
       return;
     }
     this.#made = true;

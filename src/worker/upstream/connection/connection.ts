@@ -78,7 +78,9 @@ export class UpstreamConnection implements Expiring {
       readDirectly(socket, (bytes) => this.read(bytes));
     }
     socket.on('connect', () => this.#connected());
-    if (this.tls) socket.on('secureConnect', () => this.#ready());
+    if (this.tls) {
+      socket.on('secureConnect', () => this.#ready());
+    }
     socket.on('end', () => this.#ended());
     socket.on('error', (error) => this.#failed(error));
     socket.on('drain', () => this.#drained());
@@ -86,16 +88,22 @@ export class UpstreamConnection implements Expiring {
   }
 
   #connected(): void {
-    if (this.closed) return;
+    if (this.closed) {
+      return;
+    }
     this.connected = true;
     const before = enter(this.owner.r);
     this.owner.connected(this);
     leave(before);
-    if (!this.tls) this.#ready();
+    if (!this.tls) {
+      this.#ready();
+    }
   }
 
   #ready(): void {
-    if (this.closed || this.ready) return;
+    if (this.closed || this.ready) {
+      return;
+    }
     this.ready = true;
     const before = enter(this.owner.r);
     this.owner.ready(this);
@@ -104,7 +112,9 @@ export class UpstreamConnection implements Expiring {
 
   /** Called by the socket with what it has read into the shared memory. Returns false to stop reading. */
   read(bytes: number): boolean {
-    if (this.closed) return false;
+    if (this.closed) {
+      return false;
+    }
     const before = enter(this.owner.r);
     this.owner.received(this, SHARED, bytes);
     leave(before);
@@ -112,7 +122,9 @@ export class UpstreamConnection implements Expiring {
   }
 
   #ended(): void {
-    if (this.closed || this.ended || this.broken) return;
+    if (this.closed || this.ended || this.broken) {
+      return;
+    }
     this.ended = true;
     const before = enter(this.owner.r);
     this.owner.ended(this);
@@ -120,7 +132,9 @@ export class UpstreamConnection implements Expiring {
   }
 
   #failed(error: Error): void {
-    if (this.closed || this.broken) return;
+    if (this.closed || this.broken) {
+      return;
+    }
     this.broken = true;
     const before = enter(this.owner.r);
     this.owner.failed(this, error);
@@ -128,14 +142,18 @@ export class UpstreamConnection implements Expiring {
   }
 
   #drained(): void {
-    if (this.closed) return;
+    if (this.closed) {
+      return;
+    }
     const before = enter(this.owner.r);
     this.owner.drained(this);
     leave(before);
   }
 
   expired(): void {
-    if (this.closed) return;
+    if (this.closed) {
+      return;
+    }
     const before = enter(this.owner.r);
     this.owner.timedOut(this);
     leave(before);
@@ -170,19 +188,27 @@ export class UpstreamConnection implements Expiring {
   }
 
   pause(): void {
-    if (this.paused) return;
+    if (this.paused) {
+      return;
+    }
     this.paused = true;
     this.socket.pause();
   }
 
   resume(): void {
-    if (!this.paused) return;
+    if (!this.paused) {
+      return;
+    }
     this.paused = false;
-    if (!this.closed) this.socket.resume();
+    if (!this.closed) {
+      this.socket.resume();
+    }
   }
 
   close(): void {
-    if (this.closed) return;
+    if (this.closed) {
+      return;
+    }
     this.closed = true;
     this.deadline.close();
     this.socket.destroy();

@@ -32,9 +32,15 @@ export function connectPeer(
     connection.attach(tls === undefined ? connectTcp(unix as never) : connectTls({ ...unix, ...tls } as ConnectionOptions));
     return connection;
   }
-  if (options.localAddress !== undefined) target.localAddress = options.localAddress;
-  if (options.localPort !== undefined) target.localPort = options.localPort;
-  if (options.keepAlive) target.keepAlive = true;
+  if (options.localAddress !== undefined) {
+    target.localAddress = options.localAddress;
+  }
+  if (options.localPort !== undefined) {
+    target.localPort = options.localPort;
+  }
+  if (options.keepAlive) {
+    target.keepAlive = true;
+  }
   connection.attach(tls === undefined ? connectTcp(target) : connectTls({ ...target, ...tls } as ConnectionOptions));
   return connection;
 }

@@ -30,9 +30,14 @@ export class IdlePool implements ConnectionOwner {
     const idle = this.#idle;
     for (let i = idle.length - 1; i >= 0; i--) {
       const c = idle[i]!;
-      if (c.peerName !== name || c.tls !== tls || (this.settings.local && c.location !== location)) continue;
-      if (i === idle.length - 1) idle.pop();
-      else idle.splice(i, 1);
+      if (c.peerName !== name || c.tls !== tls || (this.settings.local && c.location !== location)) {
+        continue;
+      }
+      if (i === idle.length - 1) {
+        idle.pop();
+      } else {
+        idle.splice(i, 1);
+      }
       c.sent = 0;
       return c;
     }
@@ -42,10 +47,16 @@ export class IdlePool implements ConnectionOwner {
   /** Keeps a connection whose response is complete, from `now` (monotonic) on. Returns false when it may not be used again. */
   put(c: UpstreamConnection, name: string, location: object, now: number): boolean {
     const settings = this.settings;
-    if (c.closed || c.ended || c.broken || !c.flushed || c.requests >= settings.requests) return false;
-    if (now - c.startedAt > settings.time) return false;
+    if (c.closed || c.ended || c.broken || !c.flushed || c.requests >= settings.requests) {
+      return false;
+    }
+    if (now - c.startedAt > settings.time) {
+      return false;
+    }
     const idle = this.#idle;
-    if (idle.length >= settings.connections) idle.shift()?.close();
+    if (idle.length >= settings.connections) {
+      idle.shift()?.close();
+    }
     c.owner = this;
     c.peerName = name;
     c.location = location;
@@ -57,12 +68,16 @@ export class IdlePool implements ConnectionOwner {
 
   /** Closes all connections, as when the worker leaves. */
   close(): void {
-    for (const c of this.#idle.splice(0)) c.close();
+    for (const c of this.#idle.splice(0)) {
+      c.close();
+    }
   }
 
   #drop(c: UpstreamConnection): void {
     const i = this.#idle.indexOf(c);
-    if (i !== -1) this.#idle.splice(i, 1);
+    if (i !== -1) {
+      this.#idle.splice(i, 1);
+    }
     c.close();
   }
 

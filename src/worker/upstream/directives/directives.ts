@@ -63,41 +63,60 @@ const names =
 
 // nginx: ngx_http_upstream_bind_set_slot.
 const bind: Row['set'] = (conf, node, ctx) => {
-  if (conf.bind !== undefined) ctx.reject('is duplicate');
+  if (conf.bind !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const [address, transparent] = node.args as [string, string | undefined];
   if (address === 'off' && transparent === undefined) {
     conf.bind = null;
     return;
   }
   const value = ctx.complex(address);
-  if (value.constant !== undefined && parseLocalAddress(value.constant) === undefined) ctx.fail(`invalid address "${address}"`, { arg: 0 });
-  if (transparent === 'transparent') ctx.fail('transparent proxying is not supported on this platform', { arg: 1 });
-  else if (transparent !== undefined) ctx.fail(`invalid parameter "${transparent}"`, { arg: 1 });
+  if (value.constant !== undefined && parseLocalAddress(value.constant) === undefined) {
+    ctx.fail(`invalid address "${address}"`, { arg: 0 });
+  }
+  if (transparent === 'transparent') {
+    ctx.fail('transparent proxying is not supported on this platform', { arg: 1 });
+  } else if (transparent !== undefined) {
+    ctx.fail(`invalid parameter "${transparent}"`, { arg: 1 });
+  }
   conf.bind = { value };
 };
 
 // nginx: ngx_http_set_complex_value_size_slot.
 const rate: Row['set'] = (conf, node, ctx) => {
-  if (conf.limitRate !== undefined) ctx.reject('is duplicate');
+  if (conf.limitRate !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const value = ctx.complex(node.args[0]!);
-  if (value.constant !== undefined && parseSize(value.constant) === undefined) ctx.reject('invalid value', { arg: 0 });
+  if (value.constant !== undefined && parseSize(value.constant) === undefined) {
+    ctx.reject('invalid value', { arg: 0 });
+  }
   conf.limitRate = value;
 };
 
 const store: Row['set'] = (conf, node, ctx) => {
-  if (conf.store !== undefined) ctx.reject('is duplicate');
+  if (conf.store !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const word = node.args[0]!;
-  if (word === '') ctx.fail('empty path', { arg: 0 });
+  if (word === '') {
+    ctx.fail('empty path', { arg: 0 });
+  }
   if (word === 'off') {
     conf.store = null;
     return;
   }
-  if (((conf as { cache?: unknown }).cache ?? null) !== null) ctx.reject(`is incompatible with "${node.name.replace(/store$/, 'cache')}"`);
+  if (((conf as { cache?: unknown }).cache ?? null) !== null) {
+    ctx.reject(`is incompatible with "${node.name.replace(/store$/, 'cache')}"`);
+  }
   conf.store = { path: word === 'on' ? undefined : ctx.complex(word) };
 };
 
 const tempPath: Row['set'] = (conf, _node, ctx) => {
-  if (conf.tempPath !== undefined) ctx.reject('is duplicate');
+  if (conf.tempPath !== undefined) {
+    ctx.reject('is duplicate');
+  }
   conf.tempPath = parseTempPath(ctx);
   ctx.folder(conf.tempPath.path);
 };
@@ -107,7 +126,9 @@ const socketBuffer: Row['set'] = accepted((ctx: Context) => void (parseSize(ctx.
 
 /** Linux has no such mark for sockets. nginx: ngx_http_fastcgi_lowat_check. */
 const sendLowat: Row['set'] = (_conf, node, ctx) => {
-  if (parseSize(node.args[0]!) === undefined) ctx.reject('invalid value', { arg: 0 });
+  if (parseSize(node.args[0]!) === undefined) {
+    ctx.reject('invalid value', { arg: 0 });
+  }
   ctx.warn(`"${node.name}" is not supported, ignored`);
 };
 
@@ -189,7 +210,11 @@ const ABSENT: Readonly<Record<UpstreamFamily, readonly string[]>> = {
 export function upstreamDirectives(family: UpstreamFamily): { readonly [name: string]: Row } {
   const absent = ABSENT[family];
   const made: Record<string, Row> = {};
-  for (const [name, row] of Object.entries(rows)) if (!absent.includes(name)) made[`${family}_${name}`] = row;
+  for (const [name, row] of Object.entries(rows)) {
+    if (!absent.includes(name)) {
+      made[`${family}_${name}`] = row;
+    }
+  }
   return made;
 }
 
@@ -226,19 +251,29 @@ export function linkUpstream(
   ctx: LinkContext<Request>,
   place: MergeContext,
 ): void {
-  if (conf.tempPath !== undefined) ctx.folder(conf.tempPath.path);
-  if (place.context === In.HTTP) return;
+  if (conf.tempPath !== undefined) {
+    ctx.folder(conf.tempPath.path);
+  }
+  if (place.context === In.HTTP) {
+    return;
+  }
   const { busyBuffersSize, tempFileWriteSize, maxTempFileSize } = completeSizes(conf);
   const { number, size: each } = conf.buffers;
   const largest = Math.max(conf.bufferSize, each);
   const maximum = `the maximum of the value of "${family}_buffer_size" and one of the "${family}_buffers"`;
   const pos = mergeErrorPos(place.block);
-  if (number < 2) ctx.fail(`there must be at least 2 "${family}_buffers"`, pos);
-  if (busyBuffersSize < largest) ctx.fail(`"${family}_busy_buffers_size" must be equal to or greater than ${maximum}`, pos);
+  if (number < 2) {
+    ctx.fail(`there must be at least 2 "${family}_buffers"`, pos);
+  }
+  if (busyBuffersSize < largest) {
+    ctx.fail(`"${family}_busy_buffers_size" must be equal to or greater than ${maximum}`, pos);
+  }
   if (busyBuffersSize > (number - 1) * each) {
     ctx.fail(`"${family}_busy_buffers_size" must be less than the size of all "${family}_buffers" minus one buffer`, pos);
   }
-  if (tempFileWriteSize < largest) ctx.fail(`"${family}_temp_file_write_size" must be equal to or greater than ${maximum}`, pos);
+  if (tempFileWriteSize < largest) {
+    ctx.fail(`"${family}_temp_file_write_size" must be equal to or greater than ${maximum}`, pos);
+  }
   if (maxTempFileSize !== 0 && maxTempFileSize < largest) {
     ctx.fail(
       `"${family}_max_temp_file_size" must be equal to zero to disable temporary files usage or must be equal to or greater than ${maximum}`,

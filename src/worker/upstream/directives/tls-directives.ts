@@ -19,7 +19,7 @@ type Row = Directive<TlsClientSettings, Request>;
 /** The defaults of {@link TlsClientSettings}, and how inner blocks take them over. */
 export const tlsClientFields: { readonly [K in keyof TlsClientSettings]: Field<TlsClientSettings[K]> } = {
   sslSessionReuse: inherit(true),
-  sslProtocols: inherit<number>(TLS.TLSv1_2 | TLS.TLSv1_3),
+  sslProtocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
   sslCiphers: inherit('DEFAULT'),
   sslName: inherit<ComplexValue<Request> | undefined>(undefined),
   sslServerName: inherit(false),
@@ -38,7 +38,9 @@ export const tlsClientFields: { readonly [K in keyof TlsClientSettings]: Field<T
 const file =
   (key: 'sslTrustedCertificate' | 'sslCrl'): Row['set'] =>
   (conf, node, ctx) => {
-    if (conf[key] !== undefined) ctx.reject('is duplicate');
+    if (conf[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     const path = node.args[0]!;
     conf[key] = path === '' ? '' : ctx.path(path, 'conf');
   };
@@ -46,7 +48,9 @@ const file =
 const named =
   (key: 'sslCertificate' | 'sslCertificateKey'): Row['set'] =>
   (conf, node, ctx) => {
-    if (conf[key] !== undefined) ctx.reject('is duplicate');
+    if (conf[key] !== undefined) {
+      ctx.reject('is duplicate');
+    }
     conf[key] = namedFile(node.args[0]!, ctx);
   };
 
@@ -62,7 +66,9 @@ function namedFile(name: string, ctx: Context): NamedFile {
 }
 
 const passwords: Row['set'] = (conf, node, ctx) => {
-  if (conf.sslPasswords !== undefined) ctx.reject('is duplicate');
+  if (conf.sslPasswords !== undefined) {
+    ctx.reject('is duplicate');
+  }
   const path = ctx.path(node.args[0]!, 'conf');
   try {
     conf.sslPasswords = readPasswords(ctx.named.read(path));
@@ -92,7 +98,9 @@ const rows: Readonly<Record<string, Row>> = {
     in: ANYWHERE,
     args: [1, 2, 3],
     set(conf, _node, ctx) {
-      if (conf.sslCertificateCache !== undefined) ctx.reject('is duplicate');
+      if (conf.sslCertificateCache !== undefined) {
+        ctx.reject('is duplicate');
+      }
       conf.sslCertificateCache = readCertificateCache(ctx);
     },
   },
@@ -113,7 +121,9 @@ export function tlsClientDirectives(family: 'proxy' | 'grpc' | 'uwsgi'): { reado
 
 /** Checks the settings of a location that uses TLS; for `link`. nginx: ngx_http_proxy_set_ssl. */
 export function linkTlsClient(family: string, conf: Readonly<TlsClientSettings>, ctx: LinkContext<Request>): void {
-  if (!ctx.checking) return;
+  if (!ctx.checking) {
+    return;
+  }
   const fail = (message: string): never => {
     throw new ConfigError(message, undefined);
   };
@@ -121,12 +131,16 @@ export function linkTlsClient(family: string, conf: Readonly<TlsClientSettings>,
   if (sslCertificate !== undefined && sslCertificate.text !== '' && sslCertificateKey === undefined) {
     fail(`no "${family}_ssl_certificate_key" is defined for certificate "${sslCertificate.text}"`);
   }
-  if (conf.sslVerify && conf.sslTrustedCertificate === '') fail(`no ${family}_ssl_trusted_certificate for ${family}_ssl_verify`);
+  if (conf.sslVerify && conf.sslTrustedCertificate === '') {
+    fail(`no ${family}_ssl_trusted_certificate for ${family}_ssl_verify`);
+  }
   try {
     checkOptions({ ciphers: conf.sslCiphers, ecdhCurve: 'auto', dhparam: undefined }, ctx.named);
     clientContext(conf, ctx.named);
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
+    if (error instanceof ConfigError) {
+      throw error;
+    }
     fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
   }
 }

@@ -35,18 +35,30 @@ export class BodyReader implements ConnectionOwner, Passing {
     exchange.beginBody(u);
     u.action = 'reading upstream';
     // The client's side begins first, so that a large first piece goes to it and not to a temporary file.
-    if (r.headerOnly) pipe.abandon();
-    else if (!r.finished) sendBody(r, pipe);
-    if (u.done) return;
+    if (r.headerOnly) {
+      pipe.abandon();
+    } else if (!r.finished) {
+      sendBody(r, pipe);
+    }
+    if (u.done) {
+      return;
+    }
     if (exchange.complete) {
-      if (start < end) exchange.readBody(u, bytes, start, end);
+      if (start < end) {
+        exchange.readBody(u, bytes, start, end);
+      }
       this.#complete();
       return;
     }
     u.peer.connection!.deadline.set(u.now(), u.conf.settings.readTimeout);
-    if (start === end) return;
-    if (this.#pacer === null) this.#read(bytes, start, end);
-    else this.#pacer.take(bytes, start, end);
+    if (start === end) {
+      return;
+    }
+    if (this.#pacer === null) {
+      this.#read(bytes, start, end);
+    } else {
+      this.#pacer.take(bytes, start, end);
+    }
   }
 
   /** Reads a piece of the body; what it yields goes to the pipe. */
@@ -69,12 +81,16 @@ export class BodyReader implements ConnectionOwner, Passing {
       return;
     }
     const c = u.peer.connection;
-    if (c !== null && !c.paused) c.deadline.set(u.now(), u.conf.settings.readTimeout);
+    if (c !== null && !c.paused) {
+      c.deadline.set(u.now(), u.conf.settings.readTimeout);
+    }
   }
 
   #complete(): void {
     const u = this.#u;
-    if (u.cacheable) u.conf.cache!.commit(u);
+    if (u.cacheable) {
+      u.conf.cache!.commit(u);
+    }
     u.store?.commit();
     u.finalize(OK);
   }
@@ -84,7 +100,9 @@ export class BodyReader implements ConnectionOwner, Passing {
   /** The client's side has enough for now. */
   pause(): void {
     const c = this.#u.peer.connection;
-    if (c === null || c.paused) return;
+    if (c === null || c.paused) {
+      return;
+    }
     c.pause();
     c.deadline.clear();
   }
@@ -92,21 +110,29 @@ export class BodyReader implements ConnectionOwner, Passing {
   /** The client's side has room again. */
   resume(): void {
     const c = this.#u.peer.connection;
-    if (c === null || !c.paused || this.#pacer?.holding) return;
+    if (c === null || !c.paused || this.#pacer?.holding) {
+      return;
+    }
     c.resume();
     c.deadline.set(performance.now(), this.#u.conf.settings.readTimeout);
   }
 
   /** Bytes that the rate limit has let through. */
   paced(bytes: Buffer, start: number, end: number): void {
-    if (!this.#u.done) this.#read(bytes, start, end);
+    if (!this.#u.done) {
+      this.#read(bytes, start, end);
+    }
   }
 
   /** The response is over, whatever is left of it. */
   stop(): void {
     const pacer = this.#pacer;
-    if (pacer === null) return;
-    if (pacer.leftOver) this.#u.keepConnection(false);
+    if (pacer === null) {
+      return;
+    }
+    if (pacer.leftOver) {
+      this.#u.keepConnection(false);
+    }
     pacer.stop();
   }
 
@@ -121,19 +147,26 @@ export class BodyReader implements ConnectionOwner, Passing {
     u.stopClock();
     u.action = 'reading upstream';
     u.peer.attempt!.bytesReceived += end;
-    if (this.#pacer === null) this.#read(bytes, 0, end);
-    else this.#pacer.take(bytes, 0, end);
+    if (this.#pacer === null) {
+      this.#read(bytes, 0, end);
+    } else {
+      this.#pacer.take(bytes, 0, end);
+    }
     u.startClock();
   }
 
   ended(): void {
-    if (this.#pacer === null || !this.#pacer.endAfterHeld()) this.finish();
+    if (this.#pacer === null || !this.#pacer.endAfterHeld()) {
+      this.finish();
+    }
   }
 
   /** The backend has closed its side, and all that it sent was read. */
   finish(): void {
     const u = this.#u;
-    if (u.done) return;
+    if (u.done) {
+      return;
+    }
     if (u.exchange.endsWithConnection) {
       u.keepConnection(false);
       this.#complete();
@@ -161,7 +194,9 @@ export class BodyReader implements ConnectionOwner, Passing {
     u.action = 'reading upstream';
     u.log(ERR, 'upstream timed out (110: Connection timed out)');
     u.peer.attempt!.reason = 'upstream timed out';
-    if (u.buffering) this.pipe.forget();
+    if (u.buffering) {
+      this.pipe.forget();
+    }
     u.finalize(u.buffering ? 502 : 504);
   }
 }

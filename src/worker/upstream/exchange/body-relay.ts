@@ -24,13 +24,19 @@ export function startUnbuffered(u: UpstreamRequest): void {
 
 function decide(u: UpstreamRequest, relay: BodyRelay, body: RequestBody): void {
   const { r } = u;
-  if (u.done || r.finished) return;
+  if (u.done || r.finished) {
+    return;
+  }
   if (relay.complete) {
     u.relayBody(null);
     body.bytes = relay.bytes;
     body.length = relay.received;
-    if (r.chunkedIn) r.contentLength = body.length;
-  } else r.requestBodyNoBuffering = true;
+    if (r.chunkedIn) {
+      r.contentLength = body.length;
+    }
+  } else {
+    r.requestBodyNoBuffering = true;
+  }
   u.start();
 }
 
@@ -72,7 +78,9 @@ export class BodyRelay implements RequestSender, BodySink {
   }
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
-    if (this.#stopped) return false;
+    if (this.#stopped) {
+      return false;
+    }
     const { r } = this.#u;
     const { clientMaxBodySize, clientBodyBufferSize } = r.location.settings;
     this.received += end - start;
@@ -99,25 +107,36 @@ export class BodyRelay implements RequestSender, BodySink {
 
   end(): void {
     this.complete = true;
-    if (this.#c !== null) this.#flush();
+    if (this.#c !== null) {
+      this.#flush();
+    }
   }
 
   fail(status: number): void {
-    if (!this.#stopped) this.#u.finalize(status);
+    if (!this.#stopped) {
+      this.#u.finalize(status);
+    }
   }
 
   /** Writes what there is. */
   #flush(): void {
     const c = this.#c;
-    if (this.#stopped || this.#lastSent || c === null || this.#u.done) return;
+    if (this.#stopped || this.#lastSent || c === null || this.#u.done) {
+      return;
+    }
     let flowing = !this.#blocked;
-    if (this.bytes.length > 0 || this.complete) flowing = this.#write(c);
+    if (this.bytes.length > 0 || this.complete) {
+      flowing = this.#write(c);
+    }
     if (this.complete) {
       this.#lastSent = true;
-      if (c.flushed) this.#output!.finish();
-      else {
+      if (c.flushed) {
+        this.#output!.finish();
+      } else {
         this.#output!.awaitBackend();
-        if (flowing) c.awaitFlush();
+        if (flowing) {
+          c.awaitFlush();
+        }
       }
     } else if (flowing) {
       this.#output!.awaitClient();
@@ -135,25 +154,39 @@ export class BodyRelay implements RequestSender, BodySink {
     let flowing = true;
     c.socket.cork();
     const whole = frame !== undefined && size > 0 && size <= frame.largest;
-    if (whole) c.writeText(frame.before(size));
-    for (let i = 0; i < pieces.length; i++) flowing = writePiece(c, whole ? undefined : frame, pieces[i]!);
-    if (whole) flowing = c.writeText(frame.after(size));
-    if (frame !== undefined && this.complete) flowing = c.writeText(frame.last);
+    if (whole) {
+      c.writeText(frame.before(size));
+    }
+    for (let i = 0; i < pieces.length; i++) {
+      flowing = writePiece(c, whole ? undefined : frame, pieces[i]!);
+    }
+    if (whole) {
+      flowing = c.writeText(frame.after(size));
+    }
+    if (frame !== undefined && this.complete) {
+      flowing = c.writeText(frame.last);
+    }
     c.socket.uncork();
     return flowing;
   }
 
   #goOn(): void {
-    if (!this.#paused) return;
+    if (!this.#paused) {
+      return;
+    }
     this.#paused = false;
     this.#u.r.stream.resumeBody(this.#u.r);
   }
 
   drained(): void {
-    if (this.#stopped) return;
+    if (this.#stopped) {
+      return;
+    }
     this.#blocked = false;
     if (this.#lastSent) {
-      if (this.#c!.flushed) this.#output!.finish();
+      if (this.#c!.flushed) {
+        this.#output!.finish();
+      }
       return;
     }
     this.#flush();
@@ -161,7 +194,9 @@ export class BodyRelay implements RequestSender, BodySink {
 
   stop(): void {
     // Another peer may still get what was not sent.
-    if (this.#u.done || this.#u.requestSent) this.#stopped = true;
+    if (this.#u.done || this.#u.requestSent) {
+      this.#stopped = true;
+    }
   }
 }
 

@@ -24,8 +24,12 @@ const COPY_LIMIT = 32 * 1024;
 /** What sends the request at hand; null when it has no body. */
 export function makeBodySender(u: UpstreamRequest, output: RequestOutput, c: UpstreamConnection): RequestSender | null {
   const { r, exchange } = u;
-  if (r.requestBodyNoBuffering && u.relay !== null) return u.relay.bind(output, c);
-  if (!exchange.sendsBody || r.body === null || r.body.length === 0) return null;
+  if (r.requestBodyNoBuffering && u.relay !== null) {
+    return u.relay.bind(output, c);
+  }
+  if (!exchange.sendsBody || r.body === null || r.body.length === 0) {
+    return null;
+  }
   return new BodySender(u, output, c, r.body);
 }
 
@@ -56,20 +60,28 @@ class BodySender implements RequestSender {
       const after = frame === undefined ? '' : frame.after(body.length) + frame.last;
       const whole = Buffer.allocUnsafe(before.length + body.length + after.length);
       let at = whole.write(before, 0, before.length, 'latin1');
-      for (const piece of body.bytes.pieces) at += piece.copy(whole, at);
+      for (const piece of body.bytes.pieces) {
+        at += piece.copy(whole, at);
+      }
       whole.write(after, at, after.length, 'latin1');
       this.#last = true;
       this.#piece = body.bytes.pieces.length;
       this.#ended(this.#c.write(whole));
       return;
     }
-    if (this.#c.writeText(text)) this.#write();
+    if (this.#c.writeText(text)) {
+      this.#write();
+    }
   }
 
   drained(): void {
-    if (this.#stopped) return;
+    if (this.#stopped) {
+      return;
+    }
     if (this.#allWritten()) {
-      if (this.#c.flushed) this.#output.finish();
+      if (this.#c.flushed) {
+        this.#output.finish();
+      }
       return;
     }
     this.#output.awaitBackend();
@@ -95,15 +107,20 @@ class BodySender implements RequestSender {
       }
       flowing = writePiece(this.#c, this.#u.exchange.bodyFrame, piece);
     }
-    if (!this.#stopped && this.#allWritten()) this.#ended(flowing);
+    if (!this.#stopped && this.#allWritten()) {
+      this.#ended(flowing);
+    }
   }
 
   #ended(wasFlowing: boolean): void {
     const frame = this.#u.exchange.bodyFrame;
     const flowing = frame === undefined || this.#last ? wasFlowing : this.#c.writeText(frame.last);
     this.#last = true;
-    if (this.#c.flushed) this.#output.finish();
-    else if (flowing) this.#c.awaitFlush();
+    if (this.#c.flushed) {
+      this.#output.finish();
+    } else if (flowing) {
+      this.#c.awaitFlush();
+    }
   }
 
   #next(): Buffer | undefined {
@@ -122,7 +139,9 @@ class BodySender implements RequestSender {
     const piece = Buffer.allocUnsafe(size);
     try {
       const read = readSync(body.file.fd, piece, 0, size, this.#offset);
-      if (read === 0) throw new Error('file has been truncated');
+      if (read === 0) {
+        throw new Error('file has been truncated');
+      }
       this.#offset += read;
       return read === size ? piece : piece.subarray(0, read);
     } catch (error) {

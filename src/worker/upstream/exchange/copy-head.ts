@@ -18,18 +18,31 @@ export function processHead(u: UpstreamRequest): boolean {
     redirectInside(u, head.value(HeaderKind.XA_REDIRECT)!);
     return false;
   }
-  if (head.has(HeaderKind.XA_LIMIT_RATE)) limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
-  if (head.has(HeaderKind.XA_BUFFERING)) changeBuffering(u);
-  if (head.has(HeaderKind.XA_CHARSET)) overrideCharset(u);
+  if (head.has(HeaderKind.XA_LIMIT_RATE)) {
+    limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
+  }
+  if (head.has(HeaderKind.XA_BUFFERING)) {
+    changeBuffering(u);
+  }
+  if (head.has(HeaderKind.XA_CHARSET)) {
+    overrideCharset(u);
+  }
   const { headers } = head;
   for (let i = 0; i < headers.length; i++) {
     const { kind, name, value } = headers[i]!;
-    if (kind === HeaderKind.OTHER) r.out.add(name, value);
-    else if (kind > 0 && kind < HeaderKind.HIDDEN) copyHeader(u, kind, name, value);
+    if (kind === HeaderKind.OTHER) {
+      r.out.add(name, value);
+    } else if (kind > 0 && kind < HeaderKind.HIDDEN) {
+      copyHeader(u, kind, name, value);
+    }
   }
   const out = r.out;
-  if (conf.passServer && !head.has(HeaderKind.SERVER)) out.omitServer = true;
-  if (conf.passDate && !head.has(HeaderKind.DATE)) out.omitDate = true;
+  if (conf.passServer && !head.has(HeaderKind.SERVER)) {
+    out.omitServer = true;
+  }
+  if (conf.passDate && !head.has(HeaderKind.DATE)) {
+    out.omitDate = true;
+  }
   out.status = head.status;
   out.statusText = head.statusText;
   out.contentLength = head.contentLength;
@@ -44,7 +57,9 @@ export function processHead(u: UpstreamRequest): boolean {
 /** Makes the client's trailers of the backend's. nginx: ngx_http_upstream_process_trailers. */
 export function copyTrailers({ r, conf, head }: UpstreamRequest): void {
   for (let i = 0; i < head.trailers.length; i += 3) {
-    if ((conf.kinds.of(head.trailers[i + 1]!) & HeaderKind.HIDDEN) !== 0) continue;
+    if ((conf.kinds.of(head.trailers[i + 1]!) & HeaderKind.HIDDEN) !== 0) {
+      continue;
+    }
     r.out.trailers.push(head.trailers[i]!, head.trailers[i + 2]!);
   }
 }
@@ -88,7 +103,9 @@ function copyHeader(u: UpstreamRequest, kind: number, name: string, value: strin
       out.adopt('expires', name, value);
       return;
     case HeaderKind.ACCEPT_RANGES:
-      if (conf.settings.forceRanges) return;
+      if (conf.settings.forceRanges) {
+        return;
+      }
       if (u.cached || u.cacheable) {
         out.allowRanges = true;
         r.singleRange = !u.cached;
@@ -97,7 +114,9 @@ function copyHeader(u: UpstreamRequest, kind: number, name: string, value: strin
       out.adopt('acceptRanges', name, value);
       return;
     case HeaderKind.UPGRADE:
-      if (r.httpVersion < 2000) out.add(name, value);
+      if (r.httpVersion < 2000) {
+        out.add(name, value);
+      }
       return;
     case HeaderKind.CONTENT_RANGE:
       out.adopt('contentRange', name, value);
@@ -116,11 +135,18 @@ function copyLocation(u: UpstreamRequest, name: string, value: string): void {
   const rewriter = u.conf.rewriter;
   if (rewriter?.redirects) {
     const changed = rewriter.redirect(u.r, value, 0);
-    if (changed === undefined) out.add(name, value);
-    else out.adopt('location', name, changed);
-  } else if (value.charCodeAt(0) === 47) out.add(name, value);
+    if (changed === undefined) {
+      out.add(name, value);
+    } else {
+      out.adopt('location', name, changed);
+    }
+  } else if (value.charCodeAt(0) === 47) {
+    out.add(name, value);
+  }
   // A path stays as it is: only the server's own redirects are made absolute.
-  else out.adopt('location', name, value);
+  else {
+    out.adopt('location', name, value);
+  }
 }
 
 // nginx: ngx_http_upstream_rewrite_refresh.
@@ -133,29 +159,43 @@ function copyRefresh(u: UpstreamRequest, name: string, value: string): void {
   }
   const at = value.toLowerCase().indexOf('url=');
   const changed = at === -1 ? undefined : rewriter.redirect(u.r, value, at + 4);
-  if (changed === undefined) out.add(name, value);
-  else out.adopt('refresh', name, changed);
+  if (changed === undefined) {
+    out.add(name, value);
+  } else {
+    out.adopt('refresh', name, changed);
+  }
 }
 
 function limitRate(u: UpstreamRequest, value: string): void {
-  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_LIMIT_RATE) !== 0 || !/^\d+$/.test(value)) return;
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_LIMIT_RATE) !== 0 || !/^\d+$/.test(value)) {
+    return;
+  }
   u.r.limitRate = Number(value);
   u.r.limitRateSet = true;
 }
 
 // nginx: ngx_http_upstream_process_charset.
 function overrideCharset(u: UpstreamRequest): void {
-  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) u.r.out.overrideCharset = u.head.value(HeaderKind.XA_CHARSET);
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) {
+    u.r.out.overrideCharset = u.head.value(HeaderKind.XA_CHARSET);
+  }
 }
 
 // nginx: ngx_http_upstream_process_buffering.
 function changeBuffering(u: UpstreamRequest): void {
-  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_BUFFERING) !== 0 || !u.conf.changeBuffering) return;
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_BUFFERING) !== 0 || !u.conf.changeBuffering) {
+    return;
+  }
   for (const header of u.head.headers) {
-    if ((header.kind & ~HeaderKind.HIDDEN) !== HeaderKind.XA_BUFFERING) continue;
+    if ((header.kind & ~HeaderKind.HIDDEN) !== HeaderKind.XA_BUFFERING) {
+      continue;
+    }
     const value = header.value.toLowerCase();
-    if (value === 'no') u.useBuffering(false);
-    else if (value === 'yes') u.useBuffering(true);
+    if (value === 'no') {
+      u.useBuffering(false);
+    } else if (value === 'yes') {
+      u.useBuffering(true);
+    }
   }
 }
 
@@ -174,12 +214,20 @@ function redirectInside(u: UpstreamRequest, target: string): void {
   const { r, head } = u;
   u.finalize(DECLINED);
   for (const { kind, name, value } of head.headers) {
-    if (kind === HeaderKind.DROPPED) continue;
+    if (kind === HeaderKind.DROPPED) {
+      continue;
+    }
     const plain = kind & ~HeaderKind.HIDDEN;
-    if (KEPT_ON_REDIRECT.has(plain)) copyHeader(u, plain, name, value);
+    if (KEPT_ON_REDIRECT.has(plain)) {
+      copyHeader(u, plain, name, value);
+    }
   }
-  if (head.has(HeaderKind.XA_LIMIT_RATE)) limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
-  if (head.has(HeaderKind.XA_CHARSET)) overrideCharset(u);
+  if (head.has(HeaderKind.XA_LIMIT_RATE)) {
+    limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
+  }
+  if (head.has(HeaderKind.XA_CHARSET)) {
+    overrideCharset(u);
+  }
   if (target.startsWith('@')) {
     namedLocation(r, target);
     return;

@@ -49,7 +49,9 @@ export class HeadReader implements ConnectionOwner {
   #take(given: Buffer, size: number): void {
     const u = this.#u;
     u.action = 'reading response header from upstream';
-    if (this.r.debugging) u.log(DEBUG, 'http upstream process header');
+    if (this.r.debugging) {
+      u.log(DEBUG, 'http upstream process header');
+    }
     u.peer.attempt!.bytesReceived += size;
     const held = this.#held;
     if (held === null) {
@@ -73,7 +75,9 @@ export class HeadReader implements ConnectionOwner {
       const code = exchange.readHead(u, bytes, start, limit);
       start = exchange.next;
       if (code === HEAD_AGAIN && exchange.keepsHead) {
-        if (start >= end) return;
+        if (start >= end) {
+          return;
+        }
         base = start;
         continue;
       }
@@ -90,11 +94,15 @@ export class HeadReader implements ConnectionOwner {
         this.#hints += start - base;
         sendEarlyHints(u, this.#hints);
         u.head.reset();
-        if (u.done) return;
+        if (u.done) {
+          return;
+        }
         base = start;
         continue;
       }
-      if (this.#complete(code)) this.#decide(bytes, start, end);
+      if (this.#complete(code)) {
+        this.#decide(bytes, start, end);
+      }
       return;
     }
   }
@@ -113,10 +121,14 @@ export class HeadReader implements ConnectionOwner {
       return false;
     }
     if (code === HEAD_NONE) {
-      if (u.conf.cache === undefined) u.log(ERR, 'upstream sent no valid HTTP/1.0 header');
+      if (u.conf.cache === undefined) {
+        u.log(ERR, 'upstream sent no valid HTTP/1.0 header');
+      }
       this.r.httpVersion = 9;
       attempt.status = 200;
-    } else if (attempt.status === 0) attempt.status = u.head.status;
+    } else if (attempt.status === 0) {
+      attempt.status = u.head.status;
+    }
     return true;
   }
 
@@ -125,18 +137,28 @@ export class HeadReader implements ConnectionOwner {
     const u = this.#u;
     const { cache } = u.conf;
     // A response that is its head alone may end here, unread by anybody else; whatever follows would answer the next request.
-    if (start < end) u.keepConnection(false);
+    if (start < end) {
+      u.keepConnection(false);
+    }
     u.peer.headRead(u.now());
-    if (this.r.debugging) logUpstreamHead(u);
+    if (this.r.debugging) {
+      logUpstreamHead(u);
+    }
     cache?.headRead(u);
     const status = u.head.status;
     if (status >= 300) {
-      if (this.#tryNext(status)) return;
-      if (interceptError(u, status)) return;
+      if (this.#tryNext(status)) {
+        return;
+      }
+      if (interceptError(u, status)) {
+        return;
+      }
     }
     u.peer.headAccepted();
     cache?.headAccepted(u);
-    if (processHead(u)) sendResponse(u, bytes, start, end);
+    if (processHead(u)) {
+      sendResponse(u, bytes, start, end);
+    }
   }
 
   // nginx: ngx_http_upstream_test_next.
@@ -149,7 +171,9 @@ export class HeadReader implements ConnectionOwner {
         u.peer.next(failure);
         return true;
       }
-      if (cache?.failed(u, failure, true)) return true;
+      if (cache?.failed(u, failure, true)) {
+        return true;
+      }
     }
     return status === 304 && cache !== undefined && cache.notModified(u);
   }
@@ -175,7 +199,9 @@ export class HeadReader implements ConnectionOwner {
 
   timedOut(): void {
     const u = this.#u;
-    if (u.output!.complete) u.action = 'reading response header from upstream';
+    if (u.output!.complete) {
+      u.action = 'reading response header from upstream';
+    }
     u.peer.next(FailureType.TIMEOUT);
   }
 }

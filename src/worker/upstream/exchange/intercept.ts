@@ -6,7 +6,9 @@ import type { UpstreamRequest } from './upstream-request.js';
 /** Has a request's response ask for the credentials that a backend's asks for, be they hidden from clients or not. */
 export function passChallenges(head: UpstreamHead, r: Request): void {
   for (const { kind, name, value } of head.headers) {
-    if ((kind & ~HeaderKind.HIDDEN) === HeaderKind.WWW_AUTHENTICATE) r.out.adopt('wwwAuthenticate', name, value);
+    if ((kind & ~HeaderKind.HIDDEN) === HeaderKind.WWW_AUTHENTICATE) {
+      r.out.adopt('wwwAuthenticate', name, value);
+    }
   }
 }
 
@@ -17,11 +19,17 @@ export function interceptError(u: UpstreamRequest, status: number): boolean {
     u.finalize(404);
     return true;
   }
-  if (!conf.settings.interceptErrors) return false;
+  if (!conf.settings.interceptErrors) {
+    return false;
+  }
   const pages = r.location.settings.errorPages;
   for (let i = 0; i < pages.length; i++) {
-    if (pages[i]!.status !== status) continue;
-    if (status === 401) passChallenges(head, r);
+    if (pages[i]!.status !== status) {
+      continue;
+    }
+    if (status === 401) {
+      passChallenges(head, r);
+    }
     conf.cache?.intercepted(u, status);
     u.finalize(status);
     return true;

@@ -10,8 +10,12 @@ const anyAddressProbed: ConnectOptions = { localAddress: undefined, localPort: u
 export function parseLocalAddress(text: string): { address: string; port: number | undefined } | undefined {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
   const plain = bracketed ?? (isPlainIp(text) ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
-  if (plain === null || !isPlainIp(plain[1]!)) return undefined;
-  if (plain[2] === undefined) return { address: plain[1]!, port: undefined };
+  if (plain === null || !isPlainIp(plain[1]!)) {
+    return undefined;
+  }
+  if (plain[2] === undefined) {
+    return { address: plain[1]!, port: undefined };
+  }
   const port = Number(plain[2]);
   return port >= 1 && port <= 65535 ? { address: plain[1]!, port } : undefined;
 }
@@ -20,10 +24,14 @@ export function parseLocalAddress(text: string): { address: string; port: number
 export function localAddress(u: UpstreamRequest): ConnectOptions {
   const { bind, socketKeepalive } = u.conf.settings;
   const unbound = socketKeepalive ? anyAddressProbed : anyAddress;
-  if (bind === null) return unbound;
+  if (bind === null) {
+    return unbound;
+  }
   const text = bind.value.eval(u.r);
   u.peer.bindTo(text);
-  if (text === '') return unbound;
+  if (text === '') {
+    return unbound;
+  }
   const parsed = parseLocalAddress(text);
   if (parsed === undefined) {
     u.log(ERR, `invalid local address "${text}"`);

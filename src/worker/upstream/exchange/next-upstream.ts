@@ -12,8 +12,12 @@ export function mayTryNext(u: UpstreamRequest, failure: number): boolean {
   const { r } = u;
   const settings = u.conf.settings;
   const needed = u.requestSent && (r.methodBit & NON_IDEMPOTENT) !== 0 ? failure | FailureType.NON_IDEMPOTENT : failure;
-  if ((settings.nextUpstream & needed) !== needed) return false;
-  if (u.requestSent && r.requestBodyNoBuffering) return false;
+  if ((settings.nextUpstream & needed) !== needed) {
+    return false;
+  }
+  if (u.requestSent && r.requestBodyNoBuffering) {
+    return false;
+  }
   const timeout = settings.nextUpstreamTimeout;
   return timeout === 0 || performance.now() - u.peer.startTime < timeout;
 }

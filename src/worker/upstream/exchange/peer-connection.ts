@@ -71,7 +71,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   /** Begins a round of attempts at the peers of a group, or of a backend that was named at request time. */
   start(group: UpstreamGroup | undefined, target: ResolvedTarget | null): void {
-    if (this.attempts !== null) this.attempts.push(new Attempt());
+    if (this.attempts !== null) {
+      this.attempts.push(new Attempt());
+    }
     if (target === null) {
       this.useGroup(group!);
       return;
@@ -88,7 +90,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   /** Says what the backend is called in TLS, where nothing has said it yet. */
   defaultTlsName(name: string): void {
-    if (this.tlsName === '') this.tlsName = name;
+    if (this.tlsName === '') {
+      this.tlsName = name;
+    }
   }
 
   /** Says what the backend is called in TLS. */
@@ -114,7 +118,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     const now = performance.now();
     this.startTime = now;
     const tries = this.#u.conf.settings.nextUpstreamTries;
-    if (tries !== 0 && picker.tries > tries) picker.tries = tries;
+    if (tries !== 0 && picker.tries > tries) {
+      picker.tries = tries;
+    }
     this.#connect(now);
   }
 
@@ -133,13 +139,20 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     attempt.responseTime = -1;
     this.attempt = attempt;
     // Most requests make one attempt: an array that grows takes room for many.
-    if (this.attempts === null) this.attempts = [attempt];
-    else this.attempts.push(attempt);
+    if (this.attempts === null) {
+      this.attempts = [attempt];
+    } else {
+      this.attempts.push(attempt);
+    }
     this.#attemptStart = now;
     const picker = this.#picker!;
-    if (this.r.debugging) this.r.log(DEBUG, `get rr peer, try: ${picker.tries}`);
+    if (this.r.debugging) {
+      this.r.log(DEBUG, `get rr peer, try: ${picker.tries}`);
+    }
     const peer = picker.next(this);
-    if (peer !== PICKING) this.#usePeer(peer, now);
+    if (peer !== PICKING) {
+      this.#usePeer(peer, now);
+    }
   }
 
   picked(peer: Peer | null): void {
@@ -151,7 +164,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     const u = this.#u;
     const picker = this.#picker!;
     if (u.done) {
-      if (peer !== null) picker.done(peer, PEER_OK, null);
+      if (peer !== null) {
+        picker.done(peer, PEER_OK, null);
+      }
       return;
     }
     const attempt = this.attempt!;
@@ -174,7 +189,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       return;
     }
     this.#reused = true;
-    if (this.r.debugging) this.r.log(DEBUG, `get keepalive peer: using connection to ${peer.name}`);
+    if (this.r.debugging) {
+      this.r.log(DEBUG, `get keepalive peer: using connection to ${peer.name}`);
+    }
     c.requests++;
     this.connection = c;
     this.#sendRequest(c, now);
@@ -184,7 +201,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   #open(peer: Peer): void {
     const u = this.#u;
     this.#reused = false;
-    if (this.r.debugging) this.r.log(DEBUG, `connect to ${peer.name}`);
+    if (this.r.debugging) {
+      this.r.log(DEBUG, `connect to ${peer.name}`);
+    }
     const local = localAddress(u);
     const tls = u.tls ? u.conf.tls!.options(u, peer) : undefined;
     if (tls === null) {
@@ -192,7 +211,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       return;
     }
     const connection = connectPeer(peer, this, local, tls);
-    if (tls !== undefined) u.conf.tls!.opened(connection, peer, tls);
+    if (tls !== undefined) {
+      u.conf.tls!.opened(connection, peer, tls);
+    }
     connection.requests = 1;
     this.connection = connection;
     connection.deadline.set(this.#attemptStart, u.conf.settings.connectTimeout);
@@ -200,7 +221,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   #sendRequest(c: UpstreamConnection, now: number): void {
     const attempt = this.attempt!;
-    if (attempt.connectTime === -1) attempt.connectTime = now - this.#attemptStart;
+    if (attempt.connectTime === -1) {
+      attempt.connectTime = now - this.#attemptStart;
+    }
     c.owner = new HeadReader(this.#u);
     this.#u.sendRequest(c, now);
   }
@@ -208,7 +231,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   // ---------------------------------------------------------------- the connection, until the request is sent
 
   connected(c: UpstreamConnection): void {
-    if (!c.tls) return;
+    if (!c.tls) {
+      return;
+    }
     this.#u.action = 'SSL handshaking to upstream';
     c.deadline.set(performance.now(), this.#u.conf.settings.connectTimeout);
   }
@@ -243,8 +268,11 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     }
     const { level, message, fatal } = connectFailure(this.#u, error);
     this.report(level, message);
-    if (fatal) this.#u.finalize(500);
-    else this.next(FailureType.ERROR);
+    if (fatal) {
+      this.#u.finalize(500);
+    } else {
+      this.next(FailureType.ERROR);
+    }
   }
 
   drained(): void {}
@@ -276,9 +304,13 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     const u = this.#u;
     const picker = this.#picker!;
     const attempt = this.attempt!;
-    if (this.r.debugging) this.r.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
+    if (this.r.debugging) {
+      this.r.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
+    }
     if (this.#peer !== null) {
-      if (this.connection !== null) attempt.bytesSent = this.connection.sent;
+      if (this.connection !== null) {
+        attempt.bytesSent = this.connection.sent;
+      }
       picker.done(this.#peer, failure === FailureType.HTTP_403 || failure === FailureType.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
       this.#peer = null;
     }
@@ -286,7 +318,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
       attempt.reason = 'upstream timed out';
     }
-    if (this.#reused && failure === FailureType.ERROR) picker.tries++;
+    if (this.#reused && failure === FailureType.ERROR) {
+      picker.tries++;
+    }
     const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
     if (this.r.connection.closed) {
       u.finalize(CLIENT_CLOSED_REQUEST);
@@ -294,7 +328,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     }
     attempt.status = status;
     if (picker.tries === 0 || !mayTryNext(u, failure)) {
-      if (u.conf.cache?.failed(u, failure, false)) return;
+      if (u.conf.cache?.failed(u, failure, false)) {
+        return;
+      }
       u.finalize(status);
       return;
     }
@@ -310,7 +346,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   #close(): void {
     const c = this.connection;
-    if (c === null) return;
+    if (c === null) {
+      return;
+    }
     this.connection = null;
     this.#u.output?.stop();
     c.close();
@@ -318,9 +356,13 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
 
   #endAttempt(now: number): void {
     const attempt = this.attempt;
-    if (attempt === null || attempt.responseTime !== -1) return;
+    if (attempt === null || attempt.responseTime !== -1) {
+      return;
+    }
     attempt.responseTime = now - this.#attemptStart;
-    if (this.connection !== null) attempt.bytesSent = this.connection.sent;
+    if (this.connection !== null) {
+      attempt.bytesSent = this.connection.sent;
+    }
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */
@@ -337,9 +379,15 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       this.#peer = null;
       this.#picker!.done(peer, PEER_OK, this.attempt);
     }
-    if (c === null) return;
+    if (c === null) {
+      return;
+    }
     const kept = reusable && (this.#group?.idle?.put(c, peer?.name ?? '', this.#u.conf, now) ?? false);
-    if (kept && this.r.debugging) this.r.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
-    if (!kept) c.close();
+    if (kept && this.r.debugging) {
+      this.r.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
+    }
+    if (!kept) {
+      c.close();
+    }
   }
 }

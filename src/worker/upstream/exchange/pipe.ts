@@ -59,11 +59,16 @@ export class ResponsePipe implements Source, SharingReader {
   /** Takes a piece of the body out of memory that is not ours to keep. */
   add(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
-    if (size === 0) return;
+    if (size === 0) {
+      return;
+    }
     this.#u.tee?.write(bytes, start, end);
-    if (this.#state === ABANDONED) return;
-    if (this.#first === null) this.#first = copied(bytes, start, end);
-    else {
+    if (this.#state === ABANDONED) {
+      return;
+    }
+    if (this.#first === null) {
+      this.#first = copied(bytes, start, end);
+    } else {
       this.#rest ??= new Gathered();
       this.#rest.add(bytes, start, end);
     }
@@ -74,7 +79,9 @@ export class ResponsePipe implements Source, SharingReader {
   settle(read: number): boolean {
     const share = this.#u.r.http.fairShare;
     share.spend(read);
-    if (this.#demand) this.#serve();
+    if (this.#demand) {
+      this.#serve();
+    }
     if (this.#queued >= this.#limit && !this.#demand && this.#state === OPEN) {
       const settings = this.#u.conf.settings;
       const room = this.#u.tee !== null || (this.#buffering && this.#fileEnd + this.#queued <= settings.maxTempFileSize);
@@ -82,7 +89,9 @@ export class ResponsePipe implements Source, SharingReader {
         this.#reader.pause();
         return true;
       }
-      if (!this.#spill()) return false;
+      if (!this.#spill()) {
+        return false;
+      }
     }
     // Libuv reads a socket on for as long as it brings more, two megabytes at a time: with many responses others would wait for seconds.
     if (share.over && !this.#aside) {
@@ -95,14 +104,20 @@ export class ResponsePipe implements Source, SharingReader {
 
   readShare(): void {
     this.#aside = false;
-    if (this.#queued < this.#limit) this.#reader.resume();
+    if (this.#queued < this.#limit) {
+      this.#reader.resume();
+    }
   }
 
   /** The backend has sent all (`complete`), or will send no more of what it began. */
   finish(complete: boolean): void {
-    if (this.#state !== OPEN) return;
+    if (this.#state !== OPEN) {
+      return;
+    }
     this.#state = complete ? ENDED : BROKEN;
-    if (this.#demand) this.#serve();
+    if (this.#demand) {
+      this.#serve();
+    }
   }
 
   /** The backend fell silent: as nginx, what was not sent on yet is lost with the rest of the response. nginx: ngx_http_upstream_process_upstream. */
@@ -130,7 +145,9 @@ export class ResponsePipe implements Source, SharingReader {
   pull(_r: Request): void {
     this.#demand = true;
     this.#serve();
-    if (this.#state === OPEN && this.#queued < this.#limit && !this.#aside) this.#reader.resume();
+    if (this.#state === OPEN && this.#queued < this.#limit && !this.#aside) {
+      this.#reader.resume();
+    }
   }
 
   abort(_r: Request): void {
@@ -153,18 +170,25 @@ export class ResponsePipe implements Source, SharingReader {
     const queued = this.#queued;
     if (queued > 0) {
       // As nginx, a buffered response is sent on by whole buffers.
-      if (this.#buffering && this.#state === OPEN && queued < this.#u.conf.settings.buffers.size) return;
+      if (this.#buffering && this.#state === OPEN && queued < this.#u.conf.settings.buffers.size) {
+        return;
+      }
       this.#send(r, this.#takeQueued());
       return;
     }
-    if (this.#state === ENDED) this.#send(r, null);
-    else if (this.#state === BROKEN) this.#breakOff(r);
+    if (this.#state === ENDED) {
+      this.#send(r, null);
+    } else if (this.#state === BROKEN) {
+      this.#breakOff(r);
+    }
   }
 
   #send(r: Request, piece: Buffer | null): void {
     this.#demand = false;
     const last = this.#state === ENDED && this.#queued === 0 && this.#fileRead === this.#fileEnd;
-    if (last) this.#release();
+    if (last) {
+      this.#release();
+    }
     r.first!.send(r, piece, last);
   }
 
@@ -192,7 +216,9 @@ export class ResponsePipe implements Source, SharingReader {
     const behind = rest.takeUpTo(PIECE - first.length);
     const piece = behind.length === 0 ? first : Buffer.concat([first, ...behind]);
     this.#first = rest.shift();
-    if (rest.length === 0) this.#rest = null;
+    if (rest.length === 0) {
+      this.#rest = null;
+    }
     this.#queued -= piece.length;
     return piece;
   }
@@ -208,7 +234,9 @@ export class ResponsePipe implements Source, SharingReader {
         r.log(CRIT, (error as Error).message);
         return false;
       }
-      if (this.#u.tee === null) r.log(WARN, `an upstream response is buffered to a temporary file ${this.#file.path}`);
+      if (this.#u.tee === null) {
+        r.log(WARN, `an upstream response is buffered to a temporary file ${this.#file.path}`);
+      }
     }
     const file = this.#file;
     if (this.#fileRead === this.#fileEnd) {
@@ -216,8 +244,12 @@ export class ResponsePipe implements Source, SharingReader {
       this.#fileEnd = 0;
     }
     try {
-      if (this.#first !== null) this.#write(file, this.#first);
-      for (const piece of this.#rest?.pieces ?? []) this.#write(file, piece);
+      if (this.#first !== null) {
+        this.#write(file, this.#first);
+      }
+      for (const piece of this.#rest?.pieces ?? []) {
+        this.#write(file, piece);
+      }
     } catch (error) {
       r.log(CRIT, `pwritev() "${file.path}" failed (${errnoText(error)})`);
       return false;
@@ -228,7 +260,9 @@ export class ResponsePipe implements Source, SharingReader {
 
   #write(file: TempFile, piece: Buffer): void {
     let offset = 0;
-    while (offset < piece.length) offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
+    while (offset < piece.length) {
+      offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
+    }
     this.#fileEnd += piece.length;
   }
 
@@ -247,8 +281,12 @@ export class ResponsePipe implements Source, SharingReader {
   }
 
   #release(): void {
-    if (this.#queued !== 0 || this.#fileRead !== this.#fileEnd) this.forget();
-    if (this.#file === undefined) return;
+    if (this.#queued !== 0 || this.#fileRead !== this.#fileEnd) {
+      this.forget();
+    }
+    if (this.#file === undefined) {
+      return;
+    }
     closeSync(this.#file.fd);
     this.#file = undefined;
   }

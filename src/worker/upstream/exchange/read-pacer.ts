@@ -23,7 +23,9 @@ export class ReadPacer {
   /** The pacer of a response, or null when its rate is not limited. */
   static begin(u: UpstreamRequest, reader: BodyReader): ReadPacer | null {
     const { limitRate } = u.conf.settings;
-    if (limitRate === undefined) return null;
+    if (limitRate === undefined) {
+      return null;
+    }
     const rate = parseSize(limitRate.eval(u.r)) ?? 0;
     return rate === 0 ? null : new ReadPacer(reader, rate);
   }
@@ -46,11 +48,15 @@ export class ReadPacer {
     }
     const allowed = this.#rate * (nowSeconds() - this.#startSecond + 1) - this.#read;
     const size = Math.min(end - start, Math.max(allowed, 0));
-    if (size < end - start) this.#held.add(bytes, start + size, end);
+    if (size < end - start) {
+      this.#held.add(bytes, start + size, end);
+    }
     const behind = size > 0 ? size : 1 - allowed;
     this.#reader.pause();
     this.#timer = setTimer(goOn, Math.ceil((behind * 1000) / this.#rate), this);
-    if (size === 0) return;
+    if (size === 0) {
+      return;
+    }
     this.#read += size;
     this.#reader.paced(bytes, start, start + size);
   }
@@ -62,14 +68,21 @@ export class ReadPacer {
       this.#held.clear();
       this.take(bytes, 0, bytes.length);
     }
-    if (this.#timer !== undefined) return;
-    if (this.#ended) this.#reader.finish();
-    else this.#reader.resume();
+    if (this.#timer !== undefined) {
+      return;
+    }
+    if (this.#ended) {
+      this.#reader.finish();
+    } else {
+      this.#reader.resume();
+    }
   }
 
   /** The backend has closed: says so once all that is held was read. Returns false when nothing is held. */
   endAfterHeld(): boolean {
-    if (this.#timer === undefined) return false;
+    if (this.#timer === undefined) {
+      return false;
+    }
     this.#ended = true;
     return true;
   }

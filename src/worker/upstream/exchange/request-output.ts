@@ -18,7 +18,9 @@ export class RequestOutput {
     const u = this.#u;
     const { settings } = u.conf;
     u.action = 'sending request to upstream';
-    if (u.r.debugging) u.log(DEBUG, 'http upstream send request');
+    if (u.r.debugging) {
+      u.log(DEBUG, 'http upstream send request');
+    }
     const sender = makeBodySender(u, this, c);
     if (sender !== null) {
       this.#sender = sender;
@@ -33,34 +35,49 @@ export class RequestOutput {
       return;
     }
     c.deadline.set(now, settings.sendTimeout);
-    if (flowing) c.awaitFlush();
+    if (flowing) {
+      c.awaitFlush();
+    }
   }
 
   /** The sender has given everything to the connection, and it has left. */
   finish(): void {
     const u = this.#u;
-    if (this.complete || u.done) return;
+    if (this.complete || u.done) {
+      return;
+    }
     this.complete = true;
-    if (!u.headerSent) u.peer.connection?.deadline.set(performance.now(), u.conf.settings.readTimeout);
+    if (!u.headerSent) {
+      u.peer.connection?.deadline.set(performance.now(), u.conf.settings.readTimeout);
+    }
   }
 
   /** The backend is slow to take the request. */
   awaitBackend(): void {
     const u = this.#u;
-    if (!u.headerSent) u.peer.connection?.deadline.set(performance.now(), u.conf.settings.sendTimeout);
+    if (!u.headerSent) {
+      u.peer.connection?.deadline.set(performance.now(), u.conf.settings.sendTimeout);
+    }
   }
 
   /** The backend has taken all there is so far; the client is at it. */
   awaitClient(): void {
     const u = this.#u;
-    if (!u.headerSent) u.peer.connection?.deadline.clear();
+    if (!u.headerSent) {
+      u.peer.connection?.deadline.clear();
+    }
   }
 
   /** The connection has room again. */
   drained(c: UpstreamConnection): void {
-    if (this.complete) return;
-    if (this.#sender !== null) this.#sender.drained();
-    else if (c.flushed) this.finish();
+    if (this.complete) {
+      return;
+    }
+    if (this.#sender !== null) {
+      this.#sender.drained();
+    } else if (c.flushed) {
+      this.finish();
+    }
   }
 
   /** Nothing more is sent. */

@@ -41,7 +41,9 @@ export function startResolving(u: UpstreamRequest, target: ResolvedTarget): (() 
 // nginx: ngx_http_upstream_resolve_handler.
 function resolved(u: UpstreamRequest, target: ResolvedTarget, result: Resolved): void {
   u.peer.nameResolved();
-  if (u.done) return;
+  if (u.done) {
+    return;
+  }
   if (result.state !== RESOLVE.OK) {
     u.log(ERR, `${askedName(target.host)} could not be resolved (${result.state}: ${resolveErrorText(result.state)})`);
     u.finalize(502);

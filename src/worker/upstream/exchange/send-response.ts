@@ -13,13 +13,17 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   const { r } = u;
   const { cache } = u.conf;
   const code = sendHeader(r);
-  if (u.done) return;
+  if (u.done) {
+    return;
+  }
   if (code === ERROR || code > OK) {
     u.finalize(code);
     return;
   }
   u.headerWasSent();
-  if (!r.requestBodyNoBuffering) u.output!.stop();
+  if (!r.requestBodyNoBuffering) {
+    u.output!.stop();
+  }
   if (u.upgrade) {
     cache?.passing(u);
     upgrade(u, bytes, start, end);
@@ -27,8 +31,12 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   }
   if (u.buffering) {
     cache?.begin(u);
-    if (u.store !== null) u.copyBodyTo(u.store);
-  } else cache?.passing(u);
+    if (u.store !== null) {
+      u.copyBodyTo(u.store);
+    }
+  } else {
+    cache?.passing(u);
+  }
   if (r.headerOnly && (!u.buffering || u.tee === null)) {
     u.finalize(code);
     return;

@@ -28,23 +28,36 @@ export class StoreFile implements BodyTee {
   }
 
   write(bytes: Buffer, start: number, end: number): void {
-    if (this.#failed) return;
+    if (this.#failed) {
+      return;
+    }
     this.#length += end - start;
-    if (this.#held.length + end - start < WRITE_SIZE) this.#held.add(bytes, start, end);
-    else if (this.#writeHeld()) this.#put(bytes, start, end);
+    if (this.#held.length + end - start < WRITE_SIZE) {
+      this.#held.add(bytes, start, end);
+    } else if (this.#writeHeld()) {
+      this.#put(bytes, start, end);
+    }
   }
 
   /** Writes what waited for more. */
   #writeHeld(): boolean {
-    for (const piece of this.#held.takeForFile()) if (!this.#put(piece, 0, piece.length)) return false;
+    for (const piece of this.#held.takeForFile()) {
+      if (!this.#put(piece, 0, piece.length)) {
+        return false;
+      }
+    }
     return true;
   }
 
   #put(bytes: Buffer, start: number, end: number): boolean {
-    if (!this.#open()) return false;
+    if (!this.#open()) {
+      return false;
+    }
     const file = this.#file!;
     try {
-      for (let at = start; at < end; ) at += writeSync(file.fd, bytes, at, end - at);
+      for (let at = start; at < end; ) {
+        at += writeSync(file.fd, bytes, at, end - at);
+      }
       return true;
     } catch (error) {
       this.#failed = true;
@@ -54,7 +67,9 @@ export class StoreFile implements BodyTee {
   }
 
   #open(): boolean {
-    if (this.#file !== undefined) return true;
+    if (this.#file !== undefined) {
+      return true;
+    }
     try {
       this.#file = openTempFile(this.#u.conf.settings.tempPath);
       return true;
@@ -68,19 +83,29 @@ export class StoreFile implements BodyTee {
   /** The body is complete: moves the file to its place. */
   commit(): void {
     const { head, r } = this.#u;
-    if (this.#failed || head.status !== 200) return;
-    if (head.contentLength !== -1 && head.contentLength !== this.#length) return;
+    if (this.#failed || head.status !== 200) {
+      return;
+    }
+    if (head.contentLength !== -1 && head.contentLength !== this.#length) {
+      return;
+    }
     const path = this.#path();
-    if (path === undefined || path === '' || !this.#open() || !this.#writeHeld()) return;
+    if (path === undefined || path === '' || !this.#open() || !this.#writeHeld()) {
+      return;
+    }
     this.#move(this.#file!, path.charCodeAt(0) === 47 ? path : r.http.env.prefix + path);
   }
 
   #path(): string | undefined {
     const { r, conf } = this.#u;
     const value = conf.settings.store!.path;
-    if (value === undefined) return mapPath(r);
+    if (value === undefined) {
+      return mapPath(r);
+    }
     const path = value.eval(r);
-    if (!climbsByVariables(value, path)) return path;
+    if (!climbsByVariables(value, path)) {
+      return path;
+    }
     this.#u.log(ERR, `"${path}" leads out of "${value.text}"`);
     return undefined;
   }
@@ -98,7 +123,9 @@ export class StoreFile implements BodyTee {
     }
     const modified = u.head.value(HeaderKind.LAST_MODIFIED);
     const time = modified === undefined ? -1 : parseHttpDate(modified);
-    if (time !== -1) futimesSync(file.fd, time, time);
+    if (time !== -1) {
+      futimesSync(file.fd, time, time);
+    }
     try {
       this.#rename(file.path, path, storeAccess);
       closeSync(file.fd);
@@ -120,7 +147,9 @@ export class StoreFile implements BodyTee {
         unlinkSync(source);
         return;
       }
-      if (code !== 'ENOENT') throw error;
+      if (code !== 'ENOENT') {
+        throw error;
+      }
     }
     mkdirSync(fsPath(dirname(to)), { recursive: true, mode: directoryAccess(access) });
     renameSync(source, target);
@@ -129,7 +158,9 @@ export class StoreFile implements BodyTee {
   /** Removes what was not moved to its place. */
   drop(): void {
     const file = this.#file;
-    if (file === undefined) return;
+    if (file === undefined) {
+      return;
+    }
     this.#file = undefined;
     closeSync(file.fd);
     try {

@@ -37,8 +37,12 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
     socket.on('end', () => this.#clientGone());
     socket.on('close', () => this.#closed());
     this.#upstream.resume();
-    if (first.length > 0) this.#fromUpstream(first, first.length);
-    if (pending !== null && pending.length > 0) this.#fromClient(pending);
+    if (first.length > 0) {
+      this.#fromUpstream(first, first.length);
+    }
+    if (pending !== null && pending.length > 0) {
+      this.#fromClient(pending);
+    }
     this.#touch();
   }
 
@@ -69,7 +73,9 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
   }
 
   #fromClient(bytes: Buffer): void {
-    if (this.#u.done) return;
+    if (this.#u.done) {
+      return;
+    }
     this.#u.r.requestLength += bytes.length;
     if (!this.#upstream.write(bytes)) {
       this.#upstreamBlocked = true;
@@ -79,7 +85,9 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
   }
 
   #clientDrained(): void {
-    if (!this.#clientBlocked || this.#u.done) return;
+    if (!this.#clientBlocked || this.#u.done) {
+      return;
+    }
     this.#clientBlocked = false;
     this.#deadline.clear();
     this.#upstream.resume();
@@ -91,7 +99,9 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
       this.#u.finalize(OK);
       return;
     }
-    if (!this.#upstreamBlocked) return;
+    if (!this.#upstreamBlocked) {
+      return;
+    }
     this.#upstreamBlocked = false;
     this.#client.resume();
     this.#touch();
@@ -99,15 +109,22 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
 
   /** The client sends no more: what it sent still goes to the backend. */
   #clientGone(): void {
-    if (this.#u.done || this.#clientEnded) return;
+    if (this.#u.done || this.#clientEnded) {
+      return;
+    }
     this.#clientEnded = true;
-    if (this.#upstream.flushed) this.#u.finalize(OK);
-    else if (!this.#upstreamBlocked) this.#upstream.awaitFlush();
+    if (this.#upstream.flushed) {
+      this.#u.finalize(OK);
+    } else if (!this.#upstreamBlocked) {
+      this.#upstream.awaitFlush();
+    }
   }
 
   #closed(): void {
     this.#deadline.close();
-    if (!this.#u.done) this.#u.finalize(OK);
+    if (!this.#u.done) {
+      this.#u.finalize(OK);
+    }
   }
 
   ended(): void {
@@ -127,7 +144,9 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
 
   /** The client takes nothing. */
   expired(): void {
-    if (this.#u.done) return;
+    if (this.#u.done) {
+      return;
+    }
     this.#u.log(INFO, 'client timed out (110: Connection timed out)');
     this.#u.finalize(408);
   }

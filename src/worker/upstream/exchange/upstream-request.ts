@@ -175,16 +175,22 @@ export class UpstreamRequest implements UpstreamWork {
   /** Scheme, peer and URI of the backend at hand. */
   logText(): string | undefined {
     const { name, unix } = this.peer;
-    if (name === undefined) return undefined;
+    if (name === undefined) {
+      return undefined;
+    }
     return `${this.schema}${name}${unix ? ':' : ''}${this.uri}`;
   }
 
   failureText(status: number): string {
     let text = '';
     for (const attempt of this.peer.attempts ?? []) {
-      if (attempt.peer === undefined) continue;
+      if (attempt.peer === undefined) {
+        continue;
+      }
       const reason = attempt.reason !== '' ? attempt.reason : attempt.status === status ? `status ${status}` : '';
-      if (reason !== '') text += `${text === '' ? '' : ', '}${attempt.peer}: ${reason}`;
+      if (reason !== '') {
+        text += `${text === '' ? '' : ', '}${attempt.peer}: ${reason}`;
+      }
     }
     return text;
   }
@@ -217,13 +223,21 @@ export class UpstreamRequest implements UpstreamWork {
   /** Begins, once the request's body is at hand. nginx: ngx_http_upstream_init_request. */
   start(): void {
     const { r, conf } = this;
-    if (r.debugging) this.log(DEBUG, 'http init upstream, client timer: 0');
+    if (r.debugging) {
+      this.log(DEBUG, 'http init upstream, client timer: 0');
+    }
     if (conf.cache !== undefined) {
       const code = conf.cache.lookup(this);
-      if (code !== DONE && r.debugging) this.log(DEBUG, `http upstream cache: ${code}`);
-      if (code === AGAIN) return;
+      if (code !== DONE && r.debugging) {
+        this.log(DEBUG, `http upstream cache: ${code}`);
+      }
+      if (code === AGAIN) {
+        return;
+      }
       if (code !== DECLINED) {
-        if (code !== DONE) r.finalize(code === ERROR ? 500 : code);
+        if (code !== DONE) {
+          r.finalize(code === ERROR ? 500 : code);
+        }
         return;
       }
     }
@@ -233,7 +247,9 @@ export class UpstreamRequest implements UpstreamWork {
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
     this.#head = null;
-    if (this.conf.settings.store !== null) this.store = new StoreFile(this);
+    if (this.conf.settings.store !== null) {
+      this.store = new StoreFile(this);
+    }
     watchClient(this);
     if (!this.exchange.createRequest(this)) {
       this.finalize(500);
@@ -244,7 +260,9 @@ export class UpstreamRequest implements UpstreamWork {
 
   /** Forgets what a request that was sent before has left. nginx: ngx_http_upstream_reinit. */
   reinit(): void {
-    if (this.output === null) return;
+    if (this.output === null) {
+      return;
+    }
     this.output = null;
     this.exchange.reset(this);
     this.#reusable = false;
@@ -281,7 +299,9 @@ export class UpstreamRequest implements UpstreamWork {
 
   /** The request is over, whatever this is doing. nginx: ngx_http_upstream_cleanup. */
   cleanup(): void {
-    if (this.#done) return;
+    if (this.#done) {
+      return;
+    }
     if (this.peer.attempt !== null || !this.cached) {
       this.#release(DONE);
       return;
@@ -294,9 +314,13 @@ export class UpstreamRequest implements UpstreamWork {
   /** Ends the business with backends and, unless `code` is DECLINED, answers. nginx: ngx_http_upstream_finalize_request. */
   finalize(code: number): void {
     const { r } = this;
-    if (this.#done) return;
+    if (this.#done) {
+      return;
+    }
     this.#release(code);
-    if (code === DECLINED) return;
+    if (code === DECLINED) {
+      return;
+    }
     this.action = 'sending to client';
     if (!this.headerSent || code === 408 || code === CLIENT_CLOSED_REQUEST) {
       r.finalize(code);
@@ -308,7 +332,9 @@ export class UpstreamRequest implements UpstreamWork {
         r.finalize(OK);
         return;
       }
-      if (this.conf.settings.passTrailers) copyTrailers(this);
+      if (this.conf.settings.passTrailers) {
+        copyTrailers(this);
+      }
       pipe.finish(true);
       return;
     }
@@ -322,12 +348,16 @@ export class UpstreamRequest implements UpstreamWork {
 
   #release(code: number): void {
     const { r, output } = this;
-    if (r.debugging) this.log(DEBUG, `finalize http upstream request: ${code}`);
+    if (r.debugging) {
+      this.log(DEBUG, `finalize http upstream request: ${code}`);
+    }
     this.#done = true;
     const now = this.now();
     this.#passing?.stop();
     output?.stop();
-    if (r === r.main && !r.finished) r.stream.watchClient(r, null);
+    if (r === r.main && !r.finished) {
+      r.stream.watchClient(r, null);
+    }
     this.peer.release(now, this.#reusable && (output?.complete ?? false));
     this.store?.drop();
     this.conf.cache?.finish(this, code);

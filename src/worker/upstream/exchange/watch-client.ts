@@ -9,7 +9,9 @@ export function watchClient(u: UpstreamRequest): void {
     const cleanup = (): void => u.cleanup();
     r.main.onFinish(cleanup);
     r.onFinish(() => r.main.forget(cleanup));
-    if (u.conf.settings.ignoreClientAbort && !r.main.headerSent) r.stream.watchClient(r, ignoreClient);
+    if (u.conf.settings.ignoreClientAbort && !r.main.headerSent) {
+      r.stream.watchClient(r, ignoreClient);
+    }
     return;
   }
   const watched = u.store === null && !u.conf.settings.ignoreClientAbort;
@@ -18,12 +20,16 @@ export function watchClient(u: UpstreamRequest): void {
 
 // nginx: ngx_http_upstream_check_broken_connection.
 function clientGone(u: UpstreamRequest): void {
-  if (u.done) return;
+  if (u.done) {
+    return;
+  }
   const asking = u.peer.connection !== null;
   const closing = !u.cacheable && asking;
   const closed = closing ? ', so upstream connection is closed too' : '';
   u.log(INFO, `epoll_wait() reported that client prematurely closed connection${closed}`);
-  if (closing || !asking) u.finalize(CLIENT_CLOSED_REQUEST);
+  if (closing || !asking) {
+    u.finalize(CLIENT_CLOSED_REQUEST);
+  }
 }
 
 function ignoreClient(): void {}

@@ -40,7 +40,9 @@ export function connectFailure(u: UpstreamRequest, error: Error): WireFailure & 
 /** What to log of a connection that broke in use; `reading` is the system call that nginx reads with there. */
 export function transferFailure(error: Error, reading: 'recv' | 'readv' = 'recv'): WireFailure {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
-  if (syscall === undefined) return { level: ERR, message: error.message };
+  if (syscall === undefined) {
+    return { level: ERR, message: error.message };
+  }
   const call = syscall === 'write' ? 'writev' : reading;
   return { level: EXPECTED.has(code) ? ERR : ALERT, message: `${call}() failed (${errnoText(error)})` };
 }
@@ -52,6 +54,8 @@ export function handshakeFailure(error: Error): WireFailure {
     return { level: ERR, message: `peer closed connection in SSL handshake (${errnoText(error)})` };
   }
   const openssl = /error:([0-9A-F]{8}):([^:]*):[^:]*:([^:]*)/.exec(error.message);
-  if (openssl === null) return { level: ERR, message: 'peer closed connection in SSL handshake' };
+  if (openssl === null) {
+    return { level: ERR, message: 'peer closed connection in SSL handshake' };
+  }
   return { level: ERR, message: `SSL_do_handshake() failed (SSL: error:${openssl[1]}:${openssl[2]}::${openssl[3]})` };
 }

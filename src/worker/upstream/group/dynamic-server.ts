@@ -38,7 +38,9 @@ export class DynamicServer {
   /** Begins with the addresses that were known before. nginx: ngx_http_upstream_zone_init_worker. */
   start(): void {
     const known = this.#group.names.get(this.#key);
-    if (known !== undefined) this.#take(known.addresses);
+    if (known !== undefined) {
+      this.#take(known.addresses);
+    }
     this.#wait(known === undefined ? 1 : Math.max(known.validUntil - Date.now(), 1));
   }
 
@@ -106,23 +108,35 @@ export class DynamicServer {
     const first = Math.min(...addresses.map(({ priority }) => priority));
     for (const which of [0, 1] as const) {
       // Without SRV records all addresses go where the line stands; with them, the lesser priorities are backups.
-      if (service === '' && which !== (backup ? 1 : 0)) continue;
+      if (service === '' && which !== (backup ? 1 : 0)) {
+        continue;
+      }
       const target = which === 0 ? set : set.backup;
-      if (target === null) continue;
+      if (target === null) {
+        continue;
+      }
       const wanted = service === '' ? addresses : addresses.filter(({ priority }) => (priority === first) === (which === 0));
-      if (this.#replace(target, this.#peers[which], wanted)) changed = true;
+      if (this.#replace(target, this.#peers[which], wanted)) {
+        changed = true;
+      }
     }
-    if (changed) set.count();
+    if (changed) {
+      set.count();
+    }
   }
 
   #replace(target: PeerSet, own: Peer[], wanted: readonly KnownAddress[]): boolean {
     const left = [...wanted];
     const gone = own.filter((peer) => {
       const i = left.findIndex((address) => this.#isAt(peer, address));
-      if (i !== -1) left.splice(i, 1);
+      if (i !== -1) {
+        left.splice(i, 1);
+      }
       return i === -1;
     });
-    if (gone.length === 0 && left.length === 0) return false;
+    if (gone.length === 0 && left.length === 0) {
+      return false;
+    }
     const added = left.map((address) => this.#makePeer(address));
     const kept = own.filter((peer) => !gone.includes(peer));
     own.splice(0, own.length, ...kept, ...added);
@@ -131,15 +145,23 @@ export class DynamicServer {
   }
 
   #isAt(peer: Peer, address: KnownAddress): boolean {
-    if (peer.address !== address.address) return false;
-    if (this.#line.service === '') return true;
-    if (peer.port !== address.port || peer.server !== address.host) return false;
+    if (peer.address !== address.address) {
+      return false;
+    }
+    if (this.#line.service === '') {
+      return true;
+    }
+    if (peer.port !== address.port || peer.server !== address.host) {
+      return false;
+    }
     return this.#line.options.weight !== 1 || peer.weight === Math.max(address.weight, 1);
   }
 
   #makePeer({ address, host, port, weight }: KnownAddress): Peer {
     const { url, options, service } = this.#line;
-    if (service === '') return new Peer(addressText(address, url.port), url.url, address, url.port, options);
+    if (service === '') {
+      return new Peer(addressText(address, url.port), url.url, address, url.port, options);
+    }
     const own = options.weight === 1 ? { ...options, weight: Math.max(weight, 1) } : options;
     return new Peer(addressText(address, port), host, address, port, own);
   }

@@ -36,12 +36,18 @@ export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env
   const set = new PeerSet(conf.name, peersOf(conf, false), backup);
   const keepalive = keepaliveOf(conf, env);
   const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
-  if (idle !== undefined) env.onClose(() => idle.close());
-  if (dynamic.length > 0) startResolving(conf, dynamic, set, http, env);
+  if (idle !== undefined) {
+    env.onClose(() => idle.close());
+  }
+  if (dynamic.length > 0) {
+    startResolving(conf, dynamic, set, http, env);
+  }
   const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
   // One worker needs nobody's knowledge but its own.
   const shared = conf.zone !== undefined && env.workers > 1 ? new SharedBalancer(own, set, env.zones.open(conf.zone)) : undefined;
-  if (conf.balancer === undefined && shared === undefined) set.rotation = new Rotation(set);
+  if (conf.balancer === undefined && shared === undefined) {
+    set.rotation = new Rotation(set);
+  }
   const balancer = shared ?? own;
   return {
     name: conf.name,
@@ -83,7 +89,9 @@ function peersOf(conf: Readonly<GroupSettings>, backup: boolean): Peer[] {
 }
 
 function serverPeers({ url, options, host }: GroupServer): Peer[] {
-  if (url.family === 'unix') return [new Peer(`unix:${url.host}`, url.url, url.host, 0, options)];
+  if (url.family === 'unix') {
+    return [new Peer(`unix:${url.host}`, url.url, url.host, 0, options)];
+  }
   const addresses = host === undefined ? [url.address!] : host.addresses;
   return addresses.map((address) => new Peer(addressText(address, url.port), url.url, address, url.port, options));
 }
@@ -91,7 +99,9 @@ function serverPeers({ url, options, host }: GroupServer): Peer[] {
 /** Makes the group of a host that has no `upstream {}`. */
 export function buildImpliedGroup(declaration: Declaration): UpstreamGroup {
   const { host, port, noPort, url, addresses } = declaration;
-  if (url?.family === 'unix') return impliedGroup(host, 0, false, unixPeer(url.host));
+  if (url?.family === 'unix') {
+    return impliedGroup(host, 0, false, unixPeer(url.host));
+  }
   const known = url?.address === undefined ? addresses!.addresses : [url.address];
   return impliedGroup(host, port, noPort, plainPeers(host, known, port));
 }

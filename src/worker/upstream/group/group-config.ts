@@ -85,10 +85,14 @@ export const groupScope = defineScope<GroupSettings>({
   },
   directives: {},
   finish(conf, _parent, { block, context }) {
-    if (context === In.UPSTREAM) conf.name = (block.info as UpstreamInfo).name;
+    if (context === In.UPSTREAM) {
+      conf.name = (block.info as UpstreamInfo).name;
+    }
   },
   link(conf, ctx, { block, context }) {
-    if (context === In.UPSTREAM) checkGroup(conf, ctx, block);
+    if (context === In.UPSTREAM) {
+      checkGroup(conf, ctx, block);
+    }
   },
 });
 
@@ -104,7 +108,9 @@ function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<Request>, bl
   if (dynamic.length > 0 && (resolver === undefined || resolver.servers.length === 0)) {
     ctx.fail(`no resolver defined to resolve names at run time in ${where}`, null);
   }
-  if (conf.servers.every((server) => server.backup)) ctx.fail(`no servers in ${where}`, null);
+  if (conf.servers.every((server) => server.backup)) {
+    ctx.fail(`no servers in ${where}`, null);
+  }
 }
 
 /** What an `upstream` block's directive knows about it. */
@@ -136,7 +142,9 @@ export const declarations = defineScope<{ all: Declaration[] }>({
   // nginx: the part of ngx_http_upstream_init_round_robin for groups that no block makes.
   link({ all }, ctx) {
     const bare = all.find((declaration) => hasAddress(declaration) && declaration.port === 0);
-    if (bare !== undefined) ctx.fail(`no port in upstream "${bare.host}"`, bare.pos);
+    if (bare !== undefined) {
+      ctx.fail(`no port in upstream "${bare.host}"`, bare.pos);
+    }
   },
 });
 
@@ -151,13 +159,21 @@ export function declareGroup(ctx: Context, name: string, url: BackendUrl | undef
   const [port, noPort] = url === undefined ? [0, true] : [url.port, url.noPort];
   const lower = name.toLowerCase();
   for (const known of all) {
-    if (known.host.toLowerCase() !== lower) continue;
-    if (explicit && known.explicit) return ctx.fail(`duplicate upstream "${name}"`, { arg: 0 });
-    if (known.explicit && !noPort) return ctx.fail(`upstream "${name}" may not have port ${port}`, { arg: 0 });
+    if (known.host.toLowerCase() !== lower) {
+      continue;
+    }
+    if (explicit && known.explicit) {
+      return ctx.fail(`duplicate upstream "${name}"`, { arg: 0 });
+    }
+    if (known.explicit && !noPort) {
+      return ctx.fail(`upstream "${name}" may not have port ${port}`, { arg: 0 });
+    }
     if (explicit && !known.noPort) {
       return ctx.fail(`upstream "${name}" may not have port ${known.port} in ${known.pos.file}:${known.pos.line}`);
     }
-    if (known.port !== 0 && port !== 0 && known.port !== port) continue;
+    if (known.port !== 0 && port !== 0 && known.port !== port) {
+      continue;
+    }
     if (explicit) {
       known.explicit = true;
       known.port = 0;

@@ -81,9 +81,15 @@ export class HeaderKinds {
   constructor(defaults: readonly string[], hide: readonly string[], pass: readonly string[]) {
     const all = this.#all;
     const hidden = new Set([...defaults, ...hide].map((name) => name.toLowerCase()));
-    for (const name of pass) hidden.delete(name.toLowerCase());
-    for (const name of hidden) all.set(name, (all.get(name) ?? HeaderKind.OTHER) | HeaderKind.HIDDEN);
-    for (const [lower, number] of knownNames) this.#known[number] = this.of(lower);
+    for (const name of pass) {
+      hidden.delete(name.toLowerCase());
+    }
+    for (const name of hidden) {
+      all.set(name, (all.get(name) ?? HeaderKind.OTHER) | HeaderKind.HIDDEN);
+    }
+    for (const [lower, number] of knownNames) {
+      this.#known[number] = this.of(lower);
+    }
   }
 
   /** The kind of a name in lower case. */

@@ -45,8 +45,12 @@ export function readHttp1Head(
   if (!progress.inHeaders) {
     const length = readStatusLine(head, text);
     progress.next = start;
-    if (length === 0) return HEAD_AGAIN;
-    if (length === -1) return HEAD_NONE;
+    if (length === 0) {
+      return HEAD_AGAIN;
+    }
+    if (length === -1) {
+      return HEAD_NONE;
+    }
     pos += length;
     progress.inHeaders = true;
     if (head.connectionClose && head.status === 103) {
@@ -59,7 +63,9 @@ export function readHttp1Head(
     const code = line.scan(bytes, pos, end);
     if (code === LINE_HEADER) {
       pos = line.next;
-      if (!addHeader(head, kinds, reporter, line)) return HEAD_INVALID;
+      if (!addHeader(head, kinds, reporter, line)) {
+        return HEAD_INVALID;
+      }
     } else if (code === LINE_IGNORED) {
       pos = line.next;
     } else if (code === LINE_AGAIN) {
@@ -68,7 +74,9 @@ export function readHttp1Head(
     } else if (code === LINE_END) {
       progress.next = line.next;
       progress.inHeaders = false;
-      if (head.chunked) head.contentLength = -1;
+      if (head.chunked) {
+        head.contentLength = -1;
+      }
       return head.status === 103 ? HEAD_EARLY_HINTS : HEAD_OK;
     } else {
       reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
@@ -89,9 +97,11 @@ export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buff
     if (code === LINE_HEADER) {
       const name = line.name();
       head.trailers.push(name, line.known === undefined ? lowerAscii(name) : line.known.lower, line.value());
-    } else if (code === LINE_AGAIN) return 0;
-    else if (code === LINE_END) return line.next;
-    else if (code !== LINE_IGNORED) {
+    } else if (code === LINE_AGAIN) {
+      return 0;
+    } else if (code === LINE_END) {
+      return line.next;
+    } else if (code !== LINE_IGNORED) {
       reporter.log(ERR, `upstream sent invalid trailer: ${line.quoteInvalid(bytes)}`);
       return -1;
     }
@@ -111,38 +121,72 @@ export function readStatusLine(head: UpstreamHead, text: string): number {
     return USUAL_STATUS_LINE.length;
   }
   let i = 5;
-  if (end < 5 || !text.startsWith('HTTP/')) return end < 5 && 'HTTP/'.startsWith(text) ? 0 : -1;
+  if (end < 5 || !text.startsWith('HTTP/')) {
+    return end < 5 && 'HTTP/'.startsWith(text) ? 0 : -1;
+  }
   const major = i;
-  while (i < end && isDigit(text.charCodeAt(i))) i++;
-  if (i - major > 3 || text.charCodeAt(major) === 48) return -1;
-  if (i === end) return 0;
-  if (i === major || text.charCodeAt(i) !== DOT) return -1;
+  while (i < end && isDigit(text.charCodeAt(i))) {
+    i++;
+  }
+  if (i - major > 3 || text.charCodeAt(major) === 48) {
+    return -1;
+  }
+  if (i === end) {
+    return 0;
+  }
+  if (i === major || text.charCodeAt(i) !== DOT) {
+    return -1;
+  }
   const minor = ++i;
-  while (i < end && isDigit(text.charCodeAt(i))) i++;
-  if (i - minor > 3) return -1;
-  if (i === end) return 0;
-  if (i === minor || text.charCodeAt(i) !== SPACE) return -1;
+  while (i < end && isDigit(text.charCodeAt(i))) {
+    i++;
+  }
+  if (i - minor > 3) {
+    return -1;
+  }
+  if (i === end) {
+    return 0;
+  }
+  if (i === minor || text.charCodeAt(i) !== SPACE) {
+    return -1;
+  }
   const http10 = i === 8 && text.charCodeAt(major) === 49 && text.charCodeAt(minor) === 48;
   let status = 0;
   for (let digits = 0; digits < 3; i++) {
-    if (i === end) return 0;
+    if (i === end) {
+      return 0;
+    }
     const c = text.charCodeAt(i);
-    if (c === SPACE) continue;
-    if (!isDigit(c)) return -1;
+    if (c === SPACE) {
+      continue;
+    }
+    if (!isDigit(c)) {
+      return -1;
+    }
     status = status * 10 + c - 48;
     digits++;
   }
-  if (i === end) return 0;
+  if (i === end) {
+    return 0;
+  }
   const after = text.charCodeAt(i);
-  if (after !== SPACE && after !== DOT && after !== CR && after !== LF) return -1;
+  if (after !== SPACE && after !== DOT && after !== CR && after !== LF) {
+    return -1;
+  }
   const lf = text.indexOf('\n', i);
   const cr = text.indexOf('\r', i);
-  if (cr !== -1 && (lf === -1 || cr < lf) && cr + 1 < end && cr + 1 !== lf) return -1;
-  if (lf === -1) return 0;
+  if (cr !== -1 && (lf === -1 || cr < lf) && cr + 1 < end && cr + 1 !== lf) {
+    return -1;
+  }
+  if (lf === -1) {
+    return 0;
+  }
   const textEnd = cr !== -1 && cr < lf ? cr : lf;
   head.status = status;
   head.statusText = text.slice(after === SPACE ? i + 1 : i, textEnd);
-  if (http10) head.connectionClose = true;
+  if (http10) {
+    head.connectionClose = true;
+  }
   return lf + 1;
 }
 
@@ -160,13 +204,19 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
   if (plain !== HeaderKind.OTHER && head.status !== 103) {
     switch (plain) {
       case HeaderKind.CONTENT_LENGTH:
-        if (!readContentLength(head, reporter, name, value)) return false;
+        if (!readContentLength(head, reporter, name, value)) {
+          return false;
+        }
         break;
       case HeaderKind.TRANSFER_ENCODING:
-        if (!readTransferEncoding(head, reporter, name, value)) return false;
+        if (!readTransferEncoding(head, reporter, name, value)) {
+          return false;
+        }
         break;
       case HeaderKind.CONNECTION:
-        if (value.toLowerCase().includes('close')) head.connectionClose = true;
+        if (value.toLowerCase().includes('close')) {
+          head.connectionClose = true;
+        }
         break;
       case HeaderKind.STATUS:
       case HeaderKind.CONTENT_TYPE:
@@ -204,7 +254,9 @@ function readContentLength(head: UpstreamHead, reporter: Reporter, name: string,
     reporter.log(ERR, duplicate(name, value, before));
     return false;
   }
-  if (head.has(HeaderKind.TRANSFER_ENCODING)) return bothFramings(reporter);
+  if (head.has(HeaderKind.TRANSFER_ENCODING)) {
+    return bothFramings(reporter);
+  }
   const length = parseLength(value);
   if (length === -1) {
     reporter.log(ERR, `upstream sent invalid "Content-Length" header: "${name}: ${value}"`);
@@ -216,11 +268,15 @@ function readContentLength(head: UpstreamHead, reporter: Reporter, name: string,
 
 /** A length as nginx reads it, -1 for anything that is not digits. nginx: ngx_atoof. */
 function parseLength(value: string): number {
-  if (value === '' || value.length > 16) return -1;
+  if (value === '' || value.length > 16) {
+    return -1;
+  }
   let length = 0;
   for (let i = 0; i < value.length; i++) {
     const c = value.charCodeAt(i);
-    if (!isDigit(c)) return -1;
+    if (!isDigit(c)) {
+      return -1;
+    }
     length = length * 10 + c - 48;
   }
   return length <= Number.MAX_SAFE_INTEGER ? length : -1;
@@ -232,7 +288,9 @@ function readTransferEncoding(head: UpstreamHead, reporter: Reporter, name: stri
     reporter.log(ERR, duplicate(name, value, before));
     return false;
   }
-  if (head.has(HeaderKind.CONTENT_LENGTH)) return bothFramings(reporter);
+  if (head.has(HeaderKind.CONTENT_LENGTH)) {
+    return bothFramings(reporter);
+  }
   if (value.toLowerCase() !== 'chunked') {
     reporter.log(ERR, `upstream sent unknown "Transfer-Encoding": "${value}"`);
     return false;

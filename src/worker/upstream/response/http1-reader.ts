@@ -53,7 +53,9 @@ export class Http1Reader implements HeadProgress {
       this.#chunked = new ChunkedBody(keepTrailers);
       this.#keepTrailers = keepTrailers;
       this.#trailerLimit = trailerLimit;
-    } else this.#left = head.contentLength;
+    } else {
+      this.#left = head.contentLength;
+    }
   }
 
   /** The body ends with the connection. */
@@ -63,7 +65,9 @@ export class Http1Reader implements HeadProgress {
 
   /** Gives the body among the bytes to the sink. Returns false for a broken framing. */
   body(head: UpstreamHead, reporter: Reporter, sink: PieceSink, bytes: Buffer, start: number, end: number): boolean {
-    if (this.#chunked !== null) return this.#chunks(head, reporter, sink, bytes, start, end);
+    if (this.#chunked !== null) {
+      return this.#chunks(head, reporter, sink, bytes, start, end);
+    }
     if (this.#left === UNTIL_CLOSE) {
       sink.add(bytes, start, end);
       return true;
@@ -88,13 +92,21 @@ export class Http1Reader implements HeadProgress {
 
   // nginx: ngx_http_proxy_chunked_filter.
   #chunks(head: UpstreamHead, reporter: Reporter, sink: PieceSink, bytes: Buffer, start: number, end: number): boolean {
-    if (this.#trailers !== null) return this.#readTrailers(head, reporter, bytes, start, end);
+    if (this.#trailers !== null) {
+      return this.#readTrailers(head, reporter, bytes, start, end);
+    }
     const chunked = this.#chunked!;
     const code = chunked.read(bytes, start, end);
-    if (chunked.end > chunked.start) sink.add(bytes, chunked.start, chunked.end);
-    if (code === CHUNK_AGAIN) return true;
+    if (chunked.end > chunked.start) {
+      sink.add(bytes, chunked.start, chunked.end);
+    }
+    if (code === CHUNK_AGAIN) {
+      return true;
+    }
     if (code === CHUNK_DONE) {
-      if (this.#keepTrailers) return this.#readTrailers(head, reporter, bytes, chunked.next, end);
+      if (this.#keepTrailers) {
+        return this.#readTrailers(head, reporter, bytes, chunked.next, end);
+      }
       return this.#ended(head, reporter, chunked.next, end, 'final chunk');
     }
     reporter.log(ERR, 'upstream sent invalid chunked response');
@@ -106,7 +118,9 @@ export class Http1Reader implements HeadProgress {
     const all = this.#trailers === null ? Buffer.from(fresh) : Buffer.concat([this.#trailers, fresh]);
     const size = Math.min(all.length, this.#trailerLimit);
     const behind = readTrailers(head, reporter, all, size);
-    if (behind === -1) return false;
+    if (behind === -1) {
+      return false;
+    }
     if (behind === 0) {
       if (size === this.#trailerLimit) {
         reporter.log(ERR, 'upstream sent too big trailers');
@@ -124,7 +138,9 @@ export class Http1Reader implements HeadProgress {
     this.next = next;
     this.complete = true;
     this.keepalive = !head.connectionClose && !extra;
-    if (extra) reporter.log(WARN, `upstream sent data after ${after}`);
+    if (extra) {
+      reporter.log(WARN, `upstream sent data after ${after}`);
+    }
     return true;
   }
 }

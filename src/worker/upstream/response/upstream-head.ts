@@ -49,7 +49,9 @@ export class UpstreamHead {
   /** Adds a header. Those of kinds in the head of an early hint are passed on and mean nothing to the server itself. */
   add(name: string, lower: string, value: string, kind: number): void {
     this.headers.push(new ResponseHeader(name, lower, value, kind));
-    if (kind > HeaderKind.OTHER) this.#kinds |= 1 << (kind & ~HeaderKind.HIDDEN);
+    if (kind > HeaderKind.OTHER) {
+      this.#kinds |= 1 << (kind & ~HeaderKind.HIDDEN);
+    }
   }
 
   /** Whether there is a header of a kind. */
@@ -59,9 +61,15 @@ export class UpstreamHead {
 
   /** The first header of a kind. */
   header(kind: number): ResponseHeader | undefined {
-    if (!this.has(kind)) return undefined;
+    if (!this.has(kind)) {
+      return undefined;
+    }
     const { headers } = this;
-    for (let i = 0; i < headers.length; i++) if ((headers[i]!.kind & ~HeaderKind.HIDDEN) === kind) return headers[i];
+    for (let i = 0; i < headers.length; i++) {
+      if ((headers[i]!.kind & ~HeaderKind.HIDDEN) === kind) {
+        return headers[i];
+      }
+    }
     return undefined;
   }
 
@@ -76,7 +84,9 @@ export class UpstreamHead {
     let value: string | undefined;
     for (let i = 0; i < headers.length; i++) {
       const header = headers[i]!;
-      if (header.lower !== lower || header.kind === HeaderKind.DROPPED) continue;
+      if (header.lower !== lower || header.kind === HeaderKind.DROPPED) {
+        continue;
+      }
       value = value === undefined ? header.value : `${value}, ${header.value}`;
     }
     return value;

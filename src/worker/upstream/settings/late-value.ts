@@ -23,11 +23,15 @@ export class LateValue {
 
   /** For `link`. Errors have the place where nginx merges, which is the end of the `http` block. */
   compile(ctx: LinkContext<Request>, place: MergeContext): void {
-    if (place.context === In.HTTP || this.#compiled !== undefined) return;
+    if (place.context === In.HTTP || this.#compiled !== undefined) {
+      return;
+    }
     try {
       this.#compiled = compileComplex(this.text, ctx.variables, this.#pos);
     } catch (error) {
-      if (!(error instanceof ComplexValueError)) throw error;
+      if (!(error instanceof ComplexValueError)) {
+        throw error;
+      }
       const related = [{ pos: this.#pos, text: 'it stands here' }];
       throw new ConfigError(error.message, mergeErrorPos(place.block), { related });
     }

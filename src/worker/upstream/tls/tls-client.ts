@@ -80,23 +80,33 @@ export class TlsClient implements UpstreamTls {
     let secureContext: SecureContext | null = this.#context;
     if (this.#dynamic) {
       secureContext = this.#contextFor(u);
-      if (secureContext === null) return null;
+      if (secureContext === null) {
+        return null;
+      }
     }
     const options: ConnectionOptions = { secureContext, rejectUnauthorized: false, checkServerIdentity: () => undefined };
     if (conf.sslServerName || conf.sslVerify) {
       const name = hostPart(conf.sslName === undefined ? u.peer.tlsName : conf.sslName.eval(u.r));
       u.peer.useTlsName(name);
-      if (conf.sslServerName && isHostName(name)) options.servername = name;
+      if (conf.sslServerName && isHostName(name)) {
+        options.servername = name;
+      }
     }
     const saved = conf.sslSessionReuse ? peer.sessions?.get(secureContext) : undefined;
-    if (saved !== undefined) options.session = saved.session;
+    if (saved !== undefined) {
+      options.session = saved.session;
+    }
     return options;
   }
 
   opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
-    if (!this.#conf.sslSessionReuse) return;
+    if (!this.#conf.sslSessionReuse) {
+      return;
+    }
     const context = options.secureContext!;
-    if (options.session !== undefined) c.resuming = peer.sessions?.get(context);
+    if (options.session !== undefined) {
+      c.resuming = peer.sessions?.get(context);
+    }
     const sessions = (peer.sessions ??= new WeakMap());
     c.identity = { certificate: undefined };
     (c.socket as TLSSocket).on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
@@ -104,14 +114,18 @@ export class TlsClient implements UpstreamTls {
 
   // nginx: ngx_http_upstream_ssl_handshake.
   check(u: UpstreamRequest, c: UpstreamConnection): string | undefined {
-    if (!this.#conf.sslVerify) return undefined;
+    if (!this.#conf.sslVerify) {
+      return undefined;
+    }
     const socket = c.socket as TLSSocket;
     const identity = identityOf(c);
     identity.certificate ??= socket.getPeerX509Certificate();
     const { certificate } = identity;
     if (certificate !== undefined) {
       const failure = verifyFailure(cipherOf(socket), certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
-      if (failure !== null) return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
+      if (failure !== null) {
+        return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
+      }
     }
     const { tlsName } = u.peer;
     const matches = tlsName !== '' && certificate?.checkHost(tlsName) !== undefined;
@@ -122,7 +136,9 @@ export class TlsClient implements UpstreamTls {
   #contextFor(u: UpstreamRequest): SecureContext | null {
     const { sslCertificate, sslCertificateKey } = this.#conf;
     const certificate = sslCertificate!.eval(u.r);
-    if (certificate === '') return this.#context;
+    if (certificate === '') {
+      return this.#context;
+    }
     const key = sslCertificateKey!.eval(u.r);
     try {
       return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
@@ -135,7 +151,9 @@ export class TlsClient implements UpstreamTls {
 
 /** Who the backend is; in a resumed session, who it was at its beginning. */
 function identityOf(c: UpstreamConnection): TlsIdentity {
-  if (c.resuming !== undefined && (c.socket as TLSSocket).isSessionReused()) return c.resuming.identity;
+  if (c.resuming !== undefined && (c.socket as TLSSocket).isSessionReused()) {
+    return c.resuming.identity;
+  }
   c.identity ??= { certificate: undefined };
   return c.identity;
 }

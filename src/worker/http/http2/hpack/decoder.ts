@@ -53,38 +53,62 @@ export class HpackDecoder {
       let field: Field | undefined;
       if (byte >= 0x80) {
         const index = this.#number(bytes, 0x7f, 'header index');
-        if (index < 0) return this.#code;
+        if (index < 0) {
+          return this.#code;
+        }
         field = this.table.get(index);
-        if (field === undefined) return this.#invalid('client sent invalid hpack table index');
+        if (field === undefined) {
+          return this.#invalid('client sent invalid hpack table index');
+        }
       } else if (byte >= 0x20 && byte < 0x40) {
         const size = this.#number(bytes, 0x1f, 'size update');
-        if (size < 0) return this.#code;
-        if (!first) return this.#invalid('client sent table size update behind a field');
-        if (!this.table.resize(size)) return this.#invalid(`client sent invalid table size update: ${size}`);
+        if (size < 0) {
+          return this.#code;
+        }
+        if (!first) {
+          return this.#invalid('client sent table size update behind a field');
+        }
+        if (!this.table.resize(size)) {
+          return this.#invalid(`client sent invalid table size update: ${size}`);
+        }
         continue;
       } else {
         const indexed = byte >= 0x40;
         const index = this.#number(bytes, indexed ? 0x3f : 0x0f, 'header index');
-        if (index < 0) return this.#code;
+        if (index < 0) {
+          return this.#code;
+        }
         let name: FieldName;
         if (index > 0) {
           const entry = this.table.get(index);
-          if (entry === undefined) return this.#invalid('client sent invalid hpack table index');
+          if (entry === undefined) {
+            return this.#invalid('client sent invalid hpack table index');
+          }
           name = entry.name;
         } else {
           const code = this.#string(bytes, limits.field);
-          if (code !== DECODED) return code;
-          if (this.#text === '') return this.#nameless();
+          if (code !== DECODED) {
+            return code;
+          }
+          if (this.#text === '') {
+            return this.#nameless();
+          }
           name = new FieldName(this.#text);
         }
         const code = this.#string(bytes, limits.field);
-        if (code !== DECODED) return code;
+        if (code !== DECODED) {
+          return code;
+        }
         field = new Field(name, this.#text);
-        if (indexed) this.table.add(field);
+        if (indexed) {
+          this.table.add(field);
+        }
       }
       first = false;
       left -= field.name.text.length + field.value.length;
-      if (left < 0) return this.#tooLarge('client sent too large header');
+      if (left < 0) {
+        return this.#tooLarge('client sent too large header');
+      }
       sink.field(field);
     }
     return DECODED;
@@ -97,7 +121,9 @@ export class HpackDecoder {
   /** A number that begins in the byte at hand; -1, and a problem, if it is cut off or too long. */
   #number(bytes: Buffer, prefix: number, what: string): number {
     let value = bytes[this.#at++]! & prefix;
-    if (value !== prefix) return value;
+    if (value !== prefix) {
+      return value;
+    }
     for (let shift = 0; ; shift += 7) {
       if (this.#at >= this.#end) {
         this.#code = this.#cutOff('client sent header block with incorrect length');
@@ -113,28 +139,42 @@ export class HpackDecoder {
       }
       const byte = bytes[this.#at++]!;
       value += (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
+      if (byte < 0x80) {
+        return value;
+      }
     }
   }
 
   /** Leaves a string in `#text`. */
   #string(bytes: Buffer, longest: number): number {
-    if (this.#at >= this.#end) return this.#cutOff('client sent header block with incorrect length');
+    if (this.#at >= this.#end) {
+      return this.#cutOff('client sent header block with incorrect length');
+    }
     const coded = bytes[this.#at]! >= 0x80;
     const length = this.#number(bytes, 0x7f, 'length');
-    if (length < 0) return this.#code;
-    if (length > longest) return this.#tooLarge('client sent too large header field');
+    if (length < 0) {
+      return this.#code;
+    }
+    if (length > longest) {
+      return this.#tooLarge('client sent too large header field');
+    }
     const start = this.#at;
     const end = start + length;
-    if (end > this.#end) return this.#cutOff('client sent header field with incorrect length');
+    if (end > this.#end) {
+      return this.#cutOff('client sent header field with incorrect length');
+    }
     this.#at = end;
     if (!coded) {
       this.#text = latin1(bytes, start, end);
       return DECODED;
     }
-    if (scratch.length < length * 2) scratch = Buffer.allocUnsafeSlow(length * 4);
+    if (scratch.length < length * 2) {
+      scratch = Buffer.allocUnsafeSlow(length * 4);
+    }
     const made = decodeHuffman(bytes, start, end, scratch);
-    if (made < 0) return this.#invalid('client sent invalid encoded header field');
+    if (made < 0) {
+      return this.#invalid('client sent invalid encoded header field');
+    }
     this.#text = latin1(scratch, 0, made);
     return DECODED;
   }

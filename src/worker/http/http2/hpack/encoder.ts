@@ -33,18 +33,24 @@ const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'authorization', 'pro
 /** The code of a name, in whatever case. */
 export function nameCode(name: string, keep: number = KEEP.REPEATED): NameCode {
   const known = codes.get(name);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const text = lowerAscii(name);
   let code = codes.get(text);
   if (code === undefined) {
     const room = codes.size < PLACES;
     const index = staticIndexOf.get(text) ?? 0;
     code = { text, index, keep: SECRET.has(text) ? KEEP.NEVER : keep, place: room ? codes.size : -1 };
-    if (!room) return code;
+    if (!room) {
+      return code;
+    }
     codes.set(text, code);
   }
   // Other spellings need no place of their own, but they are bounded, too.
-  if (name !== text && codes.size < PLACES) codes.set(name, code);
+  if (name !== text && codes.size < PLACES) {
+    codes.set(name, code);
+  }
   return code;
 }
 
@@ -76,7 +82,9 @@ export class HpackEncoder {
   /** The other side's SETTINGS_HEADER_TABLE_SIZE. */
   resize(limit: number): void {
     const next = Math.min(limit, DEFAULT_TABLE_SIZE);
-    if (next === this.#limit) return;
+    if (next === this.#limit) {
+      return;
+    }
     this.#limit = next;
     this.#lowest = this.#resized ? Math.min(this.#lowest, next) : next;
     this.#resized = true;
@@ -93,25 +101,35 @@ export class HpackEncoder {
 
   /** Begins a block: tells of new limits. Returns the place behind it. */
   begin(into: Buffer, at: number): number {
-    if (!this.#resized) return at;
+    if (!this.#resized) {
+      return at;
+    }
     this.#resized = false;
     let end = at;
-    if (this.#lowest < this.#limit) end = putNumber(into, end, 0x20, 0x1f, this.#lowest);
+    if (this.#lowest < this.#limit) {
+      end = putNumber(into, end, 0x20, 0x1f, this.#lowest);
+    }
     return putNumber(into, end, 0x20, 0x1f, this.#limit);
   }
 
   /** Puts a field at `at`, where there is room. Returns the place behind it. */
   field(into: Buffer, at: number, code: NameCode, value: string): number {
-    if (code.place === -1 || code.keep === KEEP.NEVER) return this.#literal(into, at, 0, 0x0f, code, value);
+    if (code.place === -1 || code.keep === KEEP.NEVER) {
+      return this.#literal(into, at, 0, 0x0f, code, value);
+    }
     const known = this.#places[code.place];
     if (known !== undefined && known.value === value) {
-      if (known.entry > this.#gone) return putNumber(into, at, 0x80, 0x7f, STATIC_COUNT + 1 + this.#added - known.entry);
+      if (known.entry > this.#gone) {
+        return putNumber(into, at, 0x80, 0x7f, STATIC_COUNT + 1 + this.#added - known.entry);
+      }
       return this.#add(into, at, code, known, value);
     }
     const kept = known ?? this.#remember(code.place);
     kept.value = value;
     kept.entry = 0;
-    if (code.keep === KEEP.ALWAYS) return this.#add(into, at, code, kept, value);
+    if (code.keep === KEEP.ALWAYS) {
+      return this.#add(into, at, code, kept, value);
+    }
     return this.#literal(into, at, 0, 0x0f, code, value);
   }
 
@@ -123,14 +141,18 @@ export class HpackEncoder {
 
   #remember(place: number): Remembered {
     const places = this.#places;
-    while (places.length <= place) places.push(undefined);
+    while (places.length <= place) {
+      places.push(undefined);
+    }
     return (places[place] = new Remembered());
   }
 
   #add(into: Buffer, at: number, code: NameCode, known: Remembered, value: string): number {
     const size = code.text.length + value.length + 32;
     // A value that would push out most others is not worth it.
-    if (size > this.#limit / 2) return this.#literal(into, at, 0, 0x0f, code, value);
+    if (size > this.#limit / 2) {
+      return this.#literal(into, at, 0, 0x0f, code, value);
+    }
     this.#shrinkTo(this.#limit - size);
     this.#sizes.push(size);
     this.#size += size;
@@ -151,7 +173,9 @@ export class HpackEncoder {
 
   #literal(into: Buffer, at: number, bits: number, prefix: number, code: NameCode, value: string): number {
     let end = putNumber(into, at, bits, prefix, code.index);
-    if (code.index === 0) end = putString(into, end, code.text);
+    if (code.index === 0) {
+      end = putString(into, end, code.text);
+    }
     return putString(into, end, value);
   }
 }
@@ -178,7 +202,9 @@ interface Latin1Writable {
 
 function putString(into: Buffer, at: number, text: string): number {
   const coded = huffmanLength(text);
-  if (coded < text.length) return encodeHuffman(text, into, putNumber(into, at, 0x80, 0x7f, coded));
+  if (coded < text.length) {
+    return encodeHuffman(text, into, putNumber(into, at, 0x80, 0x7f, coded));
+  }
   const start = putNumber(into, at, 0, 0x7f, text.length);
   (into as unknown as Latin1Writable).latin1Write(text, start, text.length);
   return start + text.length;

@@ -4,7 +4,9 @@ import { STATIC_COUNT, STATIC_FIELDS } from './static-table.js';
 const names = new Map<string, FieldName>();
 const staticFields: readonly Field[] = STATIC_FIELDS.map(([name, value]) => {
   let shared = names.get(name);
-  if (shared === undefined) names.set(name, (shared = new FieldName(name)));
+  if (shared === undefined) {
+    names.set(name, (shared = new FieldName(name)));
+  }
   return new Field(shared, value);
 });
 
@@ -32,9 +34,13 @@ export class FieldTable {
 
   /** The field with an index; undefined when there is none. */
   get(index: number): Field | undefined {
-    if (index <= STATIC_COUNT) return staticFields[index - 1];
+    if (index <= STATIC_COUNT) {
+      return staticFields[index - 1];
+    }
     const back = index - STATIC_COUNT;
-    if (back > this.#count) return undefined;
+    if (back > this.#count) {
+      return undefined;
+    }
     return this.#ring[(this.#next - back + this.#ring.length) % this.#ring.length];
   }
 
@@ -42,8 +48,12 @@ export class FieldTable {
   add(field: Field): void {
     const size = field.size;
     this.#shrinkTo(this.#limit - size);
-    if (size > this.#limit) return;
-    if (this.#count === this.#ring.length) this.#grow();
+    if (size > this.#limit) {
+      return;
+    }
+    if (this.#count === this.#ring.length) {
+      this.#grow();
+    }
     this.#ring[this.#next] = field;
     this.#next = (this.#next + 1) % this.#ring.length;
     this.#count++;
@@ -52,7 +62,9 @@ export class FieldTable {
 
   /** The other side's new limit; false if it is above what it was allowed. */
   resize(limit: number): boolean {
-    if (limit > DEFAULT_TABLE_SIZE) return false;
+    if (limit > DEFAULT_TABLE_SIZE) {
+      return false;
+    }
     this.#limit = limit;
     this.#shrinkTo(limit);
     return true;
@@ -70,8 +82,12 @@ export class FieldTable {
   #grow(): void {
     const length = this.#ring.length;
     const ring: (Field | undefined)[] = [];
-    for (let i = 0; i < length; i++) ring.push(this.#ring[(this.#next + i) % length]);
-    for (let i = 0; i < Math.max(length, 8); i++) ring.push(undefined);
+    for (let i = 0; i < length; i++) {
+      ring.push(this.#ring[(this.#next + i) % length]);
+    }
+    for (let i = 0; i < Math.max(length, 8); i++) {
+      ring.push(undefined);
+    }
     this.#ring = ring;
     this.#next = length;
   }

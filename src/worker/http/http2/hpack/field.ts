@@ -27,7 +27,9 @@ nameByte.fill(NAME.REFUSED, 0, 0x21);
 nameByte.fill(NAME.REFUSED, 0x41, 0x5b);
 nameByte[0x7f] = nameByte[0x3a] = NAME.REFUSED;
 nameByte[0x5f] = NAME.UNDERSCORE;
-for (const c of '-0123456789abcdefghijklmnopqrstuvwxyz') nameByte[c.charCodeAt(0)] = NAME.GOOD;
+for (const c of '-0123456789abcdefghijklmnopqrstuvwxyz') {
+  nameByte[c.charCodeAt(0)] = NAME.GOOD;
+}
 
 /** A field's name, with what is known of it: fields that a table keeps are looked at once. */
 export class FieldName {
@@ -44,11 +46,16 @@ export class FieldName {
     let state: number = NAME.GOOD;
     for (let i = pseudo ? 1 : 0; i < text.length; i++) {
       const c = nameByte[text.charCodeAt(i)]!;
-      if (c > state) state = c;
+      if (c > state) {
+        state = c;
+      }
     }
     this.state = state;
-    if (pseudo) this.kind = pseudoKinds.get(text) ?? FIELD.OTHER_PSEUDO;
-    else this.kind = text === 'cookie' ? FIELD.COOKIE : FIELD.HEADER;
+    if (pseudo) {
+      this.kind = pseudoKinds.get(text) ?? FIELD.OTHER_PSEUDO;
+    } else {
+      this.kind = text === 'cookie' ? FIELD.COOKIE : FIELD.HEADER;
+    }
     this.known = pseudo || state === NAME.REFUSED ? undefined : knownHeaderOf(text);
   }
 }

@@ -17,16 +17,21 @@ function makeSteps(): Int32Array {
     let at = 0;
     for (let bit = codeLengths[symbol]! - 1; bit >= 0; bit--) {
       const slot = at * 2 + ((codes[symbol]! >>> bit) & 1);
-      if (bit === 0) tree[slot] = -symbol - 1;
-      else if (tree[slot] === 0) {
+      if (bit === 0) {
+        tree[slot] = -symbol - 1;
+      } else if (tree[slot] === 0) {
         at = tree[slot] = tree.length / 2;
         tree.push(0, 0);
-      } else at = tree[slot]!;
+      } else {
+        at = tree[slot]!;
+      }
     }
   }
   // Padding is at most seven bits, all ones. nginx lets a whole byte of them pass where none is needed, and some clients send it.
   const wellEnded = new Set<number>();
-  for (let at = 0, bits = 0; bits <= 8; bits++, at = tree[at * 2 + 1]!) wellEnded.add(at);
+  for (let at = 0, bits = 0; bits <= 8; bits++, at = tree[at * 2 + 1]!) {
+    wellEnded.add(at);
+  }
 
   const table = new Int32Array(tree.length * 8);
   for (let state = 0; state < tree.length / 2; state++) {
@@ -35,9 +40,11 @@ function makeSteps(): Int32Array {
       let emitted = 0;
       for (let bit = 3; bit >= 0 && at !== FAILED; bit--) {
         const child = tree[at * 2 + ((nibble >> bit) & 1)]!;
-        if (child >= 0) at = child;
-        else if (-child - 1 === END_OF_STRING) at = FAILED;
-        else {
+        if (child >= 0) {
+          at = child;
+        } else if (-child - 1 === END_OF_STRING) {
+          at = FAILED;
+        } else {
           emitted = EMITS | (-child - 1);
           at = 0;
         }
@@ -59,11 +66,19 @@ export function decodeHuffman(bytes: Uint8Array, start: number, end: number, int
   for (let i = start; i < end; i++) {
     const byte = bytes[i]!;
     step = steps[state * 16 + (byte >> 4)]!;
-    if (step < 0) return -1;
-    if ((step & EMITS) !== 0) into[made++] = step & 0xff;
+    if (step < 0) {
+      return -1;
+    }
+    if ((step & EMITS) !== 0) {
+      into[made++] = step & 0xff;
+    }
     step = steps[(step >> 16) * 16 + (byte & 15)]!;
-    if (step < 0) return -1;
-    if ((step & EMITS) !== 0) into[made++] = step & 0xff;
+    if (step < 0) {
+      return -1;
+    }
+    if ((step & EMITS) !== 0) {
+      into[made++] = step & 0xff;
+    }
     state = step >> 16;
   }
   return (step & ENDS_WELL) !== 0 ? made : -1;

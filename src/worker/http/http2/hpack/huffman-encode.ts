@@ -3,7 +3,9 @@ import { codeLengths, codes } from './huffman-code.js';
 /** How many bytes a text (latin1) takes in Huffman code. */
 export function huffmanLength(text: string): number {
   let bits = 0;
-  for (let i = 0; i < text.length; i++) bits += codeLengths[text.charCodeAt(i) & 0xff]!;
+  for (let i = 0; i < text.length; i++) {
+    bits += codeLengths[text.charCodeAt(i) & 0xff]!;
+  }
   return (bits + 7) >> 3;
 }
 
@@ -30,6 +32,8 @@ export function encodeHuffman(text: string, into: Uint8Array, at: number): numbe
     held &= (1 << count) - 1;
   }
   // The end's word begins with ones.
-  if (count > 0) into[at++] = ((held << (8 - count)) | (0xff >> count)) & 0xff;
+  if (count > 0) {
+    into[at++] = ((held << (8 - count)) | (0xff >> count)) & 0xff;
+  }
   return at;
 }
