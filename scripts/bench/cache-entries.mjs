@@ -1,5 +1,6 @@
 // What a cache HIT costs with few and with many entries: fills a cache folder for each size, starts the built server on it, waits until its
-// index knows all entries, and asks for 500 of them. Prints CPU microseconds a request, of the server alone, and the ratio to the first size.
+// index knows all entries, and asks for 500 of them. Prints CPU microseconds a request, of the server alone, and the ratio to the first
+// size.
 //
 //   node scripts/bench/cache-entries.mjs [--entries 1000,1000000] [--seconds S] [--rounds N] [--folder DIR]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

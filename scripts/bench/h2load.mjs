@@ -1,4 +1,5 @@
-// Drives h2load over HTTP/2 in rows that ask for it, else over HTTP/1.1, and reads what it found: the same answers as wrk.mjs gives, for whoever
+// Drives h2load over HTTP/2 in rows that ask for it, else over HTTP/1.1, and reads what it found: the same answers as wrk.mjs gives, for
+// whoever
 // doubts one load generator.
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,10 @@ export function cannot(row) {
   return row.resumes || row.headers?.Connection === 'close' ? 'h2load makes no new connections' : undefined;
 }
 
-/** Loads a server for some seconds with keep-alive connections; a row for HTTP/2 has `streams` requests under way on each. Latencies are in microseconds. */
+/**
+ * Loads a server for some seconds with keep-alive connections; a row for HTTP/2 has `streams` requests under way on each. Latencies
+ * are in microseconds.
+ */
 export async function load({ script, port, row, seconds }) {
   const log = `${script}.log`;
   rmSync(log, { force: true });

@@ -1,4 +1,5 @@
-// Caddy and HAProxy as further servers to compare, in the rows that they can do: a row's `caddy` and `haproxy` are its part of their configurations.
+// Caddy and HAProxy as further servers to compare, in the rows that they can do: a row's `caddy` and `haproxy` are its part of their
+// configurations.
 
 /** For each: its configuration of a row, the arguments that test it and run it, and the environment in which it works on one core. */
 export const others = {

@@ -1,7 +1,8 @@
 // What is measured. A row is one configuration and one kind of request, the same for every server. `server` goes into
 // the server block, `http` around it; %%BACKEND%% is the address of a small nginx that answers proxied requests,
 // %%FASTCGI%% that of a small FastCGI responder, %%CONF%% the folder of shipped configuration.
-// `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md aims at.
+// `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
+// aims at.
 
 const KB = 1024;
 

@@ -1,7 +1,8 @@
 // Measures sluice beside nginx: the same configuration, one worker each on the first core, the load generator on the second, rounds in
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
-//   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--beside caddy,haproxy] [--load wrk|h2load] [--rounds N] [--seconds S] [--json FILE] [--list]
+//   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--beside caddy,haproxy] [--load wrk|h2load] [--rounds N]
+//     [--seconds S] [--json FILE] [--list]
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as h2load from './h2load.mjs';

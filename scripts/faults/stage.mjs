@@ -91,7 +91,10 @@ http {
     }
   }
 
-  /** Runs the executable file as a shell does, with these global directives, and does not wait; it writes its errors to the file `stderr`. */
+  /**
+   * Runs the executable file as a shell does, with these global directives, and does not wait; it writes its errors to the file
+   * `stderr`.
+   */
   launch(globals) {
     const [file, ...args] = this.sluice ? this.#command.slice(1) : this.#command;
     const stderr = openSync(`${this.dir}/stderr`, 'a');

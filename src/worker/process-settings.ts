@@ -13,7 +13,10 @@ interface InitGroups {
   initgroups(user: string, group: string | number): void;
 }
 
-/** The process cannot get the settings without which it must not run; the reason is in the log. nginx: exit(2) in ngx_worker_process_init. */
+/**
+ * The process cannot get the settings without which it must not run; the reason is in the log. nginx: exit(2) in
+ * ngx_worker_process_init.
+ */
 export class FatalSettings extends Error {}
 
 /** Leaves only the variables that `env` directives name, and TZ, in this process's environment. nginx: ngx_set_environment. */
@@ -35,7 +38,10 @@ export function filterEnvironment(names: readonly string[]): void {
   Object.assign(process.env, kept);
 }
 
-/** Applies `worker_priority`, `worker_rlimit_nofile` and `worker_rlimit_core`, which may need root's rights. `slot` is -1 in a helper process. */
+/**
+ * Applies `worker_priority`, `worker_rlimit_nofile` and `worker_rlimit_core`, which may need root's rights. `slot` is -1 in a helper
+ * process.
+ */
 export function applyLimits(conf: ProcessConf, slot: number, log: Logger): void {
   if (slot >= 0 && conf.priority !== 0) {
     try {

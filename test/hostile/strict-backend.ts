@@ -8,7 +8,10 @@ export interface StrictBackend {
   begin(response: Buffer | undefined): void;
   /** Resolves once no connection holds a request that has only begun. */
   settled(): Promise<void>;
-  /** One line for each request since `begin`: `> ` and its bytes. What breaks the grammar, or is not whole, has a line that begins with `! `. */
+  /**
+   * One line for each request since `begin`: `> ` and its bytes. What breaks the grammar, or is not whole, has a line that begins
+   * with `! `.
+   */
   report(): string[];
   stop(): void;
 }

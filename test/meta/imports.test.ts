@@ -4,7 +4,8 @@ import t from 'tap';
 import { filesBelow, type Import, imports, root } from './source-files.js';
 
 /**
- * The floors of the house, from the ground up. A room is a folder, or a file that stands beside the folders and puts them together. An import,
+ * The floors of the house, from the ground up. A room is a folder, or a file that stands beside the folders and puts them together. An
+ * import,
  * of types too, goes down: from a room to a room of a lower floor. Rooms of one floor do not know each other.
  */
 const FLOORS: readonly (readonly string[])[] = [
@@ -50,7 +51,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ['master/main.ts'],
 ];
 
-/** The rooms of the master that may import from the worker: those that put the program together, and commands that work on the worker's files. */
+/**
+ * The rooms of the master that may import from the worker: those that put the program together, and commands that work on the
+ * worker's files.
+ */
 const JOINS_WORKER = ['master/parts.ts', 'master/subcommands'];
 
 const all = imports();

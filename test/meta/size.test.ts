@@ -15,3 +15,14 @@ t.test('long files say why in their first line', async (t) => {
     }
   }
 });
+
+/** The formatter breaks code; comments are broken by whoever writes them. */
+t.test('no comment is longer than a line', async (t) => {
+  for (const folder of ['src', 'test', 'scripts']) {
+    for (const file of [...filesBelow(folder, '.ts'), ...filesBelow(folder, '.mjs')]) {
+      const lines = readFileSync(`${root}${folder}/${file}`, 'utf8').split('\n');
+      const long = lines.flatMap((line, i) => (line.length > 140 && /^\s*(\/\/(?! biome-ignore)|\/?\*)/.test(line) ? [i + 1] : []));
+      t.strictSame(long, [], `${folder}/${file}`);
+    }
+  }
+});

@@ -1,4 +1,5 @@
-// Input that comes one byte at a time, or ends in the middle: the worker goes on for everybody else. scripts/faults/drills/one-byte.mjs has all protocols.
+// Input that comes one byte at a time, or ends in the middle: the worker goes on for everybody else. scripts/faults/drills/one-byte.mjs
+// has all protocols.
 import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';

@@ -25,7 +25,8 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
   // Serves a request.
   const served = run(process.execPath, `${root}scripts/code-cache.mjs`, `${dir}/root/usr/lib/sluice/dist`);
   t.equal(served.status, 0, served.stderr);
-  // A folder that none but its owner may enter, as /root is: whatever root still loads after it has taken on the workers' rights for something would be missing.
+  // A folder that none but its owner may enter, as /root is: whatever root still loads after it has taken on the workers' rights for
+  // something would be missing.
   process.env['SLUICE_DIST'] = `${dir}/root/usr/lib/sluice/dist`;
   t.teardown(() => delete process.env['SLUICE_DIST']);
   const s = await startServer(t, {

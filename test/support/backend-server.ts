@@ -15,7 +15,10 @@ export interface BackendServer {
   stop(): Promise<void>;
 }
 
-/** Lets a backend listen on a port of 127.0.0.1, a free one unless it is named, or on a path; it stops with the test. `sockets`: its connections. */
+/**
+ * Lets a backend listen on a port of 127.0.0.1, a free one unless it is named, or on a path; it stops with the test. `sockets`: its
+ * connections.
+ */
 export async function listenAsBackend(t: Test, server: Server, sockets: ReadonlySet<Socket>, place: BackendPlace): Promise<BackendServer> {
   await new Promise<void>((done, fail) => {
     server.once('error', fail);

@@ -128,7 +128,10 @@ export class RawClient {
     }
   }
 
-  /** Waits for the next answer, interim ones before it included, and takes it from what was received. Rejects when the connection ends before it starts. */
+  /**
+   * Waits for the next answer, interim ones before it included, and takes it from what was received. Rejects when the connection
+   * ends before it starts.
+   */
   async response(): Promise<Response> {
     const method = this.#methods.shift() ?? 'GET';
     const interim: Response[] = [];

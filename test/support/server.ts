@@ -47,7 +47,10 @@ export interface Server {
   write(path: string, content: string | Uint8Array): Promise<void>;
   /** Replaces the configuration without telling the server. */
   configure(conf: string): Promise<void>;
-  /** Replaces the configuration (if one is given), sends HUP and waits until every old worker stopped accepting. Rejects with the `[emerg]` line. */
+  /**
+   * Replaces the configuration (if one is given), sends HUP and waits until every old worker stopped accepting. Rejects with the
+   * `[emerg]` line.
+   */
   reload(conf?: string): Promise<void>;
   /** Waits for a line of the error log. */
   logged(pattern: RegExp | string): Promise<string>;

@@ -1,4 +1,5 @@
-// The cost of finding the location of a URI among ten and among five thousand, in microseconds of CPU time: node scripts/bench/micro/location.mjs
+// The cost of finding the location of a URI among ten and among five thousand, in microseconds of CPU time: node
+// scripts/bench/micro/location.mjs
 import { bundleSources } from '../bundle.mjs';
 import { measure } from './timing.mjs';
 

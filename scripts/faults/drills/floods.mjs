@@ -64,7 +64,10 @@ const floods = {
   },
 };
 
-/** Sends bytes until the server has answered and will not take more. Chunks are framed as such, which a stream of known length may be, too. */
+/**
+ * Sends bytes until the server has answered and will not take more. Chunks are framed as such, which a stream of known length may
+ * be, too.
+ */
 async function pour(stage, head) {
   const chunk = Buffer.from(`10000\r\n${'u'.repeat(0x10000)}\r\n`);
   return new Promise((done) => {

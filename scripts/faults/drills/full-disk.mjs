@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { clients, usual } from '../stage.mjs';
 
-/** A full disk under zone files and temporary files: what needs no disk is answered, what does is refused, and all is well once there is room. */
+/**
+ * A full disk under zone files and temporary files: what needs no disk is answered, what does is refused, and all is well once there
+ * is room.
+ */
 export default {
   id: 'F29',
   what: 'the disk under zone files and temporary files is full: only what must be stored fails',

@@ -71,7 +71,8 @@ const PATIENCE = 30_000;
 const WAYS = ['end', 'reset'];
 
 /**
- * Sends what a client sends, up to `count` bytes of it. Resolves with what came back until the server closed the connection, with nothing if it did not,
+ * Sends what a client sends, up to `count` bytes of it. Resolves with what came back until the server closed the connection, with nothing
+ * if it did not,
  * or with the socket if that is to `stay`.
  */
 async function send(stage, { port, tls, before = '', bytes }, { count = Number.POSITIVE_INFINITY, how, stay } = {}) {
@@ -144,7 +145,10 @@ const unframed = (text) => text.replace(/\d\r\n|\r\n/g, '');
 /** Every `step`-th place at which bytes can end too early, the way of leaving in turns. */
 const cuts = (size, step) => Array.from({ length: Math.ceil(size / step) }, (_, i) => ({ count: i * step, how: WAYS[i % 2] }));
 
-/** Everything one byte at a time, from clients and from backends, whole and broken off at each place: no spin, and good clients are answered. */
+/**
+ * Everything one byte at a time, from clients and from backends, whole and broken off at each place: no spin, and good clients are
+ * answered.
+ */
 export default {
   id: 'F30',
   what: 'every protocol one byte at a time, and broken off at each byte: answered when whole, no spin, good clients are answered',

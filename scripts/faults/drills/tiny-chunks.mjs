@@ -67,7 +67,10 @@ function exchange(stage, head, body, slow) {
   });
 }
 
-/** A few connections bring bodies of chunks of a byte, both ways: bystanders hardly wait, and the worker does not do much more than nginx. */
+/**
+ * A few connections bring bodies of chunks of a byte, both ways: bystanders hardly wait, and the worker does not do much more than
+ * nginx.
+ */
 export default {
   id: 'F34',
   what: 'bodies of a million 1-byte chunks, from clients and backends: others wait less than 100 ms',

@@ -6,7 +6,10 @@ declare const SLUICE_VERSION: string;
 /** The server's name and version, as in the Server header. */
 export const product = `sluice/${SLUICE_VERSION}`;
 
-/** The modules beyond nginx's usual ones, by the options that build them into nginx, which certbot and others look for; in nginx's order. */
+/**
+ * The modules beyond nginx's usual ones, by the options that build them into nginx, which certbot and others look for; in nginx's
+ * order.
+ */
 const WITH = [
   'ssl',
   'v2',

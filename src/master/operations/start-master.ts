@@ -103,7 +103,10 @@ function run(master: Master): void {
   setTitle(name);
 }
 
-/** Shows the command line as nginx does; the program's folder is left out when the title, which replaces the command line, has no room for it. */
+/**
+ * Shows the command line as nginx does; the program's folder is left out when the title, which replaces the command line, has no
+ * room for it.
+ */
 function setTitle(name: string): void {
   const [, program = '', ...args] = process.argv;
   const title = (shown: string): string => [`${name}: master process`, shown, ...args].join(' ');

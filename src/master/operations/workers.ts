@@ -40,7 +40,10 @@ export interface GenerationSpec {
   readonly zones: ZonePlan | undefined;
   /** Folder of the processes' control sockets; undefined when there is none. */
   readonly control: string | undefined;
-  /** Lines for the log before those of the start. The master writes them once it has forked the processes, since the first line loads the logger. */
+  /**
+   * Lines for the log before those of the start. The master writes them once it has forked the processes, since the first line loads
+   * the logger.
+   */
   readonly announce?: readonly string[];
 }
 

@@ -5,7 +5,10 @@ import { adoptDescriptor, boundKey, type SocketHandle } from '../../shared/net/l
 /** The variable in which nginx, and this server, tell a new executable the descriptors of its sockets: `6;7;`. */
 export const INHERITED = 'NGINX';
 
-/** The sockets that an upgraded master left to this process, by their key; undefined when there was none. nginx: ngx_add_inherited_sockets. */
+/**
+ * The sockets that an upgraded master left to this process, by their key; undefined when there was none. nginx:
+ * ngx_add_inherited_sockets.
+ */
 export function inheritedSockets(log: Logger): Map<string, SocketHandle> | undefined {
   const text = process.env[INHERITED];
   if (text === undefined) {

@@ -12,7 +12,8 @@ export function withoutDebugger(): readonly string[] {
 }
 
 /**
- * Closes the debugger that a USR1 opened before anybody listened for it. Only a master that was started as `node dist/sluice.js`, without the
+ * Closes the debugger that a USR1 opened before anybody listened for it. Only a master that was started as `node dist/sluice.js`, without
+ * the
  * options that the executable file gives, can need it.
  */
 export function closeDebugger(): void {

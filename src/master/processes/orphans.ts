@@ -22,7 +22,10 @@ export class ControlFolder {
     this.path = path;
   }
 
-  /** Makes the folder, for this user only; undefined when that is impossible, which the log says: then nobody can take over from a killed master. */
+  /**
+   * Makes the folder, for this user only; undefined when that is impossible, which the log says: then nobody can take over from a
+   * killed master.
+   */
   static make(pidPath: string, log: Logger): ControlFolder | undefined {
     const path = `${pidPath}.workers`;
     try {

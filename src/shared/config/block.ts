@@ -20,7 +20,8 @@ export class Block {
   readonly node: DirectiveNode | undefined;
   readonly children: Block[] = [];
   /**
-   * Merged settings by scope number, for the scopes in which the block sets nothing. All blocks of one context inside the same block share them.
+   * Merged settings by scope number, for the scopes in which the block sets nothing. All blocks of one context inside the same block share
+   * them.
    * Merging fills them in.
    */
   common: readonly object[] = [];

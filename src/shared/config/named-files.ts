@@ -13,14 +13,18 @@ export interface Version {
 /** Reads a file as it is now. */
 export const readNow: ReadFile = (path) => readFileSync(fsPath(path), 'latin1');
 
-/** Tells versions of a file apart, as far as nginx does: its inode, and the second of its last change. Undefined when there is no such file. */
+/**
+ * Tells versions of a file apart, as far as nginx does: its inode, and the second of its last change. Undefined when there is no
+ * such file.
+ */
 export function fileStamp(path: string): string | undefined {
   const stat = statSync(fsPath(path), { throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.ino} ${Math.floor(stat.mtimeMs / 1000)}`;
 }
 
 /**
- * Files that the settings name and that belong to the configuration, such as certificates and keys. The master reads each once and sends it to the
+ * Files that the settings name and that belong to the configuration, such as certificates and keys. The master reads each once and sends
+ * it to the
  * workers. They are kept apart from the configuration's text, because `-T` prints that.
  */
 export class NamedFiles {

@@ -20,7 +20,10 @@ export interface Sources {
    * @throws ConfigError if the file cannot be read, or includes itself.
    */
   parse(path: string, from?: Pos): readonly Node[];
-  /** Full paths of the files an include's argument names, in order: a plain name is one file whether it exists or not. nginx: ngx_conf_include */
+  /**
+   * Full paths of the files an include's argument names, in order: a plain name is one file whether it exists or not. nginx:
+   * ngx_conf_include
+   */
   include(argument: string, from: Pos): readonly string[];
   /** The text of a file that has been read, or of `-g`. */
   text(path: string): string | undefined;

@@ -28,7 +28,10 @@ export interface LogTarget {
   close?(): void;
 }
 
-/** A target that appends to one of `files`; crit and graver lines are in the file when the call returns, others before the next answer leaves. */
+/**
+ * A target that appends to one of `files`; crit and graver lines are in the file when the call returns, others before the next
+ * answer leaves.
+ */
 export function fileTarget(files: LogFiles, file: LogFile, level: Level, json: boolean): LogTarget {
   return {
     level,

@@ -52,7 +52,10 @@ function escapeJsonByte(code: number): string {
   }
 }
 
-/** The value with what `replacement` says in place of each character for which it is not empty. A loop: `replace` with a function takes three times as long. */
+/**
+ * The value with what `replacement` says in place of each character for which it is not empty. A loop: `replace` with a function
+ * takes three times as long.
+ */
 function escapeEach(value: string, replacement: (code: number) => string): string {
   let text = '';
   let from = 0;

@@ -92,8 +92,10 @@ function inheritedLogFd(fd: 1 | 2): LogFd {
 }
 
 /**
- * Opens the log at this path as descriptor 2, in place of the present one. When it cannot be opened, throws node:fs's error and changes nothing.
- * Node has no dup2(), so descriptor 2 is closed and the next file gets the lowest free number; no other thread may open a descriptor meanwhile.
+ * Opens the log at this path as descriptor 2, in place of the present one. When it cannot be opened, throws node:fs's error and changes
+ * nothing.
+ * Node has no dup2(), so descriptor 2 is closed and the next file gets the lowest free number; no other thread may open a descriptor
+ * meanwhile.
  */
 export function openAsStandardError(path: string): void {
   const first = openLogFd(path);

@@ -1,5 +1,6 @@
 // The only file that imports winston. It is loaded with the first line that is written, not at start: loading takes some 15 ms, and many
-// processes write nothing. Workers load it before they serve, so that no client waits for it. Everything below runs synchronously, so that the lines before a crash are in the file and the order is that of the
+// processes write nothing. Workers load it before they serve, so that no client waits for it. Everything below runs synchronously, so that
+// the lines before a crash are in the file and the order is that of the
 // calls.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -37,7 +37,10 @@ export interface ClientSocket {
   start(owner: SocketOwner): void;
   pause(): void;
   resume(): void;
-  /** Tells whether more than a request's head is expected. Otherwise little is read at a time, because the owner must keep what it cannot use yet. */
+  /**
+   * Tells whether more than a request's head is expected. Otherwise little is read at a time, because the owner must keep what it
+   * cannot use yet.
+   */
   expectMuch(much: boolean): void;
   /** Sends text (latin1) or bytes, which must not change until all is sent. Returns false when that takes time: `flushed` follows. */
   write(data: string | Buffer): boolean;
@@ -46,7 +49,8 @@ export interface ClientSocket {
   /** How many bytes may be offered at a time. */
   readonly offerLimit: number;
   /**
-   * Gives the kernel as many of the bytes as it has room for, and returns how many it took. The caller may use their memory again. Nothing is
+   * Gives the kernel as many of the bytes as it has room for, and returns how many it took. The caller may use their memory again. Nothing
+   * is
    * {@link pending} afterwards except a cipher's records; a cipher takes all or nothing.
    */
   offer(bytes: Buffer): number;
@@ -61,7 +65,8 @@ export interface ClientSocket {
   /** Closes with a TCP reset. */
   reset(): void;
   /**
-   * Hands the connection to a caller that works with the socket itself, and from now on handles `flushed` and `clientEnded`. Bytes that are read
+   * Hands the connection to a caller that works with the socket itself, and from now on handles `flushed` and `clientEnded`. Bytes that
+   * are read
    * still go to the owner. The connection uses the returned client socket from now on.
    */
   handOver(): { readonly socket: Socket; readonly client: ClientSocket };

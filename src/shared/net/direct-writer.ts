@@ -74,7 +74,10 @@ export class DirectWriter {
   #pending = false;
   #holding = false;
 
-  /** `flushed` is called when a pending write is done. `tls`: the socket has a cipher for a handle. `last`: a write of somebody else is under way. */
+  /**
+   * `flushed` is called when a pending write is done. `tls`: the socket has a cipher for a handle. `last`: a write of somebody else
+   * is under way.
+   */
   constructor(socket: Socket, flushed: () => void, tls: boolean, last?: WriteRequest) {
     this.#last = last;
     const { _handle, _writableState } = socket as unknown as Internals;
@@ -127,7 +130,8 @@ export class DirectWriter {
   }
 
   /**
-   * Gives the kernel as much of the bytes as it has room for, and keeps nothing of them: their memory is the caller's again when this returns.
+   * Gives the kernel as much of the bytes as it has room for, and keeps nothing of them: their memory is the caller's again when this
+   * returns.
    * Returns how many were taken. A cipher takes all or nothing, and is then perhaps {@link pending}.
    */
   offer(bytes: Buffer): number {

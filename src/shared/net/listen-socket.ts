@@ -35,7 +35,10 @@ const IPV6ONLY = 1;
 const EACCES = -13;
 const ENOENT = -2;
 
-/** A listener without options, on a path or on a port that the system chooses: for sluice's own sockets, which no `listen` directive asks for. */
+/**
+ * A listener without options, on a path or on a port that the system chooses: for sluice's own sockets, which no `listen` directive
+ * asks for.
+ */
 export function plainSpec(family: 'ipv4' | 'unix', address: string): ListenSpec {
   const key = family === 'unix' ? `unix:${address}` : `${address}:0`;
   return { key, family, address, port: 0, backlog: 8, ipv6only: false, reuseport: false, udp: false };
@@ -81,7 +84,10 @@ export class ListenSocket {
     this.#handle = handle;
   }
 
-  /** Binds the address; throws {@link SocketError}. `mode` is that of a Unix-domain socket's file: open to everyone unless told, as in nginx. */
+  /**
+   * Binds the address; throws {@link SocketError}. `mode` is that of a Unix-domain socket's file: open to everyone unless told, as
+   * in nginx.
+   */
   static bind(spec: ListenSpec, mode = 0o666): ListenSocket {
     const handle =
       spec.family === 'unix'
@@ -124,7 +130,10 @@ export class ListenSocket {
     return this.#handle.fd;
   }
 
-  /** Names the server that gets the connections once the socket is opened; a server that has it now keeps only the connections it accepted. */
+  /**
+   * Names the server that gets the connections once the socket is opened; a server that has it now keeps only the connections it
+   * accepted.
+   */
   attach(server: Server): void {
     this.#next = server;
   }

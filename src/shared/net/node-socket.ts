@@ -18,7 +18,10 @@ export class NodeSocket implements ClientSocket {
   readonly #onFlushed: () => void;
   #owner: SocketOwner | undefined = undefined;
 
-  /** `tls`: the socket has a cipher for a handle. `pushed`: whoever made it gives the owner what it brings. `last`: a write to it that is under way. */
+  /**
+   * `tls`: the socket has a cipher for a handle. `pushed`: whoever made it gives the owner what it brings. `last`: a write to it
+   * that is under way.
+   */
   constructor(socket: Socket, tls: boolean, pushed = false, last?: WriteRequest) {
     this.#socket = socket;
     this.#tls = tls;

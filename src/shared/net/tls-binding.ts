@@ -1,4 +1,5 @@
-// What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them. A Node that makes them otherwise gives null,
+// What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them. A Node that makes them otherwise gives
+// null,
 // and callers use its sockets instead.
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';

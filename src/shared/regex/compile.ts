@@ -16,7 +16,10 @@ export interface MatchPayer {
   matchSteps: number;
 }
 
-/** Steps that the matches of one request may take; some 20 ms, in the first match of a process 40. Only work that grows faster than the subject is counted. */
+/**
+ * Steps that the matches of one request may take; some 20 ms, in the first match of a process 40. Only work that grows faster than
+ * the subject is counted.
+ */
 export const requestSteps = 500_000;
 
 /** A regular expression with PCRE's meaning over latin1 strings. */

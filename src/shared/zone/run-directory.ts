@@ -24,7 +24,8 @@ export class RunDirectory {
   readonly #owner: Connection;
 
   /**
-   * Makes the folder in `base`, which is made too if it is missing, by default in memory (/dev/shm) where there is such a place. The user `uid` owns it when
+   * Makes the folder in `base`, which is made too if it is missing, by default in memory (/dev/shm) where there is such a place. The user
+   * `uid` owns it when
    * the process runs as root. Throws the error of the system call.
    */
   constructor(base: string | undefined, uid: number | undefined) {

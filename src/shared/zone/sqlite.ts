@@ -2,7 +2,10 @@ import { closeSync, lstatSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { SqlValue } from './kind.js';
 
-/** Why an operation failed. `locked`: another process holds the lock; `damaged`: the file is no sound database; `unusable`: no room, no right, no disk. */
+/**
+ * Why an operation failed. `locked`: another process holds the lock; `damaged`: the file is no sound database; `unusable`: no room,
+ * no right, no disk.
+ */
 export type FaultKind = 'locked' | 'damaged' | 'unusable';
 
 /** Pages (of 4 kB) in the write-ahead log that start a checkpoint: at most some hundreds of microseconds of copying. */
@@ -13,7 +16,10 @@ const CACHE_KB = 4096;
 
 let loaded = false;
 
-/** Loads SQLite itself, which better-sqlite3 does with the first database: for a process that takes on rights with which it could not read it. */
+/**
+ * Loads SQLite itself, which better-sqlite3 does with the first database: for a process that takes on rights with which it could not
+ * read it.
+ */
 export function loadSqlite(): void {
   if (loaded) {
     return;
@@ -78,7 +84,8 @@ export class Connection {
 
   /** Starts a writing transaction. False when another process holds the lock. */
   begin(): boolean {
-    // The stack of an error that is caught at once would cost more than the attempt. V8 finds out where it comes from all the same, which takes up
+    // The stack of an error that is caught at once would cost more than the attempt. V8 finds out where it comes from all the same, which
+    // takes up
     // to 20 µs: another attempt at once costs more than it gains, since the lock's holder may have lost the processor.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;

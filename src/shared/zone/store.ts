@@ -154,5 +154,8 @@ export class SqliteZoneStore implements ZoneStore {
   }
 }
 
-/** How long (milliseconds) the master tries to get at a zone to give back a dead worker's share; beyond the time after which a lock counts as stuck. */
+/**
+ * How long (milliseconds) the master tries to get at a zone to give back a dead worker's share; beyond the time after which a lock
+ * counts as stuck.
+ */
 const RELEASE_MS = 600;

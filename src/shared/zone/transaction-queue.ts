@@ -3,7 +3,10 @@ import { setTimer } from '../lib/timer.js';
 import type { ZoneJob, ZoneScope } from './kind.js';
 import type { ZoneFile } from './zone-file.js';
 
-/** How often a locked zone is tried again in the very next tick, before a timer of a millisecond lets the lock's holder have the processor. */
+/**
+ * How often a locked zone is tried again in the very next tick, before a timer of a millisecond lets the lock's holder have the
+ * processor.
+ */
 const EAGER_TRIES = 1;
 
 /** So often the jobs that others bring about run within one tick. */

@@ -157,7 +157,8 @@ export class ZoneFile {
     }
   }
 
-  // On an overloaded machine this worker may find the lock taken each time although others release it. As long as others commit, no one is stuck.
+  // On an overloaded machine this worker may find the lock taken each time although others release it. As long as others commit, no one is
+  // stuck.
   #isStuck(now: number): boolean {
     // A lock met again after a pause in between is another one.
     if (now - this.#lastLocked > STUCK_MS / 2) {
@@ -204,7 +205,10 @@ export class ZoneFile {
     this.#db.rollback();
   }
 
-  /** Handles a statement that failed, outside a transaction or in one that was rolled back; the caller can then repeat it. Rethrows bugs. */
+  /**
+   * Handles a statement that failed, outside a transaction or in one that was rolled back; the caller can then repeat it. Rethrows
+   * bugs.
+   */
   recover(error: unknown): void {
     const fault = faultOf(error);
     if (fault === undefined || this.isolated) {

@@ -9,7 +9,10 @@ import type { CacheUse } from './use.js';
 import { variantHash, varyText } from './vary.js';
 import { CacheWriter, type HeaderStart } from './writer.js';
 
-/** Decides, with the head of a response at hand, whether its body is kept, and starts its file. nginx: the cache part of ngx_http_upstream_send_response. */
+/**
+ * Decides, with the head of a response at hand, whether its body is kept, and starts its file. nginx: the cache part of
+ * ngx_http_upstream_send_response.
+ */
 export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<CacheSettings>): void {
   const { r, head } = u;
   const refusing = firstTrue(r, conf.noCache);

@@ -226,7 +226,10 @@ export class LocationCache implements ResponseCache {
     this.checkRange(u);
   }
 
-  /** Starts a request of our own that refreshes the entry while the client gets the old one. nginx: ngx_http_upstream_cache_background_update. */
+  /**
+   * Starts a request of our own that refreshes the entry while the client gets the old one. nginx:
+   * ngx_http_upstream_cache_background_update.
+   */
   refreshBehind(u: UpstreamRequest, use: CacheUse): boolean {
     const { r } = u;
     const sr = startSubrequest(r, {

@@ -47,7 +47,10 @@ abstract class LockJob implements ZoneJob {
   }
 }
 
-/** A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists, ngx_http_file_cache_lock. */
+/**
+ * A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists,
+ * ngx_http_file_cache_lock.
+ */
 export class FillJob extends LockJob implements Waiter {
   #counts = false;
   #uses = 0;
@@ -151,7 +154,10 @@ export class FillJob extends LockJob implements Waiter {
   }
 }
 
-/** A request for an entry that is too old: it refreshes it, or gets it as it is because somebody else does. nginx: the end of ngx_http_file_cache_read. */
+/**
+ * A request for an entry that is too old: it refreshes it, or gets it as it is because somebody else does. nginx: the end of
+ * ngx_http_file_cache_read.
+ */
 export class RefreshJob extends LockJob {
   start(): number {
     const u = this.u;

@@ -14,7 +14,8 @@ export interface Waiter {
 }
 
 /**
- * Requests of this process that wait for cache locks. A lock that this process releases wakes them at once; a timer looks at the locks of other
+ * Requests of this process that wait for cache locks. A lock that this process releases wakes them at once; a timer looks at the locks of
+ * other
  * processes. nginx: ngx_http_file_cache_lock_wait.
  */
 export class LockWaiters {

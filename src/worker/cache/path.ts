@@ -1,4 +1,7 @@
-/** The path of a cache file: its name is the digest of the key, its folders are cut from the digest's end. nginx: ngx_create_hashed_filename. */
+/**
+ * The path of a cache file: its name is the digest of the key, its folders are cut from the digest's end. nginx:
+ * ngx_create_hashed_filename.
+ */
 export function cacheFilePath(folder: string, levels: readonly number[], hash: string): string {
   let path = folder;
   let end = hash.length;

@@ -7,7 +7,10 @@ import type { Context } from '../module.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import { type CacheChoice, firstTrue } from './settings.js';
 
-/** Which requests of a cached location purge the entry instead of reading it: nginx's conditions, or the form of FRiCKLE's ngx_cache_purge. */
+/**
+ * Which requests of a cached location purge the entry instead of reading it: nginx's conditions, or the form of FRiCKLE's
+ * ngx_cache_purge.
+ */
 export type PurgeRule = { readonly values: readonly ComplexValue<Request>[] } | MethodRule | null;
 
 /** `*_cache_purge METHOD from ADDRESS ...` of ngx_cache_purge. */
@@ -29,7 +32,8 @@ export interface PurgeTarget {
 export type PurgeKind = 'no' | 'conditions' | 'method' | 'forbidden';
 
 /**
- * Reads the arguments of `*_cache_purge`. Conditions hold variables, or are the numbers 0 and 1; a first word of another kind is a method, a
+ * Reads the arguments of `*_cache_purge`. Conditions hold variables, or are the numbers 0 and 1; a first word of another kind is a method,
+ * a
  * zone or a switch, as Debian's package of ngx_cache_purge reads it.
  */
 export function readPurge(ctx: Context, family: CacheFamily, earlier: PurgeRule | undefined): PurgeRule | PurgeTarget {

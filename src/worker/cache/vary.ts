@@ -4,7 +4,10 @@ import type { Request } from '../http/request/request.js';
 /** Headers whose lists are compared without regard to blanks. */
 const LISTS = new Set(['accept-charset', 'accept-encoding', 'accept-language']);
 
-/** The request headers that a response varies by, as text that is equal for requests that may share a response. nginx: ngx_http_file_cache_vary. */
+/**
+ * The request headers that a response varies by, as text that is equal for requests that may share a response. nginx:
+ * ngx_http_file_cache_vary.
+ */
 export function varyText(r: Request, vary: string): string {
   let text = '';
   for (const name of vary.toLowerCase().split(/[ ,]+/)) {

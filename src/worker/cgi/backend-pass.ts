@@ -62,7 +62,10 @@ export interface EvaluatedBackend {
   readonly target: ResolvedTarget;
 }
 
-/** Evaluates an address with variables. Returns undefined, with the reason logged, for one that is malformed. nginx: ngx_http_fastcgi_eval. */
+/**
+ * Evaluates an address with variables. Returns undefined, with the reason logged, for one that is malformed. nginx:
+ * ngx_http_fastcgi_eval.
+ */
 export function evaluateBackend(r: Request, given: string, schemes: readonly BackendScheme[]): EvaluatedBackend | undefined {
   const found = schemeOf(given, schemes);
   const scheme = found !== undefined && found.text.length < given.length ? found : undefined;

@@ -75,7 +75,10 @@ export interface CompiledParams {
   readonly replaced: ReadonlySet<string>;
 }
 
-/** Parameters of requests whose responses are cached: what asks for a part, or for a change, asks for the whole. nginx: ngx_http_fastcgi_cache_headers. */
+/**
+ * Parameters of requests whose responses are cached: what asks for a part, or for a change, asks for the whole. nginx:
+ * ngx_http_fastcgi_cache_headers.
+ */
 export const CACHE_PARAMS: readonly (readonly [string, string])[] = [
   ['HTTP_IF_MODIFIED_SINCE', '$upstream_cache_last_modified'],
   ['HTTP_IF_UNMODIFIED_SINCE', ''],

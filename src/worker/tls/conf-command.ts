@@ -22,7 +22,10 @@ const OPTIONS: Readonly<Record<string, readonly [number, boolean?]>> = {
   NoResumptionOnRenegotiation: [constants.SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION],
 };
 
-/** Puts the commands of `ssl_conf_command` into a context's options. Throws {@link TlsFileError} with nginx's line. nginx: ngx_ssl_conf_commands. */
+/**
+ * Puts the commands of `ssl_conf_command` into a context's options. Throws {@link TlsFileError} with nginx's line. nginx:
+ * ngx_ssl_conf_commands.
+ */
 export function applyCommands(options: SecureContextOptions, commands: readonly (readonly [string, string])[]): void {
   for (const [name, value] of commands) {
     const fail = (reason: string): never => {

@@ -25,7 +25,10 @@ export const objectReader =
   (path) =>
     files.readKept(path, (text) => !isEncrypted(text));
 
-/** Reads a certificate that a configuration names, and its key. Throws {@link TlsFileError} with nginx's line. nginx: ngx_ssl_certificate. */
+/**
+ * Reads a certificate that a configuration names, and its key. Throws {@link TlsFileError} with nginx's line. nginx:
+ * ngx_ssl_certificate.
+ */
 export function configuredIdentity(certificate: string, key: string, passwords: readonly string[], files: NamedFiles): Identity {
   const read = objectReader(files);
   const load = (): Identity => ({

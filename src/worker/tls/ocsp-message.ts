@@ -83,7 +83,10 @@ export function ocspRequest(id: Buffer): Buffer {
   return element(TAG.SEQUENCE, element(TAG.SEQUENCE, list));
 }
 
-/** Reads a response, checks it and finds the status of a certificate; throws {@link OcspError}. `now` in seconds. nginx: ngx_ssl_ocsp_verify. */
+/**
+ * Reads a response, checks it and finds the status of a certificate; throws {@link OcspError}. `now` in seconds. nginx:
+ * ngx_ssl_ocsp_verify.
+ */
 export function readOcspResponse(
   bytes: Buffer,
   certificate: X509Certificate,

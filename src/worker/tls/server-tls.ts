@@ -87,7 +87,10 @@ export class ServerTls {
     return this.#speaks13 && hello?.tls13 === true;
   }
 
-  /** The context for a handshake; `request` stands in for the one to come when names of certificates have variables. Throws {@link TlsFileError}. */
+  /**
+   * The context for a handshake; `request` stands in for the one to come when names of certificates have variables. Throws {@link
+   * TlsFileError}.
+   */
   contextFor(request: () => Request): SecureContext {
     if (this.#fixed !== undefined) {
       return this.#fixed;

@@ -17,7 +17,10 @@ export const protocolWords = {
   'tlsv1.3': TLS.TLS_1_3,
 } as const;
 
-/** `ssl_verify_client`: no certificate is asked for; required; asked for and checked; asked for, and the result only in `$ssl_client_verify`. */
+/**
+ * `ssl_verify_client`: no certificate is asked for; required; asked for and checked; asked for, and the result only in
+ * `$ssl_client_verify`.
+ */
 export type VerifyMode = 'off' | 'on' | 'optional' | 'optional_no_ca';
 
 /** `ssl_session_cache`: where sessions are kept. */

@@ -20,7 +20,10 @@ export interface StapleSource {
   readonly trust: OcspTrust;
 }
 
-/** Finds a certificate's issuer and responder; returns nginx's words for why there is no stapling without them. nginx: ngx_ssl_stapling_issuer, ngx_ssl_stapling_responder. */
+/**
+ * Finds a certificate's issuer and responder; returns nginx's words for why there is no stapling without them. nginx:
+ * ngx_ssl_stapling_issuer, ngx_ssl_stapling_responder.
+ */
 export function stapleSource(
   { chain }: Identity,
   name: string,

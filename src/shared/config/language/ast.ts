@@ -5,7 +5,10 @@ export interface Pos {
   readonly column: number;
 }
 
-/** The `file` of a Pos in the text of `-g`: messages then end in "in command line". No file is called so, since file names are full paths. */
+/**
+ * The `file` of a Pos in the text of `-g`: messages then end in "in command line". No file is called so, since file names are full
+ * paths.
+ */
 export const commandLine = 'command line';
 
 /**

@@ -3,7 +3,10 @@ import type { Request } from '../request/request.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { ClientInput } from './client-input.js';
 
-/** `BodyReader.read`: the bytes at hand were read as far as they are wanted; any other positive number is the status for a malformed body. */
+/**
+ * `BodyReader.read`: the bytes at hand were read as far as they are wanted; any other positive number is the status for a malformed
+ * body.
+ */
 export const BODY_READ = 0;
 /** `BodyReader.read`: the sink of before takes no more. */
 export const BODY_SINK_GONE = -1;

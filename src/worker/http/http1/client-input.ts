@@ -5,7 +5,8 @@ const READ_AHEAD = 2 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * What a client has sent and nobody has used yet. While the connection goes through it, the bytes may be the socket's; what is kept afterwards
+ * What a client has sent and nobody has used yet. While the connection goes through it, the bytes may be the socket's; what is kept
+ * afterwards
  * is memory of our own.
  */
 export class ClientInput {

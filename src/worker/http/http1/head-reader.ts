@@ -12,7 +12,10 @@ import { CONNECTION_KEEP_ALIVE, CONNECTION_UNSET, type RequestHead } from '../sy
 import { HTTP_10 } from '../syntax/request-line.js';
 import type { ClientInput } from './client-input.js';
 
-/** Reads the heads of a connection's requests, one after another. nginx: ngx_http_process_request_line, ngx_http_process_request_headers. */
+/**
+ * Reads the heads of a connection's requests, one after another. nginx: ngx_http_process_request_line,
+ * ngx_http_process_request_headers.
+ */
 export class HeadReader implements HeadOwner {
   readonly #host: ConnectionHost;
   /** Serves requests until they name another. */

@@ -23,7 +23,8 @@ const DATA = 2;
 const SKIP = 3;
 
 /**
- * Cuts frames out of a client's bytes, however they come. DATA is passed on as it comes; of other frames the payload is kept until it is whole.
+ * Cuts frames out of a client's bytes, however they come. DATA is passed on as it comes; of other frames the payload is kept until it is
+ * whole.
  */
 export class FrameReader {
   type = 0;

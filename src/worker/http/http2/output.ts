@@ -131,7 +131,8 @@ function putNumber32(bytes: Buffer, at: number, value: number): void {
 export const sectionSize = (size: number, longest: number): number => size + FRAME_HEAD * Math.max(1, Math.ceil(size / longest));
 
 /**
- * Makes frames of a header section that stands at `start`, behind room for one head: HEADERS, and CONTINUATION for what is longer than `longest`.
+ * Makes frames of a header section that stands at `start`, behind room for one head: HEADERS, and CONTINUATION for what is longer than
+ * `longest`.
  * There must be room for the other heads behind it. Returns the place behind the last.
  */
 export function frameSection(bytes: Buffer, start: number, size: number, longest: number, flags: number, id: number): number {

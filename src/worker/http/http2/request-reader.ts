@@ -32,7 +32,10 @@ export class RequestReader implements FieldSink, HostParts {
   /** What is wrong is wrong with the message itself, not with what it asks for: the stream ends with an error, too. */
   malformed = false;
 
-  /** The fields that follow are those of this request. `negotiated`: the name that the TLS handshake was for, when a server answers to it. */
+  /**
+   * The fields that follow are those of this request. `negotiated`: the name that the TLS handshake was for, when a server answers
+   * to it.
+   */
   begin(r: Request, negotiated: string | undefined): void {
     this.#request = r;
     this.#head = r.head;

@@ -18,7 +18,8 @@ import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD, MAX_WINDOW } from './protocol.js';
 import type { Waiting } from './scheduler.js';
 
 /**
- * One request and its response on an HTTP/2 connection. What the layers above see as the client's connection is this, too: another stream of the
+ * One request and its response on an HTTP/2 connection. What the layers above see as the client's connection is this, too: another stream
+ * of the
  * same connection goes on when this one is reset. nginx: ngx_http_v2_stream_t and its fake connection.
  */
 export class Http2Stream implements ClientConnection, ClientStream, Waiting, Expiring {
@@ -407,7 +408,10 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     return this.#chunk === null ? 0 : this.#chunk.length - this.#sent;
   }
 
-  /** It is this stream's turn: makes a frame of at most `most` bytes of data. Returns how many it made, or -1 if it has some and may make none. */
+  /**
+   * It is this stream's turn: makes a frame of at most `most` bytes of data. Returns how many it made, or -1 if it has some and may
+   * make none.
+   */
   takeTurn(most: number): number {
     this.#queued = false;
     if (!this.#sending || this.closed) {

@@ -170,7 +170,10 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
   }
 }
 
-/** Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. nginx: ngx_http_init_listening. */
+/**
+ * Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. nginx:
+ * ngx_http_init_listening.
+ */
 export function collectSockets(all: readonly ListenAddress[]): ListenSocket[] {
   const addresses = all.filter(({ quic }) => !quic);
   const sockets: ListenSocket[] = [];

@@ -32,7 +32,8 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   #finished = false;
 
   /**
-   * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the connection was
+   * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the
+   * connection was
    * closed.
    */
   constructor(socket: PlainSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {

@@ -1,7 +1,10 @@
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { Request } from '../request/request.js';
 
-/** The value of a cookie, from the first Cookie header that has it; names are compared without case. nginx: ngx_http_parse_multi_header_lines. */
+/**
+ * The value of a cookie, from the first Cookie header that has it; names are compared without case. nginx:
+ * ngx_http_parse_multi_header_lines.
+ */
 export function cookieValue(r: Request, name: string): string | undefined {
   const { names, headers } = r.head;
   for (let i = names.indexOf('cookie'); i !== -1; i = names.indexOf('cookie', i + 1)) {

@@ -20,7 +20,10 @@ export interface AddressRuntime {
   readonly single: boolean;
   /** Some server's name is a regular expression. */
   readonly patterns: boolean;
-  /** The server for a host name (lower case, without port). Named groups of a regular expression are kept on `r`, which may be null without {@link patterns}. */
+  /**
+   * The server for a host name (lower case, without port). Named groups of a regular expression are kept on `r`, which may be null
+   * without {@link patterns}.
+   */
   find(host: string, r: Request | null): ServerRuntime | undefined;
 }
 
@@ -31,7 +34,8 @@ export interface TlsTerminator {
   /** Calls back once, with what was agreed or with what failed. */
   accept(socket: Socket, done: TlsDone): void;
   /**
-   * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is valid
+   * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is
+   * valid
    * only during the call. Returns undefined when more must come before the handshake can begin.
    */
   acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined;

@@ -27,7 +27,10 @@ const textOf = (header: HeaderOut | undefined): string | undefined =>
 
 const isChallenge = ({ name }: HeaderOut): boolean => name.length === 16 && name.toLowerCase() === 'www-authenticate';
 
-/** The response head while filters work on it. Well-known headers have fields; all others stand in `list`. nginx: ngx_http_headers_out_t. */
+/**
+ * The response head while filters work on it. Well-known headers have fields; all others stand in `list`. nginx:
+ * ngx_http_headers_out_t.
+ */
 export class HeadersOut {
   status = 0;
   /** Reason text that replaces the usual one; without the code. */
@@ -71,7 +74,10 @@ export class HeadersOut {
   /** Trailers, name and value by turns. */
   readonly trailers: string[] = [];
 
-  /** Takes an upstream's content type apart; it is sent as it came unless a filter changes a part. nginx: ngx_http_upstream_copy_content_type. */
+  /**
+   * Takes an upstream's content type apart; it is sent as it came unless a filter changes a part. nginx:
+   * ngx_http_upstream_copy_content_type.
+   */
   readContentType(text: string): void {
     this.contentType = text;
     this.charset = '';

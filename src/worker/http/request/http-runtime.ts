@@ -47,7 +47,8 @@ export class ServerRuntime {
 }
 
 /**
- * What the request's methods of these names do. Handlers and stages call the methods, so that they need not import the code that resumes and ends
+ * What the request's methods of these names do. Handlers and stages call the methods, so that they need not import the code that resumes
+ * and ends
  * requests.
  */
 export interface RequestLife {

@@ -187,7 +187,10 @@ export class ChunkedBody {
     return code;
   }
 
-  /** Reads a size of one to three digits with its CRLF into `#size`. Returns where its digits end; 0 for anything else, and for the last chunk. */
+  /**
+   * Reads a size of one to three digits with its CRLF into `#size`. Returns where its digits end; 0 for anything else, and for the
+   * last chunk.
+   */
   #sizeEnd(bytes: Uint8Array, from: number): number {
     let i = from;
     let size = hexDigit(bytes[i++]!);

@@ -14,7 +14,10 @@ export interface Entry {
   readonly size: number;
 }
 
-/** Looks at everything in a folder that is not hidden: folders first, in the order of bytes. undefined when that failed, with a log line. */
+/**
+ * Looks at everything in a folder that is not hidden: folders first, in the order of bytes. undefined when that failed, with a log
+ * line.
+ */
 export function readEntries(r: Request, folder: string, names: readonly string[]): Entry[] | undefined {
   const entries: Entry[] = [];
   for (const name of names) {

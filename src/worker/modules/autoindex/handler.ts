@@ -90,7 +90,10 @@ function openFailed(r: Request, folder: string, error: NodeJS.ErrnoException): R
   return status;
 }
 
-/** The function to call, by the query; empty when none is named, undefined when the name cannot be one. nginx: ngx_http_autoindex_jsonp_callback. */
+/**
+ * The function to call, by the query; empty when none is named, undefined when the name cannot be one. nginx:
+ * ngx_http_autoindex_jsonp_callback.
+ */
 function callbackOf(r: Request): string | undefined {
   const callback = argValue(r.args, 'callback') ?? '';
   if (callback.length > 128) {

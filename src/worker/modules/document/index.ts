@@ -184,7 +184,10 @@ function realpathRoot(r: Request): string | undefined {
   }
 }
 
-/** What a location's documents are: where they lie, of which types, and how they are named to clients. nginx: part of ngx_http_core_module. */
+/**
+ * What a location's documents are: where they lie, of which types, and how they are named to clients. nginx: part of
+ * ngx_http_core_module.
+ */
 export const documentModule = defineModule({
   name: 'document',
   location: scope,

@@ -5,7 +5,10 @@ const NAME = 'error_reason';
 /** The same as it stands between the quotes of a JSON text. */
 const JSON_NAME = 'error_reason_json';
 
-/** `$error_reason` and `$error_reason_json`, ours: why the server itself answered with an error. Requests note it only where the configuration names it. */
+/**
+ * `$error_reason` and `$error_reason_json`, ours: why the server itself answered with an error. Requests note it only where the
+ * configuration names it.
+ */
 export const errorReasonModule = defineModule({
   name: NAME,
   main: defineScope({ fields: {}, directives: {} }),

@@ -31,7 +31,10 @@ export function leak(excess: number, rate: number, ms: number): number {
   return Math.max(0, excess - Math.floor((rate * ms) / 1000) + 1000);
 }
 
-/** Milliseconds between the last accounted request and now; the clocks of workers may differ by what one tick takes. nginx: the same place. */
+/**
+ * Milliseconds between the last accounted request and now; the clocks of workers may differ by what one tick takes. nginx: the same
+ * place.
+ */
 export function elapsed(now: number, last: number): number {
   const ms = now - last;
   if (ms >= 0) {

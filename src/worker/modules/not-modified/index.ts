@@ -4,7 +4,10 @@ import type { Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule } from '../../module.js';
 
-/** Answers 304 or 412 to conditional requests. `if_modified_since` and `etag` belong to the documents. nginx: ngx_http_not_modified_filter_module. */
+/**
+ * Answers 304 or 412 to conditional requests. `if_modified_since` and `etag` belong to the documents. nginx:
+ * ngx_http_not_modified_filter_module.
+ */
 export const notModifiedModule = defineModule({
   name: 'not_modified',
   headerFilter: () => checkConditions,

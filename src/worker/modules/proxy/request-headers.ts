@@ -44,7 +44,10 @@ export function defaultHeaders(close: boolean): readonly DefaultHeader[] {
   ];
 }
 
-/** The defaults of requests whose responses are kept: what asks for a part, or for a change, asks for the whole. nginx: ngx_http_proxy_cache_headers. */
+/**
+ * The defaults of requests whose responses are kept: what asks for a part, or for a change, asks for the whole. nginx:
+ * ngx_http_proxy_cache_headers.
+ */
 export function cacheHeaders(close: boolean): readonly DefaultHeader[] {
   return [
     ...defaultHeaders(close),

@@ -6,7 +6,10 @@ import type { Request } from '../../http/request/request.js';
 import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import type { Context } from '../../module.js';
 
-/** Decides whether an `if` block is entered; undefined when a regular expression gave up. `notices`: `rewrite_log` is on, or the level is debug. */
+/**
+ * Decides whether an `if` block is entered; undefined when a regular expression gave up. `notices`: `rewrite_log` is on, or the
+ * level is debug.
+ */
 export type Condition = (r: Request, notices: boolean) => boolean | undefined;
 
 /** Reads what stands between the parentheses of `if`. nginx: ngx_http_rewrite_if_condition. */

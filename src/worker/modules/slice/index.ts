@@ -22,7 +22,10 @@ const scope = defineScope<Settings>({
   directives: { slice: { in: In.HTTP | In.SERVER | In.LOCATION, args: 1, set: size('slice') } },
 });
 
-/** A response that is asked for in slices; the client's request and the subrequests for later slices share it. nginx: ngx_http_slice_ctx_t. */
+/**
+ * A response that is asked for in slices; the client's request and the subrequests for later slices share it. nginx:
+ * ngx_http_slice_ctx_t.
+ */
 class Slices {
   readonly size: number;
   /** Where the next slice begins, and where the response ends. */

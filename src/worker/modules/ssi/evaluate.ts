@@ -28,7 +28,10 @@ function ownVariable(shared: SharedState, key: string): string | undefined {
   return shared.variables.get(key);
 }
 
-/** Puts variables into text and takes backslashes off. Returns undefined, with a log line, for malformed text. nginx: ngx_http_ssi_evaluate_string. */
+/**
+ * Puts variables into text and takes backslashes off. Returns undefined, with a log line, for malformed text. nginx:
+ * ngx_http_ssi_evaluate_string.
+ */
 export function evaluate(r: Request, shared: SharedState, text: string): string | undefined {
   let out = '';
   let i = 0;

@@ -22,7 +22,10 @@ export const uwsgiParam: ParamEncoding = {
   after: '',
 };
 
-/** All parameters as one packet; undefined, with the reason logged, when they are too long for one. nginx: ngx_http_uwsgi_create_request. */
+/**
+ * All parameters as one packet; undefined, with the reason logged, when they are too long for one. nginx:
+ * ngx_http_uwsgi_create_request.
+ */
 export function uwsgiPacket(u: UpstreamRequest, params: RequestParams, settings: PacketSettings): string | undefined {
   const text = params.text(u) + settings.string;
   if (text.length > MAX_SIZE) {

@@ -23,7 +23,8 @@ const FIELDS = [
 const SPARE_PLACES = 64;
 
 /**
- * `leads` names the worker that does the work which one worker does for all. `state` holds {@link FIELDS} of each peer in the order of `keys`,
+ * `leads` names the worker that does the work which one worker does for all. `state` holds {@link FIELDS} of each peer in the order of
+ * `keys`,
  * `held` one worker's connections to them in the same order.
  */
 const DDL = `CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, keys TEXT, state BLOB) WITHOUT ROWID;

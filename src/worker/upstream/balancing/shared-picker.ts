@@ -34,7 +34,10 @@ export class SharedBalancer implements Balancer {
     this.zone.sql.submit(new Change(this.shared, change));
   }
 
-  /** Takes or keeps for `ms` the lead in work that one worker does for all; calls `then` with whether this worker has it, once the peers are up to date. */
+  /**
+   * Takes or keeps for `ms` the lead in work that one worker does for all; calls `then` with whether this worker has it, once the
+   * peers are up to date.
+   */
   lead(ms: number, then: (leads: boolean) => void): void {
     let leads = false;
     this.zone.sql.submit({

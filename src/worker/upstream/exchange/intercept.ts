@@ -12,7 +12,10 @@ export function passChallenges(head: UpstreamHead, r: Request): void {
   }
 }
 
-/** Answers a backend's error with a page of the location. Returns false when its own answer goes out. nginx: ngx_http_upstream_intercept_errors. */
+/**
+ * Answers a backend's error with a page of the location. Returns false when its own answer goes out. nginx:
+ * ngx_http_upstream_intercept_errors.
+ */
 export function interceptError(u: UpstreamRequest, status: number): boolean {
   const { r, conf, head } = u;
   if (status === 404 && conf.intercept404) {

@@ -120,7 +120,10 @@ export class ResponsePipe implements Source, SharingReader {
     }
   }
 
-  /** The backend fell silent: as nginx, what was not sent on yet is lost with the rest of the response. nginx: ngx_http_upstream_process_upstream. */
+  /**
+   * The backend fell silent: as nginx, what was not sent on yet is lost with the rest of the response. nginx:
+   * ngx_http_upstream_process_upstream.
+   */
   forget(): void {
     this.#drop();
     this.#fileRead = this.#fileEnd;

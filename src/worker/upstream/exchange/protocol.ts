@@ -6,7 +6,10 @@ import type { UpstreamRequest } from './upstream-request.js';
  * connections or buffering. nginx: the callbacks of ngx_http_upstream_t.
  */
 export interface Exchange {
-  /** Makes the bytes to send before the body, as latin1 text. Returns false, with the reason logged, to end with 500. nginx: create_request. */
+  /**
+   * Makes the bytes to send before the body, as latin1 text. Returns false, with the reason logged, to end with 500. nginx:
+   * create_request.
+   */
   createRequest(u: UpstreamRequest): boolean;
   /** The text that {@link createRequest} made. */
   readonly requestText: string;

@@ -5,7 +5,10 @@ import { groupsOf, plainPeers, unixPeer } from '../group/groups.js';
 import type { ResolvedTarget } from './conf.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** Finds the peers of a backend that was named at request time. Returns what ends the look-up of its name; null: none is under way. nginx: ngx_http_upstream_init_request. */
+/**
+ * Finds the peers of a backend that was named at request time. Returns what ends the look-up of its name; null: none is under way.
+ * nginx: ngx_http_upstream_init_request.
+ */
 export function startResolving(u: UpstreamRequest, target: ResolvedTarget): (() => void) | null {
   const { r, peer } = u;
   peer.defaultTlsName(target.host);

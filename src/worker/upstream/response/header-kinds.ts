@@ -71,7 +71,10 @@ const kinds: readonly (readonly [string, number])[] = [
   ['content-encoding', HeaderKind.CONTENT_ENCODING],
 ];
 
-/** The kind of each header name at one location, with {@link HeaderKind.HIDDEN} for those it hides. nginx: ngx_http_upstream_hide_headers_hash. */
+/**
+ * The kind of each header name at one location, with {@link HeaderKind.HIDDEN} for those it hides. nginx:
+ * ngx_http_upstream_hide_headers_hash.
+ */
 export class HeaderKinds {
   readonly #all = new Map<string, number>(kinds);
   /** The same for known names, by their number. */

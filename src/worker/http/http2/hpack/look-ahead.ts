@@ -5,7 +5,8 @@ export const HOPELESS = -1;
 const NOT_WHOLE = 0;
 
 /**
- * Looks at what came of a block from `from` on, where a field starts, so that a client hears of its mistake though it sends no more. Returns the
+ * Looks at what came of a block from `from` on, where a field starts, so that a client hears of its mistake though it sends no more.
+ * Returns the
  * start of the first field that is not whole, from where to go on, or HOPELESS.
  */
 export function lookAhead(bytes: Uint8Array, from: number, end: number): number {
