@@ -1,11 +1,8 @@
-// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what a thread
-// runs, and what the package exports. One file
-// loads faster than some hundred, and CommonJS as one script faster than modules: V8's code for it is made here, too (code-cache.mjs), so
-// that a start
-// compiles next to nothing. Packages from node_modules stay outside the bundles, but for the parts of winston that are used, and for what
-// the thread that
-// hashes passwords uses: its script is run as a text, from where no package is found.
-// SLUICE_DIST: another output folder.
+// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what a
+// thread runs, and what the package exports. One file loads faster than some hundred, and CommonJS as one script faster than modules:
+// V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. Packages from node_modules stay outside
+// the bundles, but for the parts of winston that are used, and for what the thread that hashes passwords uses: its script is run as a
+// text, from where no package is found. SLUICE_DIST: another output folder.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,5 @@
 // Has V8 compile the bundles of a build, by serving with them: `node scripts/code-cache.mjs DIST` writes the file `.cache` beside each.
-// What the server ran until
-// its first answer is in it, compiled; other functions are compiled when they are first called, as always.
+// What the server ran until its first answer is in it, compiled; other functions are compiled when they are first called, as always.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';

@@ -11,8 +11,7 @@
 //   What it does, in some sentences.
 //
 // `Syntax:` may stand several times. A heading with `FAMILY_` (in src/worker/upstream/directives, src/worker/cache and src/worker/cgi)
-// stands for
-// the directives of all protocols to backends that end so. A variable's heading is `## $name`; its section has only text.
+// stands for the directives of all protocols to backends that end so. A variable's heading is `## $name`; its section has only text.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -6,8 +6,7 @@ const root = new URL('../../', import.meta.url).pathname;
 
 /**
  * Bundles what `exports` (lines of `export ... from './...'`, paths from src/) names into a module, and returns its path. The file lies
- * where
- * packages are found from and git does not look; it goes with this process.
+ * where packages are found from and git does not look; it goes with this process.
  */
 export async function bundleSources(name, exports) {
   const outfile = `${root}node_modules/.cache/sluice-${name}-${process.pid}.mjs`;

@@ -1,6 +1,5 @@
 // Drives h2load over HTTP/2 in rows that ask for it, else over HTTP/1.1, and reads what it found: the same answers as wrk.mjs gives, for
-// whoever
-// doubts one load generator.
+// whoever doubts one load generator.
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';

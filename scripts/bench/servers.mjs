@@ -25,8 +25,7 @@ function which(command) {
 
 /**
  * The servers of the given names, `nginx` at this path: each with `prepare`, which writes its configuration of a row and resolves to what
- * it has against that,
- * and `start`. Those that are not installed are left out.
+ * it has against that, and `start`. Those that are not installed are left out.
  */
 export function contenders(nginx, names) {
   const found = {};

@@ -1,8 +1,6 @@
 // Measures what shared zones cost when many want them: one worker beside four on one zone, each beside the same without limits and beside
-// nginx, and a
-// thousand keys beside a million through a zone of ten megabytes. Prints CPU microseconds a request, latency, and what the zone's files
-// and the workers'
-// memory grew to.
+// nginx, and a thousand keys beside a million through a zone of ten megabytes. Prints CPU microseconds a request, latency, and what the
+// zone's files and the workers' memory grew to.
 //
 //   node scripts/bench/zones.mjs [contention] [growth] [--rounds N] [--seconds S] [--keys N] [--nginx PATH]
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -43,9 +41,8 @@ if (positionals.length === 0 || positionals.includes('growth')) {
 process.exit(0);
 
 /**
- * The same load on one worker and on four, with limits and without, in turn; then on four servers of one worker each, which share no zone.
- * They tell what
- * the machine makes of four processes, as do four workers without any limit.
+ * The same load on one worker and on four, with limits and without, in turn; then on four servers of one worker each, which share no
+ * zone. They tell what the machine makes of four processes, as do four workers without any limit.
  */
 async function contention() {
   const script = keyScript('contention', 1000);

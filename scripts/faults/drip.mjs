@@ -57,9 +57,8 @@ export function dripping(socket, count = Number.POSITIVE_INFINITY) {
 }
 
 /**
- * A backend that answers whatever comes, one byte at a time: `answer` is the bytes, or makes them of what came. `next` says how many bytes
- * of the
- * next answer leave before the backend does, and how it goes.
+ * A backend that answers whatever comes, one byte at a time: `answer` is the bytes, or makes them of what came. `next` says how many
+ * bytes of the next answer leave before the backend does, and how it goes.
  */
 export async function dripServer(answer) {
   const server = { next: {}, port: 0, close: () => listening.close() };

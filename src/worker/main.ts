@@ -4,8 +4,7 @@ import { loadCompiled } from '../shared/lib/compiled.js';
 import type { Lifecycle, Roles } from './lifecycle.js';
 
 // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is
-// loaded,
-// and what arrives meanwhile is kept.
+// loaded, and what arrives meanwhile is kept.
 let reopen: (() => void) | undefined;
 let pending = false;
 process.on('SIGUSR1', () => {

@@ -4,8 +4,7 @@ import { bytesOf } from '../support/case-bytes.js';
 // Each *.md file here holds cases: a title, text that says why where it is not plain, an `http` block with what a client sends before it
 // closes its side, for hostile backends a `response` block with what they answer, and a `log` block with what must come of it (see
 // exchange.ts). Where nginx 1.31.5 does something else, an `nginx` block says what, and the text says why sluice does not.
-// test/support/case-bytes.ts
-// says what the blocks' characters stand for.
+// test/support/case-bytes.ts says what the blocks' characters stand for.
 
 /** One case of a file. */
 export interface HostileCase {

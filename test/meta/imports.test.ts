@@ -5,8 +5,7 @@ import { filesBelow, type Import, imports, root } from './source-files.js';
 
 /**
  * The floors of the house, from the ground up. A room is a folder, or a file that stands beside the folders and puts them together. An
- * import,
- * of types too, goes down: from a room to a room of a lower floor. Rooms of one floor do not know each other.
+ * import, of types too, goes down: from a room to a room of a lower floor. Rooms of one floor do not know each other.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['shared/lib', 'shared/regex', 'shared/config/language', 'worker/version.ts'],

@@ -70,8 +70,7 @@ const refused: readonly (readonly [what: string, name: string, message: string, 
 
 /**
  * Starts a server that looks names up at a port of 127.0.0.1, where a test's `records` are, and passes on to the address that it finds.
- * Without
- * records the answers say that they do not fit into a datagram.
+ * Without records the answers say that they do not fit into a datagram.
  */
 async function start(t: Test): Promise<{ s: Server; port: number; asked: string[]; answerWith(records: Records | undefined): void }> {
   const socket = createSocket('udp4');

@@ -2,8 +2,7 @@ const escapes: { readonly [c: string]: string } = { r: '\r', n: '\n', t: '\t', '
 
 /**
  * The bytes that a block of text in a file of cases stands for. Lines end with CRLF; "\r", "\n", "\t", "\xHH" and "\\" stand for those
- * bytes,
- * a "\" before a line's end joins the lines, and "{a*100}" is a hundred times "a".
+ * bytes, a "\" before a line's end joins the lines, and "{a*100}" is a hundred times "a".
  */
 export function bytesOf(block: string): Buffer {
   const text = block

@@ -5,9 +5,8 @@ import { againstNginx } from './binary.js';
 const runner = new URL('../../scripts/faults/run.mjs', import.meta.url).pathname;
 
 /**
- * A test for each of these drills of scripts/fault-drills in its short form; docs/reliability.md has the figures of the long one. They run
- * without
- * tap's hooks, which end workers that dropped the right to write tap's notes (see binary.ts).
+ * A test for each of these drills of scripts/fault-drills in its short form; docs/reliability.md has the figures of the long one. They
+ * run without tap's hooks, which end workers that dropped the right to write tap's notes (see binary.ts).
  */
 export function testDrills(drills: readonly string[]): void {
   for (const drill of drills) {

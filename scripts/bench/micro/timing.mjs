@@ -3,11 +3,9 @@
 const TURNS = 8;
 
 /**
- * Prints the microseconds of CPU time that a call of `work` takes, which gets the number of the call within its turn; `each`: what it does
- * is done so
- * often in a call. `prepare` runs before each turn, untimed: for strings that have to be new each time, as those of a request are, whose
- * hashes nobody
- * has computed yet.
+ * Prints the microseconds of CPU time that a call of `work` takes, which gets the number of the call within its turn; `each`: what it
+ * does is done so often in a call. `prepare` runs before each turn, untimed: for strings that have to be new each time, as those of a
+ * request are, whose hashes nobody has computed yet.
  */
 export function measure(name, calls, work, { each = 1, prepare = () => {} } = {}) {
   let best = Number.POSITIVE_INFINITY;

@@ -1,8 +1,7 @@
 // What one decision of a shared zone costs without requests around it: workers that ask limit_req and limit_conn in each turn of their
-// event loops, alone and
-// several on one zone. Prints microseconds of CPU time a request beside the same turns without zones (the better quarter of short runs, so
-// that other work
-// on the machine does not count), how long decisions wait, and how often a worker lost the processor.
+// event loops, alone and several on one zone. Prints microseconds of CPU time a request beside the same turns without zones (the better
+// quarter of short runs, so that other work on the machine does not count), how long decisions wait, and how often a worker lost the
+// processor.
 //
 //   node scripts/bench/micro/zone.mjs [--workers 1,4] [--batch 8] [--work 8] [--keys 1000] [--seconds 2] [--rounds 3] [--apart]
 //

@@ -72,8 +72,7 @@ const WAYS = ['end', 'reset'];
 
 /**
  * Sends what a client sends, up to `count` bytes of it. Resolves with what came back until the server closed the connection, with nothing
- * if it did not,
- * or with the socket if that is to `stay`.
+ * if it did not, or with the socket if that is to `stay`.
  */
 async function send(stage, { port, tls, before = '', bytes }, { count = Number.POSITIVE_INFINITY, how, stay } = {}) {
   const socket = open(stage.port(port));

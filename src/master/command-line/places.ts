@@ -53,8 +53,7 @@ export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals
 
 /**
  * The main configuration file. A relative one starts from the prefix, as in nginx. Without `-p` that is a folder which users of an npm
- * package
- * have never seen, so what is not there is looked for in the current directory.
+ * package have never seen, so what is not there is looked for in the current directory.
  */
 function entryPath({ prefix: ownPrefix, conf }: Pick<CommandLine, 'prefix' | 'conf'>, byDefault: string, prefix: string): string {
   const path = conf ?? byDefault;

@@ -20,8 +20,7 @@ export interface Context {
 /**
  * Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in
  * force. `parsed` is called when the text was found right, after the warnings about it and before errors of another kind. `warned`: the
- * process
- * that started this one has told the warnings.
+ * process that started this one has told the warnings.
  */
 export async function loadReported(
   { load, options, log }: Context,

@@ -15,8 +15,7 @@ export class MasterZones {
 
   /**
    * Makes the zones for the workers of a configuration. Rejects with an Error for the log, in nginx's words, when they contradict the
-   * zones in
-   * use.
+   * zones in use.
    */
   async prepare(configuration: Configuration): Promise<ZonePlan> {
     if (this.#set === undefined) {

@@ -12,8 +12,7 @@ const running = new WeakMap<Master, { again: boolean }>();
 
 /**
  * Takes over the configuration as it is now. A reload that is asked for while another one runs follows it. Old workers are told to leave
- * only
- * once every new one accepts; anything that fails before that leaves everything as it was.
+ * only once every new one accepts; anything that fails before that leaves everything as it was.
  */
 export function reload(master: Master): void {
   const current = running.get(master);

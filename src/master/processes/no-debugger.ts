@@ -13,8 +13,7 @@ export function withoutDebugger(): readonly string[] {
 
 /**
  * Closes the debugger that a USR1 opened before anybody listened for it. Only a master that was started as `node dist/sluice.js`, without
- * the
- * options that the executable file gives, can need it.
+ * the options that the executable file gives, can need it.
  */
 export function closeDebugger(): void {
   if (!wantsDebugger(`${process.execArgv.join(' ')} ${process.env.NODE_OPTIONS ?? ''}`) && inspector.url() !== undefined) {

@@ -35,9 +35,8 @@ export class PidFile {
   }
 
   /**
-   * Takes the lock. What another master left behind, which was killed, is taken over. Rejects with an Error for the log when one is alive.
-   * A
-   * folder in which no lock can be made is no reason not to start.
+   * Takes the lock. What another master left behind, which was killed, is taken over. Rejects with an Error for the log when one is
+   * alive. A folder in which no lock can be made is no reason not to start.
    */
   async lock(): Promise<void> {
     const { lock } = await import('proper-lockfile');

@@ -7,8 +7,7 @@ import type { SubcommandValues } from './subcommand.js';
 
 /**
  * Runs `sluice migrate FILE`; resolves to the exit code: 0 when the configuration is accepted, 1 when something has to be changed first.
- * Files
- * that it names relative to nginx's prefix are looked for beside it, as a distribution's nginx does.
+ * Files that it names relative to nginx's prefix are looked for beside it, as a distribution's nginx does.
  */
 export async function runMigrateCommand(values: SubcommandValues): Promise<number> {
   const conf = byteText(String(values.file));

@@ -55,9 +55,8 @@ export interface Scope<C extends object, R extends Subject> {
   readonly fields: { readonly [K in keyof C]: Field<C[K]> };
   readonly directives: { readonly [name: string]: Directive<NoInfer<C>, R> };
   /**
-   * Runs on each merged settings object, outermost first, for values that depend on several fields. Blocks of one context that set nothing
-   * in the
-   * scope share one settings object, so `finish` may use the block only where something is set.
+   * Runs on each merged settings object, outermost first, for values that depend on several fields. Blocks of one context that set
+   * nothing in the scope share one settings object, so `finish` may use the block only where something is set.
    */
   readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergeContext) => void;
   /** Checks across settings once all is read and merged; the last place that may fail. */

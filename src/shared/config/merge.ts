@@ -42,17 +42,15 @@ interface Common<R extends Subject> {
 }
 
 /**
- * One run over all blocks. There may be fifty thousand, most of which set something in two or three of a hundred scopes; only those scopes
- * cost
- * a block time or memory.
+ * One run over all blocks. There may be fifty thousand, most of which set something in two or three of a hundred scopes; only those
+ * scopes cost a block time or memory.
  */
 class Merging<R extends Subject> {
   readonly #registry: Registry<R>;
   readonly #prefix: string;
   /**
    * Merged settings of blocks that set nothing in a scope, by context and scope number, and by the settings of the outer block. Such
-   * blocks share
-   * them: with thousands of locations, a copy for each would take seconds and much memory.
+   * blocks share them: with thousands of locations, a copy for each would take seconds and much memory.
    */
   readonly #silent = new Map<number, Map<object, object>>();
 

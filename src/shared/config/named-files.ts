@@ -24,8 +24,7 @@ export function fileStamp(path: string): string | undefined {
 
 /**
  * Files that the settings name and that belong to the configuration, such as certificates and keys. The master reads each once and sends
- * it to the
- * workers. They are kept apart from the configuration's text, because `-T` prints that.
+ * it to the workers. They are kept apart from the configuration's text, because `-T` prints that.
  */
 export class NamedFiles {
   readonly #versions = new Map<string, Version>();

@@ -23,10 +23,9 @@ export const foreignText = ({ module, instead }: ForeignDirective): string =>
   `the third-party module ${module}, which sluice does not have${instead === '' ? '' : `; ${instead}`}`;
 
 /**
- * Checks each `load_module` once the configuration is read; no module is ever loaded. A module is missed when a directive that sluice does
- * not
- * know is, or may be, one of its own. That is an error, and so is a missing file; everything else is a warning. `checking` is false in a
- * worker, since the master has checked.
+ * Checks each `load_module` once the configuration is read; no module is ever loaded. A module is missed when a directive that sluice
+ * does not know is, or may be, one of its own. That is an error, and so is a missing file; everything else is a warning. `checking` is
+ * false in a worker, since the master has checked.
  */
 export function judgeNativeModules<R extends Subject>(draft: ConfigBuilder<R>, language: Language<R>, checking: boolean): void {
   if (!checking) {

@@ -4,8 +4,7 @@ import { Script } from 'node:vm';
 
 /**
  * Loads a bundle, which the build made into one function with CommonJS's parameters, together with V8's code for it (the file `.cache`
- * beside
- * it). Another version of V8, or one with other flags, refuses that code and compiles the bundle instead.
+ * beside it). Another version of V8, or one with other flags, refuses that code and compiles the bundle instead.
  */
 export function loadCompiled<T>(file: string): T {
   const module = { exports: {} as T };

@@ -23,8 +23,7 @@ export interface TickTask {
 
 /**
  * Calls tasks at the end of the tick in which they asked for it: one immediate for all of them, since each costs more than most tasks. A
- * task
- * that asks while the steps run is called in the same tick if its step is still to come, else in the next one.
+ * task that asks while the steps run is called in the same tick if its step is still to come, else in the next one.
  */
 export class EndOfTick {
   #due: TickTask[][] = Array.from({ length: STEPS }, () => []);

@@ -23,8 +23,7 @@ export function isStandardError(errorLogs: readonly ErrorLogSpec[], files: LogFi
 
 /**
  * Opens that log as descriptor 2, unless it is that already. After a rotation or a reload, what a crash prints then goes to the new file,
- * and the
- * system can free the old one. nginx: ngx_log_redirect_stderr.
+ * and the system can free the old one. nginx: ngx_log_redirect_stderr.
  */
 export function redirectStandardError(errorLogs: readonly ErrorLogSpec[], files: LogFiles): void {
   const path = crashLog(errorLogs);

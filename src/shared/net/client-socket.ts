@@ -66,8 +66,7 @@ export interface ClientSocket {
   reset(): void;
   /**
    * Hands the connection to a caller that works with the socket itself, and from now on handles `flushed` and `clientEnded`. Bytes that
-   * are read
-   * still go to the owner. The connection uses the returned client socket from now on.
+   * are read still go to the owner. The connection uses the returned client socket from now on.
    */
   handOver(): { readonly socket: Socket; readonly client: ClientSocket };
 }

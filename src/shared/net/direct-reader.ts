@@ -1,6 +1,5 @@
-// Reads without node:stream. libuv reports bytes by calling the handle's `onread`; Node's own function spends more time on its stream than
-// on the
-// call. Node has no public way to replace it.
+// Reads without node:stream. libuv reports bytes by calling the handle's `onread`; Node's own function spends more time on its stream
+// than on the call. Node has no public way to replace it.
 import type { Socket } from 'node:net';
 import { streamBinding } from './stream-binding.js';
 

@@ -1,6 +1,5 @@
 // What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them. A Node that makes them otherwise gives
-// null,
-// and callers use its sockets instead.
+// null, and callers use its sockets instead.
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { ConnectionHandle } from './plain-socket.js';

@@ -25,8 +25,7 @@ export class RunDirectory {
 
   /**
    * Makes the folder in `base`, which is made too if it is missing, by default in memory (/dev/shm) where there is such a place. The user
-   * `uid` owns it when
-   * the process runs as root. Throws the error of the system call.
+   * `uid` owns it when the process runs as root. Throws the error of the system call.
    */
   constructor(base: string | undefined, uid: number | undefined) {
     this.#parent = base ?? defaultBase();

@@ -85,8 +85,7 @@ export class Connection {
   /** Starts a writing transaction. False when another process holds the lock. */
   begin(): boolean {
     // The stack of an error that is caught at once would cost more than the attempt. V8 finds out where it comes from all the same, which
-    // takes up
-    // to 20 µs: another attempt at once costs more than it gains, since the lock's holder may have lost the processor.
+    // takes up to 20 µs: another attempt at once costs more than it gains, since the lock's holder may have lost the processor.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     try {

@@ -10,8 +10,7 @@ const NODE = 128;
 const MAKE_ROOM = 8;
 
 // `used` is in milliseconds since 1970, fine enough to evict entries that came in quickly in their order. `main` is the digest of the key
-// where a
-// variant gives the file another name. `size` is 0 while there is no file.
+// where a variant gives the file another name. `size` is 0 while there is no file.
 const DDL = `CREATE TABLE IF NOT EXISTS entries (hash TEXT PRIMARY KEY, key TEXT, main TEXT, used INTEGER, uses INTEGER, size INTEGER) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS by_used ON entries (used);
   CREATE INDEX IF NOT EXISTS by_main ON entries (main) WHERE main IS NOT NULL;

@@ -15,8 +15,7 @@ export interface Waiter {
 
 /**
  * Requests of this process that wait for cache locks. A lock that this process releases wakes them at once; a timer looks at the locks of
- * other
- * processes. nginx: ngx_http_file_cache_lock_wait.
+ * other processes. nginx: ngx_http_file_cache_lock_wait.
  */
 export class LockWaiters {
   readonly #index: CacheIndex;

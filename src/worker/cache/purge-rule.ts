@@ -32,9 +32,8 @@ export interface PurgeTarget {
 export type PurgeKind = 'no' | 'conditions' | 'method' | 'forbidden';
 
 /**
- * Reads the arguments of `*_cache_purge`. Conditions hold variables, or are the numbers 0 and 1; a first word of another kind is a method,
- * a
- * zone or a switch, as Debian's package of ngx_cache_purge reads it.
+ * Reads the arguments of `*_cache_purge`. Conditions hold variables, or are the numbers 0 and 1; a first word of another kind is a
+ * method, a zone or a switch, as Debian's package of ngx_cache_purge reads it.
  */
 export function readPurge(ctx: Context, family: CacheFamily, earlier: PurgeRule | undefined): PurgeRule | PurgeTarget {
   const { args } = ctx.node;

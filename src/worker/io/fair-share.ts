@@ -11,8 +11,7 @@ export interface SharingReader {
 
 /**
  * Bounds the bytes that all downloads together, of files and from backends, read in one tick. Without it a thousand downloads that begin
- * at once
- * could read gigabytes while every other client waits. Once the share of a tick is used up, readers wait in a queue.
+ * at once could read gigabytes while every other client waits. Once the share of a tick is used up, readers wait in a queue.
  */
 export class FairShare implements TickTask {
   #left = SHARE;

@@ -10,8 +10,7 @@ export interface BufferTaker {
 
 /**
  * The buffers into which a worker reads large files, for all its clients. A piece is read, the kernel takes what it has room for, and the
- * buffer
- * goes to the next client that waits. Slow clients therefore hold no memory, and each gets its turn.
+ * buffer goes to the next client that waits. Slow clients therefore hold no memory, and each gets its turn.
  */
 export class ReadBuffers {
   readonly #free: Buffer[] = [];

@@ -2,8 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { crypt } from './crypt.js';
 
 // The body of a hashing thread: each message is one password and one stored hash, answered with the result. One after the other: what
-// hashes
-// bcrypt takes memory for each.
+// hashes bcrypt takes memory for each.
 let idle: Promise<void> = Promise.resolve();
 parentPort!.on('message', (job: HashJob) => {
   idle = idle.then(() => answer(job));

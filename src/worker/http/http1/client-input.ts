@@ -6,8 +6,7 @@ const EMPTY = Buffer.alloc(0);
 
 /**
  * What a client has sent and nobody has used yet. While the connection goes through it, the bytes may be the socket's; what is kept
- * afterwards
- * is memory of our own.
+ * afterwards is memory of our own.
  */
 export class ClientInput {
   /** The bytes at hand are `at..end` of these. */

@@ -601,8 +601,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   /**
    * Closes an idle connection, unless its next request is in the socket already. Whoever asks may stand between the loop's look at the
-   * sockets and what it
-   * saw there, as a message of the master does; so the loop looks at all of them once more before the close.
+   * sockets and what it saw there, as a message of the master does; so the loop looks at all of them once more before the close.
    */
   #closeUnread(): void {
     setImmediate(afterNextLook, this, this.requests);

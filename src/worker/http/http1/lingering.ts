@@ -5,8 +5,7 @@ import type { Request } from '../request/request.js';
 
 /**
  * Reads on for a while what nobody wants any more: `lingering_time` in all, `lingering_timeout` for each wait. nginx:
- * ngx_http_set_lingering_close,
- * ngx_http_lingering_close_handler, ngx_http_discarded_request_body_handler.
+ * ngx_http_set_lingering_close, ngx_http_lingering_close_handler, ngx_http_discarded_request_body_handler.
  */
 export class Lingering {
   readonly #deadline: Deadline;

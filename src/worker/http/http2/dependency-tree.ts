@@ -27,9 +27,8 @@ class Node implements Dependency {
 }
 
 /**
- * The priorities of RFC 7540, 5.3: streams that depend on others, with weights. RFC 9113 lets servers ignore them; nginx follows them, and
- * clients
- * send them still. Made when a client uses it.
+ * The priorities of RFC 7540, 5.3: streams that depend on others, with weights. RFC 9113 lets servers ignore them; nginx follows them,
+ * and clients send them still. Made when a client uses it.
  */
 export class DependencyTree {
   readonly #nodes = new Map<number, Node>();

@@ -39,9 +39,8 @@ export class ReceiveWindow {
   }
 
   /**
-   * The bytes to give room for, when `unused` of those that came wait to be used; 0 while it is not worth a frame. The window is filled up
-   * when
-   * less than `share` of it is left.
+   * The bytes to give room for, when `unused` of those that came wait to be used; 0 while it is not worth a frame. The window is filled
+   * up when less than `share` of it is left.
    */
   refill(unused: number, share: number): number {
     if (this.left >= this.size * share) {

@@ -19,8 +19,7 @@ import type { Waiting } from './scheduler.js';
 
 /**
  * One request and its response on an HTTP/2 connection. What the layers above see as the client's connection is this, too: another stream
- * of the
- * same connection goes on when this one is reset. nginx: ngx_http_v2_stream_t and its fake connection.
+ * of the same connection goes on when this one is reset. nginx: ngx_http_v2_stream_t and its fake connection.
  */
 export class Http2Stream implements ClientConnection, ClientStream, Waiting, Expiring {
   readonly id: number;

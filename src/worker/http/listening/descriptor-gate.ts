@@ -28,9 +28,8 @@ export class DescriptorGate {
   }
 
   /**
-   * A connection was accepted; the system gives out the lowest number that is free. Once there were none left for clients, it is asked for
-   * the
-   * next number after each: else every client that leaves would let in one too many.
+   * A connection was accepted; the system gives out the lowest number that is free. Once there were none left for clients, it is asked
+   * for the next number after each: else every client that leaves would let in one too many.
    */
   accepted(fd: number): void {
     if (this.#shut) {

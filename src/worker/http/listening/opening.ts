@@ -35,8 +35,7 @@ export class Opening implements Expiring, Idle, LogSubject {
 
   /**
    * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the
-   * connection was
-   * closed.
+   * connection was closed.
    */
   constructor(socket: Socket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: Opened | undefined) => void) {
     this.#socket = socket;

@@ -33,8 +33,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
 
   /**
    * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the
-   * connection was
-   * closed.
+   * connection was closed.
    */
   constructor(socket: PlainSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {
     this.#socket = socket;

@@ -35,8 +35,7 @@ export interface TlsTerminator {
   accept(socket: Socket, done: TlsDone): void;
   /**
    * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is
-   * valid
-   * only during the call. Returns undefined when more must come before the handshake can begin.
+   * valid only during the call. Returns undefined when more must come before the handshake can begin.
    */
   acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined;
 }

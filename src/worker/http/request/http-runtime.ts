@@ -48,8 +48,7 @@ export class ServerRuntime {
 
 /**
  * What the request's methods of these names do. Handlers and stages call the methods, so that they need not import the code that resumes
- * and ends
- * requests.
+ * and ends requests.
  */
 export interface RequestLife {
   resume(r: Request, code: number): void;

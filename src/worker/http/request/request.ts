@@ -175,9 +175,8 @@ export class Request implements Subject, LogSubject {
   queued = false;
   /**
    * On a main request: how many subrequests count against {@link MAX_COUNT}. One that ended no longer counts if the main request itself
-   * began it,
-   * because the length of one page bounds what it includes. Subrequests of subrequests count for good, because pages may include
-   * themselves.
+   * began it, because the length of one page bounds what it includes. Subrequests of subrequests count for good, because pages may
+   * include themselves.
    */
   count = 0;
   /** On a main request: subrequests under way that end with it. */
@@ -306,8 +305,7 @@ export class Request implements Subject, LogSubject {
 let slots = 0;
 /**
  * A slot, the index under which a module keeps its state in {@link Request.ctx}. A module that keeps state calls this once, at load.
- * Others have
- * no slot, so that the arrays stay short.
+ * Others have no slot, so that the arrays stay short.
  */
 export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
   let slot = -1;

@@ -22,10 +22,8 @@ const MAX_KEY = 255;
 
 /**
  * A client may send its next request to another worker before the first worker has recorded that the previous one ended. A request that
- * only other
- * workers' connections put over the limit is therefore tried again after each of these pauses (milliseconds) before it is refused. The
- * long ones are
- * for busy machines, where a worker may have to wait for a processor between its response and the record.
+ * only other workers' connections put over the limit is therefore tried again after each of these pauses (milliseconds) before it is
+ * refused. The long ones are for busy machines, where a worker may have to wait for a processor between its response and the record.
  */
 const RETRY_PAUSES = [3, 5, 12, 30];
 

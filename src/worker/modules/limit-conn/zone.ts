@@ -101,8 +101,8 @@ export class ConnZone implements ZoneJob, TransactionHooks {
 
   /**
    * Whether `enterNow` has a place: one of this worker's own that was left but is still in the database. To take it is to leave and to
-   * enter
-   * in one step, which only the holder of the place can do. It needs no look at the others while all limits on the zone are the same.
+   * enter in one step, which only the holder of the place can do. It needs no look at the others while all limits on the zone are the
+   * same.
    */
   hasPlace(key: string): boolean {
     const held = this.#held.get(key);

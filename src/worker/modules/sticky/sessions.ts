@@ -38,8 +38,7 @@ export class Sessions {
 
   /**
    * Binds a session to a server. `before` is what {@link find} returned, if it was called. A new session is stored at once, so that the
-   * client finds
-   * it in every worker once it has the response; a use is recorded at the end of the tick.
+   * client finds it in every worker once it has the response; a use is recorded at the end of the tick.
    */
   learn(key: string, sid: string, create: boolean, before: Session | undefined): void {
     const { sql, timeout } = this.zone;

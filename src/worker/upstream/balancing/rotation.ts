@@ -2,12 +2,9 @@ import { HEALTHY, type Peer, type PeerSet, UP } from './peer.js';
 
 /**
  * Smooth weighted round robin among peers of equal weight, without comparing all of them for each choice. As long as no peer fails or
- * changes,
- * choices repeat in one order, and the position in it gives the peers' current weights. Code that changes what a choice depends on
- * (failures,
- * health, the list of peers) calls {@link Rotation.settle} first, which stores those weights. Choices then compare all peers, as nginx
- * does, until
- * {@link Rotation.begin} finds every peer in order again.
+ * changes, choices repeat in one order, and the position in it gives the peers' current weights. Code that changes what a choice depends
+ * on (failures, health, the list of peers) calls {@link Rotation.settle} first, which stores those weights. Choices then compare all
+ * peers, as nginx does, until {@link Rotation.begin} finds every peer in order again.
  */
 export class Rotation {
   readonly #set: PeerSet;

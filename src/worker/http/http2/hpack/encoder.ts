@@ -63,8 +63,7 @@ class Remembered {
 
 /**
  * Encodes the header sections of one connection. It remembers the latest value of each name and puts what repeats into the other side's
- * table,
- * so that most fields of most responses are one byte.
+ * table, so that most fields of most responses are one byte.
  */
 export class HpackEncoder {
   readonly #places: (Remembered | undefined)[] = [];

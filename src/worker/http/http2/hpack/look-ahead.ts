@@ -6,8 +6,7 @@ const NOT_WHOLE = 0;
 
 /**
  * Looks at what came of a block from `from` on, where a field starts, so that a client hears of its mistake though it sends no more.
- * Returns the
- * start of the first field that is not whole, from where to go on, or HOPELESS.
+ * Returns the start of the first field that is not whole, from where to go on, or HOPELESS.
  */
 export function lookAhead(bytes: Uint8Array, from: number, end: number): number {
   let field = from;
