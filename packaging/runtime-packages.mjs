@@ -1,5 +1,5 @@
 // Prints the folders of the packages that the built server loads, one a line, relative to the project's root: the dependencies of
-// package.json and theirs, less what is for installing only and what the build puts into a file of dist/.
+// package.json and theirs, optional ones if they are installed, less what is for installing only and what the build puts into dist/.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,11 +12,13 @@ const BUNDLED = new Map([['hash-wasm', 'dist/hash-thread.js']]);
 
 const read = (folder) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
 
-function resolve(name, from) {
+function resolve(name, from, optional) {
   for (let folder = from; ; folder = dirname(folder)) {
     const found = `${folder}/node_modules/${name}`;
     if (existsSync(`${found}/package.json`)) return found;
-    if (folder === dirname(folder)) throw new Error(`${name} is not installed`);
+    if (folder !== dirname(folder)) continue;
+    if (optional) return undefined;
+    throw new Error(`${name} is not installed`);
   }
 }
 
@@ -24,10 +26,11 @@ function resolve(name, from) {
 export function runtimePackages() {
   const folders = new Set();
   const visit = (folder) => {
-    for (const name of Object.keys(read(folder).dependencies ?? {})) {
+    const { dependencies, optionalDependencies: optional = {} } = read(folder);
+    for (const name of Object.keys({ ...dependencies, ...optional })) {
       if (INSTALL_ONLY.includes(name)) continue;
-      const found = resolve(name, folder);
-      if (folders.has(found)) continue;
+      const found = resolve(name, folder, name in optional);
+      if (found === undefined || folders.has(found)) continue;
       folders.add(found);
       visit(found);
     }

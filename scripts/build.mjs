@@ -1,6 +1,7 @@
 // Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what a
 // thread runs, and what the package exports. One file loads faster than some hundred, and CommonJS as one script faster than modules:
-// V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. Packages from node_modules stay outside
+// V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. reference.json has the texts of
+// docs/reference for editors. Packages from node_modules stay outside
 // the bundles, but for the parts of winston that are used, and for what the thread that hashes passwords uses: its script is run as a
 // text, from where no package is found. SLUICE_DIST: another output folder.
 import { execFileSync } from 'node:child_process';
@@ -9,7 +10,9 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
+import { buildDashboard } from './build-dashboard.mjs';
 import { FROM_THE_SHELL, NO_DEBUGGER } from './no-debugger.mjs';
+import { referenceOf } from './reference/sections.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const root = new URL('..', import.meta.url).pathname;
@@ -69,6 +72,15 @@ await build({
 });
 await build({
   ...ours,
+  packages: 'bundle',
+  entryPoints: { 'lsp-connection': 'src/master/subcommands/lsp-connection.ts', 'js-transform': 'src/worker/js/transform.ts' },
+  outdir,
+  banner: { js: moduleUrl },
+  minify: true,
+  legalComments: 'inline',
+});
+await build({
+  ...ours,
   ...wrapped,
   stdin: {
     contents: `export { run } from './master/run.js';
@@ -79,10 +91,12 @@ export { roles } from './worker/roles.js';`,
     loader: 'ts',
   },
   outfile: `${outdir}/program.js`,
-  external: ['./subcommands/yargs-cli.js'],
+  external: ['./subcommands/yargs-cli.js', './lsp-connection.js'],
   // A script that is compiled from a cache has no import().
   supported: { 'dynamic-import': false },
 });
+await buildDashboard(root, `${outdir}/dashboard.html`);
+writeFileSync(`${outdir}/reference.json`, JSON.stringify(referenceOf(`${root}docs/reference/`)));
 // winston-transport is found from winston, whose dependency it is.
 const winston = createRequire(import.meta.url).resolve('winston');
 await build({

@@ -1,17 +1,23 @@
-// The backend of the FastCGI row: answers every request over kept connections with the same small page.
-// node scripts/bench/fastcgi-responder.mjs PORT; a parent that speaks IPC is told when it listens.
+// The backend of the FastCGI rows: answers every request over kept connections with a small page, or with that of a file if its path ends
+// with .html. node scripts/bench/fastcgi-responder.mjs PORT FILE; a parent that speaks IPC is told when it listens.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
+const PARAMS = 4;
 const STDIN = 5;
 const record = (type, content) => {
   const head = Buffer.from([1, type, 0, 1, content.length >> 8, content.length & 255, 0, 0]);
   return Buffer.concat([head, content]);
 };
-const page = Buffer.from('X-Powered-By: bench\r\nContent-Type: text/html; charset=UTF-8\r\n\r\na small response');
-const answer = Buffer.concat([record(6, page), record(6, Buffer.alloc(0)), record(3, Buffer.alloc(8))]);
+const HEAD = 'X-Powered-By: bench\r\nContent-Type: text/html; charset=UTF-8\r\n\r\n';
+const answerWith = (body) =>
+  Buffer.concat([record(6, Buffer.concat([Buffer.from(HEAD), body])), record(6, Buffer.alloc(0)), record(3, Buffer.alloc(8))]);
+const small = answerWith(Buffer.from('a small response'));
+const page = answerWith(readFileSync(process.argv[3]));
 
 createServer({ noDelay: true }, (socket) => {
   let rest = Buffer.alloc(0);
+  let answer = small;
   socket.on('error', () => socket.destroy());
   socket.on('data', (bytes) => {
     const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
@@ -22,7 +28,9 @@ createServer({ noDelay: true }, (socket) => {
       if (end > all.length) {
         break;
       }
-      if (all[at + 1] === STDIN && length === 0) {
+      if (all[at + 1] === PARAMS && length > 0) {
+        answer = all.subarray(at + 8, end).includes('.html') ? page : small;
+      } else if (all[at + 1] === STDIN && length === 0) {
         socket.write(answer);
       }
       at = end;

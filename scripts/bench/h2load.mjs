@@ -5,13 +5,19 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { pinned } from './servers.mjs';
 
-/** Writes the list of what is asked for in turn. */
+/** Writes the list of what is asked for in turn, and what is posted. */
 export function writeScript(file, row) {
   writeFileSync(file, row.paths.map((path) => `http://localhost${path}\n`).join(''));
+  if (row.body !== undefined) {
+    writeFileSync(`${file}.body`, row.body, 'latin1');
+  }
 }
 
 /** Why a row cannot be measured with h2load; undefined when it can. */
 export function cannot(row) {
+  if (row.upload !== undefined) {
+    return 'h2load is not told how to upload';
+  }
   return row.resumes || row.headers?.Connection === 'close' ? 'h2load makes no new connections' : undefined;
 }
 
@@ -26,7 +32,8 @@ export async function load({ script, port, row, seconds }) {
   const base = `${row.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
   const protocol = row.http2 ? ['-m', String(row.streams ?? 32)] : ['--h1'];
   const how = [...protocol, '-t', '1', '-c', String(row.connections ?? 64), '-D', String(seconds), `--log-file=${log}`];
-  const [file, ...args] = pinned(1, ['h2load', ...how, ...headers, '-B', base, '-i', script]);
+  const post = row.body === undefined ? [] : ['-d', `${script}.body`];
+  const [file, ...args] = pinned(1, ['h2load', ...how, ...post, ...headers, '-B', base, '-i', script]);
   const { stdout } = await promisify(execFile)(file, args);
   const requests = /^requests: .* (\d+) done, \d+ succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$/m.exec(stdout);
   const bytes = /^traffic: .*\((\d+)\) total/m.exec(stdout);

@@ -1,8 +1,11 @@
 // What is measured. A row is one configuration and one kind of request, the same for every server. `server` goes into
-// the server block, `http` around it; %%BACKEND%% is the address of a small nginx that answers proxied requests,
+// the server block, `http` around it, and `stream` into a server of stream in place of both; %%BACKEND%% is the address of a small nginx
+// that answers proxied requests, with the files under /files/; %%SINK%% that of a server that reads uploads and echoes WebSockets,
 // %%FASTCGI%% that of a small FastCGI responder, %%CONF%% the folder of shipped configuration.
+// `body` is what each request of a row for HTTP/2 posts.
+// %%ECHO%% is the address of a backend that sends datagrams back.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
-// aims at.
+// aims at. `seconds`: a round takes at least so long.
 
 const KB = 1024;
 
@@ -36,6 +39,13 @@ export const largeFile = { name: '100m.bin', length: 100 * KB * KB };
 /** The date of all files, for the conditional request. */
 export const modified = new Date('2024-05-06T07:08:09Z');
 
+const toBackend = (address) => `proxy_pass http://${address}; proxy_http_version 1.1; proxy_set_header Connection "";`;
+const keptBackend = 'upstream backend { server %%BACKEND%%; keepalive 64; }';
+const keptResponder = 'upstream responder { server %%FASTCGI%%; keepalive 64; }';
+const toResponder = 'include %%CONF%%/fastcgi.conf; fastcgi_pass responder; fastcgi_keep_conn on;';
+const rateZones = (key) => `limit_req_zone ${key} zone=rate:10m rate=1000000r/s; limit_conn_zone ${key} zone=count:10m;`;
+const inZones = 'limit_req zone=rate burst=100000 nodelay; limit_conn count 10000;';
+
 const certificate = 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key;';
 
 export const rows = [
@@ -52,7 +62,7 @@ export const rows = [
   {
     name: 'static1k300',
     what: '300 different files of 1 KB',
-    goal: 0.8,
+    goal: 0.9,
     server: 'location / { }',
     caddy: 'file_server',
     paths: Array.from({ length: 300 }, (_, i) => `/many/${i}.html`),
@@ -91,21 +101,127 @@ export const rows = [
   {
     name: 'proxy',
     what: 'proxied small response, kept connections',
-    goal: 1.1,
-    http: 'upstream backend { server %%BACKEND%%; keepalive 64; }',
-    server: 'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+    goal: 0.95,
+    http: keptBackend,
+    server: `location / { ${toBackend('backend')} }`,
     caddy: 'reverse_proxy %%BACKEND%%',
     haproxy: 'default_backend backend\nbackend backend\n  server one %%BACKEND%%',
     paths: ['/'],
   },
   {
+    name: 'proxy-http2',
+    what: 'proxied small response, HTTP/2 to the backend',
+    goal: 1.2,
+    http: keptBackend,
+    server: 'location / { proxy_pass http://backend; proxy_http_version 2; }',
+    paths: ['/'],
+  },
+  {
+    name: 'grpc',
+    what: 'unary call of gRPC',
+    goal: 1.2,
+    http2: true,
+    connections: 16,
+    http: 'upstream backend { server %%BACKEND%%; keepalive 512; }',
+    server: 'http2 on; keepalive_requests 100000000; location / { grpc_pass backend; }',
+    paths: ['/grpc'],
+    body: '\0\0\0\0\x05hello',
+    headers: { 'Content-Type': 'application/grpc', TE: 'trailers' },
+    expect: { 'content-type': 'application/grpc' },
+  },
+  {
+    name: 'proxy64k',
+    what: 'proxied response of 64 KB',
+    goal: 1,
+    http: keptBackend,
+    server: `location / { ${toBackend('backend')} }`,
+    caddy: 'reverse_proxy %%BACKEND%%',
+    haproxy: 'default_backend backend\nbackend backend\n  server one %%BACKEND%%',
+    paths: ['/files/64k.bin'],
+  },
+  {
+    name: 'proxy100m',
+    what: 'proxied response of 100 MB (CPU per MB)',
+    goal: 0.9,
+    http: keptBackend,
+    server: `location / { ${toBackend('backend')} }`,
+    caddy: 'reverse_proxy %%BACKEND%%',
+    haproxy: 'default_backend backend\nbackend backend\n  server one %%BACKEND%%',
+    paths: ['/files/100m.bin'],
+    connections: 8,
+    perMegabyte: true,
+  },
+  {
+    name: 'proxy-gzip',
+    what: 'proxied page of 10 KB with gzip',
+    goal: 1.1,
+    http: keptBackend,
+    server: `gzip on; gzip_proxied any; location / { ${toBackend('backend')} }`,
+    caddy: 'encode gzip\n  reverse_proxy %%BACKEND%%',
+    paths: ['/files/10k.html'],
+    headers: { 'Accept-Encoding': 'gzip' },
+    expect: { 'content-encoding': 'gzip' },
+  },
+  {
+    name: 'proxy-brotli',
+    what: 'the same with brotli, where nginx has the module',
+    goal: 1.1,
+    optional: true,
+    http: keptBackend,
+    server: `brotli on; location / { ${toBackend('backend')} }`,
+    paths: ['/files/10k.html'],
+    headers: { 'Accept-Encoding': 'br' },
+    expect: { 'content-encoding': 'br' },
+  },
+  ...[
+    ['upload1m', 'upload of 1 MB to a backend', 1, ''],
+    ['upload1m-raw', 'the same without buffering', 1, 'proxy_request_buffering off;'],
+    ['upload100m', 'upload of 100 MB to a backend (CPU per MB)', 100, ''],
+    ['upload100m-raw', 'the same without buffering', 100, 'proxy_request_buffering off;'],
+  ].map(([name, what, megabytes, buffering]) => ({
+    name,
+    what,
+    goal: 1.1,
+    http: 'upstream sink { server %%SINK%%; keepalive 64; }',
+    server: `client_max_body_size 0; location / { ${toBackend('sink')} ${buffering} }`,
+    caddy: 'reverse_proxy %%SINK%%',
+    haproxy: 'default_backend sink\nbackend sink\n  server one %%SINK%%',
+    paths: ['/'],
+    upload: megabytes * KB * KB,
+    connections: megabytes > 1 ? 2 : 8,
+    seconds: megabytes > 1 ? 5 : 1,
+    perMegabyte: megabytes > 1,
+  })),
+  ...[1, 64].map((size) => ({
+    name: `websocket${size}k`,
+    what: `WebSocket message of ${size} KB, echoed by a backend`,
+    goal: 1.1,
+    server: `location / { proxy_pass http://%%SINK%%; proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection upgrade; }`,
+    caddy: 'reverse_proxy %%SINK%%',
+    haproxy: 'default_backend sink\nbackend sink\n  server one %%SINK%%',
+    paths: ['/'],
+    message: size * KB,
+  })),
+  {
     name: 'fastcgi',
     what: 'small response of a FastCGI responder, kept connections',
-    goal: 1.5,
-    http: 'upstream responder { server %%FASTCGI%%; keepalive 64; }',
-    server: 'location / { include %%CONF%%/fastcgi.conf; fastcgi_pass responder; fastcgi_keep_conn on; }',
+    goal: 1.1,
+    http: keptResponder,
+    server: `location / { ${toResponder} }`,
     caddy: 'reverse_proxy %%FASTCGI%% {\n    transport fastcgi {\n      root /\n    }\n  }',
     paths: ['/index.php?a=b'],
+  },
+  {
+    name: 'fastcgi-gzip',
+    what: 'page of 10 KB of a FastCGI responder, with gzip',
+    goal: 1.1,
+    http: keptResponder,
+    server: `gzip on; location / { ${toResponder} }`,
+    caddy: 'encode gzip\n  reverse_proxy %%FASTCGI%% {\n    transport fastcgi {\n      root /\n    }\n  }',
+    paths: ['/10k.html'],
+    headers: { 'Accept-Encoding': 'gzip' },
+    expect: { 'content-encoding': 'gzip' },
   },
   {
     name: 'cachehit',
@@ -127,15 +243,23 @@ backend backend
   {
     name: 'limits',
     what: 'limit_req and limit_conn on a file of 1 KB',
-    goal: 1.2,
-    http: 'limit_req_zone $binary_remote_addr zone=rate:10m rate=1000000r/s; limit_conn_zone $binary_remote_addr zone=count:10m;',
-    server: 'location / { limit_req zone=rate burst=100000 nodelay; limit_conn count 10000; }',
+    goal: 1.1,
+    http: rateZones('$binary_remote_addr'),
+    server: `location / { ${inZones} }`,
     paths: ['/1k.html'],
+  },
+  {
+    name: 'limits1000',
+    what: 'the same with a thousand keys in turn',
+    goal: 1.1,
+    http: rateZones('$arg_k'),
+    server: `location / { ${inZones} }`,
+    paths: Array.from({ length: 1000 }, (_, i) => `/1k.html?k=10.${(i * 7919) % 1000}`),
   },
   {
     name: 'jsonlog',
     what: 'file of 1 KB with a JSON access log',
-    goal: 1.3,
+    goal: 1.1,
     http: `log_format json escape=json '{"time":"$time_iso8601","addr":"$remote_addr","request":"$request","status":$status,"bytes":$body_bytes_sent,'
       '"referer":"$http_referer","agent":"$http_user_agent","seconds":$request_time}';`,
     server: 'access_log %%DIR%%/access.log json; location / { }',
@@ -169,7 +293,7 @@ backend backend
   {
     name: 'resumption',
     what: 'a TLS handshake that resumes a session, and one request',
-    goal: 1.3,
+    goal: 1.2,
     tls: 'ecdsa',
     resumes: true,
     server: `${certificate} ssl_session_cache shared:tls:10m; keepalive_timeout 0; location / { }`,
@@ -181,23 +305,84 @@ backend backend
     ['h2-return200', 'return 200 over HTTP/2, 16 connections of 32 streams', 1.3, undefined, 'location / { return 200 ok; }', '/'],
     ['h2-tls1k', 'the same, a file of 1 KB over TLS', 1.2, 'ecdsa', 'location / { }', '/1k.html'],
     ['h2-static64k', 'the same, a file of 64 KB', 1.2, undefined, 'location / { }', '/64k.bin'],
+    ['h2-proxy', 'the same, a small response of a backend', 1.2, undefined, `location / { ${toBackend('backend')} }`, '/'],
     [
-      'h2-proxy',
-      'the same, a small response of a backend',
-      1.2,
+      'h2-idle100',
+      'h2-return200 beside a connection with 100 streams on which nothing moves',
+      1.3,
       undefined,
-      'location / { proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+      `location / { return 200 ok; } location /wait { client_body_timeout 1h; ${toBackend('backend')} }`,
       '/',
+      { count: 100, path: '/wait' },
     ],
-  ].map(([name, what, goal, tls, location, path]) => ({
+  ].map(([name, what, goal, tls, location, path, idleStreams]) => ({
     name,
     what,
     goal,
     ...(tls === undefined ? {} : { tls }),
     http2: true,
+    ...(idleStreams === undefined ? {} : { idleStreams }),
     connections: 16,
     http: 'upstream backend { server %%BACKEND%%; keepalive 512; }',
     server: `${tls === undefined ? '' : certificate} http2 on; keepalive_requests 100000000; ${location}`,
     paths: [path],
   })),
+  {
+    name: 'udp',
+    what: 'a datagram of 64 bytes there and back, in sessions that last',
+    goal: 2,
+    udp: true,
+    stream: 'proxy_pass %%ECHO%%;',
+    paths: [],
+  },
+  {
+    name: 'udpsession',
+    what: 'a datagram there and back, each in a session of its own',
+    goal: 2,
+    udp: true,
+    stream: 'proxy_pass %%ECHO%%; proxy_responses 1;',
+    paths: [],
+  },
+  {
+    name: 'stream',
+    what: 'a small exchange through a proxy of TCP, kept connections',
+    goal: 1.3,
+    stream: 'proxy_pass %%BACKEND%%;',
+    paths: ['/'],
+  },
+  {
+    name: 'stream1m',
+    what: '1 MB through a proxy of TCP (CPU per MB)',
+    goal: 1.3,
+    stream: 'proxy_pass %%BACKEND%%;',
+    paths: ['/1m.bin'],
+    connections: 8,
+    perMegabyte: true,
+  },
+  {
+    name: 'stream-connect',
+    what: 'a connection through a proxy of TCP, set up, used once and torn down',
+    goal: 1.5,
+    stream: 'proxy_pass %%BACKEND%%;',
+    paths: ['/'],
+    headers: { Connection: 'close' },
+  },
+  {
+    name: 'stream-tls',
+    what: 'a small exchange, its TLS taken off',
+    goal: 1.2,
+    tls: 'ecdsa',
+    stream: `${certificate} proxy_pass %%BACKEND%%;`,
+    paths: ['/'],
+  },
+  {
+    name: 'stream-tls1m',
+    what: '1 MB, TLS put on (CPU per MB)',
+    goal: 1.2,
+    tls: 'ecdsa',
+    stream: `${certificate} proxy_pass %%BACKEND%%;`,
+    paths: ['/1m.bin'],
+    connections: 8,
+    perMegabyte: true,
+  },
 ];

@@ -1,11 +1,13 @@
 // Measures sluice beside nginx: the same configuration, one worker each on the first core, the load generator on the second, rounds in
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
-//   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--beside caddy,haproxy] [--load wrk|h2load] [--rounds N]
-//     [--seconds S] [--json FILE] [--list]
+//   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--engine uring,libuv] [--beside caddy,haproxy] [--load wrk|h2load]
+//     [--rounds N] [--seconds S] [--json FILE] [--list]
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import * as datagrams from './datagrams.mjs';
 import * as h2load from './h2load.mjs';
+import { holdStreams } from './idle-streams.mjs';
 import { cpuOf, memoryOf } from './measure.mjs';
 import { largeFile, rows } from './rows.mjs';
 import {
@@ -15,16 +17,19 @@ import {
   makeCertificate,
   startBackend,
   startResponder,
+  startSink,
   stop,
   workFolder,
   writeDocuments,
 } from './servers.mjs';
+import * as websocket from './websocket.mjs';
 import * as wrk from './wrk.mjs';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     nginx: { type: 'string', default: 'nginx' },
+    engine: { type: 'string', default: '' },
     beside: { type: 'string', default: '' },
     load: { type: 'string', default: 'wrk' },
     rounds: { type: 'string', default: '3' },
@@ -51,24 +56,27 @@ const generator = { wrk, h2load }[options.load];
 if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
 }
-/** wrk speaks no HTTP/2. */
-const generatorOf = (row) => (row.http2 ? h2load : generator);
+/** wrk speaks neither HTTP/2 nor WebSocket nor UDP. */
+const generatorOf = (row) => (row.udp ? datagrams : row.message ? websocket : row.http2 ? h2load : generator);
 const rounds = Number(options.rounds);
-const seconds = Number(options.seconds);
 
 const work = workFolder();
 
 const docs = `${work}/docs`;
 writeDocuments(docs);
 writeLargeFile();
-const servers = contenders(options.nginx, options.beside === '' ? [] : options.beside.split(','));
+const servers = contenders(options.nginx, list(options.beside), list(options.engine));
 const names = Object.keys(servers);
 const { nginx } = commands(options.nginx);
 if (nginx === undefined) {
   console.log(`no ${options.nginx} here: sluice's figures stand alone`);
 }
-const backend = nginx && (await startBackend(nginx, `${work}/backend`));
-const responder = chosen.some((row) => row.http?.includes('%%FASTCGI%%')) ? await startResponder() : undefined;
+const wanted = (place) => chosen.some((row) => `${row.http}${row.server}`.includes(place));
+const backend = nginx && (await startBackend(nginx, `${work}/backend`, docs));
+const responder = wanted('%%FASTCGI%%') ? await startResponder(`${docs}/10k.html`) : undefined;
+const sink = wanted('%%SINK%%') ? await startSink() : undefined;
+
+const echo = chosen.some(({ udp }) => udp) ? await datagrams.startEcho() : undefined;
 
 const results = [];
 printHead();
@@ -83,7 +91,7 @@ if (options.json !== undefined) {
 process.exit(0);
 
 function writeLargeFile() {
-  if (!chosen.some((row) => row.paths.includes(`/${largeFile.name}`))) {
+  if (!chosen.some((row) => row.paths[0].endsWith(`/${largeFile.name}`))) {
     return;
   }
   const file = openSync(`${docs}/${largeFile.name}`, 'w');
@@ -95,10 +103,15 @@ function writeLargeFile() {
   closeSync(file);
 }
 
+/** The names in an option's text. */
+function list(text) {
+  return text === '' ? [] : text.split(',');
+}
+
 /** One row of the table: for each server the median of its rounds, or why it could not run. */
 async function measureRow(row) {
   const result = { row: row.name, servers: {} };
-  if (backend === undefined && `${row.http}${row.server}`.includes('%%BACKEND%%')) {
+  if (backend === undefined && `${row.http}${row.server}${row.stream}`.includes('%%BACKEND%%')) {
     return { ...result, missing: 'no nginx to answer as the backend' };
   }
   const cannot = generatorOf(row).cannot?.(row);
@@ -108,25 +121,34 @@ async function measureRow(row) {
   const script = `${work}/${row.name}.script`;
   generatorOf(row).writeScript(script, row);
   const started = [];
+  const held = [];
   try {
     for (const [name, server] of Object.entries(servers)) {
       if (server.cannot(row)) {
         continue;
       }
-      const place = { dir: `${work}/${row.name}-${name}`, docs, port: await freePort(), backend, responder };
+      const place = { dir: `${work}/${row.name}-${name}`, docs, port: await freePort(), backend, responder, sink, echo };
       mkdirSync(place.dir);
       if (row.tls) {
         makeCertificate(place.dir, row.tls);
       }
       const refusal = server.prepare(place, row);
+      if (refusal !== undefined && row.optional && name !== 'sluice') {
+        continue;
+      }
       if (refusal !== undefined) {
         return { ...result, missing: `${name}: ${refusal}` };
       }
       started.push({ name, port: place.port, pid: await server.start(place), rounds: [] });
     }
     for (const each of started) {
-      await wrk.check({ port: each.port, row, name: each.name });
+      await (generatorOf(row).check ?? wrk.check)({ port: each.port, row, name: each.name });
       await warm({ script, port: each.port, row });
+    }
+    if (row.idleStreams !== undefined) {
+      for (const { port } of started) {
+        held.push(await holdStreams(port, row.idleStreams.count, row.idleStreams.path));
+      }
     }
     for (let round = 0; round < rounds; round++) {
       for (const each of started) {
@@ -137,6 +159,9 @@ async function measureRow(row) {
       result.servers[each.name] = { ...summary(each.rounds), memory: memoryOf(each.pid) };
     }
   } finally {
+    for (const release of held) {
+      release();
+    }
     for (const { pid } of started) {
       await stop(pid);
     }
@@ -152,13 +177,15 @@ async function warm(target) {
 }
 
 async function measureRound({ port, pid, name }, script, row) {
+  const seconds = Math.max(Number(options.seconds), row.seconds ?? 0);
   const before = cpuOf(pid);
   const loaded = await generatorOf(row).load({ script, port, row, seconds });
   const used = cpuOf(pid) - before;
   if (loaded.refused > 0 || loaded.broken > 0) {
     throw new Error(`${row.name}: ${name} refused ${loaded.refused} requests and broke ${loaded.broken}`);
   }
-  const work = row.perMegabyte ? loaded.bytes / 1024 / 1024 : loaded.requests;
+  const bytes = row.upload === undefined ? loaded.bytes : row.upload * loaded.requests;
+  const work = row.perMegabyte ? bytes / 1024 / 1024 : loaded.requests;
   return { cpu: used / work, perSecond: work / seconds, p50: loaded.p50, p99: loaded.p99 };
 }
 
@@ -168,7 +195,9 @@ function summary(measured) {
 }
 
 function printHead() {
-  console.log(`${rounds} rounds of ${seconds} s each, CPU in microseconds a request, latency in microseconds (p50/p99), memory in MB\n`);
+  console.log(
+    `${rounds} rounds of ${options.seconds} s each, CPU in microseconds a request, latency in microseconds (p50/p99), memory in MB\n`,
+  );
   const measures = ['latency', 'a second', 'memory'].flatMap((measure) => names.map((name) => `${measure} ${name}`));
   const ratios = names.filter((name) => name !== 'nginx').map((name) => (names.length > 2 ? `ratio ${name}` : 'ratio'));
   const columns = ['row', ...names, ...ratios, 'goal', ...measures];
@@ -183,6 +212,7 @@ function printRow(row, { servers: measured, missing }) {
   }
   const cells = (format, of = names) => of.map((name) => (measured[name] === undefined ? '' : format(measured[name])));
   const ratio = ({ cpu }) => (measured.nginx === undefined ? '' : (cpu / measured.nginx.cpu).toFixed(2));
+  const missed = measured.nginx !== undefined && Number(ratio(measured.sluice ?? measured[list(options.engine)[0]])) > row.goal;
   const line = [
     row.name,
     ...cells(({ cpu }) => cpu.toFixed(cpu < 100 ? 2 : 0)),
@@ -190,7 +220,7 @@ function printRow(row, { servers: measured, missing }) {
       ratio,
       names.filter((name) => name !== 'nginx'),
     ),
-    row.goal,
+    missed ? `${row.goal} missed` : row.goal,
     ...cells(({ p50, p99 }) => `${p50}/${p99}`),
     ...cells(({ perSecond }) => Math.round(perSecond)),
     ...cells(({ memory }) => memory.toFixed(1)),

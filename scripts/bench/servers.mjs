@@ -25,16 +25,20 @@ function which(command) {
 
 /**
  * The servers of the given names, `nginx` at this path: each with `prepare`, which writes its configuration of a row and resolves to what
- * it has against that, and `start`. Those that are not installed are left out.
+ * it has against that, and `start`. Those that are not installed are left out. sluice stands there once for each of the given engines of
+ * `net_engine`, under its name.
  */
-export function contenders(nginx, names) {
+export function contenders(nginx, names, engines = []) {
   const found = {};
   for (const [name, command] of Object.entries(commands(nginx))) {
-    found[name] = {
-      cannot: () => undefined,
-      prepare: (place, row) => prepare(command, place.dir, configuration({ ...place, row })),
-      start: ({ dir }) => start(command, dir),
-    };
+    const several = name === 'sluice' && engines.length > 0;
+    for (const engine of several ? engines : [undefined]) {
+      found[engine ?? name] = {
+        cannot: () => undefined,
+        prepare: (place, row) => prepare(command, place.dir, configuration({ ...place, row })),
+        start: ({ dir }) => start(command, dir, 0, engine === undefined ? '' : `net_engine ${engine};`),
+      };
+    }
   }
   for (const name of names) {
     if (!(name in others)) {
@@ -80,13 +84,25 @@ export async function freePort() {
 }
 
 /** The configuration of a row. */
-export function configuration({ dir, docs, port, row, backend, responder }) {
+export function configuration({ dir, docs, port, row, backend, responder, sink, echo }) {
   const text = `worker_processes 1;
 worker_rlimit_nofile 20000;
 pid ${dir}/server.pid;
 error_log ${dir}/error.log warn;
 events { worker_connections 8192; }
-http {
+${row.stream === undefined ? http({ docs, port, row }) : stream({ port, row })}
+`;
+  return filled(text, { dir, docs, backend, responder, sink, echo });
+}
+
+const stream = ({ port, row }) => `stream {
+  server {
+    listen 127.0.0.1:${port}${row.tls ? ' ssl' : ''}${row.udp ? ' udp' : ''};
+    ${row.stream}
+  }
+}`;
+
+const http = ({ docs, port, row }) => `http {
   types { text/html html; }
   default_type application/octet-stream;
   access_log off;
@@ -99,13 +115,10 @@ http {
     root ${docs};
     ${row.server}
   }
-}
-`;
-  return filled(text, { dir, docs, backend, responder });
-}
+}`;
 
-function filled(text, { dir, docs, backend, responder }) {
-  const places = { DIR: dir, DOCS: docs, BACKEND: backend, FASTCGI: responder, CONF: `${root}conf` };
+function filled(text, { dir, docs, backend, responder, sink, echo }) {
+  const places = { DIR: dir, DOCS: docs, BACKEND: backend, FASTCGI: responder, SINK: sink, ECHO: echo, CONF: `${root}conf` };
   return text.replaceAll(/%%([A-Z]+)%%/g, (_, name) => places[name]);
 }
 
@@ -129,9 +142,9 @@ export function prepare(command, dir, conf) {
 }
 
 /** Starts a server on a core; resolves with the master's process id once it accepts connections. */
-export function start(command, dir, core = 0) {
+export function start(command, dir, core = 0, globals = '') {
   const pidFile = `${dir}/server.pid`;
-  const args = ['-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', 'daemon off;'];
+  const args = ['-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', `daemon off; ${globals}`];
   return launch([...command, ...args], core, () => existsSync(pidFile) && readFileSync(pidFile, 'latin1').trim() !== '');
 }
 
@@ -203,24 +216,33 @@ function kill(pid, signal = 'SIGKILL') {
 }
 
 /** The backend of the proxied rows: an nginx on the core of the load generator. */
-export async function startBackend(command, dir) {
+export async function startBackend(command, dir, docs) {
   const port = await freePort();
   mkdirSync(`${dir}/logs`, { recursive: true });
+  writeFileSync(`${dir}/1m.bin`, Buffer.alloc(1024 * 1024, 'a megabyte '));
   writeFileSync(
     `${dir}/server.conf`,
     `worker_processes 1; pid ${dir}/server.pid; error_log ${dir}/error.log warn; events { worker_connections 4096; }
-http { access_log off; keepalive_requests 100000000; server { listen 127.0.0.1:${port};
-  location / { return 200 "a small response"; } location /600 { return 200 "${'x'.repeat(600)}"; } } }
+http { access_log off; keepalive_requests 100000000; types { text/html html; } sendfile on; server { listen 127.0.0.1:${port}; http2 on;
+  location /grpc { default_type application/grpc; add_trailer grpc-status 0; return 200 "12345hello"; }
+  location /files/ { alias ${docs}/; } location / { return 200 "a small response"; } location = /1m.bin { root ${dir}; }
+  location /600 { return 200 "${'x'.repeat(600)}"; } } }
 `,
   );
   await start(command, dir, 1);
   return `127.0.0.1:${port}`;
 }
 
-/** The backend of the FastCGI row, on the core of the load generator. */
-export async function startResponder() {
+/** The backend of the FastCGI rows, which answers with this page to who asks for one. */
+export const startResponder = (page) => startScript('fastcgi-responder', page);
+
+/** The backend of the rows that send much: it reads uploads and echoes WebSockets. */
+export const startSink = () => startScript('sink');
+
+/** Starts a backend written for this, on the core of the load generator, and returns its address. */
+async function startScript(name, ...options) {
   const port = await freePort();
-  const [file, ...args] = pinned(1, [process.execPath, `${root}scripts/bench/fastcgi-responder.mjs`, String(port)]);
+  const [file, ...args] = pinned(1, [process.execPath, `${root}scripts/bench/${name}.mjs`, String(port), ...options]);
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
   running.set(child.pid, child);
   await new Promise((done) => child.once('message', done));

@@ -9,6 +9,7 @@ import { pinned } from './servers.mjs';
 /** Writes the script that makes wrk ask for the row's paths in turn and print its result in a form to read. */
 export function writeScript(file, row) {
   const headers = Object.entries(row.headers ?? {}).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}\n`);
+  const upload = row.upload === undefined ? '' : `wrk.method = 'PUT'\nwrk.body = string.rep('x', ${row.upload})\n`;
   const many = `local requests, i = {}, 0
 function init(args)
   for n, path in ipairs({ ${row.paths.map(lua).join(', ')} }) do requests[n] = wrk.format('GET', path) end
@@ -23,7 +24,7 @@ end
   io.write(string.format('RESULT %d %d %d %d %d %d\\n', summary.requests, summary.bytes, latency:percentile(50), latency:percentile(99), e.status, e.connect + e.read + e.write + e.timeout))
 end
 `;
-  writeFileSync(file, headers.join('') + (row.paths.length > 1 ? many : '') + report);
+  writeFileSync(file, headers.join('') + upload + (row.paths.length > 1 ? many : '') + report);
 }
 
 /** Sends one request of the row and throws when the answer is not the one that is to be measured. */
@@ -31,9 +32,10 @@ export async function check({ port, row, name }) {
   const send = row.tls ? httpsRequest : httpRequest;
   const response = await new Promise((done, fail) => {
     const options = { port, host: '127.0.0.1', path: row.paths[0], headers: row.headers, rejectUnauthorized: false, agent: false };
-    send(options, (message) => done(message.resume()))
+    const method = row.upload === undefined ? 'GET' : 'PUT';
+    send({ ...options, method }, (message) => done(message.resume()))
       .once('error', fail)
-      .end();
+      .end(row.upload === undefined ? undefined : Buffer.alloc(row.upload));
   });
   const found = { status: response.statusCode, ...response.headers };
   for (const [key, wanted] of Object.entries({ status: 200, ...row.expect })) {

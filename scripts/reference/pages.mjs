@@ -19,8 +19,9 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
       entries.push(LANGUAGE);
     }
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const variable of module.variables ?? []) {
-      variables.set(variableName(variable), module.name);
+    const own = [...new Set([...(module.variables ?? []), ...(module.stream?.variables ?? [])].map(variableName))];
+    for (const name of own) {
+      variables.set(name, [...(variables.get(name) ?? []), module.name]);
     }
     if (entries.length === 0) {
       continue;
@@ -30,7 +31,6 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
     if (introduction === undefined) {
       problems.push(`src/worker/modules/${module.name.replaceAll('_', '-')}/reference.md is missing`);
     }
-    const own = (module.variables ?? []).map(variableName);
     pages.set(
       file,
       [
@@ -41,7 +41,7 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
       ].join('\n'),
     );
     for (const { name } of entries) {
-      links.push({ name, file });
+      links.push({ name, file, shown: module.name.startsWith('stream_') && name !== 'stream' ? `${name}\` of stream` : `${name}\`` });
     }
   }
   pages.set('variables.md', variablesPage());
@@ -107,20 +107,23 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
 
   function variablesPage() {
     const parts = [`${MADE}# Variables\n`, 'A variable stands in a value as `$name` or `${name}`.\n'];
-    for (const [name, module] of [...variables].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const text = texts.of(module, `$${name}`);
+    for (const [name, modules] of [...variables].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      parts.push(`## $${name}\n`);
       used.add(`$${name}`);
-      if (text === undefined || text.text === '') {
-        problems.push(`$${name}: no reference.md of ${module} has a section for it`);
+      for (const module of modules) {
+        const text = texts.of(module, `$${name}`);
+        if (text === undefined || text.text === '') {
+          problems.push(`$${name}: no reference.md of ${module} has a section for it`);
+        }
+        parts.push(`${text?.text ?? ''}\n`);
       }
-      parts.push(`## $${name}\n`, `${text?.text ?? ''}\n`);
     }
     return parts.join('\n');
   }
 
   function index() {
     links.sort((a, b) => (a.name < b.name ? -1 : 1));
-    const lines = links.map(({ name, file }) => `- [\`${name}\`](${file}#${name})\n`);
+    const lines = links.map(({ name, file, shown }) => `- [\`${shown}](${file}#${name})\n`);
     return `${MADE}# Directives\n\nEvery directive, in alphabetical order. The [variables](variables.md) have a page of their own.\n\n${lines.join('')}`;
   }
 }

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 const SHARED = ['upstream/directives', 'upstream/group', 'cache', 'cgi'];
 /** Modules whose folders have another name. */
 const FOLDERS = { range_header: 'range', upstream_groups: 'upstream' };
-const FAMILIES = ['proxy', 'fastcgi', 'scgi', 'uwsgi', 'memcached', 'grpc'];
+const FAMILIES = ['proxy', 'fastcgi', 'scgi', 'uwsgi', 'memcached', 'grpc', 'tunnel'];
 
 /**
  * All texts: `of(module, name)` finds a directive's or variable's section, and `introduction(module)` what the module's file begins with.

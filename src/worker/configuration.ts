@@ -7,25 +7,30 @@ import {
   type ProcessConf,
 } from '../shared/config/configuration.js';
 import { In } from '../shared/config/context.js';
+import type { Scope } from '../shared/config/define.js';
 import { type Diagnostic, diagnosticDetail, placedMessage } from '../shared/config/errors.js';
 import { blockIn, type Loaded, LoadFailure, loadFromDisk } from '../shared/config/load.js';
 import { resolvePath } from '../shared/config/paths.js';
 import type { Sources } from '../shared/config/sources.js';
 import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
 import { EMERG, levelByName } from '../shared/log/level.js';
+import { ordersOf } from './acme/orders.js';
+import { INTERNAL_ROOT, type Order } from './acme/settings.js';
 import { cachePathScope } from './cache/cache-paths.js';
-import { collectAddresses, collectSockets, type ListenAddress, serversOf } from './http/listening/listeners.js';
-import type { Request } from './http/request/request.js';
+import type { ClientTask } from './client/client-task.js';
 import { language } from './language.js';
+import { collectAddresses, collectSockets, type ListenAddress, type ServerNames, serversOf } from './listening/listeners.js';
 import { mainErrorLogs } from './modules/error-log/index.js';
 import { processScope } from './modules/process/index.js';
 import { namesScope } from './modules/server/index.js';
+import { sslScope } from './modules/ssl/directives.js';
+import { streamNamesScope } from './modules/stream-server/index.js';
 
 /** Reads and checks a configuration, and takes out of it what the master works with. */
 export const loadConfiguration: LoadConfiguration = async (options) => {
-  let loaded: Loaded<Request>;
+  let loaded: Loaded<ClientTask>;
   try {
-    loaded = await loadFromDisk<Request>(language, options);
+    loaded = await loadFromDisk<ClientTask>(language, options);
   } catch (error) {
     if (!(error instanceof LoadFailure)) {
       throw error;
@@ -58,6 +63,8 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     nginxCompatibility: settings.compatibility,
   };
   const { listens, urls } = listensOf(loaded);
+  const orders = ordersIn(loaded);
+  const internal = orders.find(({ issuer }) => issuer.kind === 'internal')?.issuer;
   const warnings = loaded.warnings.map((finding) => finished(finding, loaded.sources));
   const enough = checkConnections(settings.workerConnections, listens.length);
   if (enough !== undefined) {
@@ -73,6 +80,8 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     logFiles: loaded.logFiles,
     tempPaths: loaded.folders,
     cachePaths: cachePathsOf(loaded),
+    acme: orders.length > 0,
+    internalRoot: internal?.statePath && `${internal.statePath}/${INTERNAL_ROOT}`,
     zones: loaded.zones.all(),
     warnings,
   } satisfies Configuration;
@@ -87,7 +96,7 @@ function checkConnections(connections: number, sockets: number): Finding | undef
   return { level: EMERG, message, detail: '' };
 }
 
-function errorLogs(loaded: Loaded<Request>, options: LoadOptions): Configuration['errorLogs'] {
+function errorLogs(loaded: Loaded<ClientTask>, options: LoadOptions): Configuration['errorLogs'] {
   const given = loaded.settings(mainErrorLogs, loaded.root).logs ?? [];
   if (options.errorLog !== '') {
     return withDefaultErrorLog(given, resolvePath(options.errorLog, options.prefix));
@@ -95,7 +104,7 @@ function errorLogs(loaded: Loaded<Request>, options: LoadOptions): Configuration
   return given.length > 0 ? given : [{ to: { kind: 'stderr' }, level: 4, json: false }];
 }
 
-function cachePathsOf(loaded: Loaded<Request>): Configuration['cachePaths'] {
+function cachePathsOf(loaded: Loaded<ClientTask>): Configuration['cachePaths'] {
   const http = blockIn(loaded.root, In.HTTP);
   if (http === undefined) {
     return [];
@@ -103,20 +112,34 @@ function cachePathsOf(loaded: Loaded<Request>): Configuration['cachePaths'] {
   return loaded.settings(cachePathScope, http).paths.map(({ zone }) => ({ path: zone.data.path, manager: true, loader: true }));
 }
 
-function listensOf(loaded: Loaded<Request>): Pick<Configuration, 'listens' | 'urls'> {
+function ordersIn(loaded: Loaded<ClientTask>): Order[] {
   const http = blockIn(loaded.root, In.HTTP);
-  if (http === undefined) {
-    return { listens: [], urls: [] };
+  return http === undefined ? [] : [...ordersOf(http, loaded, { names: namesScope, tls: sslScope }).values()];
+}
+
+function listensOf(loaded: Loaded<ClientTask>): Pick<Configuration, 'listens' | 'urls'> {
+  const http = addressesOf(loaded, In.HTTP, namesScope);
+  const stream = addressesOf(loaded, In.STREAM, streamNamesScope);
+  return {
+    listens: [...collectSockets(http), ...collectSockets(stream)].map(({ spec }) => spec),
+    urls: http.filter(({ quic }) => !quic).map(urlOf),
+  };
+}
+
+/** The addresses that the servers of an `http` or `stream` block listen on. */
+function addressesOf<C extends ServerNames>(loaded: Loaded<ClientTask>, context: number, names: Scope<C, ClientTask>): ListenAddress[] {
+  const block = blockIn(loaded.root, context);
+  if (block === undefined) {
+    return [];
   }
-  const servers = serversOf(http, (server) => loaded.settings(namesScope, server));
+  const servers = serversOf(block, (server) => loaded.settings(names, server));
   const silent = {
     fail: (message: string): never => {
       throw new Error(message);
     },
     warn: () => {},
   };
-  const addresses = collectAddresses(servers, silent);
-  return { listens: collectSockets(addresses).map(({ spec }) => spec), urls: addresses.filter(({ quic }) => !quic).map(urlOf) };
+  return collectAddresses(servers, silent);
 }
 
 /** Every interface is reached as localhost, too. */

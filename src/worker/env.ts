@@ -17,6 +17,10 @@ export interface WorkerEnv {
   readonly named: NamedFiles;
   /** Folder that relative paths start from, with its slash. */
   readonly prefix: string;
+  /** Folder of the main configuration file, with its slash. */
+  readonly confPrefix: string;
+  /** The main configuration file. */
+  readonly confFile: string;
   /** `nginx_compatibility on`. */
   readonly compatible: boolean;
   /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */

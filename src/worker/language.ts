@@ -1,19 +1,23 @@
 import type { Language } from '../shared/config/load.js';
-import type { Request } from './http/request/request.js';
-import { scopesOf } from './module.js';
-import { foreignDirective, missingModule, nativeModule } from './modules/foreign.js';
+import type { ClientTask } from './client/client-task.js';
+import { type SharedVariable, scopesOf } from './module.js';
+import { foreignDirective, missingInstead, missingModule, nativeModule } from './modules/foreign.js';
 import { modules } from './modules/index.js';
 
 /** The configuration language with the directives and variables of all modules. */
-export const language: Language<Request> = {
+export const language: Language<ClientTask> = {
   modules: modules.map(scopesOf),
   missingModule,
+  missingInstead,
   foreignDirective,
   nativeModule,
-  defineVariables(http) {
+  defineVariables(http, stream) {
     for (const module of modules) {
       for (const variable of module.variables ?? []) {
-        http.define(variable);
+        http.define(variable as SharedVariable);
+      }
+      for (const variable of module.stream?.variables ?? []) {
+        stream.define(variable as SharedVariable);
       }
     }
   },

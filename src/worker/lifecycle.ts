@@ -150,13 +150,13 @@ export class Lifecycle {
       }
     };
     for (const socket of this.#sockets) {
-      const { key, backlog } = socket.spec;
+      const { text, backlog } = socket.spec;
       socket.open((error) => {
         waiting--;
         if (error === undefined) {
           opened();
         } else {
-          this.#fail(new Error(`listen() to ${key}, backlog ${backlog} failed (${errnoText(error)})`));
+          this.#fail(new Error(`listen() to ${text}, backlog ${backlog} failed (${errnoText(error)})`));
         }
       });
     }

@@ -1,14 +1,22 @@
 import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/config/define.js';
-import type { Variable as SharedVariable } from '../shared/value/variables.js';
+import type { Variable as AnyVariable } from '../shared/value/variables.js';
+import type { ClientTask } from './client/client-task.js';
 import type { WorkerEnv } from './env.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
-import type { LocationInfo } from './http/request/location-info.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
+import type { SessionHandler, StreamRuntime, StreamServer } from './stream/session/runtime.js';
+import type { Session } from './stream/session/session.js';
 
-export type Variable = SharedVariable<Request>;
+export type Variable = AnyVariable<Request>;
+/** A variable of `http` and of `stream`. */
+export type SharedVariable = AnyVariable<ClientTask>;
+export type StreamVariable = AnyVariable<Session>;
 export type Context = ConfigContext<Request>;
+/** What directives of both `http` and `stream` are given. */
+export type SharedContext = ConfigContext<ClientTask>;
+export type StreamContext = ConfigContext<Session>;
 
 /** The phases a module can put a handler in. nginx: ngx_http_phases. */
 export type Phase = 'postRead' | 'serverRewrite' | 'rewrite' | 'preaccess' | 'access' | 'precontent' | 'content' | 'log';
@@ -16,9 +24,30 @@ export type Phase = 'postRead' | 'serverRewrite' | 'rewrite' | 'preaccess' | 'ac
 /** Makes what runs at request time from merged settings. undefined: the feature is off here and costs nothing. */
 export type Build<L, T> = (conf: Readonly<NoInfer<L>>, env: WorkerEnv, location: LocationRuntime) => T | undefined;
 
+/** The phases of a session that a module can put a handler in. nginx: ngx_stream_phases. */
+export type StreamPhase = 'postAccept' | 'preaccess' | 'access' | 'ssl' | 'preread' | 'log';
+
+/** Makes a handler of sessions from merged settings. undefined: the feature is off here and costs nothing. */
+export type BuildStream<L> = (conf: Readonly<NoInfer<L>>, env: WorkerEnv, server: StreamServer) => SessionHandler | undefined;
+
+/**
+ * What a module does in `stream`. Its directives stand in the same scopes as those of `http`; servers of `stream` have settings of the
+ * levels server and location.
+ */
+export interface StreamPart<M extends object, S extends object, L extends object, U extends object> {
+  readonly variables?: readonly StreamVariable[];
+  readonly phases?: { readonly [X in StreamPhase]?: BuildStream<L> };
+  /** What sessions are for, in servers whose directive claimed them (see {@link claimContent}). nginx: cscf->handler. */
+  readonly handler?: BuildStream<L>;
+  readonly installMain?: (conf: Readonly<NoInfer<M>>, stream: StreamRuntime, env: WorkerEnv) => void;
+  readonly installServer?: (conf: Readonly<NoInfer<S>>, server: StreamServer, env: WorkerEnv) => void;
+  readonly installLocation?: (conf: Readonly<NoInfer<L>>, server: StreamServer, env: WorkerEnv) => void;
+  readonly installUpstream?: (conf: Readonly<NoInfer<U>>, stream: StreamRuntime, env: WorkerEnv) => void;
+}
+
 /**
  * The unit of extension: one folder's directives with defaults, its variables, and what runs at request time.
- * `P`, `M`, `S`, `L`, `U` are the settings at the levels process, main (`http`), server, location and `upstream {}`.
+ * `P`, `M`, `S`, `L`, `U` are the settings at the levels process, main (`http` or `stream`), server, location and `upstream {}`.
  */
 export interface Module<
   P extends object = object,
@@ -33,6 +62,8 @@ export interface Module<
   readonly server?: Scope<S, Request>;
   readonly location?: Scope<L, Request>;
   readonly upstream?: Scope<U, Request>;
+  /** What it does in `stream`. */
+  readonly stream?: StreamPart<M, S, L, U>;
   readonly variables?: readonly Variable[];
   readonly phases?: { readonly [X in Phase]?: Build<L, PhaseHandler> };
   /**
@@ -66,12 +97,18 @@ export const defineModule = <
 /** Declares the settings of one level; a constant of its own lets other directives of the module refer to it. */
 export const defineScope = <C extends object>(scope: Scope<C, Request>): Scope<C, Request> => scope;
 
+/** The same for a level whose directives stand in `stream` alone. */
+export const defineStreamScope = <C extends object>(scope: Scope<C, Session>): Scope<C, Session> => scope;
+
+/** The same for a level whose directives stand in `stream` too. */
+export const defineSharedScope = <C extends object>(scope: Scope<C, ClientTask>): Scope<C, ClientTask> => scope;
+
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds modules of all settings types
 export type AnyModule = Module<any, any, any, any, any>;
 
 /** The scopes of a module in the form the configuration pipeline reads. */
-export function scopesOf(module: AnyModule): ModuleScopes<Request> {
-  const scopes: { level: LevelName; scope: Scope<object, Request> }[] = [];
+export function scopesOf(module: AnyModule): ModuleScopes<ClientTask> {
+  const scopes: { level: LevelName; scope: Scope<object, ClientTask> }[] = [];
   for (const level of ['process', 'main', 'server', 'location', 'upstream'] as const) {
     const scope = module[level];
     if (scope !== undefined) {
@@ -82,9 +119,9 @@ export function scopesOf(module: AnyModule): ModuleScopes<Request> {
 }
 
 /**
- * Makes this module the content handler of the location around the directive; the last claim wins, as the last of
+ * Makes this module the content handler of the location or `stream` server around the directive; the last claim wins, as the last of
  * `proxy_pass` and `stub_status` does in nginx. Inside `if` and `limit_except` it claims that block.
  */
-export function claimContent(ctx: Context, module: string): void {
-  (ctx.block.info as LocationInfo).handler = module;
+export function claimContent(ctx: SharedContext, module: string): void {
+  (ctx.block.info as { handler?: string }).handler = module;
 }

@@ -2,8 +2,9 @@ import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
 import { DEBUG } from '../shared/log/level.js';
+import type { ClientTask } from './client/client-task.js';
 import type { WorkerEnv } from './env.js';
-import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './http/listening/listeners.js';
+import { HttpTlsAddress } from './http/listening/tls-address.js';
 import type { AddressRuntime } from './http/request/address-runtime.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
 import { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
@@ -11,7 +12,7 @@ import { requestLife } from './http/request/life.js';
 import type { LocationInfo } from './http/request/location-info.js';
 import { LocationTree } from './http/request/location-tree.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
-import type { Request } from './http/request/request.js';
+import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './listening/listeners.js';
 import type { AnyModule, Phase } from './module.js';
 import { namesScope } from './modules/server/index.js';
 import { AddressTls } from './tls/terminator.js';
@@ -27,7 +28,7 @@ const SILENT = {
 };
 
 /** Compiles the merged configuration of an `http` block to what runs. Nothing in here may fail on a checked configuration. */
-export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv): HttpRuntime | undefined {
+export function buildRuntime(loaded: Loaded<ClientTask>, modules: readonly AnyModule[], env: WorkerEnv): HttpRuntime | undefined {
   const block = blockIn(loaded.root, In.HTTP);
   if (block === undefined) {
     return undefined;
@@ -55,10 +56,11 @@ export function buildRuntime(loaded: Loaded<Request>, modules: readonly AnyModul
 
 function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) => ServerRuntime): AddressRuntime {
   const names = new NameTable(address, runtimeOf, SILENT);
+  let tlsAddress: HttpTlsAddress | undefined;
   const runtime: AddressRuntime = {
     address: address.any ? undefined : address.address,
     port: address.port,
-    tls: address.ssl ? new AddressTls(() => runtime) : undefined,
+    tls: address.ssl ? new AddressTls(() => (tlsAddress ??= new HttpTlsAddress(runtime))) : undefined,
     http2: address.http2,
     proxyProtocol: address.proxyProtocol,
     defaultServer: runtimeOf(address.defaultServer),
@@ -84,12 +86,12 @@ function claimedBy(block: Block): string | undefined {
 }
 
 class Builder {
-  readonly #loaded: Loaded<Request>;
+  readonly #loaded: Loaded<ClientTask>;
   readonly #modules: readonly AnyModule[];
   readonly #env: WorkerEnv;
   readonly #http: HttpRuntime;
 
-  constructor(loaded: Loaded<Request>, modules: readonly AnyModule[], env: WorkerEnv, http: HttpRuntime) {
+  constructor(loaded: Loaded<ClientTask>, modules: readonly AnyModule[], env: WorkerEnv, http: HttpRuntime) {
     this.#loaded = loaded;
     this.#modules = modules;
     this.#env = env;

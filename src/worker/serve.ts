@@ -1,22 +1,31 @@
 import { loadFromSnapshot } from '../shared/config/load.js';
 import type { Server, WorkerProcess } from '../shared/ipc/serve.js';
+import { NOTICE, WARN } from '../shared/log/level.js';
+import { makeRing, type NetEngineChoice } from '../shared/net/engine/choose.js';
+import { network } from '../shared/net/engine/network.js';
+import { RingError } from '../shared/net/uring/memory.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
+import { endFailedWork } from './client/at-work.js';
+import type { ClientTask } from './client/client-task.js';
+import { Connections } from './client/connections.js';
+import { ConnectionCounters } from './client/counters.js';
+import { DebugClients } from './client/debug-clients.js';
+import { DescriptorGate } from './client/descriptor-gate.js';
 import type { WorkerEnv } from './env.js';
-import { ConnectionCounters } from './http/connection/counters.js';
-import { DebugClients } from './http/connection/debug-clients.js';
 import { Acceptor } from './http/listening/acceptor.js';
-import { DescriptorGate } from './http/listening/descriptor-gate.js';
-import { endFailedRequest } from './http/request/at-work.js';
-import type { Request } from './http/request/request.js';
 import { language } from './language.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
 import { buildRuntime } from './runtime.js';
+import { StreamAcceptor } from './stream/listening/acceptor.js';
+import { DatagramAcceptor } from './stream/listening/datagram-acceptor.js';
+import { buildStreamRuntime } from './stream-runtime.js';
 
 /** Builds the server of a worker process from the configuration's snapshot. */
 export function serve(worker: WorkerProcess): Server {
-  const loaded = loadFromSnapshot<Request>(language, worker.snapshot);
+  const loaded = loadFromSnapshot<ClientTask>(language, worker.snapshot);
   const settings = loaded.settings(processScope, loaded.root);
+  chooseEngine(settings.netEngine, worker);
   const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
   const drainers: (() => void)[] = [];
   const closers: (() => void)[] = [() => zones.close()];
@@ -28,20 +37,43 @@ export function serve(worker: WorkerProcess): Server {
     logFiles: worker.logFiles,
     named: loaded.sources.named,
     prefix: worker.snapshot.prefix,
+    confPrefix: worker.snapshot.confPrefix,
+    confFile: worker.snapshot.entry,
     compatible: settings.compatibility,
     onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),
   };
   const http = buildRuntime(loaded, modules, env);
+  const stream = buildStreamRuntime(loaded, modules, env);
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
-  if (http !== undefined && debugClients !== undefined) {
-    http.debugs = true;
+  for (const protocol of [http, stream]) {
+    if (protocol !== undefined && debugClients !== undefined) {
+      protocol.debugs = true;
+    }
   }
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
-  const acceptor = new Acceptor(env, counters, settings.workerConnections, debugClients, new DescriptorGate(worker.sockets, worker.log));
+  const gate = new DescriptorGate(worker.sockets, worker.log);
+  const connections = new Connections(env, counters, settings.workerConnections, debugClients, gate);
+  const acceptor = new Acceptor(connections);
   for (const listener of http?.listeners ?? []) {
-    worker.sockets.find(({ spec }) => spec.key === listener.key)?.attach(acceptor.server(listener));
+    const socket = worker.sockets.find(({ spec }) => spec.key === listener.key);
+    if (socket !== undefined) {
+      acceptor.listen(listener, socket);
+    }
+  }
+  if (stream !== undefined) {
+    const streamAcceptor = new StreamAcceptor(connections, stream);
+    let udp = 0;
+    for (const listener of stream.listeners) {
+      const socket = worker.sockets.find(({ spec }) => spec.key === listener.socketKey);
+      if (!listener.udp) {
+        socket?.attach(streamAcceptor.server(listener, socket.spec));
+      } else if (udp++ % env.workers === env.slot) {
+        // A datagram goes to whoever asks the kernel first. So that a client's datagrams stay together, one worker reads each socket.
+        socket?.attachDatagrams(new DatagramAcceptor(connections, stream, listener));
+      }
+    }
   }
   const startDraining = (): void => {
     for (const drainer of drainers.splice(0)) {
@@ -58,15 +90,33 @@ export function serve(worker: WorkerProcess): Server {
     start() {},
     drain(done) {
       startDraining();
-      acceptor.drain(() => {
+      connections.drain(() => {
         close();
-        done();
+        network.whenSent(done);
       });
     },
-    failed: endFailedRequest,
+    // A worker whose ring is broken is replaced.
+    failed: (error) => !(error instanceof RingError) && endFailedWork(error),
     terminate() {
-      acceptor.terminate();
+      connections.terminate();
       close();
+      network.flush();
     },
   };
+}
+
+/** Decides once for the process what serves its plain connections, and has one worker say so. */
+function chooseEngine(choice: NetEngineChoice, { slot, log }: WorkerProcess): void {
+  if (network.name === 'uring') {
+    return;
+  }
+  const ring = choice === 'libuv' ? undefined : makeRing();
+  if (typeof ring === 'object') {
+    ring.start();
+    network.use(ring);
+  }
+  if (slot === 0) {
+    const why = typeof ring === 'string' ? `: ${ring}` : '';
+    log.log(why !== '' && choice === 'uring' ? WARN : NOTICE, `using the "${network.name}" network engine${why}`);
+  }
 }

@@ -1,6 +1,7 @@
 // Every command line `sluice ...` on the pages names options and commands that there are. Harmless ones are run.
 import t from 'tap';
 import { parseCommandLine } from '../../src/master/command-line/cli.js';
+import { subcommands } from '../../src/master/subcommands/subcommand.js';
 import { runCli } from '../support/run-cli.js';
 import { blocksOf, pages } from './doc-pages.js';
 
@@ -8,6 +9,8 @@ import { blocksOf, pages } from './doc-pages.js';
 const NOT_RUN: readonly [RegExp, string][] = [
   [/^(run|proxy|serve|\.\/\S+)\b/, 'serves until it is ended; test/process/serve-command.test.ts runs it'],
   [/^(status|cache)\b/, 'needs a running server; test/process/commands.test.ts and test/modules/cache.test.ts run it'],
+  [/^logs\b/, 'reads logs; test/process/logs.test.ts runs it'],
+  [/^(trust|lsp|format|lint)\b/, 'changes the system, serves an editor or works on files; test/process/ has a test of each'],
   [/^migrate\b/, 'reads a configuration of nginx; test/process/migrate.test.ts runs it'],
   [/^-/, 'starts, tests or signals the installed server; test/process/cli.test.ts runs it'],
 ];
@@ -16,7 +19,7 @@ const NOT_RUN: readonly [RegExp, string][] = [
 function commandsOf(page: string): string[][] {
   const lines = blocksOf(page, 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'));
   return lines.flatMap((line) => {
-    const [, rest] = /^(?:npx )?sluice +(.*?)(?: +#.*| *[|>].*)?$/.exec(line.trim()) ?? [];
+    const [, rest] = /^(?:npx )?sluice +(.*?)(?: +#.*| +[|>].*)?$/.exec(line.trim()) ?? [];
     return rest === undefined ? [] : [[...rest.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')];
   });
 }
@@ -43,7 +46,7 @@ for (const page of pages) {
       if (first.startsWith('-')) {
         t.doesNotThrow(() => parseCommandLine(args), line);
       } else if (!['help', 'completion'].includes(first)) {
-        const command = ['proxy', 'run', 'status', 'migrate', 'cache'].includes(first) ? first : 'serve';
+        const command = subcommands.some(({ name }) => name === first) ? first : 'serve';
         const text = await help(command);
         for (const option of args.slice(1).filter((arg) => arg.startsWith('-'))) {
           t.match(text, new RegExp(`(^|[ ,])${option.replace(/=.*/, '')}[ ,]`, 'm'), `${line}: ${option}`);

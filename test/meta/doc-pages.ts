@@ -20,11 +20,11 @@ export function blocksOf(page: string, language: string): string[] {
   );
 }
 
-/** A configuration with its ports, certificates, users and folders of the system replaced by what a test may use. */
+/** A configuration with its ports (but for datagrams), certificates, users and folders of the system replaced by what a test may use. */
 export function moved(text: string, dir: string): string {
   const { rsa } = certs();
   return text
-    .replace(/^( *listen +)([^ ;]+)/gm, (_, listen, address) => `${listen}unix:${dir}/${address.replace(/\W/g, '_')}`)
+    .replace(/^( *listen +)([^ ;]+)(?!.* udp)/gm, (_, listen, address) => `${listen}unix:${dir}/${address.replace(/\W/g, '_')}`)
     .replaceAll(/\/etc\/ssl\/[\w./-]+\.(pem|crt)/g, rsa.cert)
     .replaceAll(/\/etc\/ssl\/[\w./-]+\.key/g, rsa.key)
     .replaceAll(/\/(var\/log|var\/cache|run)\/sluice/g, `${dir}/var`)

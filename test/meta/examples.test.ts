@@ -18,15 +18,21 @@ contexts.set('if', In.SERVER | In.LOCATION);
 
 /** Where an example may stand, innermost block first. */
 const PLACES = [In.LOCATION, In.SERVER, In.UPSTREAM, In.HTTP, In.EVENTS, In.MAIN, In.LOCATION_IF, In.LIMIT_EXCEPT] as const;
-type Place = (typeof PLACES)[number];
+/** The same in `stream`. */
+const STREAM_PLACES = [In.STREAM_SERVER, In.STREAM_UPSTREAM, In.STREAM, In.MAIN] as const;
+type Place = (typeof PLACES)[number] | (typeof STREAM_PLACES)[number];
 
-function placeOf(block: string): Place | undefined {
+/** Whether an example of a page is one of `stream`, if it could stand in both. */
+const ofStream = (page: string): boolean => page.startsWith('docs/reference/stream_');
+
+function placeOf(block: string, page: string): Place | undefined {
   const names = parseConfig(Buffer.from(block).toString('latin1'), 'example').map((node) => ('name' in node ? node.name : ''));
   if (/^server \{/m.test(block)) {
-    return In.HTTP;
+    return ofStream(page) ? In.STREAM : In.HTTP;
   }
   // Named locations are of a server only.
-  const places = /^location /m.test(block) ? [In.SERVER, ...PLACES] : PLACES;
+  const ofHttp = /^location /m.test(block) ? [In.SERVER, ...PLACES] : PLACES;
+  const places: readonly Place[] = ofStream(page) ? STREAM_PLACES : [...ofHttp, ...STREAM_PLACES];
   return places.find((place) => names.every((name) => name === 'include' || ((contexts.get(name) ?? 0) & place) !== 0));
 }
 
@@ -34,6 +40,8 @@ function placeOf(block: string): Place | undefined {
 const NOT_TRIED: readonly [RegExp, string][] = [
   [/^ssl_engine /, 'refused: sluice loads no engines'],
   [/^\w*ssl_password_file /, 'the file has to exist'],
+  [/^https internal;/, 'needs a server_name beside it'],
+  [/^js_(access|body_filter|content|header_filter|import|path) /, 'needs a module in a file; test/modules/js.test.ts has them'],
   [/^memcached_pass /, 'needs $memcached_key, which the example above it sets'],
   [/^health_check /, 'needs a proxy_pass beside it'],
   [/^(listen 443 ssl default_server;|ssl on;|ssl_certificate )/, 'needs a certificate and its key beside it'],
@@ -50,15 +58,17 @@ const PRELUDE: readonly [used: RegExp, defined: RegExp, text: (name: string) => 
     (name) => (name === 'off' ? '' : `${family}_cache_path cache-${name} keys_zone=${name}:1m;`),
   ]),
   [/_cache_purge +\$(purge);/g, /map \S+ \$purge /, () => 'map $request_method $purge { PURGE 1; }'],
+  [/\b(acme)_(?:issuer|certificate) /g, /^resolver /m, () => 'resolver 127.0.0.1;'],
+  [/\bacme_certificate +(\w+)/g, /acme_issuer +NAME /, (name) => `acme_issuer ${name} { uri https://ca.example.com/directory; }`],
   [/\bmatch=(\w+)/g, /\bmatch +NAME /, (name) => `match ${name} { status 200; }`],
   [/_pass +(?:https?:\/\/)?([a-z_]+)[;/]/g, /upstream +NAME /, (name) => `upstream ${name} { zone ${name} 64k; server 127.0.0.1:9; }`],
 ];
 
 /** One configuration that holds these blocks, each in its place. */
-function whole(blocks: readonly string[]): string {
-  const at = new Map<Place | undefined, string[]>(PLACES.map((place) => [place, []]));
+function whole(blocks: readonly string[], page: string): string {
+  const at = new Map<Place | undefined, string[]>([...PLACES, ...STREAM_PLACES].map((place) => [place, []]));
   for (const block of blocks) {
-    at.get(placeOf(block))?.push(block);
+    at.get(placeOf(block, page))?.push(block);
   }
   const each = (place: Place, text: (block: string, n: number) => string): string => at.get(place)!.map(text).join('\n');
   const all = blocks.join('\n');
@@ -68,7 +78,7 @@ function whole(blocks: readonly string[]): string {
       .map(text),
   );
   const main = each(In.MAIN, (block) => block);
-  if (/^(http|events) \{/m.test(main) && blocks.length === 1) {
+  if (/^(http|stream|events) \{/m.test(main) && blocks.length === 1) {
     return /^events\b/m.test(main) ? main : `events {}\n${main}`;
   }
   return `${main}
@@ -83,6 +93,11 @@ ${each(In.LOCATION, (block, n) => `server { listen unix:%%DIR%%/l${n}; location 
 ${each(In.LOCATION_IF, (block, n) => `server { listen unix:%%DIR%%/i${n}; location / { if ($args) {\n${block} } } }`)}
 ${each(In.LIMIT_EXCEPT, (block, n) => `server { listen unix:%%DIR%%/e${n}; location / { limit_except GET {\n${block} } } }`)}
 }
+stream {
+${each(In.STREAM, (block) => block)}
+${each(In.STREAM_UPSTREAM, (block, n) => `upstream example${n} { server 127.0.0.1:9;\n${block} }`)}
+${each(In.STREAM_SERVER, (block, n) => `server { listen unix:%%DIR%%/t${n};\n${block} }`)}
+}
 `;
 }
 
@@ -96,15 +111,15 @@ for (const page of pages) {
   t.test(page, async (t) => {
     const prefix = await shippedPrefix(t);
     for (const block of blocks) {
-      t.not(placeOf(block), undefined, `there is a block in which all of this may stand:\n${block}`);
+      t.not(placeOf(block, page), undefined, `there is a block in which all of this may stand:\n${block}`);
     }
-    const together = await tested(prefix, whole(blocks));
+    const together = await tested(prefix, whole(blocks, page));
     if (together.code === 0) {
       return;
     }
     // Some cannot stand in one file.
     for (const block of blocks) {
-      const { code, stderr } = await tested(prefix, whole([block]));
+      const { code, stderr } = await tested(prefix, whole([block], page));
       t.equal(code, 0, `${block}\n${stderr}`);
     }
   });

@@ -15,7 +15,11 @@ for (const guide of guides.filter((name) => name !== 'README.md')) {
     const blocks = blocksOf(`docs/guides/${guide}`, 'nginx');
     t.ok(blocks.length > 0, 'it has a configuration');
     for (const block of blocks) {
-      const whole = /^http \{/m.test(block) ? block : `events {}\nhttp {\ninclude mime.types;\naccess_log off;\n${block}\n}\n`;
+      const whole = /^(http|events) \{/m.test(block)
+        ? block
+        : /^stream \{/m.test(block)
+          ? `events {}\n${block}`
+          : `events {}\nhttp {\ninclude mime.types;\naccess_log off;\n${block}\n}\n`;
       const { code, stderr } = await tested(prefix, whole);
       t.equal(code, 0, stderr);
       t.notMatch(stderr.replaceAll(/.*does not cover the server name.*\n/g, ''), /\[warn\]/, 'without a warning');

@@ -6,6 +6,7 @@ import { filesBelow, root } from './source-files.js';
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
   'shared/lib/timer.ts': [2, 'setTimer itself'],
   'master/operations/start-master.ts': [1, 'an interval of a constant length, which keeps the process'],
+  'worker/js/ngx-object.ts': [1, 'the name under which scripts find setTimer'],
   'worker/tls/ocsp-fetch.ts': [1, "a socket's own timeout, of a constant length"],
 };
 

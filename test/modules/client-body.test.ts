@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Http2Client } from '../support/http2-client.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
@@ -121,6 +122,72 @@ t.test('client_max_body_size', async (t) => {
   const declared = await http(s, 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n');
   t.equal(declared.status, 413, 'before any of it is read');
   t.equal(declared.header('Connection'), 'close');
+});
+
+const H2_HEAD = [
+  [':scheme', 'http'],
+  [':path', '/'],
+  [':authority', 'a'],
+] as const;
+
+t.test('client_body_early_read', async (t) => {
+  const s = await startServer(t, {
+    compatible: true,
+    conf: httpConf(`
+      map $http_x $early { ~early 1; }
+      client_max_body_size 1k;
+      server { listen 127.0.0.1:%%PORT_0%%;
+        client_body_early_read $early $arg_early; client_max_body_size 10; client_body_buffer_size 10;
+        if ($request_body = secret) { return 403; }
+        location / { return 200 "<$request_body>"; }
+        location /small { client_max_body_size 5; return 200 "<$request_body>"; }
+        location /pass { proxy_request_buffering off; proxy_pass http://127.0.0.1:%%PORT_1%%; }
+        location /large { client_max_body_size 100; return 200 "<$request_body>"; } }
+      server { listen 127.0.0.1:%%PORT_1%%; client_body_early_read 0 1; return 200 "[$request_body]"; }
+      server { listen 127.0.0.1:%%PORT_2%% http2; client_body_early_read 1; client_max_body_size 10; return 200 "<$request_body>"; }`),
+  });
+  const early = { X: 'early' };
+  const send = async (path: string, headers: Record<string, string>, body: string): Promise<[number, string]> => {
+    const { status, text } = await http(s, requestText('POST', path, headers, body));
+    return [status, status === 200 ? text : ''];
+  };
+  t.strictSame(await send('/', {}, 'body'), [200, '<>']);
+  t.strictSame(await send('/', early, 'body'), [200, '<body>']);
+  t.strictSame(await send('/?early=1', {}, 'body'), [200, '<body>']);
+  t.strictSame(await send('/?early=0', {}, 'body'), [200, '<>']);
+  t.strictSame(await send('/', early, 'secret'), [403, ''], 'the rewrite phase sees the body');
+  t.strictSame(await send('/pass', early, 'body'), [200, '[body]'], 'a backend gets it');
+  t.strictSame(await send('/', early, ''), [200, '<>']);
+  t.strictSame(await send('/large', {}, 'x'.repeat(11)), [200, '<>']);
+  t.strictSame(await send('/large', early, 'x'.repeat(11)), [413, ''], "the server's limit counts");
+  t.strictSame(await send('/small', early, 'x'.repeat(6)), [413, ''], "the location's limit counts, too");
+
+  const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nX: early\r\nTransfer-Encoding: chunked\r\n\r\n';
+  t.equal((await http(s, `${chunked}4\r\nbody\r\n0\r\n\r\n`)).text, '<body>');
+  t.equal((await http(s, `${chunked}b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`)).status, 413);
+  t.equal((await http(s, `${chunked}x\r\n`)).status, 400);
+
+  const expecting = 'Host: a\r\nX: early\r\nExpect: 100-continue\r\nContent-Length:';
+  const client = await RawClient.connect(s);
+  client.send(`POST / HTTP/1.1\r\n${expecting} 4\r\n\r\n`);
+  t.equal((await client.interim()).status, 100);
+  for (const byte of 'body') {
+    client.socket.write(byte);
+  }
+  t.equal((await client.response()).text, '<body>');
+  const refused = await client.send(`POST / HTTP/1.1\r\n${expecting} 11\r\n\r\n`).response();
+  t.strictSame([refused.status, refused.interim.length, refused.header('Connection')], [413, 0, 'close']);
+  client.destroy();
+
+  const h2 = await Http2Client.connect(t, s.port(2));
+  h2.request(1, [[':method', 'POST'], ...H2_HEAD], 'body').request(3, [[':method', 'POST'], ...H2_HEAD], 'x'.repeat(11));
+  h2.request(5, [[':method', 'GET'], ...H2_HEAD]);
+  t.strictSame([(await h2.response(1)).body, (await h2.response(3)).status, (await h2.response(5)).body], ['<body>', '413', '<>']);
+
+  const leaving = await RawClient.connect(s);
+  leaving.send('POST /left HTTP/1.1\r\nHost: a\r\nX: early\r\nContent-Length: 4\r\n\r\nbo').end();
+  await leaving.closed();
+  await s.accessLogged('"POST /left HTTP/1.1" 400');
 });
 
 t.test('timeouts', async (t) => {

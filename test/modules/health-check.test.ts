@@ -1,5 +1,6 @@
 import t from 'tap';
 import { configMessage } from '../support/config-message.js';
+import { answer, dataOf, startHttp2Origin } from '../support/http2-origin.js';
 import { type OriginAnswer, startOrigin } from '../support/origin.js';
 import { httpGet } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
@@ -220,12 +221,82 @@ t.test('what -t refuses', async (t) => {
     await message('proxy_pass http://g; health_check;', 'upstream g { server 127.0.0.1; }'),
     /"health_check" requires upstream "g" to be in shared memory/,
   );
-  t.match(await message('health_check;', group), /"health_check" requires a "proxy_pass" without variables in the same location/);
+  t.match(
+    await message('health_check;', group),
+    /"health_check" requires a "proxy_pass" or "grpc_pass" without variables in the same location/,
+  );
   t.match(await message('proxy_pass http://g; health_check match=none;', group), /match "none" is not defined/);
   t.match(await message('proxy_pass http://g; health_check interval=0;', group), /invalid parameter "interval=0"/);
   t.match(await message('proxy_pass http://g; health_check persistent;', group), /invalid parameter "persistent"/);
-  t.match(await message('proxy_pass http://g; health_check type=grpc;', group), /unsupported type of health checks "grpc"/);
+  t.match(await message('proxy_pass http://g; health_check type=uwsgi;', group), /unsupported type of health checks "uwsgi"/);
   t.match(await message('', `${group} match m { status 20; }`), /invalid status "20"/);
   t.match(await message('', `${group} match m { header A B C; }`), /invalid operator "B"/);
   t.match(await message('', `${group} match m { status 200; } match m { status 200; }`), /duplicate match "m"/);
+});
+
+t.test('type=grpc asks for the health of a service', async (t) => {
+  let serving = 1;
+  let status = '0';
+  const origin = await startHttp2Origin(t, (got) => {
+    const body = Buffer.from([0, 0, 0, 0, 2, 8, serving]);
+    const headers = [['content-type', 'application/grpc']] as const;
+    if (status === '0') {
+      answer(got, { headers, body, trailers: [['grpc-status', '0']] });
+    } else {
+      answer(got, { headers: [...headers, ['grpc-status', status]] });
+    }
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `${STATUS}
+      location / { grpc_pass grpc://group; grpc_set_header X-Check yes; health_check interval=50ms type=grpc grpc_service=my.Service grpc_status=12; }
+      location /kept { grpc_pass grpc://kept; health_check interval=50ms keepalive_time=1h type=grpc; }`,
+      `upstream group { zone group 64k; server 127.0.0.1:${origin.port}; } upstream kept { zone kept 64k; server 127.0.0.1:${origin.port}; }`,
+    ),
+  });
+  const check = await waitFor(() => origin.requests.find(({ fields }) => fields.get('x-check') === 'yes'));
+  t.strictSame(
+    [':method', ':path', ':authority', 'content-type', 'te'].map((name) => check.fields.get(name)),
+    ['POST', '/grpc.health.v1.Health/Check', 'group', 'application/grpc', 'trailers'],
+  );
+  await waitFor(() => dataOf(check).length === 17);
+  t.equal(dataOf(check), '\0\0\0\0\x0c\x0a\x0amy.Service');
+  serving = 2;
+  t.ok(await s.logged(/peer is unhealthy while checking the status NOT_SERVING, health check of peer .* in upstream "group"/));
+  await reached(s, 'group', 'unhealthy');
+  status = '12';
+  await reached(s, 'group', 'up');
+  await reached(s, 'kept', 'unhealthy');
+  t.match(s.log(), /while checking grpc-status 12, health check of peer .* in upstream "kept"/);
+  const kept = origin.requests.filter(({ fields }) => fields.get(':authority') === 'kept');
+  t.equal(new Set(kept.map(({ nth }) => nth)).size, 1, 'one connection serves the checks');
+  await origin.stop();
+  await reached(s, 'group', 'unhealthy');
+});
+
+t.test('backends over HTTP/2 are asked over HTTP/2', async (t) => {
+  let broken = false;
+  const origin = await startHttp2Origin(t, (got) => answer(got, { status: broken ? 503 : 200, body: 'all is well' }));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `${STATUS} location / { proxy_pass http://group; proxy_http_version 2; health_check interval=50ms uri=/check match=well; }`,
+      `match well { status 200; body ~ well; } upstream group { zone group 64k; server 127.0.0.1:${origin.port}; }`,
+    ),
+  });
+  t.equal((await origin.received(2)).fields.get(':path'), '/check');
+  await reached(s, 'group', 'up');
+  broken = true;
+  await reached(s, 'group', 'unhealthy');
+});
+
+t.test('what type=grpc goes with', async (t) => {
+  const message = (location: string): Promise<string | undefined> =>
+    configMessage(t, serverConf(`location / { ${location} }`, 'upstream g { zone g 64k; server 127.0.0.1:1; }'));
+  t.match(
+    await message('proxy_pass http://g; health_check type=grpc;'),
+    /requires "type=grpc" where there is a "grpc_pass", and only there/,
+  );
+  t.match(await message('grpc_pass g; health_check;'), /requires "type=grpc" where there is a "grpc_pass", and only there/);
+  t.match(await message('grpc_pass g; health_check grpc_status=1;'), /invalid parameter "grpc_status=1"/);
+  t.match(await message('grpc_pass g; health_check uri=/x type=grpc;'), /"type=grpc" is not compatible with "uri" and "match"/);
 });

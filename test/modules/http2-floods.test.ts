@@ -219,3 +219,19 @@ t.test('windows of nothing hold nothing but their streams', async (t) => {
   t.equal((await client.request(201, request('GET', '/')).response(201)).body, 'ok');
   await alive(t, s, worker);
 });
+
+t.test('a connection that takes nothing more holds nothing but its streams', async (t) => {
+  const s = await target(t, 'send_timeout 100ms;');
+  const worker = s.workers()[0]!;
+  const client = await Http2Client.connect(t, s.port(0));
+  client.send(frame(T.SETTINGS, 0, 0, settings([4, 2 ** 31 - 1])));
+  for (let id = 1; id < 40; id += 2) {
+    client.request(id, request('GET', '/f'));
+  }
+  for (let id = 1; id < 40; id += 2) {
+    t.equal(await client.reset(id), 1);
+  }
+  client.send(frame(T.WINDOW, 0, 0, number32(100_000)));
+  t.equal((await client.request(41, request('GET', '/')).response(41)).body, 'ok');
+  await alive(t, s, worker);
+});

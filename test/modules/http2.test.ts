@@ -738,3 +738,12 @@ t.test('wrong arguments, and directives that are no more', async (t) => {
   t.match(s.stderr(), 'the "http2_max_requests" directive is obsolete, use the "keepalive_requests" directive instead');
   t.match(s.stderr(), 'the "http2_push_preload" directive is obsolete, ignored');
 });
+
+t.test('the debug log has the fields of responses', async (t) => {
+  const s = await startServer(t, { conf: serverConf('http2 on; location / { add_header X-A b; return 200 ok; }'), logLevel: 'debug' });
+  const client = await Http2Client.connect(t, s.port(0));
+  t.equal((await client.request(1, request('GET', '/')).response(1)).body, 'ok');
+  for (const line of [':status: 200', 'content-length: 2', 'x-a: b']) {
+    await s.logged(`http2 output header: "${line}"`);
+  }
+});

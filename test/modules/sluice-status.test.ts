@@ -19,7 +19,7 @@ function parseMetrics(text: string): Map<string, number> {
       const [, kind, name, rest] = comment as unknown as [string, string, string, string];
       if (kind === 'HELP') {
         help = name;
-      } else if (name !== help || types.has(name) || !['counter', 'gauge'].includes(rest)) {
+      } else if (name !== help || types.has(name) || !['counter', 'gauge', 'histogram'].includes(rest)) {
         throw new Error(`out of place: ${line}`);
       } else {
         types.set(name, rest);
@@ -29,12 +29,14 @@ function parseMetrics(text: string): Map<string, number> {
       }
       continue;
     }
-    const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (\d+)$/.exec(line);
+    const sample =
+      /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (\d+(?:\.\d+)?(?:e-\d+)?)$/.exec(line);
     if (sample === null) {
       throw new Error(`not a sample: ${line}`);
     }
     const key = `${sample[1]}${sample[2] ?? ''}`;
-    if (sample[1] !== help || !types.has(sample[1]!) || values.has(key)) {
+    const family = types.get(help!) === 'histogram' ? sample[1]!.replace(/_(bucket|sum|count)$/, '') : sample[1]!;
+    if (family !== help || !types.has(family) || values.has(key)) {
       throw new Error(`out of place: ${line}`);
     }
     values.set(key, Number(sample[3]));
@@ -78,6 +80,8 @@ t.test('sluice_status', { skip: againstNginx && 'ours' }, async (t) => {
   const values = parseMetrics(metrics.text);
   t.equal(values.get('sluice_connections_accepted_total'), 7);
   t.equal(values.get('sluice_connections{state="writing"}'), 1);
+  t.equal(values.get('sluice_http_request_duration_seconds_bucket{server="localhost",le="+Inf"}'), 6);
+  t.equal(values.get('sluice_http_responses_total{server="localhost",code="404"}'), 1);
   t.equal(values.get('sluice_responses_total{class="2xx"}'), 3);
   t.equal(values.get('sluice_zone_rejections_total{zone="one",kind="limit_req"}'), 1);
   t.equal(values.get('sluice_zone_size_bytes{zone="a \\"b\\" \\\\c",kind="limit_conn"}'), 32768);
@@ -87,7 +91,10 @@ t.test('sluice_status', { skip: againstNginx && 'ours' }, async (t) => {
   }
 
   const scraper = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1';
-  t.match((await httpGet(s, '/status', { Accept: scraper })).header('Content-Type'), /^text\/plain/);
+  const open = await httpGet(s, '/status', { Accept: scraper });
+  t.match(open.header('Content-Type'), /^application\/openmetrics-text; version=1\.0\.0/);
+  t.match(open.text, /\n# TYPE sluice_requests counter\nsluice_requests_total \d+\n[\s\S]*\n# EOF\n$/);
+  t.match((await httpGet(s, '/status', { Accept: 'text/plain;version=0.0.4,*/*;q=0.1' })).header('Content-Type'), /^text\/plain/);
   t.equal((await httpGet(s, '/status?format=json', { Accept: 'text/plain' })).header('Content-Type'), 'application/json');
   t.equal((await httpGet(s, '/status', { Accept: 'text/html,*/*' })).header('Content-Type'), 'application/json');
   t.equal((await http(s, requestText('PUT', '/status', { Connection: 'close' }, 'x'))).status, 405);

@@ -61,8 +61,14 @@ function certificateOf(server: Server): Promise<PeerCertificate> {
 }
 
 t.test('certbot obtains a certificate, writes it into the configuration and reloads', { skip: missing, timeout: 240_000 }, async (t) => {
+  // Another name gets its certificate from sluice's own client, which leaves certbot's challenges alone.
+  const beside = `# certbot adds a listener at %%PORT_1%%.
+    resolver 127.0.0.1;
+    acme_issuer other { uri https://127.0.0.1:1/dir; state_path %%DIR%%/other; }
+    server { listen 127.0.0.1:%%PORT_2%% ssl; server_name own.example.com; acme_certificate other;
+      ssl_certificate $acme_certificate; ssl_certificate_key $acme_certificate_key; }`;
   const server = await startServer(t, {
-    conf: httpConf(`server {\nlisten 127.0.0.1:%%PORT_0%%;\nserver_name ${NAME};\nlocation / { return 200 "$scheme"; }\n}`, '# %%PORT_1%%'),
+    conf: httpConf(`${beside}\nserver {\nlisten 127.0.0.1:%%PORT_0%%;\nserver_name ${NAME};\nlocation / { return 200 "$scheme"; }\n}`),
     asRoot: true,
   });
   const dns = await startNameServer(t, { [NAME]: [{ type: 'A', value: '127.0.0.1' }] });

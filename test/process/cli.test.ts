@@ -74,7 +74,10 @@ t.test('-t says whether a configuration is good', async (t) => {
   t.equal(first, `${product}: [emerg] unknown directive "no_such_directive" in ${bad.file}:1`);
   t.equal(rest.at(-2), `${product}: configuration file ${bad.file} test failed`);
   if (!againstNginx) {
-    t.match((await testConfig(t, 'stream { }\nevents {}\n')).stderr, '    hint: `stream` is of ngx_stream, which sluice does not have\n');
+    t.match(
+      (await testConfig(t, 'image_filter test;\nevents {}\n')).stderr,
+      '    hint: `image_filter` is of ngx_http_image_filter_module, which sluice does not have\n',
+    );
     t.match((await testConfig(t, 'events {}\nhtp {}\n')).stderr, '    hint: did you mean `http`?\n');
     t.match((await testConfig(t, 'events {}\n\u00a0\u00a0http {}\n')).stderr, '    hint: write `http`: there are characters beside it');
   }

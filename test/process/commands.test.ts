@@ -29,9 +29,10 @@ t.test('sluice status says what runs', async (t) => {
   const date = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC';
   t.match(said, new RegExp(`^sluice runs as process ${server.pid} since ${date} \\(pid file ${server.dir}/server\\.pid\\)\n`));
   for (const pid of server.workers()) {
-    t.match(said, new RegExp(`^  ${pid}  worker process since ${date}(: \\d connections?, \\d requests?)?$`, 'm'));
+    t.match(said, new RegExp(`^  ${pid}  worker process since ${date} on (uring|libuv)(: \\d connections?, \\d requests?)?$`, 'm'));
   }
   t.match(said, /^1 connection: 0 reading, 0 writing, 1 waiting; 1 request in all\n$/m);
+  t.match(said, /\n\nserver +req\/s +requests +2xx .*\n\S+ +- +1 +1 /);
   const json = JSON.parse((await status('--json')).stdout);
   t.match(json, { running: true, pid: server.pid, connections: { active: 1, waiting: 1 }, requests: 1 });
   t.same(json.processes.map(({ pid }: { pid: number }) => pid).sort(), server.workers().sort());
@@ -72,7 +73,7 @@ t.test('words of other servers are answered with the right command', async (t) =
 t.test('help, and commands without what they need', async (t) => {
   const help = await runCli(['help']);
   t.equal(help.code, 0);
-  for (const name of ['serve', 'proxy', 'run', 'status', 'cache', 'migrate']) {
+  for (const name of ['serve', 'proxy', 'run', 'status', 'logs', 'cache', 'migrate']) {
     t.match(help.stdout, `  sluice ${name}`);
   }
   t.match((await runCli(['help', 'migrate'])).stdout, '--json');

@@ -1,3 +1,13 @@
 import { testDrills } from '../support/drills.js';
 
-testDrills(['certificates', 'floods', 'tiny-chunks', 'worker-connections', 'endless-includes']);
+testDrills([
+  'certificates',
+  'floods',
+  'stream-floods',
+  'stream-sessions',
+  'tiny-chunks',
+  'worker-connections',
+  'endless-includes',
+  'http2-floods',
+  'http2-streams',
+]);

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Test } from 'tap';
-import { DECODED, HpackDecoder } from '../../src/worker/http/http2/hpack/decoder.js';
+import { DECODED, HpackDecoder } from '../../src/worker/http/http2-frames/hpack/decoder.js';
 import { waitFor } from './wait.js';
 
 /** A frame as it came. */
@@ -90,7 +90,7 @@ export const request = (method: string, path: string, ...others: readonly FieldT
   ...others,
 ];
 
-/** An HTTP/2 connection that sends exactly the frames it is told to and sees every frame of the answers. */
+/** One end of an HTTP/2 connection that sends exactly the frames it is told to and sees every frame of the other end. */
 export class Http2Client {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
@@ -98,8 +98,14 @@ export class Http2Client {
   #bytes = Buffer.alloc(0);
   #section: Buffer[] = [];
   ended = false;
+  /** Bytes of a preface that are still to come. */
+  #preface: number;
+  readonly #onFrame: ((frame: Frame) => void) | undefined;
 
-  constructor(socket: Socket) {
+  /** `server`: it is the server's end, and told of each frame. */
+  constructor(socket: Socket, server?: (frame: Frame) => void) {
+    this.#preface = server === undefined ? 0 : PREFACE.length;
+    this.#onFrame = server;
     this.socket = socket;
     socket.setNoDelay(true);
     socket.on('data', (piece) => this.#read(piece));
@@ -140,7 +146,9 @@ export class Http2Client {
   }
 
   #read(piece: Buffer): void {
-    this.#bytes = Buffer.concat([this.#bytes, piece]);
+    const skipped = Math.min(this.#preface, piece.length);
+    this.#preface -= skipped;
+    this.#bytes = Buffer.concat([this.#bytes, piece.subarray(skipped)]);
     while (this.#bytes.length >= 9) {
       const size = 9 + this.#bytes.readUIntBE(0, 3);
       if (this.#bytes.length < size) {
@@ -153,7 +161,9 @@ export class Http2Client {
         this.#section.push(payload);
       }
       const ends = (type === T.HEADERS || type === T.CONTINUATION) && (flags & END_HEADERS) !== 0;
-      this.frames.push({ type, flags, id, payload, ...(ends ? { fields: this.#decode() } : {}) });
+      const seen = { type, flags, id, payload, ...(ends ? { fields: this.#decode() } : {}) };
+      this.frames.push(seen);
+      this.#onFrame?.(seen);
     }
   }
 

@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram';
 import type { Test } from 'tap';
 
-const TYPES = { A: 1, AAAA: 28, SRV: 33 } as const;
+const TYPES = { A: 1, TXT: 16, AAAA: 28, SRV: 33 } as const;
 
-/** A record of a {@link NameServer}. A and AAAA: the address; SRV: `PRIORITY WEIGHT PORT TARGET`. */
+/** A record of a {@link NameServer}. A and AAAA: the address; TXT: at most 255 characters; SRV: `PRIORITY WEIGHT PORT TARGET`. */
 export interface DnsEntry {
   readonly type: keyof typeof TYPES;
   readonly value: string;
@@ -77,6 +77,9 @@ function encodeRecord({ type, value, ttl = 60 }: DnsEntry): Buffer {
 function encodeValue(type: DnsEntry['type'], value: string): Buffer {
   if (type === 'A') {
     return Buffer.from(value.split('.').map(Number));
+  }
+  if (type === 'TXT') {
+    return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);
   }
   if (type === 'AAAA') {
     // Only the form with all eight groups.

@@ -26,6 +26,9 @@ export interface ServerOptions {
   readonly expectAlerts?: RegExp;
 }
 
+/** What `net_engine` the tests are run with; unless told, that of a server as it comes. */
+const netEngine = process.env.SLUICE_TEST_NET_ENGINE;
+
 /** A running server. Everything about it ends with the test. */
 export interface Server {
   readonly dir: string;
@@ -56,6 +59,8 @@ export interface Server {
   logged(pattern: RegExp | string): Promise<string>;
   /** Waits for a line of the access log: it is written after the answer, so a client may be faster. */
   accessLogged(pattern: RegExp | string): Promise<string>;
+  /** Starts the server again after its end, on the same ports. */
+  start(): Promise<void>;
   /** Ends the server (TERM unless told) and waits for it. */
   stop(signal?: 'TERM' | 'QUIT' | 'INT'): Promise<void>;
 }
@@ -63,6 +68,11 @@ export interface Server {
 /** The usual frame: an http block with the access log in %%DIR%%/access.log around `http`. */
 export function httpConf(http: string, main = ''): string {
   return `${main}\nevents {}\nhttp {\naccess_log %%DIR%%/access.log;\nclient_body_temp_path %%DIR%%/client_body_temp;\n${http}\n}\n`;
+}
+
+/** The same frame for `stream`; its access log has the status of each session, and what `format` adds. */
+export function streamConf(stream: string, format = ''): string {
+  return `events {}\nstream {\nlog_format test '$status${format}';\naccess_log %%DIR%%/access.log test;\n${stream}\n}\n`;
 }
 
 /** The frame of most tests: one server on %%PORT_0%% with the root %%DIR%%/html, where `server` is the rest of its block. */
@@ -167,6 +177,7 @@ class RunningServer implements Server {
       unless('worker_processes', '1') +
       `error_log ${this.dir}/error.log ${logLevel ?? 'info'}; ` +
       (asRoot && process.getuid?.() === 0 ? unless('user', 'root') : '') +
+      (netEngine !== undefined && !againstNginx ? unless('net_engine', netEngine) : '') +
       (compatible && !againstNginx ? 'nginx_compatibility on; ' : '')
     );
   }

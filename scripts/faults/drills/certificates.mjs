@@ -27,10 +27,8 @@ export default {
     for (let i = 0; i < swaps; i++) {
       // The new key is there, its certificate is not, or half of it.
       const before = refused();
-      // nginx takes a file of the same second for the same file.
-      if (!stage.sluice) {
-        await sleep(1100);
-      }
+      // As nginx, sluice takes a file of the same second for the same file.
+      await sleep(1100);
       const old = readFileSync(crt);
       makeCertificate(stage.dir);
       const whole = readFileSync(crt);

@@ -1,4 +1,5 @@
 import { release } from 'node:os';
+import { makeRing } from '../../shared/net/engine/choose.js';
 import { defaultPlaces } from './places.js';
 
 declare const SLUICE_VERSION: string;
@@ -25,8 +26,6 @@ const WITH = [
   'slice',
   'stub_status',
 ] as const;
-/** Those of nginx's usual modules that are not there. */
-const WITHOUT = ['grpc', 'tunnel'] as const;
 
 /** The first line of `-v`; tools expect the name of the family before the product. */
 export const versionLine = (): string => `nginx version: ${product}\n`;
@@ -35,15 +34,16 @@ export const versionLine = (): string => `nginx version: ${product}\n`;
 export function configureText(): string {
   const places = defaultPlaces(false);
   const openssl = process.versions.openssl?.replace(/\+.*/, '') ?? 'none';
+  const ring = makeRing();
+  const engines = typeof ring === 'string' ? `libuv (no uring: ${ring})` : 'libuv uring';
   const options = [
     `--prefix=${places.prefix.slice(0, -1)}`,
     `--conf-path=${places.conf}`,
     ...WITH.map((name) => `--with-http_${name}_module`),
-    ...WITHOUT.map((name) => `--without-http_${name}_module`),
   ];
   return (
     `built by Node.js ${process.version} (${process.arch})\n` +
-    `built with OpenSSL ${openssl} (Node.js)\nTLS SNI support enabled\nconfigure arguments: ${options.join(' ')}\n`
+    `built with OpenSSL ${openssl} (Node.js)\nTLS SNI support enabled\nnetwork engines: ${engines}\nconfigure arguments: ${options.join(' ')}\n`
   );
 }
 

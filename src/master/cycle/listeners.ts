@@ -59,7 +59,15 @@ function bindMissing(
   testing: boolean,
 ): 'bound' | 'busy' | 'failed' {
   let busy = false;
+  const named = new Set<string>();
   for (const spec of specs) {
+    // `http` and `stream` cannot have one address.
+    if (named.has(spec.key) && !testing) {
+      log.log(EMERG, `bind() to ${spec.text} failed (${errnoText(EADDRINUSE)})`);
+      busy = true;
+      continue;
+    }
+    named.add(spec.key);
     if (held.has(spec.key) || fresh.has(spec.key)) {
       continue;
     }
@@ -72,7 +80,7 @@ function bindMissing(
       if (error.errno === EADDRINUSE && testing) {
         continue;
       }
-      log.log(EMERG, `bind() to ${spec.key} failed (${errnoText(error)})`);
+      log.log(EMERG, `bind() to ${spec.text} failed (${errnoText(error)})`);
       if (error.errno !== EADDRINUSE) {
         return 'failed';
       }

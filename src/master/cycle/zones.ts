@@ -45,6 +45,11 @@ export class MasterZones {
     }
   }
 
+  /** A worker that ended by itself is replaced. */
+  respawned(): void {
+    this.#set?.respawned();
+  }
+
   /** Gives back what a process held that has ended. */
   release(pid: number): void {
     this.#set?.releaseWorker(pid);

@@ -18,6 +18,7 @@ export async function serveAlone(
   context: Context,
   configuration: Configuration,
   serve: Serve,
+  serveAcme: Serve,
   ready: () => void,
 ): Promise<number | undefined> {
   const { log } = context;
@@ -32,7 +33,7 @@ export async function serveAlone(
   }
   context.zones.commit(cycle.zones);
   const pidFile = new PidFile(configuration.process.pid, log);
-  const alone = new SingleProcess(context, cycle, serve, pidFile);
+  const alone = new SingleProcess(context, cycle, { serve, serveAcme }, pidFile);
   try {
     await pidFile.lock();
     await alone.begin();
@@ -46,9 +47,15 @@ export async function serveAlone(
   return undefined;
 }
 
+/** What runs in the one process. */
+interface Parts {
+  readonly serve: Serve;
+  readonly serveAcme: Serve;
+}
+
 class SingleProcess {
   readonly #context: Context;
-  readonly #serve: Serve;
+  readonly #parts: Parts;
   readonly #pidFile: PidFile;
   #cycle: Cycle;
   readonly #standardError: boolean;
@@ -57,11 +64,12 @@ class SingleProcess {
   #reloads: Promise<void> = Promise.resolve();
   #ending = false;
 
-  constructor(context: Context, cycle: Cycle, serve: Serve, pidFile: PidFile) {
+  constructor(context: Context, cycle: Cycle, parts: Parts, pidFile: PidFile) {
     this.#context = context;
+    this.#parts = parts;
     this.#cycle = cycle;
     this.#standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
-    this.#serve = serve;
+    this.#parts = parts;
     this.#pidFile = pidFile;
   }
 
@@ -78,7 +86,9 @@ class SingleProcess {
     const sockets = [...listeners.values()];
     const generation = this.#generation++;
     // One process stands for all its configurations, so their numbers take the place of process ids.
-    const server = this.#serve({ slot: 0, id: -generation, generation, snapshot, process, zones, sockets, log, logFiles });
+    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, sockets, log, logFiles };
+    const { serve, serveAcme } = this.#parts;
+    const server = configuration.acme ? together(serve(what), serveAcme(what)) : serve(what);
     server.start();
     await Promise.all(sockets.map(openSocket));
     return server;
@@ -182,14 +192,33 @@ const ACTIONS: Readonly<Record<Verb, string>> = {
   noaccept: '',
 };
 
+/** A server with a helper that ends when it stops to accept. */
+function together(server: Server, helper: Server): Server {
+  return {
+    start() {
+      server.start();
+      helper.start();
+    },
+    drain(done) {
+      helper.terminate();
+      server.drain(done);
+    },
+    failed: (error) => server.failed?.(error) ?? false,
+    terminate() {
+      helper.terminate();
+      server.terminate();
+    },
+  };
+}
+
 function openSocket(socket: ListenSocket): Promise<void> {
   return new Promise((done, fail) => {
-    const { key, backlog } = socket.spec;
+    const { text, backlog } = socket.spec;
     socket.open((error) => {
       if (error === undefined) {
         done();
       } else {
-        fail(new Error(`listen() to ${key}, backlog ${backlog} failed (${errnoText(error)})`));
+        fail(new Error(`listen() to ${text}, backlog ${backlog} failed (${errnoText(error)})`));
       }
     });
   });

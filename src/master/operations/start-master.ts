@@ -80,6 +80,7 @@ function makeMaster(
       log,
       standardError,
       onEnd: (ended) => zones.release(ended),
+      onRespawn: () => zones.respawned(),
       onPlanUnused: (plan) => zones.retire(plan),
     }),
     daemonized: daemonized || inherited,

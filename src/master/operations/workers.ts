@@ -77,6 +77,8 @@ export interface PoolOptions {
   readonly standardError: boolean;
   /** A process has ended, however it did. */
   readonly onEnd: (pid: number) => void;
+  /** A process that ended by itself is replaced. */
+  readonly onRespawn: () => void;
   /** The last process with this plan of the shared zones has ended. */
   readonly onPlanUnused: (zones: ZonePlan | undefined) => void;
 }
@@ -131,18 +133,21 @@ export class WorkerPool {
     return problem;
   }
 
-  /** Starts what looks after the caches. Nobody waits for it, and it does not take time from workers that are about to accept. */
+  /** Starts what looks after caches and certificates. Nobody waits for it, and it takes no time from workers that are about to accept. */
   #startHelpers(generation: Generation): void {
     if (this.#ending || this.#isOld(generation) || generation.number <= this.#quitted) {
       return;
     }
-    const { cachePaths } = generation.configuration;
+    const { cachePaths, acme } = generation.configuration;
     const roles: Role[] = [];
     if (cachePaths.some(({ manager }) => manager)) {
       roles.push('cache-manager');
     }
     if (cachePaths.some(({ loader }) => loader)) {
       roles.push('cache-loader');
+    }
+    if (acme) {
+      roles.push('acme');
     }
     for (const role of roles) {
       // One that fails is tried again after a pause.
@@ -323,6 +328,7 @@ export class WorkerPool {
     const pause = failures === 1 || needed ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 2));
     const again = (): void => {
       const { member: fresh } = this.#fork(generation, role, slot, failures);
+      this.#options.onRespawn();
       this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${fresh.pid}`);
     };
     if (pause === 0) {

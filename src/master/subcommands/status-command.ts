@@ -1,15 +1,24 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigErrors } from '../../shared/config/configuration.js';
+import { ConfigErrors, type Configuration } from '../../shared/config/configuration.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
-import type { WorkerTotals } from '../../shared/zone/counters.js';
-import { readCounters } from '../../shared/zone/read-counters.js';
+import { setTimer } from '../../shared/lib/timer.js';
+import { counterZone, type WorkerTotals } from '../../shared/zone/counters.js';
+import { readCounters, readZone } from '../../shared/zone/read-counters.js';
+import { acmeZone, type OrderReport } from '../../worker/acme/acme-zone.js';
+import { reportObject } from '../../worker/acme/report-object.js';
+import type { AcmeZoneRef } from '../../worker/acme/settings.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { runningMaster } from '../processes/pid-file.js';
 import { serverOptions } from './server-options.js';
+import { countTables, type NamedCounts, namedCounts } from './status-tables.js';
 import type { SubcommandValues } from './subcommand.js';
+
+/** How often `--watch` shows it anew (milliseconds), and what clears a terminal. */
+const WATCH_MS = 2000;
+const CLEAR = '\x1b[H\x1b[2J';
 
 /** A process of the server. */
 interface Process {
@@ -17,6 +26,8 @@ interface Process {
   /** `worker process`, `cache manager process` ...; without the name of the program. */
   readonly role: string;
   readonly since: Date;
+  /** What serves a worker's plain connections; undefined where the system does not tell. */
+  readonly engine: 'uring' | 'libuv' | undefined;
 }
 
 /** What is shown of one worker's counters, or of all. */
@@ -24,10 +35,9 @@ type Numbers = Pick<WorkerTotals, 'active' | 'reading' | 'writing' | 'waiting' |
 
 /** `sluice status`: what runs with the pid file of this configuration; resolves to the exit code. */
 export async function runStatusCommand(values: SubcommandValues): Promise<number> {
-  let pidFile: string;
+  let configuration: Configuration;
   try {
-    const options = serverOptions(values, 'quit');
-    pidFile = (await loadConfiguration(options)).process.pid;
+    configuration = await loadConfiguration(serverOptions(values, 'quit'));
   } catch (error) {
     if (!(error instanceof ConfigErrors)) {
       throw error;
@@ -37,6 +47,7 @@ export async function runStatusCommand(values: SubcommandValues): Promise<number
     }
     return EXIT.CONFIGURATION;
   }
+  const pidFile = configuration.process.pid;
   const pid = runningMaster(pidFile);
   const master = pid === undefined ? undefined : describe(pid);
   if (master === undefined) {
@@ -46,19 +57,70 @@ export async function runStatusCommand(values: SubcommandValues): Promise<number
     );
     return EXIT.NOT_RUNNING;
   }
-  const children = childrenOf(master.pid);
-  const counters = countersOf(master.pid);
-  const write = values.json === true ? jsonText : plainText;
-  process.stdout.write(write(master, pidFile, children, counters), 'latin1');
-  return EXIT.OK;
+  const show: Show = (before) => showStatus(master, pidFile, configuration, values.json === true, before);
+  const first = show(undefined);
+  return values.watch === true ? watch(show, first) : EXIT.OK;
 }
 
-function plainText(master: Process, pidFile: string, children: readonly Process[], counters: readonly WorkerTotals[] | undefined): string {
+/** Shows it again and again, until the command is ended or nobody looks any more. */
+function watch(show: Show, first: Counted | undefined): Promise<number> {
+  let before = first;
+  return new Promise((done) => {
+    const again = (): void => {
+      process.stdout.write(CLEAR);
+      before = show(before);
+      setTimer(again, WATCH_MS);
+    };
+    process.stdout.once('error', () => done(EXIT.OK));
+    setTimer(again, WATCH_MS);
+  });
+}
+
+/** What was counted by name at a moment (milliseconds). */
+interface Counted {
+  readonly at: number;
+  readonly counts: NamedCounts;
+}
+
+/** Shows the status, with rates since the moment that is given; returns what it showed. */
+type Show = (before: Counted | undefined) => Counted | undefined;
+
+function showStatus(
+  master: Process,
+  pidFile: string,
+  configuration: Configuration,
+  json: boolean,
+  before: Counted | undefined,
+): Counted | undefined {
+  const children = childrenOf(master.pid);
+  const named = inZones(master.pid, (folder, uid) => readZone(folder, uid, counterZone, ({ meters }) => namedCounts(meters)));
+  const counters = inZones(master.pid, readCounters);
+  const ref = configuration.zones.find(({ kind }) => kind === acmeZone) as AcmeZoneRef | undefined;
+  const certificates = ref && inZones(master.pid, (folder, uid) => readZone(folder, uid, ref, (zone) => zone.reports()));
+  const write = json ? jsonText : plainText;
+  const status = { master, pidFile, children, counters, certificates: certificates ?? [] };
+  const now = Date.now();
+  const tables = json || named === undefined ? '' : countTables(named, before?.counts, before === undefined ? 1 : (now - before.at) / 1000);
+  process.stdout.write(`${write(status)}${tables === '' ? '' : `${tables}\n`}`, 'latin1');
+  return named && { at: now, counts: named };
+}
+
+/** All that is shown. */
+interface Status {
+  readonly master: Process;
+  readonly pidFile: string;
+  readonly children: readonly Process[];
+  /** undefined: they cannot be read. */
+  readonly counters: readonly WorkerTotals[] | undefined;
+  readonly certificates: readonly OrderReport[];
+}
+
+function plainText({ master, pidFile, children, counters, certificates }: Status): string {
   const lines = [`sluice runs as process ${master.pid} since ${shown(master.since)} (pid file ${pidFile})`];
-  for (const { pid, role, since } of children) {
+  for (const { pid, role, since, engine } of children) {
     const own = counters?.find(({ worker }) => worker === pid);
     lines.push(
-      `  ${pid}  ${role} since ${shown(since)}${own === undefined ? '' : `: ${connections(own.active)}, ${requests(own.requests)}`}`,
+      `  ${pid}  ${role} since ${shown(since)}${engine === undefined ? '' : ` on ${engine}`}${own === undefined ? '' : `: ${connections(own.active)}, ${requests(own.requests)}`}`,
     );
   }
   if (counters === undefined) {
@@ -69,10 +131,16 @@ function plainText(master: Process, pidFile: string, children: readonly Process[
       `${connections(active)}: ${reading} reading, ${writing} writing, ${waiting} waiting; ${requests(sum(counters).requests)} in all`,
     );
   }
-  return `${lines.join('\n')}\n`;
+  return `${[...lines, ...certificates.map(certificateLine)].join('\n')}\n`;
 }
 
-function jsonText(master: Process, pidFile: string, children: readonly Process[], counters: readonly WorkerTotals[] | undefined): string {
+function certificateLine({ issuer, identifiers, notAfter, next, error }: OrderReport): string {
+  const valid = notAfter === 0 ? 'none yet' : `valid until ${shown(new Date(notAfter))}`;
+  const then = error === '' ? `renewal at ${shown(new Date(next))}` : `next attempt at ${shown(new Date(next))} (${error})`;
+  return `certificate for ${identifiers} from ${issuer}: ${valid}${next === 0 ? '' : `, ${then}`}`;
+}
+
+function jsonText({ master, pidFile, children, counters, certificates }: Status): string {
   const numbers = (row: Numbers | undefined): object =>
     row === undefined
       ? {}
@@ -82,13 +150,15 @@ function jsonText(master: Process, pidFile: string, children: readonly Process[]
     pid: master.pid,
     since: master.since.toISOString(),
     pid_file: Buffer.from(pidFile, 'latin1').toString(),
-    processes: children.map(({ pid, role, since }) => ({
+    processes: children.map(({ pid, role, since, engine }) => ({
       pid,
       role,
       since: since.toISOString(),
+      net_engine: engine,
       ...numbers(counters?.find(({ worker }) => worker === pid)),
     })),
     ...numbers(counters === undefined ? undefined : sum(counters)),
+    certificates: certificates.map(reportObject),
   };
   return `${Buffer.from(JSON.stringify(document, undefined, 2)).toString('latin1')}\n`;
 }
@@ -115,9 +185,30 @@ function describe(pid: number): Process | undefined {
     const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
     const ticks = Number(statOf(pid)[19]);
     // The kernel counts in hundredths of a second on every architecture.
-    return { pid, role: title.replace(/^\w+: /, '').trimEnd(), since: new Date(Date.now() - (uptime - ticks / 100) * 1000) };
+    const role = title.replace(/^\w+: /, '').trimEnd();
+    const since = new Date(Date.now() - (uptime - ticks / 100) * 1000);
+    return { pid, role, since, engine: role.startsWith('worker process') ? engineOf(pid) : undefined };
   } catch {
     return undefined;
+  }
+}
+
+/** A worker that has a ring among its descriptors serves with it. */
+function engineOf(pid: number): Process['engine'] {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).some((fd) => linkOf(`${folder}/${fd}`) === 'anon_inode:[io_uring]') ? 'uring' : 'libuv';
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a link leads; empty for one that has gone. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
   }
 }
 
@@ -148,8 +239,11 @@ function childrenOf(master: number): Process[] {
   return found.sort((a, b) => a.pid - b.pid);
 }
 
-/** The counters of a master's workers: it keeps a file in their folder open. Undefined where others may not look. */
-function countersOf(master: number): readonly WorkerTotals[] | undefined {
+/**
+ * Reads the shared zones of a master, which keeps a file in their folder open, by the folder and the user who owns it. Undefined where
+ * others may not look.
+ */
+function inZones<T>(master: number, read: (folder: string, uid: number) => T): T | undefined {
   try {
     for (const descriptor of readdirSync(`/proc/${master}/fd`)) {
       const path = byteText(readlinkSync(`/proc/${master}/fd/${descriptor}`));
@@ -157,7 +251,7 @@ function countersOf(master: number): readonly WorkerTotals[] | undefined {
         continue;
       }
       const folder = dirname(path);
-      return readCounters(folder, statSync(fsPath(folder)).uid);
+      return read(folder, statSync(fsPath(folder)).uid);
     }
   } catch {
     // A process of another user.

@@ -11,10 +11,12 @@ export interface SubcommandOption {
   readonly alias?: string;
   /** A switch instead of a value. */
   readonly flag?: true;
+  /** Takes all the words that remain. */
+  readonly many?: true;
 }
 
 /** What a command line gave, by the options' names. */
-export type SubcommandValues = Readonly<Record<string, string | boolean | undefined>>;
+export type SubcommandValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** A command beside serving: `sluice NAME ...`. */
 export interface Subcommand {
@@ -59,8 +61,34 @@ export const subcommands: readonly Subcommand[] = [
   {
     name: 'status',
     describe: 'say what runs: since when, which workers, how many connections',
-    options: [...SERVER, { name: 'json', describe: 'as one JSON object', flag: true }],
+    options: [
+      ...SERVER,
+      { name: 'json', describe: 'as one JSON object', flag: true },
+      { name: 'watch', alias: 'w', describe: 'show it anew every two seconds', flag: true },
+    ],
     run: async (values) => (await import('./status-command.js')).runStatusCommand(values),
+  },
+  {
+    name: 'logs',
+    describe: 'show, follow, filter and sum up access logs',
+    options: [
+      { name: 'words', describe: 'files, and conditions such as status>=500, host=NAME or path~PATTERN', positional: true, many: true },
+      ...SERVER,
+      { name: 'follow', alias: 'f', describe: 'show what is added', flag: true },
+      { name: 'summary', alias: 's', describe: 'sum up requests, statuses, paths, addresses and reasons of errors', flag: true },
+      { name: 'format', describe: 'combined, json or a log_format; as the configuration says unless given' },
+    ],
+    run: async (values) => (await import('./logs-command.js')).runLogsCommand(values),
+  },
+  {
+    name: 'trust',
+    describe: 'print the root certificate of `https internal`, and make this system trust it',
+    options: [
+      ...SERVER,
+      { name: 'print', describe: 'only print it', flag: true },
+      { name: 'remove', describe: 'take it out of what the system trusts', flag: true },
+    ],
+    run: async (values) => (await import('./trust-command.js')).runTrustCommand(values),
   },
   {
     name: 'cache',
@@ -83,5 +111,37 @@ export const subcommands: readonly Subcommand[] = [
       { name: 'json', describe: 'as one JSON object', flag: true },
     ],
     run: async (values) => (await import('./migrate-command.js')).runMigrateCommand(values),
+  },
+  {
+    name: 'format',
+    describe: 'lay configuration files out in one style, as gofmt does for Go',
+    options: [
+      { name: 'files', describe: 'the files', positional: true, many: true },
+      ...SERVER,
+      { name: 'check', describe: 'change nothing; list the files that are not in the style, and exit with 1', flag: true },
+      { name: 'includes', describe: 'format the files that they include, too', flag: true },
+      { name: 'stdin', describe: 'format standard input to standard output', flag: true },
+    ],
+    run: async (values) => (await import('./format-command.js')).runFormatCommand(values),
+  },
+  {
+    name: 'lint',
+    describe: 'find what -t accepts and what is wrong nevertheless',
+    options: [
+      { name: 'file', describe: 'the main configuration file', positional: true },
+      ...SERVER,
+      { name: 'json', describe: 'as one JSON object', flag: true },
+      { name: 'rules', describe: 'list the rules', flag: true },
+    ],
+    run: async (values) => (await import('./lint-command.js')).runLintCommand(values),
+  },
+  {
+    name: 'lsp',
+    describe: "answer an editor's questions about configurations (Language Server Protocol)",
+    options: [
+      { name: 'conf', alias: 'c', describe: 'main configuration file; looked for beside the open files unless given' },
+      { name: 'stdio', describe: 'over standard input and output, as always', flag: true },
+    ],
+    run: async (values) => (await import('./lsp-command.js')).runLspCommand(values),
   },
 ];

@@ -5,7 +5,7 @@ import type { Argv } from 'yargs';
 import { UsageError } from '../command-line/cli.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import type { ServerStart } from './serve-command.js';
-import type { Subcommand } from './subcommand.js';
+import type { Subcommand, SubcommandOption, SubcommandValues } from './subcommand.js';
 
 /** nginx's options, so that the long help and the shell's completion know them. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -80,15 +80,15 @@ function plainMessage(message: string, command: Subcommand | undefined): string 
 }
 
 function addCommand(parser: Argv, { name, describe, options, run }: Subcommand, done: (outcome: number | ServerStart) => void): Argv {
-  const words = options.flatMap(({ positional, required, name: word }) => (positional ? [required ? `<${word}>` : `[${word}]`] : []));
+  const words = options.flatMap((option) => (option.positional ? [placeholder(option)] : []));
   return parser.command({
     command: [name, ...words].join(' '),
     describe,
     builder(command: Argv) {
-      for (const { name: word, alias, describe: text, positional, flag, required } of options) {
+      for (const { name: word, alias, describe: text, positional, many, flag, required } of options) {
         const type = flag ? 'boolean' : 'string';
         if (positional) {
-          command.positional(word, { describe: text, type: 'string' });
+          command.positional(word, { describe: text, type: 'string', ...(many === undefined ? {} : { array: true }) });
         } else {
           command.option(word, { describe: text, type, demandOption: required ?? false, ...(alias === undefined ? {} : { alias }) });
         }
@@ -96,7 +96,12 @@ function addCommand(parser: Argv, { name, describe, options, run }: Subcommand, 
       return command;
     },
     async handler(values) {
-      done(await run(values as Record<string, string | boolean | undefined>));
+      done(await run(values as SubcommandValues));
     },
   });
+}
+
+function placeholder({ name, required, many }: SubcommandOption): string {
+  const word = many ? `${name}..` : name;
+  return required ? `<${word}>` : `[${word}]`;
 }

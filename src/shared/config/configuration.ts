@@ -68,8 +68,10 @@ export interface ProcessConf {
 
 /** One address that the master binds. Two specs are the same socket when their `key` is equal. */
 export interface ListenSpec {
-  /** As nginx writes it in messages: `127.0.0.1:8080`, `0.0.0.0:80`, `[::]:80`, `unix:/path`. */
+  /** Names the socket among all others. */
   readonly key: string;
+  /** As nginx writes it in messages: `127.0.0.1:8080`, `0.0.0.0:80`, `[::]:80`, `unix:/path`. */
+  readonly text: string;
   readonly family: 'ipv4' | 'ipv6' | 'unix';
   /** Numeric address without brackets, or the full path of the socket. */
   readonly address: string;
@@ -105,6 +107,10 @@ export interface Configuration {
   /** Full paths of folders that are created, and given to the workers' user, at start. */
   readonly tempPaths: readonly string[];
   readonly cachePaths: readonly CachePathSpec[];
+  /** Some server wants certificates from a CA, which a helper process gets. */
+  readonly acme: boolean;
+  /** Full path of the root certificate of `https internal`; undefined where no server has that. */
+  readonly internalRoot: string | undefined;
   readonly zones: readonly AnyZoneRef[];
   /** Findings that do not stop the server, in the order they were made. */
   readonly warnings: readonly Finding[];

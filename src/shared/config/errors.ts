@@ -124,3 +124,15 @@ export function diagnosticDetail(diagnostic: Diagnostic, text: (file: string) =>
   }
   return lines.map((line) => `${line}\n`).join('');
 }
+
+/** Runs an action for tools that leave it to `-t` to tell what is wrong; undefined when a ConfigError ended it. */
+export function unlessConfigError<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) {
+      throw error;
+    }
+    return undefined;
+  }
+}

@@ -56,6 +56,8 @@ export interface Language<R extends Subject> {
   readonly modules: readonly ModuleScopes<R>[];
   /** The module of nginx that has this directive and that sluice lacks; undefined when nginx has no such directive. */
   missingModule(directive: string): string | undefined;
+  /** What does the same, or a part of it, in place of a directive of nginx that is missing; empty where nothing does. */
+  missingInstead(directive: string): string;
   /** The third-party module that has this directive; undefined for an unknown directive. */
   foreignDirective(directive: string): ForeignDirective | undefined;
   /** What is known of a module that `load_module` names, by the name of its file without `.so`. */
@@ -67,12 +69,15 @@ export interface Language<R extends Subject> {
 /** Where a configuration's text comes from. */
 export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
 
-/** Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. */
+/**
+ * Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. `edited`: texts that stand in for
+ * files on disk.
+ */
 export async function loadFromDisk<R extends Subject>(
   language: Language<R>,
-  origin: Origin & { readonly inherited?: ReadonlyMap<string, Version> },
+  origin: Origin & { readonly inherited?: ReadonlyMap<string, Version>; readonly edited?: ReadonlyMap<string, string> },
 ): Promise<Loaded<R>> {
-  const draft = read(language, diskSources(origin, origin.inherited), origin, true);
+  const draft = read(language, diskSources(origin, origin.inherited, origin.edited), origin, true);
   const hosts: Record<string, readonly string[]> = {};
   let missing = 0;
   for (const { ref, what, options, errors } of draft.hosts) {

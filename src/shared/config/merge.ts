@@ -72,7 +72,7 @@ class Merging<R extends Subject> {
     const levels = levelsOf(context);
     for (let own = block.own; own !== undefined; own = own.next) {
       const numbered = this.#registry.scopes[own.scope]!;
-      if (!levels.includes(numbered.level)) {
+      if (!levels.includes(numbered.level) || (numbered.contexts & context) === 0) {
         continue;
       }
       own.merged = merge(numbered, parent?.merged(own.scope) as Record<string, unknown> | undefined, own.written, place);
@@ -98,6 +98,9 @@ class Merging<R extends Subject> {
     const begun: NumberedScope<R>[] = [];
     for (const level of levelsOf(place.context)) {
       for (const numbered of this.#registry.at(level)) {
+        if ((numbered.contexts & place.context) === 0) {
+          continue;
+        }
         const around = settings[numbered.number] as Record<string, unknown> | undefined;
         if (around === undefined) {
           begun.push(numbered);
@@ -152,7 +155,9 @@ export function visitMerged<R extends Subject>(
     let scopes = checked.get(context);
     if (scopes === undefined) {
       const levels = levelsOf(context);
-      scopes = registry.scopes.filter(({ scope, level }) => scope.link !== undefined && levels.includes(level));
+      scopes = registry.scopes.filter(
+        ({ scope, level, contexts }) => scope.link !== undefined && levels.includes(level) && (contexts & context) !== 0,
+      );
       checked.set(context, scopes);
     }
     visit(scopes, { context, nameless: (context & NAMELESS) !== 0, block, prefix });

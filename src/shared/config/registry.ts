@@ -1,4 +1,5 @@
 import type { Subject } from '../value/subject.js';
+import { HTTP_CONTEXTS, STREAM_CONTEXTS } from './context.js';
 import { type Directive, type Field, type LevelName, type Scope, takeOver } from './define.js';
 import type { Language } from './load.js';
 import { foreignText } from './native-modules.js';
@@ -20,6 +21,8 @@ export interface NumberedScope<R extends Subject> {
   readonly level: LevelName;
   readonly number: number;
   readonly module: string;
+  /** The contexts of `http` and of `stream` whose blocks have such settings: a scope without directives there is none of theirs. */
+  readonly contexts: number;
   /**
    * An object with every setting and no values, to be copied. Copies are structures with a fixed layout for V8; of an object that is
    * filled name by name it makes a hash table, which costs at every look at a setting.
@@ -37,16 +40,17 @@ export class Registry<R extends Subject> {
   readonly #rows = new Map<string, Row<R>[]>();
   // biome-ignore lint/suspicious/noExplicitAny: looked up by identity only
   readonly #numbers = new Map<Scope<any, R>, NumberedScope<R>>();
-  readonly #language: Pick<Language<R>, 'missingModule' | 'foreignDirective'>;
+  readonly #language: Pick<Language<R>, 'missingModule' | 'missingInstead' | 'foreignDirective'>;
 
-  constructor(language: Pick<Language<R>, 'modules' | 'missingModule' | 'foreignDirective'>) {
+  constructor(language: Pick<Language<R>, 'modules' | 'missingModule' | 'missingInstead' | 'foreignDirective'>) {
     this.#language = language;
     for (const module of language.modules) {
       for (const { level, scope } of module.scopes) {
         const fields = Object.entries<Field<unknown>>(scope.fields);
         const blank = Object.fromEntries(fields.map(([name]) => [name, undefined]));
         const takenOver = scope.finish === undefined && fields.every(([, { merge }]) => merge === takeOver);
-        const numbered = { scope, level, number: this.scopes.length, module: module.name, blank, fields, takenOver };
+        const contexts = contextsOf(scope);
+        const numbered = { scope, level, number: this.scopes.length, module: module.name, contexts, blank, fields, takenOver };
         this.scopes.push(numbered);
         this.#levels[level].push(numbered);
         this.#numbers.set(scope, numbered);
@@ -73,11 +77,17 @@ export class Registry<R extends Subject> {
     return this.#rows.get(name);
   }
 
+  /** The names of all directives. */
+  names(): Iterable<string> {
+    return this.#rows.keys();
+  }
+
   /** The hint for an unknown directive: that nginx has it, or which directive may be meant. */
   hintFor(name: string): string | undefined {
     const module = this.#language.missingModule(name);
     if (module !== undefined) {
-      return `\`${name}\` is of ${module}, which sluice does not have`;
+      const instead = this.#language.missingInstead(name);
+      return `\`${name}\` is of ${module}, which sluice does not have${instead === '' ? '' : `; ${instead}`}`;
     }
     const foreign = this.#language.foreignDirective(name);
     if (foreign !== undefined) {
@@ -104,4 +114,12 @@ export class Registry<R extends Subject> {
     }
     return found;
   }
+}
+
+/** A scope with directives in one protocol only is not for the blocks of the other; one without any is for both. */
+function contextsOf<R extends Subject>({ directives }: Scope<object, R>): number {
+  const all = Object.values<Directive<object, R>>(directives).reduce((bits, row) => bits | row.in, 0);
+  const http = (all & HTTP_CONTEXTS) !== 0;
+  const stream = (all & STREAM_CONTEXTS) !== 0;
+  return ~((http || !stream ? 0 : HTTP_CONTEXTS) | (stream || !http ? 0 : STREAM_CONTEXTS));
 }

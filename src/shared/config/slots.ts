@@ -139,6 +139,14 @@ export const complex = <K extends string, R extends Subject>(key: K): Set<{ [P i
   };
 };
 
+/** Texts with variables, of which one that is true is enough; a second line adds to the first. nginx: ngx_http_set_predicate_slot. */
+export const predicates = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: readonly ComplexValue<R>[] | undefined }, R> => {
+  return (conf, node, ctx) => {
+    const settings = conf as Record<string, readonly ComplexValue<R>[] | undefined>;
+    settings[key] = [...(settings[key] ?? []), ...node.args.map((text) => ctx.complex(text))];
+  };
+};
+
 /** Number and size of buffers, such as `8 16k`. nginx: ngx_conf_set_bufs_slot. */
 export const buffers = <K extends string, R extends Subject>(
   key: K,

@@ -36,9 +36,13 @@ export interface Sources {
 
 type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
 
-/** Sources that read from disk, each file and pattern when it is first asked for. `earlier`: see {@link NamedFiles}. */
-export function diskSources(options: Origin, earlier?: ReadonlyMap<string, Version>): Sources {
-  return new CachedSources(options, {}, readConfigFile, globFiles, new NamedFiles({}, earlier));
+/**
+ * Sources that read from disk, each file and pattern when it is first asked for. `earlier`: see {@link NamedFiles}. `edited`: texts by
+ * full path that stand in for those on disk, as an editor has them.
+ */
+export function diskSources(options: Origin, earlier?: ReadonlyMap<string, Version>, edited?: ReadonlyMap<string, string>): Sources {
+  const read = (path: string, from: Pos | undefined): string => edited?.get(path) ?? readConfigFile(path, from);
+  return new CachedSources(options, {}, read, globFiles, new NamedFiles({}, earlier));
 }
 
 /** Sources that hold what others have read before. */

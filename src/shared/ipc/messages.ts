@@ -3,7 +3,7 @@ import type { ErrorLogSpec } from '../log/error-log-spec.js';
 import type { ZonePlan } from '../zone/plan.js';
 
 /** What a process that the master forks is there for. */
-export type Role = 'worker' | 'cache-manager' | 'cache-loader';
+export type Role = 'worker' | 'cache-manager' | 'cache-loader' | 'acme';
 
 /** The first message to every worker: all that it is to be. */
 export interface Start {

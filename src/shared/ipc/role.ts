@@ -5,6 +5,7 @@ export const ROLE_NAMES: Readonly<Record<Role, string>> = {
   worker: 'worker process',
   'cache-manager': 'cache manager process',
   'cache-loader': 'cache loader process',
+  acme: 'acme process',
 };
 
 /** Exit code of a process that must not be replaced, since its replacement would fail alike. nginx: exit(2) in ngx_worker_process_init. */

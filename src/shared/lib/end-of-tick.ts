@@ -9,12 +9,14 @@ export const AtTickEnd = {
   /** What waited for more to take along leaves: joined pieces of bodies, then response heads. */
   JOINED: 3,
   SENDS: 4,
+  /** What was put into queues that are shared with the kernel is submitted. */
+  SUBMITS: 5,
   /** Lines of logs are written. */
-  LOGS: 5,
+  LOGS: 6,
   /** What was true for the requests of one tick counts no longer. */
-  FORGET: 6,
+  FORGET: 7,
 } as const;
-const STEPS = 7;
+const STEPS = 8;
 
 /** What has something to do once a tick is over. */
 export interface TickTask {

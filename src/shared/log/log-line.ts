@@ -7,10 +7,14 @@ export interface LogContext {
   /** What was being done, as in "while reading client request line". */
   readonly action?: string | undefined;
   readonly client?: string | undefined;
+  /** The client sends datagrams. */
+  readonly udp?: boolean | undefined;
   readonly server?: string | undefined;
   readonly request?: string | undefined;
   readonly subrequest?: string | undefined;
   readonly upstream?: string | undefined;
+  /** How much went each way between client and backend, as text. */
+  readonly transferred?: string | undefined;
   readonly host?: string | undefined;
   readonly referrer?: string | undefined;
 }
@@ -45,7 +49,7 @@ function escapeUnsafe(found: string): string {
 function contextText(context: LogContext): string {
   let text = context.action === undefined ? '' : ` while ${context.action}`;
   if (context.client !== undefined) {
-    text += `, client: ${context.client}`;
+    text += `, ${context.udp ? 'udp ' : ''}client: ${context.client}`;
   }
   if (context.server !== undefined) {
     text += `, server: ${context.server}`;
@@ -58,6 +62,9 @@ function contextText(context: LogContext): string {
   }
   if (context.upstream !== undefined) {
     text += `, upstream: "${context.upstream}"`;
+  }
+  if (context.transferred !== undefined) {
+    text += `, ${context.transferred}`;
   }
   if (context.host !== undefined) {
     text += `, host: "${context.host}"`;

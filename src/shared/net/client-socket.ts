@@ -1,5 +1,3 @@
-import type { Socket } from 'node:net';
-
 /** Whoever a client's socket tells what happens on it. */
 export interface SocketOwner {
   /**
@@ -46,6 +44,8 @@ export interface ClientSocket {
   write(data: string | Buffer): boolean;
   /** Sends text, bytes and text. */
   writeJoined(before: string, bytes: Buffer, after: string): boolean;
+  /** Sends text, the bytes `start..end`, whose memory is the caller's again when this returns, and text. */
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean;
   /** How many bytes may be offered at a time. */
   readonly offerLimit: number;
   /**
@@ -64,9 +64,12 @@ export interface ClientSocket {
   closeSoon(): void;
   /** Closes with a TCP reset. */
   reset(): void;
-  /**
-   * Hands the connection to a caller that works with the socket itself, and from now on handles `flushed` and `clientEnded`. Bytes that
-   * are read still go to the owner. The connection uses the returned client socket from now on.
-   */
-  handOver(): { readonly socket: Socket; readonly client: ClientSocket };
+}
+
+/** A client's connection that was accepted just now. */
+export interface AcceptedSocket extends ClientSocket {
+  /** The connection's descriptor, as long as it is open. */
+  readonly descriptor: number;
+  /** Turns on probes of the connection while nothing is sent on it. */
+  keepAlive(): void;
 }

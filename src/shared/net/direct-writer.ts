@@ -70,16 +70,12 @@ export class DirectWriter {
   readonly #flushed: () => void;
   readonly #tls: boolean;
   /** The write before, if it did not end at once. */
-  #last: WriteRequest | undefined;
+  #last: WriteRequest | undefined = undefined;
   #pending = false;
   #holding = false;
 
-  /**
-   * `flushed` is called when a pending write is done. `tls`: the socket has a cipher for a handle. `last`: a write of somebody else
-   * is under way.
-   */
-  constructor(socket: Socket, flushed: () => void, tls: boolean, last?: WriteRequest) {
-    this.#last = last;
+  /** `flushed` is called when a pending write is done. `tls`: the socket has a cipher for a handle. */
+  constructor(socket: Socket, flushed: () => void, tls: boolean) {
     const { _handle, _writableState } = socket as unknown as Internals;
     this.#node = streamBinding();
     this.#socket = socket;
@@ -152,24 +148,24 @@ export class DirectWriter {
     }
   }
 
-  /** Writes text, bytes and text in one go. */
-  writeJoined(before: string, bytes: Buffer, after: string): number {
+  /** Writes text, the bytes `start..end` and text in one go; the bytes are copied when all together are not longer than JOIN_LIMIT. */
+  writeJoined(before: string, bytes: Buffer, start: number, end: number, after: string): number {
     const handle = this.#handle;
     const node = this.#node;
-    const total = before.length + bytes.length + after.length;
+    const total = before.length + end - start + after.length;
     if (node === null || handle === null || this.#busy() || this.#queue.length > 0 || (this.#tls && total > CIPHER_LIMIT)) {
       this.hold();
       return REFUSED;
     }
     const request = writeRequest(node);
     if (total > JOIN_LIMIT && !this.#tls) {
-      const pieces = [before, 'latin1', bytes, 'buffer'];
+      const pieces = [before, 'latin1', bytes.subarray(start, end), 'buffer'];
       if (after !== '') {
         pieces.push(after, 'latin1');
       }
       return this.#written(node, handle, handle.writev(request, pieces, false), pieces);
     }
-    const whole = joined(before, bytes, after);
+    const whole = joined(before, bytes, start, end, after);
     const code = this.#written(node, handle, handle.writeBuffer(request, whole), whole);
     // A cipher has taken all of it when the call returns.
     if (code === PENDING && !this.#tls) {

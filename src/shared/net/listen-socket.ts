@@ -6,6 +6,8 @@ import { dirname } from 'node:path';
 import type { ListenSpec } from '../config/configuration.js';
 import { fsPath } from '../lib/fs-path.js';
 import { nativeText } from '../lib/native-text.js';
+import { DatagramHandle, type DatagramTaker } from './datagram-handle.js';
+import { listenKey } from './listen-key.js';
 import type { ConnectionHandle } from './plain-socket.js';
 
 /** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
@@ -41,7 +43,7 @@ const ENOENT = -2;
  */
 export function plainSpec(family: 'ipv4' | 'unix', address: string): ListenSpec {
   const key = family === 'unix' ? `unix:${address}` : `${address}:0`;
-  return { key, family, address, port: 0, backlog: 8, ipv6only: false, reuseport: false, udp: false };
+  return { key, text: key, family, address, port: 0, backlog: 8, ipv6only: false, reuseport: false, udp: false };
 }
 
 /** A socket could not be bound, or could not listen; `errno` is the system's number. */
@@ -52,6 +54,17 @@ export class SocketError extends Error {
     super(`errno ${errno}`);
     this.errno = Math.abs(errno);
   }
+}
+
+/** What accepts on a listening socket instead of one of Node's servers. */
+export interface ConnectionTaker {
+  /** Listens and accepts on the descriptor. Returns 0, or the system's negated error number. */
+  open(fd: number, backlog: number): number;
+  /** Stops accepting until {@link resume}. */
+  pause(): void;
+  resume(): void;
+  /** Stops for good; the descriptor stays open. */
+  close(): void;
 }
 
 const takers = new WeakMap<Server, (handle: ConnectionHandle) => void>();
@@ -72,16 +85,39 @@ const connectionMaker =
     accept(client);
   };
 
+/** Takes the datagrams of a listening socket. */
+export interface DatagramServer extends DatagramTaker {
+  /** What comes on this handle is given to the server from now on. */
+  opened(handle: DatagramHandle): void;
+  /** Nothing comes any more. The handle still sends, and is the server's to close. */
+  released(): void;
+}
+
 /** One bound address in one process. It belongs to at most one server, which accepts on it from `open` to `close`. */
 export class ListenSocket {
   #spec: ListenSpec;
   readonly #handle: SocketHandle;
   #server: Server | undefined;
   #next: Server | undefined;
+  /** Accepts in place of a server. */
+  #taker: ConnectionTaker | undefined;
+  #nextTaker: ConnectionTaker | undefined;
+  /** libuv has listened on it, and cannot be made to forget that. */
+  #watched = false;
+  /** Of UDP. */
+  readonly #datagrams: DatagramHandle | undefined;
+  #datagramServer: DatagramServer | undefined;
+  #nextDatagramServer: DatagramServer | undefined;
 
-  private constructor(spec: ListenSpec, handle: SocketHandle) {
+  private constructor(spec: ListenSpec, handle: SocketHandle | DatagramHandle) {
     this.#spec = spec;
-    this.#handle = handle;
+    if (handle instanceof DatagramHandle) {
+      this.#handle = handle.raw as SocketHandle;
+      this.#datagrams = handle;
+    } else {
+      this.#handle = handle;
+      this.#datagrams = undefined;
+    }
   }
 
   /**
@@ -89,6 +125,9 @@ export class ListenSocket {
    * in nginx.
    */
   static bind(spec: ListenSpec, mode = 0o666): ListenSocket {
+    if (spec.udp) {
+      return new ListenSocket(spec, checked(DatagramHandle.bind(spec, spec.family === 'ipv6', spec.ipv6only)));
+    }
     const handle =
       spec.family === 'unix'
         ? bindPath(spec.address, mode)
@@ -104,12 +143,12 @@ export class ListenSocket {
 
   /** Takes over a descriptor that was inherited; throws {@link SocketError}. */
   static adopt(spec: ListenSpec, fd: number): ListenSocket {
-    return new ListenSocket(spec, adoptDescriptor(fd));
+    return new ListenSocket(spec, spec.udp ? checked(DatagramHandle.adopt(fd)) : adoptDescriptor(fd));
   }
 
   /** Takes over a socket that another process handed over. */
   static from(spec: ListenSpec, handle: SocketHandle): ListenSocket {
-    return new ListenSocket(spec, handle);
+    return new ListenSocket(spec, DatagramHandle.is(handle) ? DatagramHandle.of(handle) : handle);
   }
 
   get spec(): ListenSpec {
@@ -132,19 +171,40 @@ export class ListenSocket {
 
   /**
    * Names the server that gets the connections once the socket is opened; a server that has it now keeps only the connections it
-   * accepted.
+   * accepted. With a `taker`, that accepts instead, unless a server has done so before.
    */
-  attach(server: Server): void {
+  attach(server: Server, taker?: ConnectionTaker): void {
     this.#next = server;
+    this.#nextTaker = this.#watched ? undefined : taker;
+  }
+
+  /** The same for a socket of UDP. */
+  attachDatagrams(server: DatagramServer): void {
+    this.#nextDatagramServer = server;
   }
 
   /** Starts accepting. `done` gets the error when that fails, nothing when it works. */
   open(done: (error?: SocketError) => void): void {
-    const server = this.#next;
-    if (server === undefined) {
+    if (this.#datagrams !== undefined) {
+      done(this.#receive(this.#datagrams));
+      return;
+    }
+    const server = this.#next as Server;
+    const taker = this.#nextTaker;
+    if (server === undefined && taker === undefined) {
       done();
       return;
     }
+    this.#nextTaker = undefined;
+    this.#taker?.close();
+    this.#taker = taker;
+    if (taker !== undefined) {
+      this.#next = undefined;
+      const code = taker.open(this.fd, this.#spec.backlog);
+      done(code < 0 ? new SocketError(code) : undefined);
+      return;
+    }
+    this.#watched = true;
     const before = this.#server as unknown as ServerInternals | undefined;
     if (before !== undefined) {
       before._handle = null;
@@ -170,8 +230,27 @@ export class ListenSocket {
     }
   }
 
-  /** Stops accepting until {@link resume}: connections wait in the backlog. Returns false where libuv does not let it. */
+  #receive(handle: DatagramHandle): SocketError | undefined {
+    const server = this.#nextDatagramServer;
+    if (server === undefined) {
+      return undefined;
+    }
+    this.#nextDatagramServer = undefined;
+    this.#datagramServer = server;
+    server.opened(handle);
+    const error = handle.receive(server);
+    return error < 0 ? new SocketError(error) : undefined;
+  }
+
+  /**
+   * Stops accepting until {@link resume}: connections wait in the backlog. Returns false where libuv does not let it, and for UDP, whose
+   * datagrams are mostly of sessions that are there.
+   */
   pause(): boolean {
+    if (this.#taker !== undefined) {
+      this.#taker.pause();
+      return true;
+    }
     // libuv has no call for that; but a stream that is no longer read is no longer watched, and a socket that was adopted counts as one.
     if (this.#server === undefined || this.#handle.readStart?.() !== 0) {
       return false;
@@ -182,6 +261,7 @@ export class ListenSocket {
 
   /** Accepts again. */
   resume(): void {
+    this.#taker?.resume();
     if (this.#server !== undefined) {
       this.#handle.listen(this.#spec.backlog);
     }
@@ -189,7 +269,13 @@ export class ListenSocket {
 
   /** Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. */
   close(): void {
-    if (this.#server === undefined) {
+    this.#taker?.close();
+    this.#taker = undefined;
+    if (this.#datagramServer !== undefined) {
+      this.#datagrams!.pause();
+      this.#datagramServer.released();
+      this.#datagramServer = undefined;
+    } else if (this.#server === undefined) {
       this.#handle.close();
     } else {
       this.#server.close();
@@ -200,7 +286,14 @@ export class ListenSocket {
 
 /** Makes a handle of an inherited descriptor; throws {@link SocketError}. */
 export function adoptDescriptor(fd: number): SocketHandle {
-  return checked(internals._createServerHandle(null, null, null, fd));
+  let handle: SocketHandle | number;
+  try {
+    handle = internals._createServerHandle(null, null, null, fd);
+  } catch {
+    // It knows no sockets of UDP.
+    return checked(DatagramHandle.adopt(fd)).raw as SocketHandle;
+  }
+  return checked(handle);
 }
 
 /** The address a socket is bound to, in the form of a {@link ListenSpec}'s key; undefined when the system does not tell. */
@@ -212,7 +305,8 @@ export function boundKey(handle: SocketHandle): string | undefined {
   if (handle.getsockname(name) < 0) {
     return undefined;
   }
-  return name.family === 'IPv6' ? `[${name.address}]:${name.port}` : `${name.address}:${name.port}`;
+  const text = name.family === 'IPv6' ? `[${name.address}]:${name.port}` : `${name.address}:${name.port}`;
+  return listenKey(text, DatagramHandle.is(handle));
 }
 
 function unixKey(fd: number): string | undefined {
@@ -240,7 +334,7 @@ function bindPath(path: string, mode: number): SocketHandle {
   return bound;
 }
 
-function checked(handle: SocketHandle | number): SocketHandle {
+function checked<T extends object>(handle: T | number): T {
   if (typeof handle === 'number') {
     throw new SocketError(handle);
   }

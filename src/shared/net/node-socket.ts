@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { EMPTY } from '../lib/empty.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
-import { DirectWriter, REFUSED, WRITTEN } from './direct-writer.js';
+import { DirectWriter, JOIN_LIMIT, REFUSED, WRITTEN } from './direct-writer.js';
+import { writeMuchLent } from './lent.js';
 import { readInto } from './read-into.js';
 import { resetConnection } from './reset.js';
-import type { WriteRequest } from './stream-binding.js';
 
 /** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
 const COPY_LIMIT = 32 * 1024;
@@ -13,21 +13,16 @@ const COPY_LIMIT = 32 * 1024;
 export class NodeSocket implements ClientSocket {
   readonly #socket: Socket;
   readonly #tls: boolean;
-  readonly #pushed: boolean;
   readonly #direct: DirectWriter;
   readonly #onFlushed: () => void;
   #owner: SocketOwner | undefined = undefined;
 
-  /**
-   * `tls`: the socket has a cipher for a handle. `pushed`: whoever made it gives the owner what it brings. `last`: a write to it
-   * that is under way.
-   */
-  constructor(socket: Socket, tls: boolean, pushed = false, last?: WriteRequest) {
+  /** `tls`: the socket has a cipher for a handle. */
+  constructor(socket: Socket, tls: boolean) {
     this.#socket = socket;
     this.#tls = tls;
-    this.#pushed = pushed;
     this.#onFlushed = () => this.#owner?.flushed();
-    this.#direct = new DirectWriter(socket, this.#onFlushed, tls, last);
+    this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
   }
 
   /** The connection's descriptor; -1 where there is none. */
@@ -62,7 +57,7 @@ export class NodeSocket implements ClientSocket {
     socket.on('end', () => this.#owner!.clientEnded());
     socket.on('error', () => {});
     socket.on('close', () => this.#owner!.socketClosed());
-    if (this.#pushed || (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true)))) {
+    if (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true))) {
       return;
     }
     socket.on('data', (bytes: Buffer) => void this.#owner!.received(bytes, bytes.length, false));
@@ -88,7 +83,7 @@ export class NodeSocket implements ClientSocket {
   }
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
-    const code = this.#direct.writeJoined(before, bytes, after);
+    const code = this.#direct.writeJoined(before, bytes, 0, bytes.length, after);
     if (code !== REFUSED) {
       return code === WRITTEN;
     }
@@ -115,6 +110,13 @@ export class NodeSocket implements ClientSocket {
     }
     socket.uncork();
     return flowing;
+  }
+
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    const piece = bytes.subarray(start, end);
+    // A piece of this length is copied, however it leaves.
+    const small = before.length + piece.length + after.length <= JOIN_LIMIT;
+    return small ? this.writeJoined(before, piece, after) : writeMuchLent(this, before, piece, after);
   }
 
   get offerLimit(): number {
@@ -159,11 +161,5 @@ export class NodeSocket implements ClientSocket {
 
   reset(): void {
     resetConnection(this.#socket);
-  }
-
-  handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
-    this.#direct.hold();
-    this.#socket.removeAllListeners('drain').removeAllListeners('end');
-    return { socket: this.#socket, client: this };
   }
 }

@@ -1,11 +1,10 @@
 // A client's connection without a `net.Socket`: libuv's handle and nothing else, so that neither an idle connection nor a request pays for
 // node:stream's two machines. Node has no public way to do that.
-import { Socket, type SocketConstructorOpts } from 'node:net';
 import { withoutZone } from '../lib/zone-id.js';
-import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
+import type { AcceptedSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { JOIN_LIMIT, offerTo } from './direct-writer.js';
 import { joined, keepJoined } from './joined.js';
-import { NodeSocket } from './node-socket.js';
+import { writeMuchLent } from './lent.js';
 import { keepRequest, type StreamBinding, type StreamHandle, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
 
 interface Address {
@@ -77,7 +76,7 @@ export function localOf(handle: ConnectionHandle): SocketAddress {
 export const canBePlain = (): boolean => streamBinding() !== null;
 
 /** A connection that was accepted just now. See {@link canBePlain}. */
-export class PlainSocket implements ClientSocket {
+export class PlainSocket implements AcceptedSocket {
   readonly #node: StreamBinding;
   readonly #handle: ConnectionHandle;
   #owner: SocketOwner | undefined = undefined;
@@ -96,8 +95,7 @@ export class PlainSocket implements ClientSocket {
     handle.client = this;
   }
 
-  /** The connection's descriptor. */
-  get fd(): number {
+  get descriptor(): number {
     return this.#handle.fd ?? -1;
   }
 
@@ -117,7 +115,6 @@ export class PlainSocket implements ClientSocket {
     return this.#waiting > 0;
   }
 
-  /** Turns on probes of the connection while nothing is sent on it. */
   keepAlive(): void {
     this.#handle.setKeepAlive?.(true, 0);
   }
@@ -197,16 +194,26 @@ export class PlainSocket implements ClientSocket {
     if (this.#closed) {
       return true;
     }
-    const request = writeRequest(this.#node);
     if (before.length + bytes.length + after.length > JOIN_LIMIT) {
       const pieces = [before, 'latin1', bytes, 'buffer'];
       if (after !== '') {
         pieces.push(after, 'latin1');
       }
-      return this.#written(this.#handle.writev(request, pieces, false), pieces);
+      return this.#written(this.#handle.writev(writeRequest(this.#node), pieces, false), pieces);
     }
-    const whole = joined(before, bytes, after);
-    if (this.#written(this.#handle.writeBuffer(request, whole), whole)) {
+    return this.#writeCopy(before, bytes, 0, bytes.length, after);
+  }
+
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    if (before.length + end - start + after.length > JOIN_LIMIT) {
+      return writeMuchLent(this, before, bytes.subarray(start, end), after);
+    }
+    return this.#closed || this.#writeCopy(before, bytes, start, end, after);
+  }
+
+  #writeCopy(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    const whole = joined(before, bytes, start, end, after);
+    if (this.#written(this.#handle.writeBuffer(writeRequest(this.#node), whole), whole)) {
       return true;
     }
     keepJoined();
@@ -308,23 +315,5 @@ export class PlainSocket implements ClientSocket {
     this.resume();
     this.#closed = true;
     return this.#handle;
-  }
-
-  handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
-    this.pause();
-    const owner = this.#owner as SocketOwner;
-    const shared = buffer as Buffer;
-    const options = {
-      handle: this.#handle,
-      allowHalfOpen: true,
-      readable: true,
-      writable: true,
-      onread: { buffer: shared, callback: (length: number) => owner.received(shared, length, true) },
-    };
-    const client = new NodeSocket(new Socket(options as SocketConstructorOpts), false, true);
-    client.start(owner);
-    // The handle's close tells the new socket from now on.
-    this.#closed = true;
-    return client.handOver();
   }
 }

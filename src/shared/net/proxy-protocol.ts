@@ -20,15 +20,16 @@ export type ProxyProtocolResult =
   /** nginx's words for what is wrong. */
   | { readonly kind: 'invalid'; readonly message: string };
 
-const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
+/** What version 2 begins with. */
+export const PROXY_SIGNATURE: Buffer = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const V2_HEAD = 16;
 /** The longest header of version 1, and of version 2 that is taken. nginx: NGX_PROXY_PROTOCOL_V1_MAX_HEADER and _MAX_HEADER. */
 const V1_MAX = 107;
 const V2_MAX = 4096;
 /** Reads the header at the start of what a connection sent. nginx: ngx_proxy_protocol_read. */
 export function readProxyProtocol(bytes: Buffer): ProxyProtocolResult {
-  const common = Math.min(bytes.length, SIGNATURE.length);
-  if (common > 0 && bytes.compare(SIGNATURE, 0, common, 0, common) === 0) {
+  const common = Math.min(bytes.length, PROXY_SIGNATURE.length);
+  if (common > 0 && bytes.compare(PROXY_SIGNATURE, 0, common, 0, common) === 0) {
     return bytes.length < V2_HEAD ? { kind: 'more' } : readVersion2(bytes);
   }
   return readVersion1(bytes);
@@ -113,9 +114,36 @@ function readVersion2(bytes: Buffer): ProxyProtocolResult {
   };
 }
 
-/** Names of version 2 extensions, and of those inside the ssl extension. */
-const TYPES: Readonly<Record<string, number>> = { alpn: 1, authority: 2, unique_id: 5, ssl: 32, netns: 48 };
-const SSL_TYPES: Readonly<Record<string, number>> = { version: 33, cn: 34, cipher: 35, sig_alg: 36, key_alg: 37 };
+/** Types of version 2 extensions, and of those inside the ssl extension. nginx: NGX_PROXY_PROTOCOL_TLV_*. */
+export const TLV = {
+  ALPN: 1,
+  AUTHORITY: 2,
+  CRC32C: 3,
+  UNIQUE_ID: 5,
+  SSL: 32,
+  SSL_VERSION: 33,
+  SSL_CN: 34,
+  SSL_CIPHER: 35,
+  SSL_SIG_ALG: 36,
+  SSL_KEY_ALG: 37,
+  NETNS: 48,
+} as const;
+
+/** The names under which variables give them. */
+const TYPES: Readonly<Record<string, number>> = {
+  alpn: TLV.ALPN,
+  authority: TLV.AUTHORITY,
+  unique_id: TLV.UNIQUE_ID,
+  ssl: TLV.SSL,
+  netns: TLV.NETNS,
+};
+const SSL_TYPES: Readonly<Record<string, number>> = {
+  version: TLV.SSL_VERSION,
+  cn: TLV.SSL_CN,
+  cipher: TLV.SSL_CIPHER,
+  sig_alg: TLV.SSL_SIG_ALG,
+  key_alg: TLV.SSL_KEY_ALG,
+};
 /** Bytes of the ssl extension before its own list: client flags and the verification's result. */
 const SSL_HEAD = 5;
 

@@ -1,10 +1,8 @@
 // A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
 // for two sockets of node:net with their streams and listeners. Node has no public way to do that.
-import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { joined, joinedText } from './joined.js';
-import { NodeSocket } from './node-socket.js';
 import { type ConnectionHandle, localOf, remoteOf } from './plain-socket.js';
 import { keepRequest, OVER, type StreamBinding, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
 import type { CipherHandle, CipherState } from './tls-binding.js';
@@ -245,7 +243,7 @@ export class TlsSocket implements ClientSocket {
       return true;
     }
     if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {
-      const whole = joined(before, bytes, after);
+      const whole = joined(before, bytes, 0, bytes.length, after);
       if (this.#busy()) {
         return this.#later(Buffer.from(whole));
       }
@@ -260,6 +258,13 @@ export class TlsSocket implements ClientSocket {
     }
     const pieces = [before, 'latin1', bytes, 'buffer', after, 'latin1'];
     return this.#written((this.#cipher as CipherHandle).writev(writeRequest(this.#node), pieces, false));
+  }
+
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    const piece = bytes.subarray(start, end);
+    // A cipher has taken everything when its call returns; so only what waits for it must be copied.
+    const waits = before.length + piece.length + after.length > CIPHER_LIMIT && this.#busy();
+    return this.writeJoined(before, waits ? Buffer.from(piece) : piece, after);
   }
 
   #later(bytes: Buffer): boolean {
@@ -416,44 +421,6 @@ export class TlsSocket implements ClientSocket {
     } else {
       this.#closed = true;
     }
-  }
-
-  handOver(): { readonly socket: Socket; readonly client: ClientSocket } {
-    this.pause();
-    const owner = this.#owner as SocketOwner;
-    const cipher = this.#cipher as CipherHandle;
-    const handle = this.#handle;
-    const shared = buffer as Buffer;
-    const last = this.#busy() ? this.#last : undefined;
-    const options = {
-      handle: cipher,
-      allowHalfOpen: true,
-      readable: true,
-      writable: true,
-      onread: { buffer: shared, callback: (length: number) => owner.received(shared, length, true) },
-    };
-    const socket = new Socket(options as SocketConstructorOpts);
-    // Node resets plain sockets only.
-    socket.resetAndDestroy = () => {
-      const close = handle.close.bind(handle);
-      handle.close = (done) => void (handle.reset?.(done) === 0 || close(done));
-      return socket.destroy();
-    };
-    cipher.onerror = (error) => socket.destroy(error);
-    socket.on('close', () => {
-      this.#cipher = null;
-      cipher.destroySSL();
-    });
-    const client = new NodeSocket(socket, true, true, last);
-    client.start(owner);
-    // What the cipher brings goes to the new socket from now on.
-    this.#closed = true;
-    const handed = client.handOver();
-    for (const bytes of this.#queue ?? []) {
-      socket.write(bytes);
-    }
-    this.#queue = null;
-    return handed;
   }
 }
 

@@ -32,7 +32,7 @@ export function bindRegex<R extends Subject>(regex: CompiledRegex, table: Variab
     test(r, text) {
       const found = regex.test(text, r);
       if (!found && regex.error !== 0) {
-        table.onRegexFailure(r, matchFailure(regex, text));
+        table.regexFailed(r, matchFailure(regex, text));
       }
       return found;
     },
@@ -40,7 +40,7 @@ export function bindRegex<R extends Subject>(regex: CompiledRegex, table: Variab
       const found = regex.exec(text, r);
       if (found === null) {
         if (regex.error !== 0) {
-          table.onRegexFailure(r, matchFailure(regex, text));
+          table.regexFailed(r, matchFailure(regex, text));
         }
         return false;
       }

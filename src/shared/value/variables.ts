@@ -20,11 +20,19 @@ export interface Variable<R> {
   readonly weak?: boolean;
 }
 
+/** Whoever is told what goes wrong while variables are evaluated. */
+export interface VariableReports<R> {
+  /** An evaluation went round in a circle. */
+  cycle(r: R, name: string): void;
+  /** A regular expression gave up at its match limit; `message` is the line to log. */
+  regexFailed(r: R, message: string): void;
+}
+
 /** nginx's limit for variables that refer to each other. */
 const MAX_DEPTH = 100;
 
 /**
- * The variables of one protocol block (`http`). A name used anywhere gets a slot; slots are bound to definitions once
+ * The variables of one protocol block (`http` or `stream`). A name used anywhere gets a slot; slots are bound to definitions once
  * the whole configuration is read, since `map` may stand below the line that uses it.
  */
 export class VariableTable<R extends Subject> {
@@ -35,10 +43,17 @@ export class VariableTable<R extends Subject> {
   readonly #firstUse: (Pos | undefined)[] = [];
   readonly #bound: Variable<R>[] = [];
   readonly #suffixes: string[] = [];
-  /** Called when an evaluation goes round in a circle. */
-  onCycle: (r: R, name: string) => void = () => {};
-  /** Called when a regular expression gave up at its match limit, with the line to log. */
-  onRegexFailure: (r: R, message: string) => void = () => {};
+  #reports: VariableReports<R> = { cycle() {}, regexFailed() {} };
+
+  /** Says who is told what goes wrong with evaluations. */
+  reportTo(reports: VariableReports<R>): void {
+    this.#reports = reports;
+  }
+
+  /** A regular expression gave up at its match limit; `message` is the line to log. */
+  regexFailed(r: R, message: string): void {
+    this.#reports.regexFailed(r, message);
+  }
 
   /** Number of slots; the length of {@link Subject.vars}. */
   get size(): number {
@@ -158,10 +173,25 @@ export class VariableTable<R extends Subject> {
     }
   }
 
+  /** Assigns a variable whose name, in lower case, is known only now. False when there is none, or it cannot be assigned. */
+  assignNamed(r: R, name: string, value: string): boolean {
+    const variable = this.#defined.get(name);
+    if (variable === undefined || (variable.set === undefined && !variable.changeable)) {
+      return false;
+    }
+    const slot = this.#slots.get(name);
+    if (slot !== undefined) {
+      this.assign(r, slot, value);
+    } else {
+      variable.set?.(r, value);
+    }
+    return true;
+  }
+
   #evaluate(r: R, slot: number): string | undefined {
     const variable = this.#bound[slot]!;
     if (r.evaluating >= MAX_DEPTH) {
-      this.onCycle(r, this.#names[slot]!);
+      this.#reports.cycle(r, this.#names[slot]!);
       return undefined;
     }
     r.evaluating++;

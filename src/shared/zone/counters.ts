@@ -1,5 +1,7 @@
 import { setTimer } from '../lib/timer.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
+import * as kinds from './meter-kinds.js';
+import { METERS_DDL, Meters, releaseMeters } from './meters.js';
 import { monotonicMs } from './monotonic.js';
 
 /** A worker writes its numbers at the end of a tick, but no more often than this (milliseconds). */
@@ -72,6 +74,8 @@ export interface WorkerTotals extends Totals {
  * published at once, before the client can see it (see `publishAtOnce`).
  */
 export class Counters implements ZoneJob {
+  /** What is counted by name. */
+  readonly meters: Meters;
   readonly #sql: Sql;
   readonly #worker: number;
   readonly #write: Statement<never>;
@@ -88,6 +92,7 @@ export class Counters implements ZoneJob {
   constructor(sql: Sql, worker: number) {
     this.#sql = sql;
     this.#worker = worker;
+    this.meters = new Meters(sql, worker, () => this.#arm());
     this.#write = sql.prepare(`INSERT OR REPLACE INTO counters VALUES (?${', ?'.repeat(NAMES.length)})`);
     this.#rows = sql.prepare(`SELECT worker, ${NAMES.join(', ')} FROM counters ORDER BY worker`);
     this.#sumOthers = sql.prepare(
@@ -151,16 +156,18 @@ export class Counters implements ZoneJob {
 
   /** Writes this worker's numbers now. */
   flush(): void {
-    if (this.#source !== NOTHING) {
-      this.#sql.now(this.#writeNow);
+    if (this.#source !== NOTHING && this.#sql.now(this.#writeNow)) {
+      this.meters.written();
     }
   }
 
   work(): void {
     this.#write.run(...this.#present());
+    this.meters.work();
   }
 
   after(): void {
+    this.meters.written();
     this.#armed = false;
     this.#flushed = monotonicMs();
   }
@@ -170,6 +177,10 @@ export class Counters implements ZoneJob {
     if (this.#atOnce && this.#moved()) {
       this.#publish();
     }
+    this.#arm();
+  }
+
+  #arm(): void {
     if (this.#armed) {
       return;
     }
@@ -196,6 +207,7 @@ export class Counters implements ZoneJob {
       if (!this.#sql.now(this.#writeNow)) {
         continue;
       }
+      this.meters.written();
       this.#published = [active, reading, writing, waiting];
       return;
     }
@@ -217,10 +229,24 @@ function named(row: readonly number[]): WorkerTotals {
   return totals;
 }
 
+const METER_KINDS: readonly kinds.MeterKind[] = [
+  kinds.serverKind,
+  kinds.locationKind,
+  kinds.peerKind,
+  kinds.groupKind,
+  kinds.cacheKind,
+  kinds.limitReqKind,
+  kinds.limitConnKind,
+  kinds.resolverKind,
+  kinds.tlsKind,
+  kinds.reasonKind,
+];
+
 /** The kind of the one zone that holds the counters. */
 const counterKind: ZoneKind<Counters, undefined> = {
   id: 'counters',
-  ddl: `CREATE TABLE IF NOT EXISTS counters (worker INTEGER PRIMARY KEY, ${NAMES.map((name) => `${name} INTEGER`).join(', ')})`,
+  ddl: `CREATE TABLE IF NOT EXISTS counters (worker INTEGER PRIMARY KEY, ${NAMES.map((name) => `${name} INTEGER`).join(', ')});
+    ${METERS_DDL}`,
   open: (sql, _zone, worker) => new Counters(sql, worker),
   release(sql, worker) {
     // What the worker had done stays counted, under number 0; what it was doing has ended with it.
@@ -233,6 +259,7 @@ const counterKind: ZoneKind<Counters, undefined> = {
       )
       .run(worker);
     sql.prepare('DELETE FROM counters WHERE worker = ?').run(worker);
+    releaseMeters(sql, worker, METER_KINDS);
   },
 };
 

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Logger } from '../log/error-log.js';
 import type { Counters } from './counters.js';
 import { counterZone } from './counters.js';
-import type { AnyZoneRef, Sql, Statement, TransactionHooks, ZoneJob, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
+import { Journal } from './journal.js';
+import type { AnyZoneRef, Sql, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
 import type { ZonePlan } from './plan.js';
 import { faultOf } from './sqlite.js';
 import { TransactionQueue, TransactionScope } from './transaction-queue.js';
@@ -14,10 +15,14 @@ export interface ZoneStore {
   readonly counters: Counters;
   /** The operations of a zone; always the same object for one zone. */
   open<Z, D>(ref: ZoneRef<Z, D>): Z;
+  /** The operations of all zones of one kind, by name. */
+  ofKind<Z, D>(kind: ZoneKind<Z, D>): ReadonlyMap<string, Z>;
   /** A scope for jobs that change several zones at once: their locks are taken together. */
   together(refs: readonly AnyZoneRef[]): ZoneScope;
   /** The configuration's zones with what they tell of themselves, for status pages. */
   stats(): { readonly ref: AnyZoneRef; readonly stats: ZoneStats }[];
+  /** A file of texts by time, which is no zone: it outlives the service. */
+  journal(path: string): Journal;
   /** Gives back what a dead worker held in the zones that are open. */
   releaseWorker(worker: number): void;
   /** Does the jobs that wait and closes the files. */
@@ -103,6 +108,10 @@ export class SqliteZoneStore implements ZoneStore {
     return this.#open(ref).zone as Z;
   }
 
+  ofKind<Z, D>(kind: ZoneKind<Z, D>): ReadonlyMap<string, Z> {
+    return new Map(this.#refs.filter((ref) => ref.kind === kind).map((ref) => [ref.name, this.#open(ref).zone as Z]));
+  }
+
   together(refs: readonly AnyZoneRef[]): ZoneScope {
     const files = refs.map((ref) => this.#open(ref).sql.file);
     files.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -119,6 +128,10 @@ export class SqliteZoneStore implements ZoneStore {
       }
     }
     return all;
+  }
+
+  journal(path: string): Journal {
+    return new Journal(path);
   }
 
   releaseWorker(worker: number): void {

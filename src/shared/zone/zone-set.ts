@@ -4,9 +4,13 @@ import type { Logger } from '../log/error-log.js';
 import { ALERT } from '../log/level.js';
 import { counterZone } from './counters.js';
 import type { AnyZoneRef } from './kind.js';
+import { SERVICE, serviceKind } from './meter-kinds.js';
 import { type PlannedZone, reconcileZones, type ZonePlan } from './plan.js';
 import { RunDirectory } from './run-directory.js';
 import { SqliteZoneStore } from './store.js';
+
+/** How long (milliseconds) the master tries to note something for the status pages. */
+const NOTE_MS = 100;
 
 /**
  * The zones of a running service over all its configurations: the master's side. Each configuration has a plan, from `prepare`;
@@ -53,6 +57,30 @@ export class ZoneSet {
   /** The plan is the one in force from now on. */
   commit(plan: ZonePlan): void {
     this.#current = plan;
+    this.#note((values) => {
+      values[SERVICE.generation]!++;
+      values[SERVICE.loadedAt] = Date.now();
+    });
+  }
+
+  /** A worker that ended by itself is replaced. */
+  respawned(): void {
+    this.#note((values) => {
+      values[SERVICE.respawned]!++;
+    });
+  }
+
+  /** Changes what the status pages tell of the service as a whole. */
+  #note(change: (values: Float64Array) => void): void {
+    const plan = this.#current;
+    if (plan === undefined) {
+      return;
+    }
+    const zone = this.#zonesOf(plan).filter(({ ref }) => ref.name === counterZone.name);
+    this.#visit(plan, zone, (store) => {
+      const deadline = Date.now() + NOTE_MS;
+      while (!store.counters.meters.change(serviceKind, '', change) && Date.now() < deadline) {}
+    });
   }
 
   /** No process works with the plan. Removes the files of zones that no other plan has. */
@@ -114,6 +142,9 @@ export class ZoneSet {
 
   // A name may hold any character; the number alone makes the file name unique.
   #newFile(name: string): string {
-    return `${name.replace(/[^0-9A-Za-z_-]/g, '_').slice(0, 60)}-${this.#files++}`;
+    return `${zoneFileName(name)}-${this.#files++}`;
   }
 }
+
+/** What the name of a zone's file begins with. */
+export const zoneFileName = (name: string): string => name.replace(/[^0-9A-Za-z_-]/g, '_').slice(0, 60);

@@ -5,7 +5,7 @@ import { setTimer } from '../../shared/lib/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
 import { cachePathScope } from '../cache/cache-paths.js';
 import { DiskCache } from '../cache/disk-cache.js';
-import type { Request } from '../http/request/request.js';
+import type { ClientTask } from '../client/client-task.js';
 import { language } from '../language.js';
 
 /** What a helper process of the caches has at hand. */
@@ -20,7 +20,7 @@ export type Step = () => number | undefined;
 
 /** Runs a helper process: its steps, one after the other, until it is told to end. */
 export function runHelper(worker: WorkerProcess, make: (helper: Helper) => readonly Step[], idle: () => void): Server {
-  const loaded = loadFromSnapshot<Request>(language, worker.snapshot);
+  const loaded = loadFromSnapshot<ClientTask>(language, worker.snapshot);
   const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
   const http = blockIn(loaded.root, In.HTTP);
   const paths = http === undefined ? [] : loaded.settings(cachePathScope, http).paths;

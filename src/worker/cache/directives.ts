@@ -2,7 +2,7 @@ import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { parseTime } from '../../shared/config/language/units.js';
-import { bits, flag, int, msec, offset } from '../../shared/config/slots.js';
+import { bits, flag, int, msec, offset, predicates } from '../../shared/config/slots.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
@@ -93,13 +93,6 @@ const valid: Row['set'] = (conf, node, ctx) => {
         });
   conf.cacheValid = [...(conf.cacheValid ?? []), ...statuses.map((status) => ({ status, seconds }))];
 };
-
-// nginx: ngx_http_set_predicate_slot.
-const predicates =
-  (field: 'cacheBypass' | 'noCache'): Row['set'] =>
-  (conf, node, ctx) => {
-    conf[field] = [...(conf[field] ?? []), ...node.args.map((text) => ctx.complex(text))];
-  };
 
 // Conditions as nginx sells it, or one of the two forms of ngx_cache_purge.
 const purge =

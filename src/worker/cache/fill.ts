@@ -1,10 +1,11 @@
 import { parseHttpDate } from '../../shared/lib/http-date.js';
 import { md5Hex } from '../../shared/lib/md5.js';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
+import { firstTrue } from '../http/request/predicates.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { HeaderKind } from '../upstream/response/header-kinds.js';
 import { diskSize } from './disk-cache.js';
-import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
+import { type CacheSettings, validSeconds } from './settings.js';
 import type { CacheUse } from './use.js';
 import { variantHash, varyText } from './vary.js';
 import { CacheWriter, type HeaderStart } from './writer.js';

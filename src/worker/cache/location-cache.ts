@@ -2,10 +2,11 @@
 import { md5Hex } from '../../shared/lib/md5.js';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { CRIT, DEBUG } from '../../shared/log/level.js';
+import { enter, leave } from '../client/at-work.js';
+import { AGAIN, DECLINED, DONE, ERROR } from '../client/codes.js';
 import type { WorkerEnv } from '../env.js';
-import { enter, leave } from '../http/request/at-work.js';
-import { AGAIN, DECLINED, DONE, ERROR } from '../http/request/codes.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
+import { firstTrue } from '../http/request/predicates.js';
 import type { Request } from '../http/request/request.js';
 import { bufferSource, respond } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
@@ -16,6 +17,7 @@ import type { ResponseCache } from '../upstream/exchange/response-cache.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
 import { type CacheChooser, cacheChooser } from './cache-chooser.js';
+import { countUse } from './count-use.js';
 import { diskSize } from './disk-cache.js';
 import type { Entry } from './entry.js';
 import { startFill, storeError } from './fill.js';
@@ -25,7 +27,7 @@ import { FillJob, RefreshJob } from './lock-jobs.js';
 import { purgePrefix } from './purge.js';
 import { purgeAndAnswer } from './purge-answer.js';
 import { testPurge } from './purge-rule.js';
-import { type CacheSettings, firstTrue, validSeconds } from './settings.js';
+import { type CacheSettings, validSeconds } from './settings.js';
 import { CacheUse, useOf } from './use.js';
 import { variantHash, varyText } from './vary.js';
 
@@ -244,7 +246,10 @@ export class LocationCache implements ResponseCache {
     if (sr === undefined) {
       return false;
     }
-    sr.onFinish(() => use.unlock());
+    sr.onFinish(() => {
+      countUse(sr);
+      use.unlock();
+    });
     return true;
   }
 
@@ -412,6 +417,7 @@ export class LocationCache implements ResponseCache {
       return;
     }
     use.stored = true;
+    use.written = writer.length;
     const main = use.hash === use.main ? null : use.main;
     use.disk!.stored({ hash: use.hash, key: use.key, main, size: diskSize(size) }, use.lockHash, use.lockId);
     use.lockId = 0;

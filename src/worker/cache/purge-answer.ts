@@ -1,6 +1,6 @@
 import { md5Hex } from '../../shared/lib/md5.js';
+import { OK, type Result } from '../client/codes.js';
 import type { WorkerEnv } from '../env.js';
-import { OK, type Result } from '../http/request/codes.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
 import type { Request } from '../http/request/request.js';

@@ -41,17 +41,6 @@ export interface CacheSettings {
   cacheMaxRangeOffset: number;
 }
 
-/** Whether any of the values is neither empty nor `0`. nginx: ngx_http_test_predicates. */
-export function firstTrue(r: Request, values: readonly ComplexValue<Request>[]): ComplexValue<Request> | undefined {
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!.eval(r);
-    if (value !== '' && value !== '0') {
-      return values[i];
-    }
-  }
-  return undefined;
-}
-
 /** The seconds that a status is valid by `*_cache_valid`; 0 for none. nginx: ngx_http_file_cache_valid. */
 export function validSeconds(rules: readonly CacheValid[], status: number): number {
   for (let i = 0; i < rules.length; i++) {

@@ -49,6 +49,8 @@ export class CacheUse {
   /** The response is stored, or will not be. */
   settled = false;
   stored = false;
+  /** Bytes of the body that were stored. */
+  written = 0;
 
   constructor(disk: DiskCache | undefined, key: string) {
     this.disk = disk;

@@ -1,11 +1,11 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
-import { parseBackendUrl } from '../../shared/net/backend-url.js';
+import { ERROR as ERR, type Level } from '../../shared/log/level.js';
+import { type BackendUrl, parseBackendUrl } from '../../shared/net/backend-url.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { LocationInfo } from '../http/request/location-info.js';
 import type { Request } from '../http/request/request.js';
 import { type Context, claimContent } from '../module.js';
-import type { ResolvedTarget } from '../upstream/exchange/conf.js';
 import { type Declaration, declareGroup } from '../upstream/group/group-config.js';
+import type { ResolvedTarget } from '../upstream/group/resolve-target.js';
 
 /** What may stand before an address, in any case. */
 export interface BackendScheme {
@@ -17,6 +17,8 @@ export interface BackendScheme {
 export interface BackendPass {
   readonly dynamic: ComplexValue<Request> | undefined;
   readonly fixed: Declaration | undefined;
+  /** The fixed address as a client of it would name it; `localhost` for a unix socket. */
+  readonly host: string;
   /** Connections to the fixed backend are TLS. */
   readonly tls: boolean;
   /** What the protocol knows before an address; most know nothing. */
@@ -31,12 +33,12 @@ export function readBackendPass(ctx: Context, module: string, schemes: readonly 
   // An address of memcached has no variables: nginx takes "$" for a part of the host's name.
   const dynamic = module !== 'memcached' && text.includes('$') ? ctx.complex(text) : undefined;
   // Where the address has variables, nginx's modules for uwsgi and SCGI return before they look at the location's name.
-  const looks = dynamic === undefined || module === 'fastcgi';
+  const looks = dynamic === undefined || module === 'fastcgi' || module === 'grpc';
   if (looks && info.name.endsWith('/') && info.kind !== 'nameless') {
     info.autoRedirect = true;
   }
   if (dynamic !== undefined) {
-    return { dynamic, fixed: undefined, tls: false, schemes };
+    return { dynamic, fixed: undefined, host: '', tls: false, schemes };
   }
   const scheme = schemeOf(text, schemes);
   const address = text.slice(scheme?.text.length);
@@ -44,7 +46,14 @@ export function readBackendPass(ctx: Context, module: string, schemes: readonly 
   if (typeof url === 'string') {
     return ctx.fail(`${url} in upstream "${address}"`, { arg: 0 });
   }
-  return { dynamic, fixed: declareGroup(ctx, url.host, url), tls: scheme?.tls ?? false, schemes };
+  return { dynamic, fixed: declareGroup(ctx, url.host, url), host: hostOf(url), tls: scheme?.tls ?? false, schemes };
+}
+
+function hostOf({ family, host, noPort, portText }: BackendUrl): string {
+  if (family === 'unix') {
+    return 'localhost';
+  }
+  return noPort ? host : `${host}:${portText}`;
 }
 
 const schemeOf = (text: string, schemes: readonly BackendScheme[]): BackendScheme | undefined =>
@@ -59,27 +68,35 @@ export interface EvaluatedBackend {
   /** As written; undefined when there is none. */
   readonly schema: string | undefined;
   readonly tls: boolean;
+  /** As {@link BackendPass.host}. */
+  readonly host: string;
   readonly target: ResolvedTarget;
 }
 
 /**
- * Evaluates an address with variables. Returns undefined, with the reason logged, for one that is malformed. nginx:
+ * Evaluates an address with variables. Returns undefined, with the reason logged at `level`, for one that is malformed. nginx:
  * ngx_http_fastcgi_eval.
  */
-export function evaluateBackend(r: Request, given: string, schemes: readonly BackendScheme[]): EvaluatedBackend | undefined {
+export function evaluateBackend(
+  r: Request,
+  given: string,
+  schemes: readonly BackendScheme[],
+  level: Level = ERR,
+): EvaluatedBackend | undefined {
   const found = schemeOf(given, schemes);
   const scheme = found !== undefined && found.text.length < given.length ? found : undefined;
   const size = scheme === undefined ? 0 : scheme.text.length;
   const text = given.slice(size);
   const url = parseBackendUrl(text, { defaultPort: 0, uriPart: false });
   if (typeof url === 'string') {
-    r.log(ERR, `${url} in upstream "${text}"`);
+    r.log(level, `${url} in upstream "${text}"`);
     return undefined;
   }
   const unix = url.family === 'unix';
   return {
     schema: scheme === undefined ? undefined : given.slice(0, size),
     tls: scheme?.tls ?? false,
+    host: hostOf(url),
     target: { host: url.host, port: unix ? 0 : url.port, noPort: url.noPort, unix, address: url.address },
   };
 }

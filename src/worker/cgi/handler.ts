@@ -1,6 +1,6 @@
 import { makeLocationCache } from '../cache/location-cache.js';
+import { DONE, type Result } from '../client/codes.js';
 import type { WorkerEnv } from '../env.js';
-import { DONE, type Result } from '../http/request/codes.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import { leavesRoot } from '../http/request/map-path.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';

@@ -73,12 +73,6 @@ export const differenceTables: readonly DifferenceTable[] = [
         when: (args, name) => (name === 'listen' ? includes('quic')(args) : args[0]?.toLowerCase() !== 'off'),
       },
       {
-        directives: ['proxy_http_version'],
-        shown: '`proxy_http_version 2`',
-        note: 'refused: there is no HTTP/2 to backends yet',
-        when: includes('2'),
-      },
-      {
         directives: ['listen'],
         shown: '`listen ... reuseport`, `deferred`, `rcvbuf`, `sndbuf`, `fastopen`',
         note: 'checked, without effect, with a warning: all workers accept from one socket, and Node cannot set these options',
@@ -109,7 +103,7 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['ssl_conf_command'],
-        note: 'accepted: `MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms` and the common names of `Options`; others are refused',
+        note: 'accepted: `MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms`, `Certificate`, `PrivateKey` and the common names of `Options`; others are refused',
       },
       {
         directives: ['ssl_trusted_certificate'],
@@ -144,7 +138,7 @@ export const differenceTables: readonly DifferenceTable[] = [
         note: 'the kernel events for open files (kqueue) are not available in Node',
       },
       {
-        directives: ['tcp_nodelay', 'postpone_output', 'send_lowat', 'proxy_send_lowat', 'fastcgi_send_lowat'],
+        directives: ['tcp_nodelay', 'postpone_output', 'send_lowat', 'proxy_send_lowat', 'fastcgi_send_lowat', 'tunnel_send_lowat'],
         note: 'sluice joins small pieces before it writes them, and TCP_NODELAY is always on',
       },
       {
@@ -157,8 +151,16 @@ export const differenceTables: readonly DifferenceTable[] = [
           'scgi_socket_sndbuf',
           'uwsgi_socket_rcvbuf',
           'uwsgi_socket_sndbuf',
+          'grpc_socket_rcvbuf',
+          'grpc_socket_sndbuf',
+          'tunnel_socket_rcvbuf',
+          'tunnel_socket_sndbuf',
         ],
         note: "Node cannot set the sizes of a TCP socket's buffers",
+      },
+      {
+        directives: ['tunnel_buffer_size'],
+        note: 'all tunnels of a worker read into one buffer, and a tunnel stops reading while the other side does not take what it read',
       },
       {
         directives: ['client_body_in_single_buffer'],

@@ -1,6 +1,6 @@
 import { applyInclude } from '../../shared/config/apply.js';
 import { ConfigErrors, type LoadOptions } from '../../shared/config/configuration.js';
-import { ConfigError } from '../../shared/config/errors.js';
+import { unlessConfigError } from '../../shared/config/errors.js';
 import type { DirectiveNode, Node } from '../../shared/config/language/ast.js';
 import { foreignText } from '../../shared/config/native-modules.js';
 import { Registry } from '../../shared/config/registry.js';
@@ -74,8 +74,9 @@ class Walk {
     return [...this.#lines.values()].sort((a, b) => (a.directive < b.directive ? -1 : a.directive > b.directive ? 1 : 0));
   }
 
+  /** What cannot be read is told by the findings. */
   file(path: string): void {
-    this.#attempt(() => this.#nodes(this.sources.parse(path)));
+    unlessConfigError(() => this.#nodes(this.sources.parse(path)));
   }
 
   #nodes(nodes: readonly Node[]): void {
@@ -84,7 +85,7 @@ class Walk {
         continue;
       }
       if (node.name === 'include') {
-        this.#attempt(() => applyInclude(node, (included) => this.#nodes(included), this.sources));
+        unlessConfigError(() => applyInclude(node, (included) => this.#nodes(included), this.sources));
       } else {
         this.#directive(node);
       }
@@ -123,16 +124,5 @@ class Walk {
     const line = this.#lines.get(key) ?? { directive: node.name, verdict, note, places: [] };
     line.places.push(`${node.pos.file}:${node.pos.line}`);
     this.#lines.set(key, line);
-  }
-
-  /** What cannot be read is told by the findings. */
-  #attempt(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      if (!(error instanceof ConfigError)) {
-        throw error;
-      }
-    }
   }
 }

@@ -20,14 +20,14 @@ const foreignModules: readonly ForeignModule[] = [
     objects: ['ngx_http_lua_module', 'ngx_stream_lua_module'],
     directives: /_by_lua(_block|_file)?$|^lua_|^rewrite_by_lua_no_postpone$|^access_by_lua_no_postpone$/,
     instead:
-      'there is no scripting: `map`, `if`, `auth_request` and `sub_filter` do the usual things, an application behind `proxy_pass` the others',
+      '`js_content`, `js_access`, `js_set`, `js_header_filter` and `js_body_filter` run JavaScript at the same places, and `map`, `auth_request` and `sub_filter` do the usual things without',
   },
   {
     name: 'njs',
-    objects: ['ngx_http_js_module', 'ngx_stream_js_module'],
+    objects: ['ngx_stream_js_module'],
     directives: /^js_/,
     instead:
-      'there is no scripting: `map`, `if`, `auth_request` and `sub_filter` do the usual things, a Node.js application behind `proxy_pass` the others',
+      'of its directives there are `js_import`, `js_path`, `js_content`, `js_access`, `js_header_filter`, `js_body_filter`, `js_set`, `js_var` and `js_shared_dict_zone`',
   },
   {
     name: 'headers-more',
@@ -140,12 +140,6 @@ const foreignModules: readonly ForeignModule[] = [
     instead: '`map` makes a value of another, `secure_link_md5` and `$request_id` give digests and random text',
   },
   {
-    name: 'ACME',
-    objects: ['ngx_http_acme_module'],
-    directives: /^acme_/,
-    instead: 'certbot does the same: it serves its challenges by `location /.well-known/acme-challenge/`',
-  },
-  {
     name: 'OpenTelemetry',
     objects: ['ngx_otel_module'],
     directives: /^otel_/,
@@ -172,7 +166,13 @@ const foreignModules: readonly ForeignModule[] = [
 ];
 
 /** Modules of others that are built in, by the files that hold them. */
-const builtIn = new Set(['ngx_http_brotli_filter_module', 'ngx_http_brotli_static_module', 'ngx_http_cache_purge_module']);
+const builtIn = new Set([
+  'ngx_http_acme_module',
+  'ngx_http_brotli_filter_module',
+  'ngx_http_brotli_static_module',
+  'ngx_http_cache_purge_module',
+  'ngx_http_js_module',
+]);
 
 /** The block of the mail proxy, whose directives are not in the table of what is missing. */
 const MAIL = 'mail';
@@ -191,6 +191,13 @@ const ownObjects: Readonly<Record<string, RegExp>> = {
 /** The module of nginx whose directive this is, where that is not there. */
 export const missingModule = (directive: string): string | undefined =>
   directive === MAIL ? 'ngx_mail_module' : Object.entries(missing).find(([, names]) => names.includes(directive))?.[0];
+
+/** What takes the place of a directive of nginx that is missing; empty where nothing does. */
+export const missingInstead = (directive: string): string =>
+  directive === MAIL
+    ? 'a `server` of `stream` passes IMAP, POP3 and SMTP on to a mail server: `listen 993 ssl` takes TLS off, `proxy_ssl` puts it on, and ' +
+      '`proxy_protocol` names the client; to choose the server by login (`auth_http`) and `starttls` need a mail proxy'
+    : '';
 
 /** What is known of a module by the name of its file without `.so`; undefined for a module that is not known. */
 export function nativeModule(object: string): NativeModule | undefined {

@@ -1,7 +1,9 @@
 import type { AnyModule } from '../module.js';
 import { accessModule } from './access/index.js';
 import { accessLogModule } from './access-log/index.js';
+import { makeAcmeModule } from './acme/index.js';
 import { additionModule } from './addition/index.js';
+import { apiModule } from './api/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { autoindexModule } from './autoindex/index.js';
@@ -10,6 +12,7 @@ import { browserModule } from './browser/index.js';
 import { cachePathModule } from './cache-path/index.js';
 import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
+import { dashboardModule } from './dashboard/index.js';
 import { davModule } from './dav/index.js';
 import { documentModule } from './document/index.js';
 import { earlyHintsModule } from './early-hints/index.js';
@@ -19,15 +22,18 @@ import { errorPageModule } from './error-page/index.js';
 import { errorReasonModule } from './error-reason/index.js';
 import { fastcgiModule } from './fastcgi/index.js';
 import { geoModule } from './geo/index.js';
+import { grpcModule } from './grpc/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
 import { gzipStaticModule } from './gzip-static/index.js';
 import { hashModule } from './hash/index.js';
 import { headersModule } from './headers/index.js';
 import { healthCheckModule } from './health-check/index.js';
-import { http2Module } from './http2/index.js';
+import { http2Module, http2Scope } from './http2/index.js';
+import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
+import { jsModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
 import { leastConnModule } from './least-conn/index.js';
 import { leastTimeModule } from './least-time/index.js';
@@ -59,10 +65,19 @@ import { splitClientsModule } from './split-clients/index.js';
 import { ssiModule } from './ssi/index.js';
 import { makeSslModule } from './ssl/index.js';
 import { staticModule } from './static/index.js';
+import { statusZoneModule } from './status-zone/index.js';
 import { stickyModule } from './sticky/index.js';
+import { streamHealthCheckModule } from './stream-health-check/index.js';
+import { streamPassModule } from './stream-pass/index.js';
+import { streamProxyModule } from './stream-proxy/index.js';
+import { streamReturnModule } from './stream-return/index.js';
+import { streamNamesScope, streamServerModule } from './stream-server/index.js';
+import { streamSetModule } from './stream-set/index.js';
+import { streamSslPrereadModule } from './stream-ssl-preread/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { subModule } from './sub/index.js';
 import { tryFilesModule } from './try-files/index.js';
+import { tunnelModule } from './tunnel/index.js';
 import { upstreamGroupsModule, upstreamModule } from './upstream/index.js';
 import { useridModule } from './userid/index.js';
 import { uwsgiModule } from './uwsgi/index.js';
@@ -70,6 +85,8 @@ import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
 import { varsUpstreamModule } from './vars-upstream/index.js';
+
+const sslModule = makeSslModule(namesScope, streamNamesScope);
 
 /**
  * All modules, in the order in which their handlers run within a phase and their filters work on a response. It is the
@@ -80,8 +97,11 @@ export const modules: readonly AnyModule[] = [
   errorLogModule,
   accessLogModule,
   serverModule,
-  makeSslModule(namesScope),
+  statusZoneModule,
+  sslModule,
+  makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
   http2Module,
+  makeHttpsModule({ names: namesScope, tls: sslModule.server!, http2: http2Scope }),
   varsConnectionModule,
   varsRequestModule,
   varsResponseModule,
@@ -97,6 +117,7 @@ export const modules: readonly AnyModule[] = [
   stickyModule,
   keepaliveModule,
   healthCheckModule,
+  streamHealthCheckModule,
   clientModule,
   documentModule,
   errorPageModule,
@@ -109,11 +130,22 @@ export const modules: readonly AnyModule[] = [
   emptyGifModule,
   stubStatusModule,
   sluiceStatusModule,
+  apiModule,
+  dashboardModule,
   proxyModule,
   fastcgiModule,
   uwsgiModule,
   scgiModule,
   memcachedModule,
+  grpcModule,
+  tunnelModule,
+  // What sessions of stream are.
+  streamServerModule,
+  streamProxyModule,
+  streamPassModule,
+  streamReturnModule,
+  streamSslPrereadModule,
+  streamSetModule,
   // Phases before the content.
   rewriteModule,
   // Variables by look-up.
@@ -143,6 +175,7 @@ export const modules: readonly AnyModule[] = [
   notModifiedModule,
   rangeBodyModule,
   cachePathModule,
+  jsModule,
   headersModule,
   useridModule,
   gunzipModule,

@@ -9,7 +9,16 @@ const TLS_1_3 = 0x0304;
 const MAX_SESSION_ID = 32;
 const OCSP = 1;
 
-const EXT = { SERVER_NAME: 0, STATUS: 5, GROUPS: 10, SIGNATURE_ALGORITHMS: 13, PRE_SHARED_KEY: 41, VERSIONS: 43, KEY_SHARE: 51 } as const;
+const EXT = {
+  SERVER_NAME: 0,
+  STATUS: 5,
+  GROUPS: 10,
+  SIGNATURE_ALGORITHMS: 13,
+  ALPN: 16,
+  PRE_SHARED_KEY: 41,
+  VERSIONS: 43,
+  KEY_SHARE: 51,
+} as const;
 
 /**
  * What a client says first, read before the handshake runs, so that the server is known when it starts. What few configurations ask for is
@@ -30,6 +39,7 @@ export class ClientHello {
   readonly #signaturesAt: number;
   readonly #sharesAt: number;
   readonly #identitiesAt: number;
+  readonly #protocolsAt: number;
 
   /** Takes a whole message; throws {@link Short} when that is not a hello's form. */
   constructor(message: Buffer) {
@@ -47,6 +57,7 @@ export class ClientHello {
     let signaturesAt = 0;
     let sharesAt = 0;
     let identitiesAt = 0;
+    let protocolsAt = 0;
     if (at < end) {
       const last = after(message, at, 2, end);
       at += 2;
@@ -67,6 +78,9 @@ export class ClientHello {
             break;
           case EXT.SIGNATURE_ALGORITHMS:
             signaturesAt = body;
+            break;
+          case EXT.ALPN:
+            protocolsAt = body;
             break;
           case EXT.PRE_SHARED_KEY:
             identitiesAt = body;
@@ -89,6 +103,7 @@ export class ClientHello {
     this.#signaturesAt = signaturesAt;
     this.#sharesAt = sharesAt;
     this.#identitiesAt = identitiesAt;
+    this.#protocolsAt = protocolsAt;
   }
 
   /** Session id of the message; in TLS 1.3 it says nothing. Empty when there is none. */
@@ -126,6 +141,18 @@ export class ClientHello {
       groups.push(pair(list, at));
     }
     return groups;
+  }
+
+  /** Names of protocols that the client speaks (ALPN). */
+  get protocols(): readonly string[] {
+    const names: string[] = [];
+    const list = this.#vector(this.#protocolsAt, 2);
+    for (let at = 0; at < list.length; ) {
+      const size = list.charCodeAt(at);
+      names.push(list.slice(at + 1, at + 1 + size));
+      at += 1 + size;
+    }
+    return names;
   }
 
   get signatureAlgorithms(): readonly number[] {

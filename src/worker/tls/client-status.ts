@@ -1,10 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { ERROR } from '../../shared/log/level.js';
-import type { LocationRuntime } from '../http/request/http-runtime.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { type CertificateStatus, certificateId, OcspError, ocspRequest, readOcspResponse } from './ocsp-message.js';
 import type { SessionStore } from './sessions.js';
+import type { TlsRoot } from './tls-address.js';
 
 /** What `ssl_ocsp` says. */
 export interface StatusRules {
@@ -35,7 +35,7 @@ const NO_END = 3600;
 export function checkStatus(
   certificate: X509Certificate,
   rules: StatusRules,
-  root: LocationRuntime,
+  root: TlsRoot,
   done: (verdict: StatusVerdict) => void,
 ): () => void {
   const check = new Check(issuersOf(certificate, rules.authorities), rules, root, done);
@@ -64,13 +64,13 @@ function issuersOf(certificate: X509Certificate, authorities: readonly X509Certi
 class Check {
   readonly #chain: readonly X509Certificate[];
   readonly #rules: StatusRules;
-  readonly #root: LocationRuntime;
+  readonly #root: TlsRoot;
   readonly #done: (verdict: StatusVerdict) => void;
   #at = 0;
   #cancel: (() => void) | undefined = undefined;
   #cancelled = false;
 
-  constructor(chain: readonly X509Certificate[], rules: StatusRules, root: LocationRuntime, done: (verdict: StatusVerdict) => void) {
+  constructor(chain: readonly X509Certificate[], rules: StatusRules, root: TlsRoot, done: (verdict: StatusVerdict) => void) {
     this.#chain = chain;
     this.#rules = rules;
     this.#root = root;

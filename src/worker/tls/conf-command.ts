@@ -1,6 +1,9 @@
 import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
-import { TlsFileError } from './pem.js';
+import type { ConfigContext } from '../../shared/config/define.js';
+import type { NamedFiles } from '../../shared/config/named-files.js';
+import type { ClientTask } from '../client/client-task.js';
+import { openFailure, TlsFileError } from './pem.js';
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = {
   TLSv1: 'TLSv1',
@@ -22,11 +25,30 @@ const OPTIONS: Readonly<Record<string, readonly [number, boolean?]>> = {
   NoResumptionOnRenegotiation: [constants.SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION],
 };
 
+/** A command and its value. */
+export type ConfCommand = readonly [name: string, value: string];
+
+/** Commands whose value is a file. */
+const FILES: ReadonlySet<string> = new Set(['certificate', 'privatekey']);
+
+/** Reads a `*_ssl_conf_command`. */
+export function readConfCommand(ctx: ConfigContext<ClientTask>): ConfCommand {
+  const [name, value] = ctx.node.args as [string, string];
+  return [name, FILES.has(name.toLowerCase()) ? ctx.path(value, 'conf') : value];
+}
+
+/** A certificate and a key, as PEM, that commands put in place of those of their kind. */
+export interface CommandedIdentity {
+  cert?: string;
+  key?: string;
+}
+
 /**
  * Puts the commands of `ssl_conf_command` into a context's options. Throws {@link TlsFileError} with nginx's line. nginx:
  * ngx_ssl_conf_commands.
  */
-export function applyCommands(options: SecureContextOptions, commands: readonly (readonly [string, string])[]): void {
+export function applyCommands(options: SecureContextOptions, commands: readonly ConfCommand[], files: NamedFiles): CommandedIdentity {
+  const identity: CommandedIdentity = {};
   for (const [name, value] of commands) {
     const fail = (reason: string): never => {
       throw new TlsFileError(`SSL_CONF_cmd("${name}", "${value}") failed (SSL: ${reason})`);
@@ -52,12 +74,27 @@ export function applyCommands(options: SecureContextOptions, commands: readonly 
       case 'signaturealgorithms':
         options.sigalgs = value;
         break;
+      case 'certificate':
+        identity.cert = readFile(value, files, fail);
+        break;
+      case 'privatekey':
+        identity.key = readFile(value, files, fail);
+        break;
       case 'options':
         options.secureOptions = withOptions(options.secureOptions ?? 0, value, fail);
         break;
       default:
         fail(`error:0A000182:SSL routines::unknown cmd name:cmd=${name}`);
     }
+  }
+  return identity;
+}
+
+function readFile(path: string, files: NamedFiles, fail: (reason: string) => never): string {
+  try {
+    return files.read(path);
+  } catch (error) {
+    return fail(openFailure(error, path, 'r'));
   }
 }
 

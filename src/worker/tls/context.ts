@@ -1,7 +1,7 @@
-import { constants, createHash, type X509Certificate } from 'node:crypto';
+import { constants, createHash, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
-import { applyCommands } from './conf-command.js';
+import { applyCommands, type CommandedIdentity } from './conf-command.js';
 import { type Identity, objectReader } from './identity.js';
 import { loadAuthorities, loadRevocations, named, openFailure, TlsFileError } from './pem.js';
 import { TLS, type TlsSettings } from './settings.js';
@@ -11,6 +11,7 @@ export interface ContextBase {
   readonly options: SecureContextOptions;
   /** Whom clients are checked against; those of `ssl_client_certificate` first. */
   readonly authorities: readonly X509Certificate[];
+  readonly commanded: CommandedIdentity;
 }
 
 /** The settings that contexts depend on. */
@@ -82,8 +83,8 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
   if (settings.dhparam !== undefined) {
     options.dhparam = readParameters(settings.dhparam, files);
   }
-  applyCommands(options, settings.confCommands);
-  return { options, authorities };
+  const commanded = applyCommands(options, settings.confCommands, files);
+  return { options, authorities, commanded };
 }
 
 /** Whether handshakes may end in TLS 1.3. */
@@ -146,12 +147,18 @@ export function makeContext(base: ContextBase, identities: readonly Identity[], 
     ...base.options,
     sessionIdContext: sessionContext(names.length > 0 ? [] : identities, names, base),
   };
-  if (identities.length > 0) {
-    options.cert = identities.map(({ chain }) => chain.pem);
-    options.key = identities.map(({ key }) => key.export({ type: 'pkcs8', format: 'pem' }));
+  const { cert, key } = base.commanded;
+  if (identities.length > 0 || cert !== undefined || key !== undefined) {
+    // What a command names takes the place of those of its kind.
+    const kind = cert === undefined ? undefined : kindOf(new X509Certificate(cert));
+    const kept = identities.filter(({ chain }) => kindOf(chain.certificates[0]!) !== kind);
+    options.cert = [...kept.map(({ chain }) => chain.pem), ...(cert === undefined ? [] : [cert])];
+    options.key = [...kept.map((identity) => identity.key.export({ type: 'pkcs8', format: 'pem' })), ...(key === undefined ? [] : [key])];
   }
   return createSecureContext(options);
 }
+
+const kindOf = ({ publicKey }: X509Certificate): string | undefined => publicKey.asymmetricKeyType;
 
 /** Tries the settings that only OpenSSL can judge, one by one, so that the complaint names the right one. Throws {@link TlsFileError}. */
 export function checkOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve' | 'dhparam'>, files: NamedFiles): void {

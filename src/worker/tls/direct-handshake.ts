@@ -2,38 +2,35 @@ import { INFO } from '../../shared/log/level.js';
 import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import { type CipherHandle, cipherMaker } from '../../shared/net/tls-binding.js';
 import { type HandshakeOwner, TlsSocket } from '../../shared/net/tls-socket.js';
-import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../http/request/address-runtime.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../client/tls-terminator.js';
 import type { ClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
-import { type Choice, choose, PROTOCOLS, PROTOCOLS_WITH_HTTP2 } from './handshake-choice.js';
+import { CHALLENGE_ANSWERED, type Choice, choose } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
 import { sessionFor } from './handshake-server.js';
 import { TlsPeer } from './peer.js';
-
-/** The names of ALPN as they stand in the extension: each behind its length. */
-const onWire = (names: readonly string[]): Buffer => Buffer.concat(names.map((name) => Buffer.from([name.length, ...Buffer.from(name)])));
-const WIRE_PROTOCOLS = onWire(PROTOCOLS);
-const WIRE_PROTOCOLS_WITH_HTTP2 = onWire(PROTOCOLS_WITH_HTTP2);
+import type { TlsAddress, TlsServer } from './tls-address.js';
 
 /** A handshake without node:tls's sockets: what is not configured costs no call of OpenSSL into JavaScript. */
-export class DirectHandshake implements HandshakeOwner, Handshaking {
+export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Handshaking {
   readonly #plain: PlainSocket;
-  readonly #done: TlsDone;
-  #choice!: Choice;
+  readonly #done: TlsDone<S>;
+  #choice!: Choice<S>;
   #hello: ClientHello | undefined;
   #socket: TlsSocket | undefined = undefined;
   #ended = false;
   #cancel: (() => void) | undefined = undefined;
 
-  constructor(plain: PlainSocket, done: TlsDone) {
+  constructor(plain: PlainSocket, done: TlsDone<S>) {
     this.#plain = plain;
     this.#done = done;
   }
 
   /** `bytes` are what the client sent so far. */
-  begin(address: AddressRuntime, hello: ClientHello | undefined, bytes: Buffer): void {
+  begin(address: TlsAddress<S>, hello: ClientHello | undefined, bytes: Buffer, task: ClientTask | undefined): void {
     const plain = this.#plain;
-    const choice = choose(address, plain, hello);
+    const choice = choose(address, plain, hello, task);
     if ('alert' in choice) {
       plain.write(choice.alert);
       this.#end(choice.failure);
@@ -44,7 +41,9 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
     this.#hello = hello;
     const handle = plain.release();
     const cipher = cipherMaker()!(handle, choice.context);
-    cipher.setALPNProtocols(choice.http2 ? WIRE_PROTOCOLS_WITH_HTTP2 : WIRE_PROTOCOLS);
+    if (choice.protocols !== undefined) {
+      cipher.setALPNProtocols(choice.protocols.wire);
+    }
     if (choice.verify) {
       cipher.setVerifyMode(true, false);
     }
@@ -95,12 +94,17 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
   handshakeDone(): void {
     const { tls, server, serverName, maxFragment } = this.#choice;
     const socket = this.#socket as TlsSocket;
+    if (this.#choice.challenge) {
+      this.#end(CHALLENGE_ANSWERED);
+      socket.close();
+      return;
+    }
     if (maxFragment > 0) {
       socket.limitRecords(maxFragment);
     }
     const peer = new TlsPeer(socket, this.#hello, tls);
-    const http2 = this.#choice.http2 && socket.cipher?.getALPNNegotiatedProtocol() === 'h2';
-    const accepted: TlsAccepted = { socket, peer, server, serverName, http2 };
+    const http2 = this.#choice.protocols?.http2 === true && socket.cipher?.getALPNNegotiatedProtocol() === 'h2';
+    const accepted: TlsAccepted<S> = { socket, peer, server, serverName, http2 };
     const rules = tls.statusRules;
     if (rules === undefined || peer.failure !== null || peer.certificate === null) {
       this.#end(accepted);
@@ -125,7 +129,7 @@ export class DirectHandshake implements HandshakeOwner, Handshaking {
     (this.#socket ?? this.#plain).close();
   }
 
-  #end(result: TlsAccepted | TlsFailure): void {
+  #end(result: TlsAccepted<S> | TlsFailure): void {
     if (this.#ended) {
       return;
     }

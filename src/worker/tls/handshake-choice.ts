@@ -1,31 +1,35 @@
 import type { SecureContext } from 'node:tls';
 import { ERROR, INFO, type Level } from '../../shared/log/level.js';
-import type { ClientSocket } from '../../shared/net/client-socket.js';
-import type { AddressRuntime, TlsFailure } from '../http/request/address-runtime.js';
-import type { ClientConnection, ClientStream } from '../http/request/client-stream.js';
-import type { ServerRuntime } from '../http/request/http-runtime.js';
-import { Request } from '../http/request/request.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { TlsFailure } from '../client/tls-terminator.js';
 import { type HostParts, validateHost } from '../http/syntax/host.js';
-import { RequestHead } from '../http/syntax/request-head.js';
+import { CHALLENGE_PROTOCOL, type ChallengeAnswers, challengeAnswers, challengeContext } from './challenge-answer.js';
 import type { ClientHello } from './client-hello.js';
-import { TlsFileError } from './pem.js';
+import { NoCertificateYet, TlsFileError } from './pem.js';
 import type { ServerTls } from './server-tls.js';
+import {
+  type Ends,
+  type OfferedProtocols,
+  offeredProtocols,
+  type ProvisionalTask,
+  type TlsAddress,
+  type TlsServer,
+} from './tls-address.js';
 
-/** The names of ALPN, and the same with that of HTTP/2. nginx: ngx_http_ssl_alpn_select. */
-export const PROTOCOLS = ['http/1.1', 'http/1.0', 'http/0.9'];
-export const PROTOCOLS_WITH_HTTP2: string[] = ['h2', ...PROTOCOLS];
+const CHALLENGE_PROTOCOLS = offeredProtocols([CHALLENGE_PROTOCOL]);
 
 /** A fatal alert of TLS with this description. */
 const alert = (description: number): Buffer => Buffer.from([21, 3, 3, 0, 2, 2, description]);
 const INTERNAL_ERROR = 80;
 const UNRECOGNIZED_NAME = 112;
+const NOT_YET = 'SSL_do_handshake() failed (SSL: error:0A000179:SSL routines::cert cb error)';
 const REJECTED = 'SSL_do_handshake() failed (SSL: error:0A0000EA:SSL routines::callback failed)';
 const MAX_FRAGMENT = 16384;
 
 /** What a handshake runs with. */
-export interface Choice {
+export interface Choice<S> {
   /** The server that the client named in its hello, or the address's default server. */
-  readonly server: ServerRuntime;
+  readonly server: S;
   /** The name in the hello, in lower case and without a trailing dot, when a server answers to it. */
   readonly serverName: string | undefined;
   /** Whose context this is. */
@@ -33,8 +37,10 @@ export interface Choice {
   readonly context: SecureContext;
   /** The client is asked for a certificate. */
   readonly verify: boolean;
-  /** HTTP/2 is offered. */
-  readonly http2: boolean;
+  /** What ALPN offers; undefined where it is not answered. */
+  readonly protocols: OfferedProtocols | undefined;
+  /** The handshake answers a challenge of a CA, and the connection ends with it. */
+  readonly challenge: boolean;
   /** The longest record that is sent, in bytes; 0 where that is as long as can be. */
   readonly maxFragment: number;
 }
@@ -50,23 +56,30 @@ const refusal = (description: number, level: Level, message: string): Refusal =>
   failure: { level, message },
 });
 
-/** Chooses server and context for a hello. nginx: ngx_http_ssl_servername, ngx_http_ssl_certificate. */
-export function choose(
-  address: AddressRuntime,
-  ends: Pick<ClientSocket, 'remote' | 'local'>,
+/**
+ * Chooses server and context for a hello. `task`: what the connection is for, where that has begun. nginx: ngx_http_ssl_servername,
+ * ngx_http_ssl_certificate.
+ */
+export function choose<S extends TlsServer>(
+  address: TlsAddress<S>,
+  ends: Ends,
   hello: ClientHello | undefined,
-): Choice | Refusal {
-  let provisional: Request | undefined;
-  const requestFor = (server: ServerRuntime): Request => {
-    provisional ??= provisionalRequest(address, ends, hello);
-    provisional.server = server;
-    provisional.location = server.root;
-    return provisional;
+  task: ClientTask | undefined,
+): Choice<S> | Refusal {
+  let provisional: ProvisionalTask<S> | undefined;
+  const taskFor = (server: S): ClientTask => {
+    provisional ??= address.provisional(ends, hello, task);
+    provisional.use(server);
+    return provisional.task;
   };
   const fallback = address.defaultServer;
   const name = hello?.serverName;
+  const find = fallback.http && challengeAnswers(fallback.http).find;
+  if (find !== undefined && hello?.protocols.includes(CHALLENGE_PROTOCOL)) {
+    return chooseForChallenge(fallback, name ?? '', find);
+  }
   const host = name === undefined || address.single ? undefined : hostOf(name);
-  const asked = host === undefined ? undefined : address.find(host, address.patterns ? requestFor(fallback) : null);
+  const asked = host === undefined ? undefined : address.find(host, address.patterns ? taskFor(fallback) : null);
   const server = asked ?? fallback;
   const own = server.tls as ServerTls;
   const tls = own.ready ? own : (fallback.tls as ServerTls);
@@ -78,45 +91,36 @@ export function choose(
       server,
       serverName: asked === undefined ? undefined : host,
       tls,
-      context: tls.contextFor(() => requestFor(server)),
-      http2: server.settings.http2 || address.http2,
+      context: tls.contextFor(() => taskFor(server)),
+      protocols: address.protocols(server),
       verify: (own.ready ? own : tls).settings.verify !== 'off',
+      challenge: false,
       maxFragment: own.settings.bufferSize < MAX_FRAGMENT ? Math.max(512, own.settings.bufferSize) : 0,
     };
   } catch (error) {
+    if (error instanceof NoCertificateYet) {
+      return refusal(INTERNAL_ERROR, INFO, NOT_YET);
+    }
     const message = error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`;
     return refusal(INTERNAL_ERROR, ERROR, message);
   }
 }
 
+/** Whichever server the CA has come to, and whatever that server demands of its clients. nginx-acme: acme_ssl_cert_cb. */
+function chooseForChallenge<S extends TlsServer>(server: S, name: string, find: ChallengeAnswers): Choice<S> | Refusal {
+  const answer = find(name.toLowerCase());
+  if (answer === undefined) {
+    return refusal(UNRECOGNIZED_NAME, INFO, `no challenge waits for an answer by ${CHALLENGE_PROTOCOL} for "${name}"`);
+  }
+  const tls = (server.tls as ServerTls).bare();
+  const context = challengeContext(answer);
+  return { server, serverName: undefined, tls, context, protocols: CHALLENGE_PROTOCOLS, verify: false, challenge: true, maxFragment: 0 };
+}
+
+/** What is logged of a handshake that answered a challenge. */
+export const CHALLENGE_ANSWERED: TlsFailure = { level: INFO, message: `a challenge was answered by ${CHALLENGE_PROTOCOL}` };
+
 function hostOf(name: string): string | undefined {
   const parts: HostParts = { host: '', port: 0 };
   return validateHost(name, parts) ? parts.host : undefined;
-}
-
-/** A request before there is one, for variables in the names of certificates; it keeps the groups of a server name's regular expression. */
-function provisionalRequest(
-  address: AddressRuntime,
-  ends: Pick<ClientSocket, 'remote' | 'local'>,
-  hello: ClientHello | undefined,
-): Request {
-  const remote = ends.remote();
-  const local = ends.local();
-  const connection = {
-    id: 0,
-    remoteAddress: remote.address ?? 'unix:',
-    remotePort: remote.port ?? 0,
-    localAddress: local.address ?? '',
-    localPort: local.port ?? 0,
-    address,
-    requests: 0,
-    acceptedAt: performance.now(),
-    debugging: false,
-    tls: undefined,
-    proxyProtocol: undefined,
-    closed: false,
-    sni: hello?.serverName,
-  } satisfies ClientConnection;
-  const stream = { connection, action: 'SSL handshaking' } as unknown as ClientStream;
-  return new Request(stream, address.defaultServer, new RequestHead(), null, performance.now());
 }

@@ -1,5 +1,5 @@
 import { CRIT, INFO } from '../../shared/log/level.js';
-import type { TlsFailure } from '../http/request/address-runtime.js';
+import type { TlsFailure } from '../client/tls-terminator.js';
 
 /**
  * Failures that are not worth more than a line of level info, since any client can bring them about: by their OpenSSL words in the form

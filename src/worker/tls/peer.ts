@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { CipherState } from '../../shared/net/tls-binding.js';
-import type { ClientConnection, TlsConnection } from '../http/request/client-stream.js';
+import type { Client, TlsConnection } from '../client/client.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusVerdict } from './client-status.js';
 import type { ServerTls } from './server-tls.js';
@@ -62,4 +62,4 @@ export class TlsPeer implements TlsConnection {
 export const OPTIONAL_FAILURES: ReadonlySet<number> = new Set([18, 19, 20, 21, 27]);
 
 /** What is known of the TLS of a client's connection; undefined for a plain one. Nothing else is ever put there. */
-export const peerOf = (connection: ClientConnection): TlsPeer | undefined => connection.tls as TlsPeer | undefined;
+export const peerOf = (connection: Client): TlsPeer | undefined => connection.tls as TlsPeer | undefined;

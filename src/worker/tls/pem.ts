@@ -4,6 +4,9 @@ import { type ReadFile, readNow } from '../../shared/config/named-files.js';
 /** Why a certificate, key or list cannot be used, in the words of nginx and OpenSSL. */
 export class TlsFileError extends Error {}
 
+/** A variable that names a certificate says, by `data:` alone, that there is none yet. */
+export class NoCertificateYet extends Error {}
+
 /** What names of certificates and keys begin with that are the text itself. */
 export const DATA = 'data:';
 const NO_START = 'error:0480006C:PEM routines::no start line:Expecting: ';

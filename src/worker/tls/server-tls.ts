@@ -2,8 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
-import type { LocationRuntime } from '../http/request/http-runtime.js';
-import type { Request } from '../http/request/request.js';
+import type { ClientTask } from '../client/client-task.js';
 import { chosenCertificate } from './certificate-choice.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';
@@ -11,11 +10,12 @@ import { type ContextBase, contextBase, makeContext, speaks13 } from './context.
 import { configuredIdentity, type Identity } from './identity.js';
 import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
-import { readPasswords } from './pem.js';
+import { DATA, NoCertificateYet, readPasswords } from './pem.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
-import { TLS, type TlsSettings } from './settings.js';
+import { AUTOMATIC_CERTIFICATE, TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
 import { FileKeys, type TicketKeys, useTicketKeys, ZoneKeys } from './tickets.js';
+import type { TlsRoot } from './tls-address.js';
 
 /** What a `server {}` is for its TLS clients. nginx: the SSL_CTX of ngx_http_ssl_srv_conf_t. */
 export class ServerTls {
@@ -26,18 +26,27 @@ export class ServerTls {
   /** DER of an OCSP response from a file, which goes with every certificate. */
   readonly #stapleFile: Buffer | undefined;
   /** What goes with each certificate; undefined where nothing does. */
-  readonly #staples: readonly (Staple | undefined)[] | undefined;
-  readonly #leaves: readonly X509Certificate[];
+  #staples: readonly (Staple | undefined)[] | undefined;
+  #leaves: readonly X509Certificate[];
   readonly #speaks13: boolean = false;
   readonly #base: ContextBase | undefined;
   readonly #fixed: SecureContext | undefined;
   readonly #keys: TicketKeys | undefined;
   readonly #passwords: readonly string[];
   readonly #contexts: IdentityContexts | undefined;
+  readonly #root: () => TlsRoot;
+  /** The latest certificates that variables named by their text, and what was made of them. */
+  #named: { readonly pairs: readonly Texts[]; readonly context: SecureContext } | undefined = undefined;
+
+  /** For handshakes that have a context of their own, with which nothing in the settings has to do. */
+  readonly bare: () => ServerTls;
 
   /** Reads all `files`; they were checked before. `root`: the server's resolver and log, once there are requests. */
-  constructor(settings: TlsSettings, files: NamedFiles, zones: ZoneStore, root: () => LocationRuntime) {
+  constructor(settings: TlsSettings, files: NamedFiles, zones: ZoneStore, root: () => TlsRoot) {
     this.settings = settings;
+    this.#root = root;
+    const nothing = { certificates: undefined, rejectHandshake: false, passwordFile: undefined } as const;
+    this.bare = () => new ServerTls({ ...settings, ...nothing }, files, zones, root);
     this.#passwords = passwordsOf(settings, files);
     this.#leaves = [];
     if (!hasContext(settings)) {
@@ -77,6 +86,11 @@ export class ServerTls {
     return this.#base?.authorities ?? [];
   }
 
+  /** The certificates that clients may get, as far as they are known before a handshake. */
+  get certificates(): readonly X509Certificate[] {
+    return this.#leaves;
+  }
+
   /** The server can run handshakes: it has certificates, or is there to refuse. */
   get ready(): boolean {
     return this.#base !== undefined;
@@ -88,18 +102,45 @@ export class ServerTls {
   }
 
   /**
-   * The context for a handshake; `request` stands in for the one to come when names of certificates have variables. Throws {@link
-   * TlsFileError}.
+   * The context for a handshake; `task` gives what variables in the names of certificates are evaluated for. Throws {@link
+   * TlsFileError} or {@link NoCertificateYet}.
    */
-  contextFor(request: () => Request): SecureContext {
+  contextFor(task: () => ClientTask): SecureContext {
     if (this.#fixed !== undefined) {
       return this.#fixed;
     }
     const { certificates, certificateKeys, complexNames } = this.settings;
-    const r = request();
+    const r = task();
     const evaluate = (name: string): string => complexNames.get(name)?.eval(r) ?? name;
     const pairs = certificates!.map((name, i) => [evaluate(name), evaluate(certificateKeys![i]!)] as const);
-    return this.#contexts!.get(pairs, this.#passwords, (identities) => this.#withKeys(makeContext(this.#base!, identities, certificates)));
+    if (pairs.some(([certificate]) => certificate === DATA)) {
+      throw new NoCertificateYet();
+    }
+    const known = this.#named;
+    if (known !== undefined && sameTexts(known.pairs, pairs)) {
+      return known.context;
+    }
+    const context = this.#contexts!.get(pairs, this.#passwords, (identities) => {
+      this.#issued(identities);
+      return this.#withKeys(makeContext(this.#base!, identities, certificates));
+    });
+    // A text is what it is, while a file may change.
+    if (pairs.every(([certificate, key]) => certificate.startsWith(DATA) && key.startsWith(DATA))) {
+      this.#named = { pairs, context };
+    }
+    return context;
+  }
+
+  /** An issuer's certificate is one for all handshakes until it is renewed, so that it can be shown, and a response can go with it. */
+  #issued(identities: readonly Identity[]): void {
+    const { stapling, staplingFile, certificates } = this.settings;
+    if (certificates?.length !== 1 || certificates[0] !== AUTOMATIC_CERTIFICATE) {
+      return;
+    }
+    this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
+    if (stapling && staplingFile === undefined) {
+      this.#staples = staplesOf(this.settings, identities, this.#base!.authorities, this.#root);
+    }
   }
 
   /** Handshakes are to be asked which response goes with them. */
@@ -124,6 +165,11 @@ export class ServerTls {
     return context;
   }
 }
+
+type Texts = readonly [certificate: string, key: string];
+
+const sameTexts = (one: readonly Texts[], other: readonly Texts[]): boolean =>
+  one.length === other.length && one.every(([certificate, key], i) => certificate === other[i]![0] && key === other[i]![1]);
 
 /** Whether a server has what a handshake needs. */
 export function hasContext(settings: TlsSettings): boolean {
@@ -153,7 +199,7 @@ function staplesOf(
   settings: TlsSettings,
   identities: readonly Identity[],
   authorities: readonly X509Certificate[],
-  root: () => LocationRuntime,
+  root: () => TlsRoot,
 ): (Staple | undefined)[] | undefined {
   const staples = identities.map((each, i) => {
     const source = stapleSource(each, settings.certificates![i]!, settings, authorities);

@@ -1,7 +1,7 @@
 import type { Pos } from '../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
-import type { Request } from '../http/request/request.js';
+import type { ClientTask } from '../client/client-task.js';
 import type { SessionZone } from './sessions.js';
 
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */
@@ -37,6 +37,18 @@ export interface CertificateCache {
   readonly valid: number;
 }
 
+/** What `https` makes of a server that names no certificate: variables that the acme module knows. */
+export interface AutomaticTls {
+  readonly pos: Pos;
+  readonly certificate: ComplexValue<ClientTask>;
+  readonly key: ComplexValue<ClientTask>;
+  readonly ticketZone: ZoneRef<SessionZone, undefined>;
+}
+
+/** The names of those variables, as certificates are written. */
+export const AUTOMATIC_CERTIFICATE = '$acme_certificate';
+export const AUTOMATIC_KEY = '$acme_certificate_key';
+
 /** What a `server {}` says about TLS. Paths are complete. nginx: ngx_http_ssl_srv_conf_t. */
 export interface TlsSettings {
   certificates: readonly string[] | undefined;
@@ -46,7 +58,7 @@ export interface TlsSettings {
   certificatePlaces: readonly Pos[];
   certificateKeys: readonly string[] | undefined;
   /** Values of those names that have variables. */
-  complexNames: ReadonlyMap<string, ComplexValue<Request>>;
+  complexNames: ReadonlyMap<string, ComplexValue<ClientTask>>;
   /** Null when certificates are read again for each handshake. */
   certificateCache: CertificateCache | null;
   passwordFile: string | undefined;
@@ -69,7 +81,8 @@ export interface TlsSettings {
   crl: string | undefined;
   confCommands: readonly (readonly [string, string])[];
   rejectHandshake: boolean;
-  stapling: boolean;
+  /** undefined: as `https` has it. */
+  stapling: boolean | undefined;
   staplingFile: string | undefined;
   /** Address of the responder in place of the certificate's own; empty for none. */
   staplingResponder: string;
@@ -81,4 +94,6 @@ export interface TlsSettings {
   ocspCache: ZoneRef<SessionZone, undefined> | null;
   /** Keys of the tickets of servers without a zone of their own. */
   ticketZone: ZoneRef<SessionZone, undefined> | undefined;
+  /** Null where `https` does not apply. */
+  automatic: AutomaticTls | null;
 }

@@ -1,11 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { ERROR } from '../../shared/log/level.js';
-import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { Identity } from './identity.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { certificateId, OcspError, type OcspTrust, ocspRequest, readOcspResponse } from './ocsp-message.js';
 import type { TlsSettings } from './settings.js';
+import type { TlsRoot } from './tls-address.js';
 
 /** A response is asked for again this long before it runs out, and after a failure; seconds. */
 const SOON = 300;
@@ -51,13 +51,13 @@ export function stapleSource(
 export class Staple {
   readonly #source: StapleSource;
   /** Whose resolver and log are used. */
-  readonly #root: () => LocationRuntime;
+  readonly #root: () => TlsRoot;
   #response: Buffer | undefined = undefined;
   #valid = 0;
   #refresh = 0;
   #loading = false;
 
-  constructor(source: StapleSource, root: () => LocationRuntime) {
+  constructor(source: StapleSource, root: () => TlsRoot) {
     this.#source = source;
     this.#root = root;
   }

@@ -4,14 +4,17 @@ import { INFO } from '../../shared/log/level.js';
 import { NodeSocket } from '../../shared/net/node-socket.js';
 import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import { cipherMaker, cipherOf } from '../../shared/net/tls-binding.js';
-import type { AddressRuntime, Handshaking, TlsAccepted, TlsDone, TlsFailure, TlsTerminator } from '../http/request/address-runtime.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { Handshaking, TlsAccepted, TlsDone, TlsFailure, TlsTerminator } from '../client/tls-terminator.js';
 import { type ClientHello, readClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
+import { counted, countTimeout } from './count-handshakes.js';
 import { DirectHandshake } from './direct-handshake.js';
-import { choose, PROTOCOLS, PROTOCOLS_WITH_HTTP2 } from './handshake-choice.js';
+import { CHALLENGE_ANSWERED, choose } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
 import { HandshakeServer } from './handshake-server.js';
 import { type CipherOwner, TlsPeer } from './peer.js';
+import type { TlsAddress, TlsServer } from './tls-address.js';
 
 /** Lets errors after the handshake reach the socket's listeners; node:tls calls it for servers of its own. */
 interface ServerSocket {
@@ -19,11 +22,11 @@ interface ServerSocket {
 }
 
 /** Runs the handshakes of one address. nginx: ngx_http_ssl_handshake, ngx_http_ssl_servername. */
-export class AddressTls implements TlsTerminator {
-  readonly #address: () => AddressRuntime;
+export class AddressTls<S extends TlsServer> implements TlsTerminator<S> {
+  readonly #address: () => TlsAddress<S>;
 
   /** The address is asked for once connections come: it holds this object. */
-  constructor(address: () => AddressRuntime) {
+  constructor(address: () => TlsAddress<S>) {
     this.#address = address;
   }
 
@@ -31,34 +34,42 @@ export class AddressTls implements TlsTerminator {
     return cipherMaker() !== null;
   }
 
-  accept(socket: Socket, done: TlsDone): void {
-    new Handshake(this.#address(), socket, done).read();
+  accept(socket: Socket, done: TlsDone<S>, task?: ClientTask): void {
+    const address = this.#address();
+    new Handshake(address, socket, counted(address, done), task).read();
   }
 
-  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone): Handshaking | undefined {
+  timedOut(): void {
+    countTimeout(this.#address().defaultServer);
+  }
+
+  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
     const hello = readClientHello(bytes);
     if (hello === 'more') {
       return undefined;
     }
-    const handshake = new DirectHandshake(socket, done);
-    handshake.begin(this.#address(), hello === 'unknown' ? undefined : hello, bytes);
+    const address = this.#address();
+    const handshake = new DirectHandshake(socket, counted(address, done));
+    handshake.begin(address, hello === 'unknown' ? undefined : hello, bytes, task);
     return handshake;
   }
 }
 
 /** On one of Node's sockets. */
-class Handshake {
-  readonly #address: AddressRuntime;
+class Handshake<S extends TlsServer> {
+  readonly #address: TlsAddress<S>;
   readonly #socket: Socket;
-  readonly #done: TlsDone;
+  readonly #done: TlsDone<S>;
+  readonly #task: ClientTask | undefined;
   #held: Buffer | null = null;
   #ended = false;
   #cancel: (() => void) | undefined = undefined;
 
-  constructor(address: AddressRuntime, socket: Socket, done: TlsDone) {
+  constructor(address: TlsAddress<S>, socket: Socket, done: TlsDone<S>, task: ClientTask | undefined) {
     this.#address = address;
     this.#socket = socket;
     this.#done = done;
+    this.#task = task;
   }
 
   /** Waits until the hello is complete. */
@@ -100,7 +111,7 @@ class Handshake {
   }
 
   #start(hello: ClientHello | undefined): void {
-    const choice = choose(this.#address, new NodeSocket(this.#socket, false), hello);
+    const choice = choose(this.#address, new NodeSocket(this.#socket, false), hello, this.#task);
     if ('alert' in choice) {
       this.#socket.on('error', () => {});
       this.#socket.end(choice.alert);
@@ -115,7 +126,7 @@ class Handshake {
       secureContext: choice.context,
       requestCert: choice.verify,
       rejectUnauthorized: false,
-      ALPNProtocols: choice.http2 ? PROTOCOLS_WITH_HTTP2 : PROTOCOLS,
+      ...(choice.protocols === undefined ? {} : { ALPNProtocols: [...choice.protocols.names] }),
     });
     events.begin(secured);
     // The socket is half open after that, and node:tls waits on.
@@ -127,6 +138,11 @@ class Handshake {
     secured.on('secure', () => {
       secured.removeListener('end', gone);
       (secured as unknown as ServerSocket)._releaseControl();
+      if (choice.challenge) {
+        this.#end(CHALLENGE_ANSWERED);
+        secured.destroy();
+        return;
+      }
       if (choice.maxFragment > 0) {
         secured.setMaxSendFragment(choice.maxFragment);
       }
@@ -136,8 +152,8 @@ class Handshake {
         },
       };
       const peer = new TlsPeer(owner, hello, tls);
-      const http2 = choice.http2 && secured.alpnProtocol === 'h2';
-      const accepted: TlsAccepted = { socket: new NodeSocket(secured, true), peer, server, serverName, http2 };
+      const http2 = choice.protocols?.http2 === true && secured.alpnProtocol === 'h2';
+      const accepted: TlsAccepted<S> = { socket: new NodeSocket(secured, true), peer, server, serverName, http2 };
       const rules = tls.statusRules;
       if (rules === undefined || peer.failure !== null || peer.certificate === null) {
         this.#end(accepted);
@@ -156,7 +172,7 @@ class Handshake {
     secured.on('close', () => this.#end({ level: INFO, message: CLOSED_BY_PEER }));
   }
 
-  #end(result: TlsAccepted | TlsFailure): void {
+  #end(result: TlsAccepted<S> | TlsFailure): void {
     if (this.#ended) {
       return;
     }

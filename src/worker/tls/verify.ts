@@ -16,7 +16,7 @@ export function verifyFailure(
 ): VerifyFailure | null {
   const error = cipher?.verifyError();
   if (error !== undefined && error !== null) {
-    return { code: NUMBERS[error.code] ?? 1, text: error.message };
+    return { code: VERIFY_NUMBERS[error.code] ?? 1, text: error.message };
   }
   return tooDeep(certificate, authorities, depth) ? { code: 22, text: 'certificate chain too long' } : null;
 }
@@ -42,7 +42,7 @@ function selfIssued(certificate: X509Certificate): boolean {
 }
 
 /** OpenSSL's numbers for the names that Node gives its results. */
-const NUMBERS: Readonly<Record<string, number>> = {
+export const VERIFY_NUMBERS: Readonly<Record<string, number>> = {
   UNABLE_TO_GET_ISSUER_CERT: 2,
   UNABLE_TO_GET_CRL: 3,
   UNABLE_TO_DECRYPT_CERT_SIGNATURE: 4,

@@ -10,9 +10,9 @@ import {
   READ_HEADERS_HEAD,
   READ_TOO_LONG,
   READ_UNKNOWN,
-} from '../../../src/worker/http/http2/frame-reader.js';
-import { HeaderBlock } from '../../../src/worker/http/http2/header-block.js';
-import { frameSection, putHead, sectionSize } from '../../../src/worker/http/http2/output.js';
+} from '../../../src/worker/http/http2-frames/frame-reader.js';
+import { HeaderBlock } from '../../../src/worker/http/http2-frames/header-block.js';
+import { frameSection, putHead, sectionSize } from '../../../src/worker/http/http2-frames/output.js';
 
 const frame = (type: number, flags: number, id: number, payload: string): Buffer => {
   const bytes = Buffer.alloc(9 + payload.length);

@@ -7,10 +7,10 @@ import {
   BLOCK_TOO_LARGE,
   DECODED,
   HpackDecoder,
-} from '../../../src/worker/http/http2/hpack/decoder.js';
-import { HpackEncoder, KEEP, nameCode } from '../../../src/worker/http/http2/hpack/encoder.js';
-import type { Field } from '../../../src/worker/http/http2/hpack/field.js';
-import { HOPELESS, lookAhead } from '../../../src/worker/http/http2/hpack/look-ahead.js';
+} from '../../../src/worker/http/http2-frames/hpack/decoder.js';
+import { HpackEncoder, KEEP, nameCode } from '../../../src/worker/http/http2-frames/hpack/encoder.js';
+import type { Field } from '../../../src/worker/http/http2-frames/hpack/field.js';
+import { HOPELESS, lookAhead } from '../../../src/worker/http/http2-frames/hpack/look-ahead.js';
 
 const LIMITS = { field: 100, total: 1000 };
 

@@ -33,8 +33,8 @@ t.test('what the kernel takes at once arrives, in whichever form it was given', 
   const writer = new DirectWriter(server, () => t.fail('nothing had to wait'), false);
   t.equal(writer.write('one\xff '), WRITTEN);
   t.equal(writer.write(Buffer.from('two ')), WRITTEN);
-  t.equal(writer.writeJoined('three ', Buffer.from('four'), ' five '), WRITTEN);
-  t.equal(writer.writeJoined('six ', Buffer.alloc(JOIN_LIMIT, 'x'), ' end'), WRITTEN);
+  t.equal(writer.writeJoined('three ', Buffer.from('its four.'), 4, 8, ' five '), WRITTEN);
+  t.equal(writer.writeJoined('six ', Buffer.alloc(JOIN_LIMIT, 'x'), 0, JOIN_LIMIT, ' end'), WRITTEN);
   t.ok(writer.empty);
   server.end();
   t.equal(await readAll(client), `one\xff two three four five six ${'x'.repeat(JOIN_LIMIT)} end`);
@@ -54,7 +54,7 @@ t.test('while the kernel is full, further writes are refused and the memory of t
       const piece = Buffer.alloc(JOIN_LIMIT - 100, letter);
       for (let code = WRITTEN; code === WRITTEN; ) {
         const before = `${letter}${expected.length}:`;
-        code = writer.writeJoined(before, piece, '\r\n');
+        code = writer.writeJoined(before, piece, 0, piece.length, '\r\n');
         t.not(code, REFUSED);
         expected += `${before}${piece.toString('latin1')}\r\n`;
         if (code === PENDING) {
@@ -64,7 +64,7 @@ t.test('while the kernel is full, further writes are refused and the memory of t
       t.ok(writer.pending);
       t.notOk(writer.empty);
       t.equal(writer.write('more'), REFUSED);
-      t.equal(writer.writeJoined('more', piece, ''), REFUSED);
+      t.equal(writer.writeJoined('more', piece, 0, piece.length, ''), REFUSED);
       const text = readAll(client);
       await done;
       t.ok(writer.empty);

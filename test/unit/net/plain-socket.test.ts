@@ -103,21 +103,6 @@ t.test('a client that resets the connection', async (t) => {
   t.strictSame(owner.events, ['closed']);
 });
 
-t.test('the connection of a tunnel becomes one of Node, and its bytes still come', async (t) => {
-  const { client, socket, owner } = await pair(t);
-  let sent = fill(socket);
-  const over = socket.handOver();
-  over.socket.write('tunnel');
-  sent += 'tunnel';
-  client.write('from the client');
-  await owner.until(() => owner.text === 'from the client');
-  over.socket.end();
-  const all = readAll(client);
-  client.end();
-  t.equal((await all) === sent, true);
-  await owner.until(() => owner.events.includes('closed'));
-});
-
 t.test('little is read at a time until much is expected', async (t) => {
   const { client, socket, owner } = await pair(t);
   const sizes: number[] = [];

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { createSecureContext, type SecureContext, connect as secure, TLSSocket } from 'node:tls';
+import { createSecureContext, type SecureContext, connect as secure } from 'node:tls';
 import t, { type Test } from 'tap';
 import type { PlainSocket } from '../../../src/shared/net/plain-socket.js';
 import { cipherMaker } from '../../../src/shared/net/tls-binding.js';
@@ -184,29 +184,4 @@ t.test('a broken record after the handshake', async (t) => {
   raw.write(Buffer.from([23, 3, 3, 0, 4, 1, 2, 3, 4]));
   await owner.until(() => owner.events.includes('closed'));
   t.strictSame(owner.events, ['secure', 'closed']);
-});
-
-t.test('a connection that is handed over while a write is under way', async (t) => {
-  const { client, owner, socket } = await securePair(t);
-  socket.write('first ');
-  socket.write('then ');
-  const { socket: stream, client: handed } = socket.handOver();
-  t.notOk(stream instanceof TLSSocket);
-  stream.write('more');
-  client.write('hello');
-  handed.resume();
-  await owner.until(() => owner.text === 'hello');
-  stream.end();
-  t.equal(await readAll(client), 'first then more');
-  await once(stream.resume(), 'close');
-  t.ok(owner.events.includes('closed'));
-  t.equal(socket.cipher, null);
-});
-
-t.test('a connection that is reset after it was handed over', async (t) => {
-  const { raw, client, owner, socket } = await securePair(t);
-  const { client: handed } = socket.handOver();
-  client.resume();
-  handed.reset();
-  await Promise.all([once(raw, 'close'), owner.until(() => owner.events.includes('closed'))]);
 });

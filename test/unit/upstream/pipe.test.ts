@@ -74,6 +74,7 @@ t.test('a response that comes byte by byte is passed on by whole buffers', (t) =
     byte[0] = i;
     pipe.add(byte, 0, 1);
     pipe.settle(1);
+    pipe.own();
   }
   t.equal(kept.length, 10_000);
   pipe.pull(r);

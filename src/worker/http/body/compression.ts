@@ -1,7 +1,7 @@
 import { Lru } from '../../../shared/lib/lru.js';
+import { OK } from '../../client/codes.js';
 import { type ContentTypes, hasContentType } from '../message/content-types.js';
 import type { BodyStage } from '../request/body-stage.js';
-import { OK } from '../request/codes.js';
 import { contextSlot, type Request } from '../request/request.js';
 import type { Transform } from './compressor.js';
 import { ReplacedStage } from './replaced-stage.js';

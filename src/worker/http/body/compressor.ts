@@ -1,9 +1,11 @@
 import { constants, createBrotliCompress, createGunzip, createGzip } from 'node:zlib';
+import { EMPTY } from '../../../shared/lib/empty.js';
 
-/** A compressor or decompressor that works synchronously, piece by piece. */
+/** A compressor or decompressor of one body, which works synchronously, piece by piece. */
 export interface Transform {
-  /** Takes a piece; returns what comes out, perhaps nothing. */
+  /** Takes a piece; returns what comes out, perhaps nothing. Throws when the input is not what it should be. */
   write(chunk: Buffer, end: Ending): Buffer;
+  /** The body is over, or was given up. Called once. */
   close(): void;
 }
 
@@ -15,75 +17,147 @@ interface SyncStream {
   _handle: {
     writeSync(flush: number, input: Buffer, at: number, size: number, output: Buffer, outputAt: number, room: number): void;
     onerror: (message: string) => void;
+    /** Makes the handle as new. That of brotli loses its parameters and most of its memory. */
+    reset(): void;
+    /** Of brotli: makes the handle as new, with these parameters. */
+    init(params: Uint32Array, state: Uint32Array, written: () => void): void;
   };
   /** After each call: the room left in the output, and the input left. */
   readonly _writeState: Uint32Array;
   close(): void;
 }
 
-/** Room for output that is taken at a time. */
-const ROOM = 16 * 1024;
+type Flushes = { readonly [ending in Ending]: number };
 
-function transform(stream: SyncStream, flushes: { readonly [ending in Ending]: number }): Transform {
-  const handle = stream._handle;
-  const state = stream._writeState;
-  let failure: string | undefined;
-  // Most small pieces yield nothing yet.
-  let unused: Buffer | undefined;
-  handle.onerror = (message) => {
-    failure = message;
-  };
-  return {
-    write(chunk, end) {
-      const pieces: Buffer[] = [];
-      let at = 0;
-      for (;;) {
-        const output = unused ?? Buffer.allocUnsafe(ROOM);
-        unused = undefined;
-        const size = chunk.length - at;
-        handle.writeSync(flushes[end], chunk, at, size, output, 0, ROOM);
-        if (failure !== undefined) {
-          throw new Error(failure);
-        }
-        const room = state[0]!;
-        at += size - state[1]!;
-        if (room < ROOM) {
-          pieces.push(output.subarray(0, ROOM - room));
-        } else {
-          unused = output;
-        }
-        if (room > 0) {
-          return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-        }
-      }
-    },
-    close: () => stream.close(),
-  };
-}
-
-const DEFLATE = { more: constants.Z_NO_FLUSH, flush: constants.Z_SYNC_FLUSH, end: constants.Z_FINISH };
-const BROTLI = {
+const DEFLATE: Flushes = { more: constants.Z_NO_FLUSH, flush: constants.Z_SYNC_FLUSH, end: constants.Z_FINISH };
+const BROTLI: Flushes = {
   more: constants.BROTLI_OPERATION_PROCESS,
   flush: constants.BROTLI_OPERATION_FLUSH,
   end: constants.BROTLI_OPERATION_FINISH,
 };
 
+/** Room for output that is taken at a time, and the memory that it is taken from, one piece behind the other. */
+const ROOM = 16 * 1024;
+const SLAB = 4 * ROOM;
+
+let slab = EMPTY;
+let slabUsed = 0;
+
+/** A stream of node:zlib that serves one body after another: to make a new one costs as much as to compress a page of 10 KB. */
+class KeptStream implements Transform {
+  readonly stream: SyncStream;
+  /** Bodies with the same key are worked on alike. */
+  readonly key: number;
+  readonly #flushes: Flushes;
+  #failure: string | undefined = undefined;
+
+  constructor(stream: SyncStream, key: number, flushes: Flushes) {
+    this.stream = stream;
+    this.key = key;
+    this.#flushes = flushes;
+    stream._handle.onerror = (message) => {
+      this.#failure = message;
+    };
+  }
+
+  write(chunk: Buffer, end: Ending): Buffer {
+    const { _handle: handle, _writeState: state } = this.stream;
+    const flush = this.#flushes[end];
+    let out = EMPTY;
+    let pieces: Buffer[] | undefined;
+    let at = 0;
+    for (;;) {
+      if (slab.length - slabUsed < ROOM) {
+        slab = Buffer.allocUnsafeSlow(SLAB);
+        slabUsed = 0;
+      }
+      const size = chunk.length - at;
+      handle.writeSync(flush, chunk, at, size, slab, slabUsed, ROOM);
+      if (this.#failure !== undefined) {
+        throw new Error(this.#failure);
+      }
+      const room = state[0]!;
+      at += size - state[1]!;
+      if (room < ROOM) {
+        const piece = slab.subarray(slabUsed, slabUsed + ROOM - room);
+        slabUsed += piece.length;
+        if (out.length === 0) {
+          out = piece;
+        } else {
+          pieces ??= [out];
+          pieces.push(piece);
+        }
+      }
+      if (room > 0) {
+        return pieces === undefined ? out : Buffer.concat(pieces);
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#failure === undefined) {
+      keep(this);
+    } else {
+      this.stream.close();
+    }
+  }
+}
+
+/** How many streams wait for another body: one of gzip has up to 256 KB. */
+const MOST_IDLE = 8;
+/** The latest used is the last. */
+const idle: KeptStream[] = [];
+
+function keep(stream: KeptStream): void {
+  stream.stream._handle.reset();
+  if (idle.length >= MOST_IDLE) {
+    idle.shift()!.stream.close();
+  }
+  idle.push(stream);
+}
+
+function take(key: number): KeptStream | undefined {
+  for (let i = idle.length - 1; i >= 0; i--) {
+    if (idle[i]!.key === key) {
+      return idle.splice(i, 1)[0];
+    }
+  }
+  return undefined;
+}
+
+// Keys: what gzip can be told is below 2^16.
+const GUNZIP_KEY = 1 << 16;
+const BROTLI_KEY = 2 << 16;
+
 /** Compresses to gzip. */
-export const gzip = (level: number, windowBits: number, memLevel: number): Transform =>
-  transform(createGzip({ level, windowBits, memLevel }) as unknown as SyncStream, DEFLATE);
+export function gzip(level: number, windowBits: number, memLevel: number): Transform {
+  const key = (level << 8) | (windowBits << 4) | memLevel;
+  return take(key) ?? new KeptStream(createGzip({ level, windowBits, memLevel }) as unknown as SyncStream, key, DEFLATE);
+}
 
 /** Takes gzip off. */
-export const gunzip = (): Transform => transform(createGunzip() as unknown as SyncStream, DEFLATE);
+export const gunzip = (): Transform => take(GUNZIP_KEY) ?? new KeptStream(createGunzip() as unknown as SyncStream, GUNZIP_KEY, DEFLATE);
+
+/** Parameters of brotli by their numbers; one that is all ones has its default. */
+const brotliParams = new Uint32Array(constants.BROTLI_PARAM_SIZE_HINT + 1).fill(-1);
 
 /** Compresses to brotli. `sizeHint` is the body's length, 0 when it is unknown. */
-export const brotli = (quality: number, windowBits: number, sizeHint: number): Transform =>
-  transform(
-    createBrotliCompress({
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: quality,
-        [constants.BROTLI_PARAM_LGWIN]: windowBits,
-        [constants.BROTLI_PARAM_SIZE_HINT]: sizeHint,
-      },
-    }) as unknown as SyncStream,
-    BROTLI,
-  );
+export function brotli(quality: number, windowBits: number, sizeHint: number): Transform {
+  const kept = take(BROTLI_KEY);
+  if (kept === undefined) {
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: quality,
+      [constants.BROTLI_PARAM_LGWIN]: windowBits,
+      [constants.BROTLI_PARAM_SIZE_HINT]: sizeHint,
+    };
+    return new KeptStream(createBrotliCompress({ params }) as unknown as SyncStream, BROTLI_KEY, BROTLI);
+  }
+  brotliParams[constants.BROTLI_PARAM_QUALITY] = quality;
+  brotliParams[constants.BROTLI_PARAM_LGWIN] = windowBits;
+  brotliParams[constants.BROTLI_PARAM_SIZE_HINT] = sizeHint;
+  kept.stream._handle.init(brotliParams, kept.stream._writeState, writtenLater);
+  return kept;
+}
+
+// Called for writes that are not synchronous, which there are none of.
+function writtenLater(): void {}

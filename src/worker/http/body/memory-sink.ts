@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR, OK } from '../../client/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
-import { ERROR, OK } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 
 /**

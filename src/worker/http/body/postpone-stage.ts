@@ -1,7 +1,7 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
-import { enter, leave } from '../request/at-work.js';
+import { enter, leave } from '../../client/at-work.js';
+import { OK } from '../../client/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
-import { OK } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 
 /** Pieces are put together until they have so many bytes. */

@@ -1,7 +1,7 @@
 import { EMPTY } from '../../../shared/lib/empty.js';
 import { ALERT } from '../../../shared/log/level.js';
+import { ERROR } from '../../client/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
-import { ERROR } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import type { Transform } from './compressor.js';
 
@@ -42,6 +42,11 @@ export class TransformStage implements BodyStage {
     } else {
       this.#next.send(r, out, last);
     }
+  }
+
+  // Of what goes in, nothing is kept.
+  sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
+    this.send(r, bytes.subarray(start, end), last);
   }
 
   #keep(out: Buffer, last: boolean): void {

@@ -1,16 +1,9 @@
+import type { HeldConnection } from '../../client/connections.js';
+import type { ConnectionCounters } from '../../client/counters.js';
+import type { IdleQueue } from '../../client/idle-queue.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../request/request.js';
 import type { HeadLimits, HeadOwner, HeadParser } from '../syntax/head-parser.js';
-import type { ConnectionCounters } from './counters.js';
-import type { IdleQueue } from './idle-queue.js';
-
-/** A client connection in whatever state, as far as all of them together are concerned. */
-export interface HeldConnection {
-  /** The worker is about to leave: an idle connection is closed when nothing can be on its way any more. `now`: monotonic milliseconds. */
-  drain(now: number): void;
-  /** Ends the connection whatever it is doing: the worker must go. */
-  kill(): void;
-}
 
 /** What a protocol's connections are given by whoever accepts them. */
 export interface ConnectionHost {

@@ -1,12 +1,12 @@
 import { closeSync, read, readSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT, CRIT } from '../../../shared/log/level.js';
+import { enter, leave } from '../../client/at-work.js';
+import { ERROR } from '../../client/codes.js';
 import type { SharingReader } from '../../io/fair-share.js';
 import { type BufferTaker, READ_BUFFER } from '../../io/read-buffers.js';
-import { enter, leave } from '../request/at-work.js';
 import type { Source } from '../request/body-stage.js';
 import { chainEnd } from '../request/chain-end.js';
-import { ERROR } from '../request/codes.js';
 import type { FileSettings } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 

@@ -1,6 +1,6 @@
+import { OK, type Result } from '../../client/codes.js';
 import type { FileInfo } from '../../io/file-info.js';
 import { setContentType } from '../message/content-type.js';
-import { OK, type Result } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { discardBody } from '../request/request-body.js';
 import { bufferSource, respond } from '../request/respond.js';

@@ -1,4 +1,5 @@
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import { beginEvent, endEvent } from '../../client/at-work.js';
 
 /** Bytes of a next request that are read ahead while one is being answered. */
 const READ_AHEAD = 2 * 1024;
@@ -52,7 +53,7 @@ export class ClientInput {
   /** The connection goes through the bytes at hand from now on. */
   run(): void {
     this.running = true;
-    this.now = performance.now();
+    this.now = beginEvent();
   }
 
   /** The bytes before `to` were used. */
@@ -66,6 +67,7 @@ export class ClientInput {
   /** The connection has gone through the bytes; what it did not use stays if it is to be kept. */
   rest(keep: boolean): void {
     this.running = false;
+    endEvent();
     if (this.at === this.end || !keep) {
       this.#clear();
     } else if (this.#shared) {

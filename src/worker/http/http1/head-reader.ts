@@ -8,6 +8,7 @@ import { Request } from '../request/request.js';
 import { chooseServer } from '../serving/choose-server.js';
 import { takeHead } from '../serving/take-head.js';
 import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from '../syntax/head-parser.js';
+import { METHOD } from '../syntax/method.js';
 import { CONNECTION_KEEP_ALIVE, CONNECTION_UNSET, type RequestHead } from '../syntax/request-head.js';
 import { HTTP_10 } from '../syntax/request-line.js';
 import type { ClientInput } from './client-input.js';
@@ -64,7 +65,8 @@ export class HeadReader implements HeadOwner {
     const head = parser.head;
     input.use(head.end);
     takeHead(r, head);
-    r.keepalive = head.connection === CONNECTION_UNSET ? head.version > HTTP_10 : head.connection === CONNECTION_KEEP_ALIVE;
+    const keeps = head.connection === CONNECTION_UNSET ? head.version > HTTP_10 : head.connection === CONNECTION_KEEP_ALIVE;
+    r.keepalive = keeps && r.methodBit !== METHOD.CONNECT;
     r.lingeringClose = head.lingeringClose;
     if (code !== HEAD_DONE) {
       if (head.error !== '') {

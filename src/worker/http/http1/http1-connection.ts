@@ -3,25 +3,28 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { DEBUG, INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import { now } from '../../client/at-work.js';
+import type { HeldConnection } from '../../client/connections.js';
+import type { DebugClients } from '../../client/debug-clients.js';
+import type { Idle } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
-import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
-import type { DebugClients } from '../connection/debug-clients.js';
-import type { Idle } from '../connection/idle-queue.js';
+import type { ConnectionHost } from '../connection/connection-host.js';
+import { KnownClient } from '../connection/known-client.js';
+import { Lingering, mustLinger } from '../connection/lingering.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
-import type { BodySink, ClientConnection, ClientStream, Upgraded } from '../request/client-stream.js';
+import type { BodySink, ClientConnection, ClientStream, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
-import { startPhases } from '../request/run-phases.js';
+import { startRequest } from '../request/start-request.js';
 import { HEAD_AGAIN, HEAD_DONE } from '../syntax/head-parser.js';
 import { BODY_READ, BODY_SINK_GONE, BodyReader } from './body-reader.js';
 import { ClientInput } from './client-input.js';
+import { ConnectionTunnel } from './client-tunnel.js';
 import { HeadReader } from './head-reader.js';
 import { Http1Output } from './http1-output.js';
-import { KnownClient } from './known-client.js';
-import { Lingering, mustLinger } from './lingering.js';
 
 /** Where a connection stands. */
 const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
@@ -36,7 +39,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   #action: string | undefined = 'waiting for request';
 
   readonly #host: ConnectionHost;
-  #socket: ClientSocket;
+  readonly #socket: ClientSocket;
   readonly #deadline: Deadline;
   readonly #input = new ClientInput();
   readonly #heads: HeadReader;
@@ -50,7 +53,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   /** While bytes are read that nobody wants. */
   #lingering: Lingering | null = null;
 
-  #watcher: (() => void) | null = null;
+  #watcher: ClientWatcher | null = null;
 
   constructor(
     host: ConnectionHost,
@@ -100,8 +103,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       return true;
     }
     if (this.#state === State.TUNNEL) {
-      const piece = length === bytes.length ? bytes : bytes.subarray(0, length);
-      this.#tunnel!(shared ? Buffer.from(piece) : piece);
+      this.#tunnel!.clientSent(bytes, 0, length);
       return true;
     }
     if (this.#state === State.CLOSED) {
@@ -112,8 +114,8 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     return !this.#input.paused;
   }
 
-  /** Takes what the client sends once the connection is a tunnel. */
-  #tunnel: ((bytes: Buffer) => void) | null = null;
+  /** Once the connection is a tunnel. */
+  #tunnel: TunnelOwner | null = null;
 
   /** Uses the bytes at hand for as long as something wants them; keeps the rest. */
   #run(): void {
@@ -190,7 +192,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     }
     const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
     if (refusal === 0) {
-      startPhases(r);
+      startRequest(r);
     } else {
       r.finalize(refusal);
     }
@@ -328,6 +330,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     }
   }
 
+  sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
+    if (!this.closed) {
+      this.#output.sendLent(r, bytes, start, end, last);
+    }
+  }
+
   offerLimit(r: Request): number {
     return this.#output.offerLimit(r);
   }
@@ -356,7 +364,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       }
       if (r.keepalive) {
         this.#state = State.DISCARDING;
-        this.#lingering = new Lingering(this.#deadline, r);
+        this.#lingering = new Lingering(this.#deadline, r.location.settings);
         this.#linger();
         this.#wake();
         return;
@@ -392,14 +400,14 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       if (r.debugging) {
         r.log(DEBUG, 'set http keepalive handler');
       }
-      const now = input.running ? input.now : performance.now();
-      this.#idleSince = now;
+      const time = input.running ? input.now : now();
+      this.#idleSince = time;
       this.#pipelined = input.unread;
       if (!this.#pipelined) {
         this.#host.idle.add(this);
       }
       this.#keepaliveMin = settings.keepaliveMinTimeout;
-      this.#deadline.set(now, timeout);
+      this.#deadline.set(time, timeout);
       this.#host.countStatus(r);
       if (this.#pipelined && !input.running) {
         setImmediate(wakeLater, this);
@@ -425,7 +433,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   #lingerBeforeClose(r: Request): void {
     this.#state = State.LINGERING;
     this.#input.drop();
-    const lingering = new Lingering(this.#deadline, r);
+    const lingering = new Lingering(this.#deadline, r.location.settings);
     this.#lingering = lingering;
     lingering.halfClose(this.#socket, this.#host.env.logFiles);
     if (this.#input.ended) {
@@ -457,30 +465,33 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.#close();
   }
 
-  watchClient(_r: Request, callback: (() => void) | null): void {
-    this.#watcher = callback;
-    if (callback !== null && this.#input.ended) {
-      process.nextTick(callback);
+  watchClient(_r: Request, watcher: ClientWatcher | null): void {
+    this.#watcher = watcher;
+    if (watcher !== null && this.#input.ended) {
+      process.nextTick(tellGone, watcher);
     }
   }
 
-  upgrade(r: Request, received: (bytes: Buffer) => void): Upgraded {
+  upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
     this.flush(r);
     this.#state = State.TUNNEL;
-    this.#tunnel = received;
+    this.#tunnel = owner;
     this.#deadline.clear();
     this.#watcher = null;
-    const { socket, client } = this.#socket.handOver();
-    this.#socket = client;
+    this.#socket.expectMuch(true);
     const pending = this.#input.takeRest();
     this.#resume();
-    return { socket, pending };
+    return new ConnectionTunnel(r, this.#socket, pending);
   }
 
   // ---------------------------------------------------------------- the end of the connection
 
   flushed(): void {
-    this.#output.drained();
+    if (this.#state === State.TUNNEL) {
+      this.#tunnel!.clientFlushed();
+    } else {
+      this.#output.drained();
+    }
   }
 
   clientEnded(): void {
@@ -502,6 +513,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         break;
       case State.REQUEST:
         this.#clientLeft();
+        break;
+      case State.TUNNEL:
+        this.#tunnel!.clientEnded();
         break;
       default:
         break;
@@ -529,7 +543,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     } else if (this.#watcher !== null) {
       const watcher = this.#watcher;
       this.#watcher = null;
-      watcher();
+      watcher.clientGone();
     } else if (!r.headerSent) {
       r.log(INFO, 'client prematurely closed connection');
       r.terminate(CLIENT_CLOSED_REQUEST);
@@ -566,13 +580,15 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       if (this.#state === State.REQUEST && this.#watcher !== null) {
         const watcher = this.#watcher;
         this.#watcher = null;
-        watcher();
+        watcher.clientGone();
       }
       if (!r.finished) {
         r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
       }
     }
+    const tunnel = this.#state === State.TUNNEL ? this.#tunnel : null;
     this.#close();
+    tunnel?.clientClosed();
   }
 
   expired(): void {
@@ -691,6 +707,10 @@ function afterNextLook(connection: Http1Connection, requests: number): void {
 
 function closeIdle(connection: Http1Connection, requests: number): void {
   connection.closeAfter(requests);
+}
+
+function tellGone(watcher: ClientWatcher): void {
+  watcher.clientGone();
 }
 
 function inputEnded(connection: Http1Connection): void {

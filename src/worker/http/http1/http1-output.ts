@@ -139,25 +139,46 @@ export class Http1Output implements TickTask {
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (r !== this.#request) {
+    if (r !== this.#request || this.#waitsForPace(r, chunk, last)) {
       return;
     }
+    this.#sent(r, this.#write(r, chunk, last), last);
+  }
+
+  /** The same with the bytes `start..end`, whose memory is the caller's again when this returns. */
+  sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
+    if (this.#pacer !== null) {
+      this.send(r, Buffer.from(bytes.subarray(start, end)), last);
+    } else if (r === this.#request) {
+      this.#sent(r, this.#writeLent(r, bytes, start, end, last), last);
+    }
+  }
+
+  /** Whether all or a part of a piece has to wait until the pace allows it. */
+  #waitsForPace(r: Request, chunk: Chunk | null, last: boolean): boolean {
     const pacer = this.#pacer;
-    if (pacer !== null && this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
+    if (pacer === null) {
+      return false;
+    }
+    if (this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
       this.#paceHead(r, pacer, this.#head);
       if (this.#head !== null) {
         setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
-        return;
+        return true;
       }
     }
-    if (pacer !== null && chunk !== null && chunk.length > 0) {
+    if (chunk !== null && chunk.length > 0) {
       const allowed = pacer.allowed(performance.now(), r.bytesSent - this.#uncounted);
       if (allowed < chunk.length) {
         this.#sendLater(r, pacer, chunk, last, allowed);
-        return;
+        return true;
       }
     }
-    const flowing = this.#write(r, chunk, last);
+    return false;
+  }
+
+  /** A piece was given to the socket, which takes more at once if it is `flowing`. */
+  #sent(r: Request, flowing: boolean, last: boolean): void {
     if (last) {
       this.#lastQueued = true;
       if (this.empty) {
@@ -272,6 +293,19 @@ export class Http1Output implements TickTask {
       return socket.write(chunk as Buffer);
     }
     return socket.writeJoined(before, chunk as Buffer, after);
+  }
+
+  /** The same with some bytes that are lent. */
+  #writeLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): boolean {
+    let before = this.#head ?? '';
+    this.#head = null;
+    let after = '';
+    if (r.chunkedOut) {
+      before += `${(end - start).toString(16)}\r\n`;
+      after = last ? `\r\n${lastChunk(r)}` : '\r\n';
+    }
+    r.bytesSent += before.length + end - start + after.length;
+    return this.#socket.writeLent(before, bytes, start, end, after);
   }
 }
 

@@ -2,6 +2,7 @@ import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
 import { absoluteLocation } from '../serving/absolute-location.js';
+import { METHOD } from '../syntax/method.js';
 import { HTTP_11 } from '../syntax/request-line.js';
 
 /**
@@ -66,7 +67,7 @@ export function http1Head(r: Request): string {
   const list = out.list;
   for (let i = 0; i < list.length; i++) {
     const header = list[i]!;
-    if (header.name === '' || (ownRedirect && header.name === 'Location')) {
+    if (header.name === '' || (ownRedirect && header.name.toLowerCase() === 'location')) {
       continue;
     }
     text += `${header.name}: ${header.value}\r\n`;
@@ -104,7 +105,11 @@ function usualStart(status: number, server: string, date: string): string {
 function decideFraming(r: Request): void {
   const out = r.out;
   const status = out.status;
-  if (status === 304 || status === 204 || status < 200 || r.methodBit === 4) {
+  if (status === 304 || status === 204 || status < 200 || r.methodBit === METHOD.HEAD) {
+    return;
+  }
+  // A tunnel follows.
+  if (r.methodBit === METHOD.CONNECT && status < 300) {
     return;
   }
   if (out.contentLength !== -1 && !r.expectTrailers) {

@@ -1,4 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
+import type { FieldSink } from '../http2-frames/hpack/decoder.js';
+import { FIELD, type Field, NAME } from '../http2-frames/hpack/field.js';
 import type { Request } from '../request/request.js';
 import { chooseServer } from '../serving/choose-server.js';
 import { duplicateText } from '../syntax/duplicate-text.js';
@@ -9,8 +11,7 @@ import { METHOD, methodBit } from '../syntax/method.js';
 import { parseContentLength } from '../syntax/request-checks.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import { normalizeUri } from '../syntax/uri.js';
-import type { FieldSink } from './hpack/decoder.js';
-import { FIELD, type Field, NAME } from './hpack/field.js';
+import { newKey } from './websocket.js';
 
 /** HTTP versions are major * 1000 + minor. */
 const HTTP_20 = 2000;
@@ -31,6 +32,8 @@ export class RequestReader implements FieldSink, HostParts {
   #count = 0;
   /** What is wrong is wrong with the message itself, not with what it asks for: the stream ends with an error, too. */
   malformed = false;
+  /** The request is for a WebSocket: the key that its backend is sent. Otherwise empty. */
+  upgradeKey = '';
 
   /**
    * The fields that follow are those of this request. `negotiated`: the name that the TLS handshake was for, when a server answers
@@ -46,6 +49,7 @@ export class RequestReader implements FieldSink, HostParts {
     this.#authority = this.#protocol = this.#cookie = undefined;
     this.#count = 0;
     this.malformed = false;
+    this.upgradeKey = '';
   }
 
   field(field: Field): void {
@@ -290,7 +294,7 @@ export class RequestReader implements FieldSink, HostParts {
       head.chunked = !ended;
     }
     if (this.#protocol !== undefined) {
-      return this.#malformed('client sent unknown pseudo-header ":protocol"');
+      return this.#extendedConnect(this.#protocol, ended);
     }
     if (head.methodBit === METHOD.CONNECT) {
       return this.#refuse(405, 'client sent CONNECT method');
@@ -298,12 +302,42 @@ export class RequestReader implements FieldSink, HostParts {
     return head.methodBit === METHOD.TRACE ? this.#refuse(405, 'client sent TRACE method') : 0;
   }
 
+  /**
+   * A request for a WebSocket becomes the one that HTTP/1.1 has for it, so that a configuration sees the same of both (RFC 8441, 4 and 5).
+   */
+  #extendedConnect(protocol: string, ended: boolean): number {
+    const head = this.#head;
+    if (head.methodBit !== METHOD.CONNECT || ended || head.contentLength !== -1) {
+      return this.#malformed('client sent invalid extended CONNECT request');
+    }
+    if (protocol.toLowerCase() !== 'websocket') {
+      return this.#refuse(501, `client sent CONNECT with unsupported :protocol: "${visible(protocol)}"`);
+    }
+    head.method = 'GET';
+    head.methodBit = METHOD.GET;
+    head.line = `GET ${head.unparsedUri} HTTP/2.0`;
+    head.chunked = false;
+    this.upgradeKey = newKey();
+    const given = head.names.indexOf('sec-websocket-key');
+    if (given === -1) {
+      this.#put('sec-websocket-key', this.upgradeKey);
+    } else {
+      head.headers[given * 2 + 1] = this.upgradeKey;
+    }
+    this.#construct('upgrade', HeaderSlot.upgrade, 'websocket');
+    this.#construct('connection', HeaderSlot.connection, 'upgrade');
+    return 0;
+  }
+
   /** Adds a header line that HTTP/1 would have. */
   #construct(name: string, slot: number, value: string): void {
-    const head = this.#head;
-    head.headers.push(name, value);
-    head.names.push(name);
-    head.known[slot] = value;
+    this.#put(name, value);
+    this.#head.known[slot] = value;
+  }
+
+  #put(name: string, value: string): void {
+    this.#head.headers.push(name, value);
+    this.#head.names.push(name);
   }
 }
 

@@ -1,10 +1,9 @@
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
+import { DEBUG } from '../../../shared/log/level.js';
+import { KEEP, type NameCode, nameCode } from '../http2-frames/hpack/encoder.js';
+import { SectionWriter } from '../http2-frames/section-writer.js';
 import type { Request } from '../request/request.js';
 import { absoluteLocation } from '../serving/absolute-location.js';
-import { HpackEncoder, KEEP, type NameCode, nameCode } from './hpack/encoder.js';
-import type { Output } from './output.js';
-import { frameSection } from './output.js';
-import { FRAME_HEAD } from './protocol.js';
 
 const STATUS = nameCode(':status', KEEP.ALWAYS);
 const SERVER = nameCode('server', KEEP.ALWAYS);
@@ -21,50 +20,41 @@ const statusIndex: ReadonlyMap<number, number> = new Map([200, 204, 206, 304, 40
 /** Fields of HTTP/1 that say how it is framed and kept: they mean nothing here (RFC 9113, 8.2.2). */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
-/** Writes header sections of one connection into its output. nginx: ngx_http_v2_header_filter. */
-export class HeadWriter {
-  readonly #output: Output;
-  readonly encoder = new HpackEncoder();
-  /** The longest frame that the client takes. */
-  longest: number;
-  #bytes!: Buffer;
-  #start = 0;
-  #at = 0;
+/** Writes the header sections of one connection with a client. nginx: ngx_http_v2_header_filter. */
+export class HeadWriter extends SectionWriter {
+  /** The request whose log has a line for each field, at level debug. */
+  #debugged: Request | null = null;
 
-  constructor(output: Output, longest: number) {
-    this.#output = output;
-    this.longest = longest;
-  }
-
-  /** Writes the head of a response; `flags` are those of its frame. Returns how many bytes were added. */
-  response(r: Request, flags: number, id: number): number {
+  /** Writes the head of a response with this status; `flags` are those of its frame. Returns how many bytes were added. */
+  response(r: Request, status: number, flags: number, id: number): number {
     const out = r.out;
     const settings = r.location.settings;
-    this.#begin();
-    this.#status(out.status);
+    this.begin();
+    this.#debugged = r.debugging ? r : null;
+    this.#status(status);
     if (out.server === undefined && !out.omitServer) {
-      this.#field(SERVER, settings.serverTokens.eval(r));
+      this.field(SERVER, settings.serverTokens.eval(r));
     }
     if (out.date === undefined && !out.omitDate) {
-      this.#field(DATE, currentHttpDate());
+      this.field(DATE, currentHttpDate());
     }
     if (out.contentType !== '') {
-      this.#field(CONTENT_TYPE, out.contentTypeLine);
+      this.field(CONTENT_TYPE, out.contentTypeLine);
     }
     if (out.contentLength >= 0) {
-      this.#field(CONTENT_LENGTH, String(out.contentLength));
+      this.field(CONTENT_LENGTH, String(out.contentLength));
     }
     if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
-      this.#field(LAST_MODIFIED, out.lastModifiedDate ?? httpDate(out.lastModified * 1000));
+      this.field(LAST_MODIFIED, out.lastModifiedDate ?? httpDate(out.lastModified * 1000));
     }
     const { location } = out;
     if (location !== undefined && location.charCodeAt(0) === 47 && settings.absoluteRedirect) {
-      this.#field(LOCATION, absoluteLocation(r, location));
+      this.field(LOCATION, absoluteLocation(r, location));
     } else if (location !== undefined) {
-      this.#field(LOCATION, location);
+      this.field(LOCATION, location);
     }
     if (r.gzipVary && settings.gzip.vary) {
-      this.#field(VARY, 'Accept-Encoding');
+      this.field(VARY, 'Accept-Encoding');
     }
     const { list } = out;
     for (let i = 0; i < list.length; i++) {
@@ -74,73 +64,49 @@ export class HeadWriter {
       }
       const code = nameCode(name);
       if (code !== LOCATION && !CONNECTION_FIELDS.has(code.text)) {
-        this.#field(code, value);
+        this.field(code, value);
       }
     }
-    return this.#end(flags, id);
+    this.#debugged = null;
+    return this.end(flags, id);
   }
 
-  /** Writes a head of status 1xx. */
-  informational(status: number, fields: readonly string[], id: number): number {
-    this.#begin();
+  /** Writes a head of which nothing else is known, as of 1xx. */
+  bare(status: number, fields: readonly string[], flags: number, id: number): number {
+    this.begin();
     this.#status(status);
     this.#fields(fields);
-    return this.#end(0, id);
+    return this.end(flags, id);
   }
 
   /** Writes the fields behind a body, names and values by turns. */
   trailers(fields: readonly string[], flags: number, id: number): number {
-    this.#begin();
+    this.begin();
     this.#fields(fields);
-    return this.#end(flags, id);
+    return this.end(flags, id);
   }
 
   #fields(fields: readonly string[]): void {
     for (let i = 0; i < fields.length; i += 2) {
       const code = nameCode(fields[i]!);
       if (!CONNECTION_FIELDS.has(code.text)) {
-        this.#field(code, fields[i + 1]!);
+        this.field(code, fields[i + 1]!);
       }
     }
   }
 
-  #begin(): void {
-    this.#bytes = this.#output.room(FRAME_HEAD + HpackEncoder.beginRoom);
-    this.#start = this.#output.length;
-    this.#at = this.encoder.begin(this.#bytes, this.#start + FRAME_HEAD);
+  override field(code: NameCode, value: string): void {
+    this.#debugged?.log(DEBUG, `http2 output header: "${code.text}: ${value}"`);
+    super.field(code, value);
   }
 
   #status(status: number): void {
     const index = statusIndex.get(status);
     if (index === undefined) {
-      this.#field(STATUS, String(status).padStart(3, '0'));
+      this.field(STATUS, String(status).padStart(3, '0'));
     } else {
-      this.#room(1);
-      this.#at = this.encoder.indexed(this.#bytes, this.#at, index);
+      this.#debugged?.log(DEBUG, `http2 output header: ":status: ${status}"`);
+      this.indexed(index);
     }
-  }
-
-  #field(code: NameCode, value: string): void {
-    this.#room(HpackEncoder.room(code, value));
-    this.#at = this.encoder.field(this.#bytes, this.#at, code, value);
-  }
-
-  #room(size: number): void {
-    if (this.#bytes.length - this.#at >= size) {
-      return;
-    }
-    this.#output.length = this.#at;
-    this.#bytes = this.#output.room(size);
-  }
-
-  #end(flags: number, id: number): number {
-    const size = this.#at - this.#start - FRAME_HEAD;
-    const more = Math.ceil(size / this.longest) - 1;
-    if (more > 0) {
-      this.#room(more * FRAME_HEAD);
-    }
-    const end = frameSection(this.#bytes, this.#start, size, this.longest, flags, id);
-    this.#output.length = end;
-    return end - this.#start;
   }
 }

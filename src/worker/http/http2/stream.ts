@@ -1,50 +1,39 @@
 // Longer than most: both directions of one exchange, which only make sense together.
-import { setTimer } from '../../../shared/lib/timer.js';
 import { INFO } from '../../../shared/log/level.js';
-import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import { Gathered } from '../../io/gathered.js';
-import { makePacer, type RatePacer } from '../body/rate.js';
-import type { AddressRuntime } from '../request/address-runtime.js';
+import { makePacer } from '../body/rate.js';
+import { SendWindow } from '../http2-frames/flow-window.js';
+import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD } from '../http2-frames/protocol.js';
 import type { Chunk } from '../request/body-stage.js';
-import type { BodySink, ClientConnection, ClientStream, TlsConnection, Upgraded } from '../request/client-stream.js';
+import type { BodySink, ClientConnection, ClientStream, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
+import { StreamTunnel } from './client-tunnel.js';
 import type { Http2Connection } from './connection.js';
 import type { Dependency } from './dependency-tree.js';
-import { ReceiveWindow, SendWindow } from './flow-window.js';
+import { NO_RESET } from './open-streams.js';
+import { PacedPieces } from './paced-pieces.js';
 import { DEFAULT_URGENCY, parsePriority } from './priority.js';
-import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD, MAX_WINDOW } from './protocol.js';
+import { RequestInput } from './request-input.js';
 import type { Waiting } from './scheduler.js';
+import { StreamClient } from './stream-client.js';
+import { answerOf, SWITCHING } from './websocket.js';
 
 /**
- * One request and its response on an HTTP/2 connection. What the layers above see as the client's connection is this, too: another stream
- * of the same connection goes on when this one is reset. nginx: ngx_http_v2_stream_t and its fake connection.
+ * One request and its response on an HTTP/2 connection: another stream of it goes on when this one is reset. nginx: ngx_http_v2_stream_t.
  */
-export class Http2Stream implements ClientConnection, ClientStream, Waiting, Expiring {
-  readonly id: number;
+export class Http2Stream extends StreamClient implements ClientStream, Waiting, Expiring {
   readonly streamId: number;
-  readonly #c: Http2Connection;
   request!: Request;
-  remoteAddress: string;
-  remotePort: number;
-  readonly requests: number;
-  closed = false;
   action: string | undefined = 'reading client request headers';
 
   // --- what came in
   /** The client sends no more on it. */
   inClosed = false;
-  readonly #receive: ReceiveWindow;
-  /** Body that nobody has taken yet. */
-  #held: Gathered | null = null;
-  #received = 0;
-  #sink: BodySink | null = null;
-  #sinkPaused = false;
-  /** Whatever comes of the body is dropped. */
-  #dropping = false;
-  /** The body is not what the head said of it: the status to answer with. */
-  #broken = 0;
+  #input: RequestInput | null = null;
+  /** The client asked for a WebSocket: the key that the backend was sent. Otherwise empty. */
+  upgradeKey = '';
+  #tunnel: StreamTunnel | null = null;
 
   // --- what goes out
   /** The frame that ends the response was made. */
@@ -58,7 +47,9 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
   /** Its turn comes when the client makes room. */
   #blocked = false;
   #queued = false;
-  #pacer: RatePacer | null = null;
+  /** Its turn came, but the client had no room on the connection. */
+  #starved = false;
+  #pace: PacedPieces | null = null;
   #headSize = 0;
 
   urgency = DEFAULT_URGENCY;
@@ -67,59 +58,22 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
   #timedOut = false;
   /** We told the client that it is over. */
   #reset = false;
-  #watcher: (() => void) | null = null;
+  #watcher: ClientWatcher | null = null;
   /** The error code that ends the stream once the answer has gone out. */
   afterwards: number = ERROR_CODE.NO_ERROR;
 
-  constructor(connection: Http2Connection, streamId: number, requests: number, room: number, receiveWindow: number) {
-    this.#c = connection;
-    this.id = connection.id;
+  constructor(connection: Http2Connection, streamId: number) {
+    super(connection);
     this.streamId = streamId;
-    this.requests = requests;
-    this.remoteAddress = connection.remoteAddress;
-    this.remotePort = connection.remotePort;
-    this.sendWindow = new SendWindow(room);
-    this.#receive = new ReceiveWindow(receiveWindow);
+    this.sendWindow = new SendWindow(connection.sending.initialWindow);
   }
 
   get connection(): ClientConnection {
     return this;
   }
 
-  get localAddress(): string {
-    return this.#c.localAddress;
-  }
-
-  get localPort(): number {
-    return this.#c.localPort;
-  }
-
-  get address(): AddressRuntime {
-    return this.#c.address;
-  }
-
-  get acceptedAt(): number {
-    return this.#c.acceptedAt;
-  }
-
-  get debugging(): boolean {
-    return this.#c.debugging;
-  }
-
-  get tls(): TlsConnection | undefined {
-    return this.#c.tls;
-  }
-
-  get proxyProtocol(): ProxyProtocolHeader | undefined {
-    return this.#c.proxyProtocol;
-  }
-
-  get sni(): string | undefined {
-    return this.#c.sni;
-  }
-
   get place(): Dependency {
-    return this.#c.placeOf(this.streamId);
+    return this.c.streams.placeOf(this.streamId);
   }
 
   /** What the client says of the response's urgency. */
@@ -129,78 +83,22 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.incremental = incremental;
   }
 
-  // ---------------------------------------------------------------- the body that comes in
+  // ---------------------------------------------------------------- what comes in
 
-  /** A frame of `length` bytes begins; false if the client had no room for it. */
-  takeWindow(length: number): boolean {
-    return this.#receive.take(length);
-  }
-
-  /** Nobody looks at what comes: its bytes count for nothing. */
-  get ignoring(): boolean {
-    const r = this.request;
-    return this.#dropping || (r.contentLength < 0 && !r.chunkedIn);
-  }
-
-  /** How many bytes wait for somebody to take them. */
-  get #heldSize(): number {
-    return this.#held === null ? 0 : this.#held.length;
+  /** What the client sends behind the head. */
+  get input(): RequestInput {
+    this.#input ??= new RequestInput(this, this.c.server.settings.http2BodyPrereadSize);
+    return this.#input;
   }
 
   /** How much of the body is still to come; -1 where its length is not known. */
   get rest(): number {
-    const r = this.request;
-    return r.chunkedIn || r.contentLength < 0 ? -1 : Math.max(0, r.contentLength - this.#received);
+    return this.input.rest;
   }
 
-  /** Data came, in memory that is used again after the call. */
-  data(bytes: Buffer, start: number, end: number, announced: number): void {
-    const size = end - start;
-    const r = this.request;
-    this.#received += size;
-    if (this.ignoring || this.#broken !== 0) {
-      return;
-    }
-    if (r.contentLength >= 0 && !r.chunkedIn && this.#received > r.contentLength) {
-      r.log(INFO, 'client intended to send body data larger than declared');
-      this.#break(400);
-      return;
-    }
-    r.requestLength += size;
-    if (this.#sink === null || this.#sinkPaused) {
-      (this.#held ??= new Gathered()).add(bytes, start, end);
-    } else {
-      this.#give(bytes, start, end, announced);
-    }
-  }
-
-  #give(bytes: Buffer, start: number, end: number, announced: number): void {
-    const sink = this.#sink as BodySink;
-    if (!sink.data(bytes, start, end, announced)) {
-      this.#sinkPaused = true;
-    }
-    if (this.#sink !== sink || this.closed) {
-      return;
-    }
-    this.#refill(this.#receive.size === MAX_WINDOW ? 0.25 : 0.5);
-    if (!this.#sinkPaused && !this.inClosed) {
-      this.#watchBody();
-    }
-  }
-
-  #watchBody(): void {
-    this.#time(this.request.location.settings.clientBodyTimeout);
-  }
-
-  /** Gives the client room again for what was used. */
-  #refill(share: number): void {
-    if (this.inClosed) {
-      return;
-    }
-    const room = this.#receive.refill(this.#heldSize, share);
-    if (room > 0) {
-      this.#c.giveRoom(this.streamId, room);
-    }
+  /** Lets the client send more. */
+  giveRoom(bytes: number): void {
+    this.c.sending.giveRoom(this.streamId, bytes);
   }
 
   /** The client sends no more. */
@@ -209,98 +107,25 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
       return;
     }
     this.inClosed = true;
-    const r = this.request;
-    if (this.#broken === 0 && r.contentLength >= 0 && !r.chunkedIn && this.#received !== r.contentLength) {
-      r.log(INFO, `client prematurely closed stream: only ${this.#received} out of ${r.contentLength} bytes of request body received`);
-      this.#break(400);
-    } else if (this.#sink !== null && !this.#sinkPaused) {
-      this.#endBody();
-    }
-  }
-
-  #break(status: number): void {
-    this.#broken = status;
-    this.afterwards = ERROR_CODE.PROTOCOL_ERROR;
-    this.#held = null;
-    const sink = this.#sink;
-    if (sink === null) {
-      return;
-    }
-    this.#sink = null;
-    this.#deadline?.clear();
-    sink.fail(status);
-  }
-
-  #endBody(): void {
-    const sink = this.#sink;
-    this.#sink = null;
-    this.#deadline?.clear();
-    this.action = undefined;
-    sink?.end();
+    this.input.ended();
   }
 
   bodyDone(r: Request): boolean {
     return !r.chunkedIn && (r.contentLength < 0 || (r.contentLength === 0 && this.inClosed));
   }
 
-  readBody(r: Request, sink: BodySink): void {
-    if (this.#broken !== 0) {
-      process.nextTick(failBody, sink, this.#broken);
-      return;
-    }
-    this.#sink = sink;
-    this.#sinkPaused = false;
-    this.action = 'reading client request body';
-    if (!this.inClosed) {
-      const wanted = Math.min(
-        MAX_WINDOW,
-        r.contentLength >= 0 && !r.chunkedIn && sink.room !== MAX_WINDOW ? Math.min(sink.room, r.contentLength + 1) : sink.room,
-      );
-      if (wanted > this.#receive.size) {
-        this.#receive.size = wanted;
-      }
-      this.#refill(1);
-    }
-    // Whoever asked is still at work.
-    if (this.#heldSize > 0 || this.inClosed) {
-      process.nextTick(takeUp, this);
-    } else {
-      this.#watchBody();
-    }
-  }
-
-  /** Gives the sink what was held. */
-  takeUp(): void {
-    while (this.#sink !== null && !this.#sinkPaused && this.#held !== null) {
-      const piece = this.#held.shift();
-      if (this.#held.length === 0) {
-        this.#held = null;
-      }
-      if (piece !== null) {
-        this.#give(piece, 0, piece.length, this.#heldSize);
-      }
-    }
-    if (this.#sink === null || this.#sinkPaused) {
-      return;
-    }
-    if (this.inClosed) {
-      this.#endBody();
-    } else {
-      this.#watchBody();
-    }
+  readBody(_r: Request, sink: BodySink): void {
+    this.input.read(sink);
   }
 
   resumeBody(_r: Request): void {
-    if (!this.#sinkPaused) {
-      return;
-    }
-    this.#sinkPaused = false;
-    process.nextTick(takeUp, this);
+    this.#input?.resume();
   }
 
   discardBody(_r: Request): number {
-    this.#dropping = true;
-    this.#held = null;
+    if (!this.inClosed || this.#input !== null) {
+      this.input.drop();
+    }
     return 0;
   }
 
@@ -317,8 +142,8 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     if (this.closed || this.#outClosed) {
       return;
     }
-    this.#c.head.informational(status, fields, this.streamId);
-    this.#c.sendSoon();
+    this.c.sending.head.bare(status, fields, 0, this.streamId);
+    this.c.sending.soon();
   }
 
   sendHead(r: Request): void {
@@ -326,20 +151,39 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
       return;
     }
     this.action = 'sending response to client';
+    let { status } = r.out;
+    if (status === SWITCHING || this.upgradeKey !== '') {
+      status = answerOf(r, this.upgradeKey);
+      if (status !== r.out.status && status !== 200) {
+        this.#refuse(r, status);
+        return;
+      }
+    }
     const fin = r.headerOnly || (r.out.contentLength === 0 && !r.expectTrailers);
     this.#outClosed = fin;
-    this.#headSize = this.#c.writeHead(r, fin ? FLAG.END_STREAM : 0, this.streamId);
+    this.#headSize = this.c.sending.writeHead(r, status, fin ? FLAG.END_STREAM : 0, this.streamId);
     r.headerSize = this.#headSize;
     r.bytesSent += this.#headSize;
     if (!fin) {
-      this.#pacer = makePacer(r);
+      const pacer = makePacer(r);
+      this.#pace = pacer === null ? null : new PacedPieces(this, pacer);
     }
-    this.#c.sendSoon();
+    this.c.sending.soon();
+  }
+
+  /** Answers with a status and nothing else, in place of what there would be. */
+  #refuse(r: Request, status: number): void {
+    r.out.status = status;
+    r.headerOnly = true;
+    r.headerSize = this.c.sending.head.bare(status, NO_FIELDS, FLAG.END_STREAM, this.streamId);
+    r.bytesSent += r.headerSize;
+    this.#outClosed = true;
+    this.c.sending.soon();
   }
 
   flush(_r: Request): void {
     if (!this.closed) {
-      this.#c.sendSoon();
+      this.c.sending.soon();
     }
   }
 
@@ -348,35 +192,15 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
       r.terminate(-1);
       return;
     }
-    const pacer = this.#pacer;
-    if (pacer !== null && chunk !== null && chunk.length > 0) {
-      const allowed = pacer.allowed(performance.now(), r.bytesSent - r.headerSize);
-      if (allowed < chunk.length) {
-        this.#sendLater(r, pacer, chunk, last, allowed);
-        return;
-      }
-    }
-    this.#put(chunk, last);
-  }
-
-  /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */
-  #sendLater(r: Request, pacer: RatePacer, chunk: Chunk, last: boolean, allowed: number): void {
-    let rest = chunk;
-    if (allowed > 0) {
-      rest = chunk.subarray(allowed);
-      this.#rest = rest;
-      this.#restLast = last;
-      this.#put(chunk.subarray(0, allowed), false);
+    if (this.#pace !== null && chunk !== null && chunk.length > 0) {
+      this.#pace.send(r, chunk, last);
       return;
     }
-    setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, last);
+    this.put(chunk, last);
   }
 
-  /** What the rate does not let through yet, behind the piece that is being sent. */
-  #rest: Chunk | null = null;
-  #restLast = false;
-
-  #put(chunk: Chunk | null, last: boolean): void {
+  /** Has a piece sent when its turn comes; nothing else may be under way. */
+  put(chunk: Chunk | null, last: boolean): void {
     this.#chunk = chunk;
     this.#sent = 0;
     this.#last = last;
@@ -389,7 +213,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
       return;
     }
     this.#queued = true;
-    this.#c.ready(this);
+    this.c.sending.ready(this);
   }
 
   /** The client made room. */
@@ -423,19 +247,28 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     const window = this.sendWindow.left;
     if (window <= 0) {
       this.#blocked = true;
-      this.#time(this.request.location.settings.sendTimeout);
+      this.time(this.request.location.settings.sendTimeout);
       return 0;
     }
     const size = Math.min(left, window, most, this.request.location.settings.http2ChunkSize);
     if (size <= 0) {
       this.#queued = true;
+      if (!this.#starved) {
+        this.#starved = true;
+        this.time(this.request.location.settings.sendTimeout);
+      }
       return -1;
+    }
+    if (this.#starved) {
+      this.#starved = false;
+      this.stopTime();
     }
     const r = this.request;
     const end = this.#last && size === left && r.out.trailers.length === 0;
-    const bytes = this.#c.output.frame(FRAME.DATA, end ? FLAG.END_STREAM : 0, this.streamId, size);
-    (this.#chunk as Buffer).copy(bytes, this.#c.output.length, this.#sent, this.#sent + size);
-    this.#c.output.length += size;
+    const { output } = this.c.sending;
+    const bytes = output.frame(FRAME.DATA, end ? FLAG.END_STREAM : 0, this.streamId, size);
+    (this.#chunk as Buffer).copy(bytes, output.length, this.#sent, this.#sent + size);
+    output.length += size;
     this.#sent += size;
     this.sendWindow.left -= size;
     r.bytesSent += size + FRAME_HEAD;
@@ -456,17 +289,14 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     const r = this.request;
     this.#sending = false;
     this.#chunk = null;
-    if (this.#last) {
+    if (this.#tunnel !== null) {
+      this.#tunnel.pieceSent();
+    } else if (this.#last) {
       if (!this.#outClosed) {
         this.#endResponse(r);
       }
       r.finalize(0);
-    } else if (this.#rest !== null) {
-      const rest = this.#rest;
-      this.#rest = null;
-      const pacer = this.#pacer as RatePacer;
-      setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent - r.headerSize), this, r, rest, this.#restLast);
-    } else {
+    } else if (this.#pace === null || !this.#pace.goOn(r)) {
       r.more();
     }
     return 0;
@@ -477,14 +307,18 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     this.#outClosed = true;
     const { trailers } = r.out;
     if (trailers.length > 0) {
-      const size = this.#c.head.trailers(trailers, FLAG.END_STREAM, this.streamId);
+      const size = this.c.sending.head.trailers(trailers, FLAG.END_STREAM, this.streamId);
       r.bytesSent += size;
       r.headerSize += size;
       return;
     }
-    this.#c.output.frame(FRAME.DATA, FLAG.END_STREAM, this.streamId, 0);
+    this.c.sending.output.frame(FRAME.DATA, FLAG.END_STREAM, this.streamId, 0);
     r.bytesSent += FRAME_HEAD;
     r.headerSize += FRAME_HEAD;
+  }
+
+  sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
+    this.send(r, Buffer.from(bytes.subarray(start, end)), last);
   }
 
   // Pieces of it lie between those of other streams: nothing can leave past them.
@@ -496,48 +330,60 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     return 0;
   }
 
-  upgrade(_r: Request, _received: (bytes: Buffer) => void): Upgraded {
-    throw new Error('no socket of its own');
+  upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
+    this.#watcher = null;
+    this.#tunnel = new StreamTunnel(this, owner);
+    this.flush(r);
+    this.input.readTunnel(this.#tunnel);
+    return this.#tunnel;
   }
 
   // ---------------------------------------------------------------- the end
 
-  finish(_r: Request): void {
-    let code = -1;
-    if (!this.#outClosed) {
-      code = ERROR_CODE.INTERNAL_ERROR;
-    } else if (this.afterwards !== ERROR_CODE.NO_ERROR) {
+  finish(r: Request): void {
+    let code: number = NO_RESET.BOTH_ENDED;
+    if (this.#tunnel !== null && !this.closed && this.afterwards === ERROR_CODE.NO_ERROR) {
+      if (this.#tunnel.flushed) {
+        this.#endResponse(r);
+      } else {
+        this.afterwards = ERROR_CODE.CONNECT_ERROR;
+      }
+    }
+    if (this.afterwards !== ERROR_CODE.NO_ERROR) {
       code = this.afterwards;
+    } else if (!this.#outClosed) {
+      code = brokenOffCode(r);
     } else if (!this.inClosed) {
-      code = ERROR_CODE.NO_ERROR;
+      // To a browser, a WebSocket whose stream is reset did not close well.
+      code = this.#tunnel === null ? ERROR_CODE.NO_ERROR : NO_RESET.CLIENT_GOES_ON;
     }
     this.#end(code);
   }
 
-  terminate(_r: Request, reset: boolean): void {
+  terminate(r: Request, reset: boolean): void {
     if (this.#timedOut || reset) {
       this.#end(ERROR_CODE.PROTOCOL_ERROR);
+    } else if (this.#outClosed) {
+      this.#end(ERROR_CODE.NO_ERROR);
     } else {
-      this.#end(this.#outClosed ? ERROR_CODE.NO_ERROR : ERROR_CODE.INTERNAL_ERROR);
+      this.#end(this.afterwards === ERROR_CODE.NO_ERROR ? brokenOffCode(r) : this.afterwards);
     }
   }
 
-  /** Leaves the connection; `code`: what to reset the stream with, unless it is closed, -1 for nothing. */
+  /** Leaves the connection; `code`: what to reset the stream with, unless it is closed. */
   #end(code: number): void {
     const told = this.closed;
     this.closed = true;
     this.#deadline?.close();
     this.#watcher = null;
-    this.#sink = null;
-    this.#held = null;
+    this.#input?.close();
     this.#chunk = null;
-    this.#rest = null;
     this.#sending = false;
-    this.#c.streamEnded(this, told ? (this.#reset ? -2 : -1) : code, !told && this.#outClosed, this.#queued);
+    this.c.streams.ended(this, told ? (this.#reset ? NO_RESET.DONE : NO_RESET.BOTH_ENDED) : code, !told && this.#outClosed, this.#queued);
   }
 
-  watchClient(_r: Request, callback: (() => void) | null): void {
-    this.#watcher = callback;
+  watchClient(_r: Request, watcher: ClientWatcher | null): void {
+    this.#watcher = watcher;
   }
 
   /** The client gave the stream up, or the whole connection. */
@@ -545,20 +391,19 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     const r = this.request;
     this.closed = true;
     this.inClosed = this.#outClosed = true;
-    this.#dropping = true;
     this.#deadline?.close();
     if (r.finished) {
       return;
     }
-    const sink = this.#sink;
     const watcher = this.#watcher;
-    if (sink !== null) {
-      this.#sink = null;
+    if (this.#tunnel !== null) {
+      this.#tunnel.gone();
+    } else if (this.#input?.reading) {
       r.log(INFO, 'client prematurely closed stream');
-      sink.fail(CLIENT_CLOSED_REQUEST);
+      this.#input.fail(CLIENT_CLOSED_REQUEST);
     } else if (watcher !== null) {
       this.#watcher = null;
-      watcher();
+      watcher.clientGone();
       if (this.#sending && !r.finished) {
         r.terminate(-1);
       }
@@ -570,7 +415,7 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
   /** Ends the request for what the client did to the stream. */
   fail(code: number): void {
     const r = this.request;
-    this.#c.reset(this, code);
+    this.c.streams.reset(this, code);
     this.#reset = true;
     this.gone();
     if (!r.finished) {
@@ -578,37 +423,29 @@ export class Http2Stream implements ClientConnection, ClientStream, Waiting, Exp
     }
   }
 
-  #time(ms: number): void {
+  /** The client has so many milliseconds for what is next. */
+  time(ms: number): void {
     this.#deadline ??= new Deadline(this);
     this.#deadline.set(performance.now(), ms);
+  }
+
+  /** It was in time. */
+  stopTime(): void {
+    this.#deadline?.clear();
   }
 
   expired(): void {
     const r = this.request;
     this.#timedOut = true;
-    const sink = this.#sink;
-    if (sink !== null) {
-      this.#sink = null;
-      sink.fail(408);
-    } else {
-      r.log(INFO, 'client timed out (110: Connection timed out)');
-      r.terminate(408);
+    if (this.#tunnel === null && this.#input?.fail(408)) {
+      return;
     }
+    r.log(INFO, 'client timed out (110: Connection timed out)');
+    r.terminate(408);
   }
 }
+
+/** What a response without its end ends with. */
+const brokenOffCode = (r: Request): number => (r.resetCode === 0 ? ERROR_CODE.INTERNAL_ERROR : r.resetCode);
 
 const NO_FIELDS: readonly string[] = [];
-
-function takeUp(stream: Http2Stream): void {
-  stream.takeUp();
-}
-
-function failBody(sink: BodySink, status: number): void {
-  sink.fail(status);
-}
-
-function sendRest(stream: Http2Stream, r: Request, rest: Chunk, last: boolean): void {
-  if (!r.finished) {
-    stream.send(r, rest, last);
-  }
-}

@@ -1,97 +1,108 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { ALERT, WARN } from '../../../shared/log/level.js';
-import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import { takeConnections } from '../../../shared/net/listen-socket.js';
+import type { ListenSpec } from '../../../shared/config/configuration.js';
+import { ERROR } from '../../../shared/log/level.js';
+import type { AcceptedSocket, ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import { network } from '../../../shared/net/engine/network.js';
+import { type ListenSocket, takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import type { Connections, HeldConnection } from '../../client/connections.js';
+import type { ConnectionCounters } from '../../client/counters.js';
+import type { IdleQueue } from '../../client/idle-queue.js';
+import type { PassedClient, PassTarget } from '../../client/passing.js';
 import type { WorkerEnv } from '../../env.js';
-import type { ConnectionHost, HeldConnection } from '../connection/connection-host.js';
-import type { ConnectionCounters } from '../connection/counters.js';
-import type { DebugClients } from '../connection/debug-clients.js';
-import { IdleQueue } from '../connection/idle-queue.js';
+import type { ConnectionHost } from '../connection/connection-host.js';
 import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
 import { Http2Connection } from '../http2/connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
-import type { DescriptorGate } from './descriptor-gate.js';
 import { Opening } from './opening.js';
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { TlsOpening } from './tls-opening.js';
 
 const SPARE_PARSERS = 64;
 
-/** Everything a worker does with its clients' connections as a whole: accept, count, drain, close. */
+/** Accepts the connections of `http` listeners, and chooses the protocol of each. */
 export class Acceptor implements ConnectionHost {
   readonly counters: ConnectionCounters;
   readonly env: WorkerEnv;
-  /** The worker is leaving: responses say `Connection: close`. */
-  draining = false;
-  readonly idle = new IdleQueue();
-  readonly #connections = new Set<HeldConnection>();
-  readonly #maxConnections: number;
-  readonly #debugClients: DebugClients | undefined;
-  readonly #gate: DescriptorGate;
+  readonly idle: IdleQueue;
+  readonly #connections: Connections;
   /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
   readonly #parsers: HeadParser[] = [];
-  #serial = 0;
-  /** The second in which it was last said that connections are closed for new ones. */
-  #reuseTold = -1;
-  #onDrained: (() => void) | undefined = undefined;
 
-  constructor(
-    env: WorkerEnv,
-    counters: ConnectionCounters,
-    maxConnections: number,
-    debugClients: DebugClients | undefined,
-    gate: DescriptorGate,
-  ) {
-    this.env = env;
-    this.counters = counters;
-    this.#maxConnections = maxConnections;
-    this.#debugClients = debugClients;
-    this.#gate = gate;
+  constructor(connections: Connections) {
+    this.#connections = connections;
+    this.counters = connections.counters;
+    this.env = connections.env;
+    this.idle = connections.idle;
   }
 
-  /** Makes the server object that takes a listener's connections. */
-  server(listener: ListenerRuntime): Server {
+  /** The worker is leaving: responses say `Connection: close`. */
+  get draining(): boolean {
+    return this.#connections.draining;
+  }
+
+  /** Takes a listener's connections, which come to this socket once it is opened. */
+  listen(listener: ListenerRuntime, socket: ListenSocket): void {
+    const plain = listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined && !proxyProtocol);
+    socket.attach(
+      this.#server(listener, socket.spec),
+      plain ? network.taker(this.env.workers === 1, (accepted) => this.#acceptPlain(listener, accepted)) : undefined,
+    );
+  }
+
+  #server(listener: ListenerRuntime, spec: ListenSpec): Server {
+    this.#connections.addListener({
+      wildcard: listener.addresses.some(({ address }) => address === undefined),
+      family: spec.family,
+      address: spec.address,
+      port: spec.port,
+      take: (client, target) => this.#take(listener, client, target),
+    });
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
     const server = createServer(options, (socket) => this.#accept(listener, socket));
     if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls?.direct !== false && !proxyProtocol)) {
-      takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
+      takeConnections(server, (handle) => this.#acceptHandle(listener, new PlainSocket(handle)));
     }
     return server;
   }
 
-  /** Counts a new connection. Returns false when there is no room for it. */
-  #admit(fd: number): boolean {
-    this.#gate.accepted(fd);
-    this.counters.accepted++;
-    this.counters.changed();
-    if (this.#connections.size >= this.#maxConnections && !this.#makeRoom()) {
-      this.env.log.log(ALERT, `${this.#maxConnections} worker_connections are not enough`);
-      return false;
-    }
-    this.counters.handled++;
-    this.counters.active++;
-    return true;
-  }
-
-  #acceptPlain(listener: ListenerRuntime, socket: PlainSocket): void {
-    if (!this.#admit(socket.fd)) {
+  /** Counts a connection and sets its options. Returns false for one that was closed instead. */
+  #welcome(listener: ListenerRuntime, socket: AcceptedSocket): boolean {
+    if (!this.#connections.admit(socket.descriptor)) {
       socket.close();
-      return;
+      return false;
     }
     if (listener.soKeepalive) {
       socket.keepAlive();
     }
+    return true;
+  }
+
+  #acceptPlain(listener: ListenerRuntime, socket: AcceptedSocket): void {
+    if (this.#welcome(listener, socket)) {
+      this.#serve(socket, addressOf(listener, socket), this.#connections.nextId(), undefined);
+    }
+  }
+
+  #acceptHandle(listener: ListenerRuntime, socket: PlainSocket): void {
+    if (!this.#welcome(listener, socket)) {
+      return;
+    }
     const address = addressOf(listener, socket);
-    const id = this.#nextId();
+    const id = this.#connections.nextId();
     if (address.tls === undefined) {
       this.#serve(socket, address, id, undefined);
       return;
     }
+    this.#openTls(socket, address, id);
+  }
+
+  /** Runs the handshake of a connection, and then serves it. */
+  #openTls(socket: PlainSocket, address: AddressRuntime, id: number): TlsOpening {
     this.counters.waiting++;
     this.counters.changed();
     const opening = new TlsOpening(socket, address, id, this.idle, (opened) => {
@@ -100,7 +111,7 @@ export class Acceptor implements ConnectionHost {
         this.connectionClosed(opening);
         return;
       }
-      this.#connections.delete(opening);
+      this.#connections.drop(opening);
       const { tls } = opened;
       const { deadline, remote, local } = opening;
       const connection = this.#serve(tls?.socket ?? socket, address, id, {
@@ -115,18 +126,45 @@ export class Acceptor implements ConnectionHost {
         connection.received(opened.bytes, opened.length, true);
       }
     });
-    this.#connections.add(opening);
+    this.#connections.hold(opening);
     opening.start();
+    return opening;
+  }
+
+  /** Serves a connection that came to a listener of `stream`. */
+  #take({ addresses }: ListenerRuntime, client: PassedClient, target: PassTarget): void {
+    const { socket, id, held, proxyProtocol } = client;
+    const address = addresses.find((each) => each.address === target.address) ?? addresses.at(-1)!;
+    const remote = { address: client.remoteAddress, port: client.remotePort };
+    const local = { address: target.unix ? undefined : target.address, port: target.port };
+    if (address.tls === undefined && !address.proxyProtocol) {
+      const connection = this.#serve(socket, address, id, { tls: undefined, proxyProtocol, plainOnTls: false, remote, local });
+      socket.resume();
+      if (held !== null) {
+        connection.received(held, held.length, false);
+      }
+      return;
+    }
+    if (!(socket instanceof PlainSocket) || address.proxyProtocol) {
+      address.defaultServer.root.log.log(ERROR, `*${id} cannot pass such a connection to a listener with ssl or proxy_protocol`);
+      socket.close();
+      return;
+    }
+    const opening = this.#openTls(socket, address, id);
+    socket.resume();
+    if (held !== null) {
+      opening.received(held, held.length);
+    }
   }
 
   #accept(listener: ListenerRuntime, socket: Socket): void {
     const plain = new NodeSocket(socket, false);
-    if (!this.#admit(plain.fd)) {
+    if (!this.#connections.admit(plain.fd)) {
       socket.destroy();
       return;
     }
     const address = addressOf(listener, plain);
-    const id = this.#nextId();
+    const id = this.#connections.nextId();
     if (address.tls === undefined && !address.proxyProtocol) {
       this.#serve(plain, address, id, undefined);
       return;
@@ -138,11 +176,11 @@ export class Acceptor implements ConnectionHost {
       if (opened === undefined) {
         this.connectionClosed(opening);
       } else {
-        this.#connections.delete(opening);
+        this.#connections.drop(opening);
         this.#serve(opened.tls?.socket ?? plain, address, id, opened);
       }
     });
-    this.#connections.add(opening);
+    this.#connections.hold(opening);
     opening.start();
   }
 
@@ -152,8 +190,8 @@ export class Acceptor implements ConnectionHost {
     }
     return this.#begin(
       opened?.tls?.http2
-        ? new Http2Connection(this, socket, address, id, this.#debugClients, opened, false)
-        : new Http1Connection(this, socket, address, id, this.#debugClients, opened),
+        ? new Http2Connection(this, socket, address, id, this.#connections.debugClients, opened, false)
+        : new Http1Connection(this, socket, address, id, this.#connections.debugClients, opened),
     );
   }
 
@@ -163,12 +201,12 @@ export class Acceptor implements ConnectionHost {
     this.counters.changed();
     const done: PrefaceDone = (http2, preface) => {
       this.counters.waiting--;
-      this.#connections.delete(reader);
+      this.#connections.drop(reader);
       const known: Opened = { tls: undefined, proxyProtocol: undefined, plainOnTls: false, ...opened, deadline: reader.deadline };
       if (http2) {
-        return this.#begin(new Http2Connection(this, socket, address, id, this.#debugClients, known, true));
+        return this.#begin(new Http2Connection(this, socket, address, id, this.#connections.debugClients, known, true));
       }
-      const connection = this.#begin(new Http1Connection(this, socket, address, id, this.#debugClients, known));
+      const connection = this.#begin(new Http1Connection(this, socket, address, id, this.#connections.debugClients, known));
       if (preface.length > 0) {
         connection.received(preface, preface.length, false);
       }
@@ -178,33 +216,15 @@ export class Acceptor implements ConnectionHost {
       this.counters.waiting--;
       this.connectionClosed(reader);
     });
-    this.#connections.add(reader);
+    this.#connections.hold(reader);
     reader.start();
     return reader;
   }
 
   #begin<C extends Http1Connection | Http2Connection>(connection: C): C {
-    this.#connections.add(connection);
+    this.#connections.hold(connection);
     connection.start();
     return connection;
-  }
-
-  /** Numbers that no other worker gives out. */
-  #nextId(): number {
-    return ++this.#serial * this.env.workers + this.env.slot - this.env.workers + 1;
-  }
-
-  /** Closes an idle connection for a new one. */
-  #makeRoom(): boolean {
-    if (!this.idle.closeOldest()) {
-      return false;
-    }
-    const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#reuseTold) {
-      this.#reuseTold = second;
-      this.env.log.log(WARN, `${this.#maxConnections} worker_connections are not enough, reusing connections`);
-    }
-    return true;
   }
 
   /** A parser for one head; it comes back by {@link giveParser}. */
@@ -222,20 +242,12 @@ export class Acceptor implements ConnectionHost {
 
   /** A connection is about to be closed: nobody who sees its end may find it counted still. */
   uncount(connection: HeldConnection): void {
-    if (!this.#connections.delete(connection)) {
-      return;
-    }
-    this.counters.active--;
-    this.counters.changed();
+    this.#connections.uncount(connection);
   }
 
   /** Called by each connection as it ends. */
   connectionClosed(connection: HeldConnection): void {
-    this.uncount(connection);
-    this.#gate.released();
-    if (this.draining && this.#connections.size === 0) {
-      this.#onDrained?.();
-    }
+    this.#connections.closed(connection);
   }
 
   /** Counts a finished request under its status. */
@@ -244,26 +256,6 @@ export class Acceptor implements ConnectionHost {
     const classes = this.counters.statusClasses;
     classes[digit >= 1 && digit <= 5 ? digit : 0]!++;
     this.counters.changed();
-  }
-
-  /** Closes the connections: idle ones after their `keepalive_min_timeout`, others once they are answered. Calls back when none is left. */
-  drain(done: () => void): void {
-    this.draining = true;
-    this.#onDrained = done;
-    const now = performance.now();
-    for (const connection of [...this.#connections]) {
-      connection.drain(now);
-    }
-    if (this.#connections.size === 0) {
-      done();
-    }
-  }
-
-  /** Closes every connection at once. */
-  terminate(): void {
-    for (const connection of [...this.#connections]) {
-      connection.kill();
-    }
   }
 }
 

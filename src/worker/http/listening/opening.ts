@@ -3,8 +3,8 @@ import { withoutZone } from '../../../shared/lib/zone-id.js';
 import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
+import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { Idle, IdleQueue } from '../connection/idle-queue.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
 
@@ -147,6 +147,7 @@ export class Opening implements Expiring, Idle, LogSubject {
 
   expired(): void {
     this.#log(INFO, 'client timed out');
+    this.#address.tls?.timedOut();
     this.#giveUp();
   }
 

@@ -1,8 +1,8 @@
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { HeldConnection } from '../../client/connections.js';
+import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { HeldConnection } from '../connection/connection-host.js';
-import type { Idle, IdleQueue } from '../connection/idle-queue.js';
-import { PREFACE } from '../http2/protocol.js';
+import { PREFACE } from '../http2-frames/protocol.js';
 
 /** What a connection that spoke came to: `http2`, or what it sent so far is that much of the preface, and other bytes behind it. */
 export type PrefaceDone = (http2: boolean, preface: Buffer) => Connection;

@@ -2,9 +2,10 @@ import { INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { PlainSocket } from '../../../shared/net/plain-socket.js';
+import type { Idle, IdleQueue } from '../../client/idle-queue.js';
+import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { Idle, IdleQueue } from '../connection/idle-queue.js';
-import type { AddressRuntime, Handshaking, TlsAccepted } from '../request/address-runtime.js';
+import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
 import { isTls } from './opening.js';
 
 /** What a connection without a `net.Socket` to a port for TLS came to. */
@@ -107,6 +108,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
 
   expired(): void {
     this.#log(INFO, 'client timed out');
+    this.#address.tls?.timedOut();
     this.kill();
   }
 

@@ -1,4 +1,5 @@
 import type { Request } from '../request/request.js';
+import { METHOD } from '../syntax/method.js';
 
 /** User and password of Basic authentication, latin1. */
 export interface BasicCredentials {
@@ -6,9 +7,15 @@ export interface BasicCredentials {
   readonly password: string;
 }
 
-/** What the Authorization header says, or undefined when it has no Basic credentials. nginx: ngx_http_auth_basic_user. */
+/** Whether a request asks for a tunnel, so that credentials are those for a proxy. nginx: ngx_http_proxy_auth. */
+export const asksProxy = (r: Request): boolean => r.methodBit === METHOD.CONNECT;
+
+/**
+ * What the Authorization header says, or for a tunnel the Proxy-Authorization header; undefined when it has no Basic credentials. nginx:
+ * ngx_http_auth_basic_user.
+ */
 export function basicCredentials(r: Request): BasicCredentials | undefined {
-  const header = r.header('authorization');
+  const header = r.header(asksProxy(r) ? 'proxy-authorization' : 'authorization');
   if (header === undefined || !/^basic /i.test(header)) {
     return undefined;
   }

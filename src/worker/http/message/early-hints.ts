@@ -1,3 +1,4 @@
+import { firstTrue } from '../request/predicates.js';
 import type { Request } from '../request/request.js';
 
 /** Sends a 103 head with the fields given, name and value by turns, where `early_hints` says so. nginx: ngx_http_send_early_hints. */
@@ -6,12 +7,7 @@ export function passEarlyHints(r: Request, fields: readonly string[]): void {
   if (r !== r.main || conditions.length === 0 || fields.length === 0 || r.headerSent) {
     return;
   }
-  for (let i = 0; i < conditions.length; i++) {
-    const value = conditions[i]!.eval(r);
-    if (value === '' || value === '0') {
-      continue;
-    }
+  if (firstTrue(r, conditions) !== undefined) {
     r.stream.sendInformational(r, 103, fields);
-    return;
   }
 }

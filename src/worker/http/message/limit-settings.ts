@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { type Directive, type Field, inherit } from '../../../shared/config/define.js';
 import { flag, int, oneOf } from '../../../shared/config/slots.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
-import type { Request } from '../request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 
 /** What the settings of limits that count by a key have in common. */
 export interface LimitSettings {
@@ -21,11 +21,11 @@ export const limitFields: { readonly [K in keyof LimitSettings]: Field<LimitSett
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const levels = { info: INFO as Level, notice: NOTICE as Level, warn: WARN as Level, error: ERROR as Level };
 
-/** The directives of these settings, under one limit's prefix. */
-export function limitDirectives(prefix: string): { readonly [name: string]: Directive<LimitSettings, Request> } {
+/** The directives of these settings, under one limit's prefix; `more`: where most of them stand besides. */
+export function limitDirectives(prefix: string, more = 0): { readonly [name: string]: Directive<LimitSettings, ClientTask> } {
   return {
-    [`${prefix}_log_level`]: { in: ANYWHERE, args: 1, set: oneOf('logLevel', levels) },
+    [`${prefix}_log_level`]: { in: ANYWHERE | more, args: 1, set: oneOf('logLevel', levels) },
     [`${prefix}_status`]: { in: ANYWHERE, args: 1, set: int('status', 400, 599) },
-    [`${prefix}_dry_run`]: { in: ANYWHERE, args: 'flag', set: flag('dryRun') },
+    [`${prefix}_dry_run`]: { in: ANYWHERE | more, args: 'flag', set: flag('dryRun') },
   };
 }

@@ -1,14 +1,17 @@
 import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { AnyZoneRef, ZoneScope } from '../../../shared/zone/kind.js';
+import type { ClientTask } from '../../client/client-task.js';
 import type { WorkerEnv } from '../../env.js';
-import type { Request } from '../request/request.js';
 
-/** What all requests of a location have in common whose limits count by a key; the key is in the data of each limit's zone. */
+/**
+ * What all requests of a location, or sessions of a server, have in common whose limits count by a key; the key is in the data of each
+ * limit's zone.
+ */
 export class LimitedLocation<C extends { readonly limits: readonly { readonly zone: AnyZoneRef }[] }> {
   readonly conf: Readonly<C>;
   readonly env: WorkerEnv;
-  readonly keys: readonly ComplexValue<Request>[];
+  readonly keys: readonly ComplexValue<ClientTask>[];
   /** The zones of all limits together. */
   readonly scope: ZoneScope;
 
@@ -23,7 +26,7 @@ export class LimitedLocation<C extends { readonly limits: readonly { readonly zo
    * The keys a request is counted by, in the order of the limits; undefined when all are empty. An empty key is not counted, and neither is
    * one of more than `longest` bytes, which goes into the error log.
    */
-  keysOf(r: Request, longest: number): string[] | undefined {
+  keysOf(r: ClientTask, longest: number): string[] | undefined {
     const { keys } = this;
     const values: string[] = [];
     let counted = false;

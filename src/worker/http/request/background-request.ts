@@ -1,7 +1,7 @@
 import { METHOD } from '../syntax/method.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { AddressRuntime } from './address-runtime.js';
-import type { BodySink, ClientConnection, ClientStream, Upgraded } from './client-stream.js';
+import type { BodySink, ClientConnection, ClientStream, ClientTunnel } from './client-stream.js';
 import type { LocationRuntime, ServerRuntime } from './http-runtime.js';
 import { Request } from './request.js';
 
@@ -52,7 +52,7 @@ class NoClient implements ClientConnection, ClientStream {
     return 0;
   }
 
-  upgrade(): Upgraded {
+  upgrade(): ClientTunnel {
     throw new Error('no client to speak another protocol with');
   }
 
@@ -67,6 +67,7 @@ class NoClient implements ClientConnection, ClientStream {
   sendHead(): void {}
   flush(): void {}
   send(): void {}
+  sendLent(): void {}
   resumeBody(): void {}
   sendContinue(): void {}
   sendInformational(): void {}

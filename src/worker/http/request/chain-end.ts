@@ -1,5 +1,5 @@
+import { OK } from '../../client/codes.js';
 import type { BodyStage } from './body-stage.js';
-import { OK } from './codes.js';
 import type { Request } from './request.js';
 
 /** The end of a client request's chain: the connection. */
@@ -9,6 +9,12 @@ const wire: BodyStage = {
       r.source = null;
     }
     r.stream.send(r, chunk, last);
+  },
+  sendLent(r, bytes, start, end, last) {
+    if (last) {
+      r.source = null;
+    }
+    r.stream.sendLent(r, bytes, start, end, last);
   },
 };
 

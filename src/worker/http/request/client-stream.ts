@@ -1,40 +1,14 @@
-import type { Socket } from 'node:net';
-import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
+import type { Client } from '../../client/client.js';
 import type { AddressRuntime } from './address-runtime.js';
 import type { Chunk } from './body-stage.js';
 import type { Request } from './request.js';
 
-/** A client's TLS connection; what else is known of it, the TLS room knows. */
-export interface TlsConnection {
-  /** The server name in the client's hello. */
-  readonly sni: string | undefined;
-}
-
-/** What variables and logs know about a client connection, whichever protocol runs on it. */
-export interface ClientConnection {
-  /** Serial number, unique over the workers of one start. */
-  readonly id: number;
-  /** The client's address; realip and the PROXY protocol may have changed it. */
-  remoteAddress: string;
-  remotePort: number;
-  readonly localAddress: string;
-  readonly localPort: number;
+/** A client connection on which requests come, whichever version of HTTP runs on it. */
+export interface ClientConnection extends Client {
   /** The listening address's settings. */
   readonly address: AddressRuntime;
   /** Requests so far, this one included. */
   requests: number;
-  /** Monotonic milliseconds at accept. */
-  readonly acceptedAt: number;
-  /** True for clients that `debug_connection` names: all their lines are logged. */
-  readonly debugging: boolean;
-  /** What is known of a TLS connection, for `$ssl_*`. */
-  readonly tls: TlsConnection | undefined;
-  /** From the PROXY protocol header, when the listener takes one. */
-  readonly proxyProtocol: ProxyProtocolHeader | undefined;
-  /** The client has gone or the connection was torn down. */
-  readonly closed: boolean;
-  /** The server name the client asked for in its TLS hello. */
-  readonly sni: string | undefined;
 }
 
 /** Takes a request body piece by piece. */
@@ -63,6 +37,8 @@ export interface ClientStream {
   flush(r: Request): void;
   /** Puts a piece on the wire; then calls `r.more()` when there is room, or ends the request after the last. */
   send(r: Request, chunk: Chunk | null, last: boolean): void;
+  /** The same with the bytes `start..end`, whose memory is the caller's again when this returns. */
+  sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void;
   /** How many bytes of the body {@link ClientStream.offer} may be given at a time; 0 where it may not be used. */
   offerLimit(r: Request): number;
   /**
@@ -85,15 +61,45 @@ export interface ClientStream {
   finish(r: Request): void;
   /** Ends connection or stream at once. `reset` answers with a TCP reset. */
   terminate(r: Request, reset: boolean): void;
-  /** Calls back once when the client goes away while its request is under way; null stops watching. */
-  watchClient(r: Request, callback: (() => void) | null): void;
-  /** Hands the raw connection to a tunnel (101, CONNECT): what the client sends from now on goes to `received`. */
-  upgrade(r: Request, received: (bytes: Buffer) => void): Upgraded;
+  /** Tells `watcher` once when the client goes away while its request is under way; null: nobody. */
+  watchClient(r: Request, watcher: ClientWatcher | null): void;
+  /** Hands the connection to a tunnel (101, CONNECT): what happens on it from now on is told to `owner`. */
+  upgrade(r: Request, owner: TunnelOwner): ClientTunnel;
 }
 
-/** A connection that is no longer read as HTTP. */
-export interface Upgraded {
-  readonly socket: Socket;
+/** Whoever has to know that a client has gone. */
+export interface ClientWatcher {
+  clientGone(): void;
+}
+
+/** Whoever passes on what a client sends that no longer speaks HTTP. */
+export interface TunnelOwner {
+  /** The client sent the bytes `start..end`. Their memory is used again after the call. */
+  clientSent(bytes: Buffer, start: number, end: number): void;
+  /** Everything that was written has left. */
+  clientFlushed(): void;
+  /** The client sends no more. */
+  clientEnded(): void;
+  /** The connection is no more. */
+  clientClosed(): void;
+}
+
+/** A client's side of a tunnel: a connection, or a stream of one, that is no longer read as HTTP. */
+export interface ClientTunnel {
   /** What came behind the request. */
   readonly pending: Buffer | null;
+  /** A client that has ended its side waits for the backend to end the other. nginx ends a connection then. */
+  readonly halfCloses: boolean;
+  /** Nothing that was written would be lost if the tunnel ended now. */
+  readonly flushed: boolean;
+  /**
+   * Sends the bytes `start..end`, whose memory is the caller's again when this returns. Returns false when the client takes no more:
+   * `clientFlushed` follows.
+   */
+  writeLent(bytes: Buffer, start: number, end: number): boolean;
+  /** Takes nothing from the client for a while. */
+  pause(): void;
+  resume(): void;
+  /** The backend's connection broke: where the client can be told so, it is when the tunnel ends. */
+  failed(): void;
 }

@@ -1,5 +1,6 @@
 import { ups } from '../../../shared/lib/ups.js';
-import { CLIENT_CLOSED_REQUEST, CLOSE, DECLINED, DONE, ERROR } from './codes.js';
+import { DECLINED, DONE, ERROR } from '../../client/codes.js';
+import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';
 import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation } from './internal-redirect.js';

@@ -69,6 +69,7 @@ export class HeadersOut {
   #acceptRanges: HeaderOut | undefined = undefined;
   #contentRange: HeaderOut | undefined = undefined;
   #wwwAuthenticate: HeaderOut | undefined = undefined;
+  #proxyAuthenticate: HeaderOut | undefined = undefined;
   #expires: HeaderOut | undefined = undefined;
   #refresh: HeaderOut | undefined = undefined;
   /** Trailers, name and value by turns. */
@@ -189,6 +190,14 @@ export class HeadersOut {
     this.#wwwAuthenticate = this.#put(this.#wwwAuthenticate, 'WWW-Authenticate', value);
   }
 
+  get proxyAuthenticate(): string | undefined {
+    return textOf(this.#proxyAuthenticate);
+  }
+
+  set proxyAuthenticate(value: string | undefined) {
+    this.#proxyAuthenticate = this.#put(this.#proxyAuthenticate, 'Proxy-Authenticate', value);
+  }
+
   get expires(): string | undefined {
     return textOf(this.#expires);
   }
@@ -289,6 +298,7 @@ export class HeadersOut {
     this.#acceptRanges = undefined;
     this.#contentRange = undefined;
     this.#wwwAuthenticate = undefined;
+    this.#proxyAuthenticate = undefined;
     this.#expires = undefined;
     this.#refresh = undefined;
   }
@@ -319,7 +329,8 @@ export class HeadersOut {
   }
 
   /** Takes off what asks for credentials, however many fields it is. */
-  clearWwwAuthenticate(): void {
+  clearChallenges(): void {
+    this.proxyAuthenticate = undefined;
     if (this.#wwwAuthenticate === undefined) {
       return;
     }

@@ -1,8 +1,10 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { Scope } from '../../../shared/config/define.js';
 import type { Logger } from '../../../shared/log/error-log.js';
-import { ALERT, ERROR } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { VariableTable } from '../../../shared/value/variables.js';
+import type { Meter, Meters } from '../../../shared/zone/meters.js';
+import { type ProtocolRuntime, reportVariables } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { FairShare } from '../../io/fair-share.js';
 import { HotFiles } from '../../io/hot-files.js';
@@ -23,6 +25,10 @@ export interface ServerSettings {
   /** Milliseconds. */
   clientHeaderTimeout: number;
   serverName: string;
+  /** Requests without TLS are sent to this port; 0 for none. */
+  httpsPort: number;
+  /** `client_body_early_read`: a request's body is read before its phases begin if one of these is true. */
+  bodyEarlyRead: readonly ComplexValue<Request>[];
   /** HTTP/2 is spoken with clients that ask for it. */
   http2: boolean;
   /** How many requests of one HTTP/2 connection are served at a time. */
@@ -40,6 +46,8 @@ export class ServerRuntime {
   readonly named = new Map<string, LocationRuntime>();
   /** Set by the ssl module: what a TLS listener needs of this server. */
   tls: unknown;
+  /** Counts its requests; null: they are not counted. */
+  zone: Meter | null = null;
   readonly http: HttpRuntime;
   constructor(http: HttpRuntime) {
     this.http = http;
@@ -90,7 +98,7 @@ export class LocationRuntime {
 }
 
 /** The whole `http {}` block as it runs. */
-export class HttpRuntime {
+export class HttpRuntime implements ProtocolRuntime {
   readonly variables: VariableTable<Request>;
   readonly env: WorkerEnv;
   /** How its requests go on and end. */
@@ -100,13 +108,15 @@ export class HttpRuntime {
   readonly hotFiles = new HotFiles();
   readonly readBuffers = new ReadBuffers();
   readonly fairShare = new FairShare();
+  /** Counts servers, groups, caches, limits and handshakes by their names; null with `status_zones off`. */
+  meters: Meters | null = null;
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;
   /** Some log or some client wants lines of level debug: asked first, since requests ask often. */
   debugs = false;
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
-  /** What other rooms keep for the whole block, by the key of {@link httpPart}. */
+  /** What other rooms keep for the whole block, by the key of runtimePart. */
   readonly parts = new Map<object, unknown>();
   /** The settings in force at any block, for directives that refer to blocks inside theirs. */
   readonly settings: <C extends object>(scope: Scope<C, Request>, block: Block) => Readonly<C>;
@@ -114,27 +124,14 @@ export class HttpRuntime {
   readonly mainSettings: <C extends object>(scope: Scope<C, Request>) => Readonly<C>;
   /** The compiled form of each server and location block, for directives that refer to blocks inside them. */
   readonly locationOf = new Map<Block, LocationRuntime>();
+  readonly block: Block;
   constructor(variables: VariableTable<Request>, env: WorkerEnv, life: RequestLife, settings: HttpRuntime['settings'], block: Block) {
+    this.block = block;
     this.variables = variables;
-    variables.onCycle = (r, name) => r.log(ERROR, `cycle while evaluating variable "${name}"`);
-    variables.onRegexFailure = (r, message) => r.log(ALERT, message);
+    reportVariables(variables);
     this.mainSettings = (scope) => settings(scope, block);
     this.settings = settings;
     this.env = env;
     this.life = life;
   }
-}
-
-/**
- * A thing that each `http` block has one of, made when it is first asked for: so a room above this one keeps what is its own.
- */
-export function httpPart<T>(make: () => T): (http: HttpRuntime) => T {
-  const key = {};
-  return (http) => {
-    let part = http.parts.get(key) as T | undefined;
-    if (part === undefined) {
-      http.parts.set(key, (part = make()));
-    }
-    return part;
-  };
 }

@@ -1,5 +1,5 @@
 import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
-import { DONE, type Result } from './codes.js';
+import { DONE, type Result } from '../../client/codes.js';
 import { enterLocation } from './find-config.js';
 import type { Request } from './request.js';
 import { PhaseStep, runPhases, startPhases } from './run-phases.js';

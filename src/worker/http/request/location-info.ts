@@ -13,6 +13,8 @@ export interface LocationInfo {
   handler?: string;
   /** The group that requests are passed on to, when it is always the same one. */
   backend?: { readonly host: string };
+  /** Its servers speak gRPC. */
+  grpc?: boolean;
   /** The names of the server, for its outermost location. */
   serverNames?: readonly { readonly name: string; readonly regex?: RegexValue<Request> }[];
   /** Answers `/x` with a redirect to `/x/`, for prefix locations that end in a slash and pass requests on. */

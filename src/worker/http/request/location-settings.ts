@@ -59,7 +59,7 @@ export class LocationSettings {
   ifModifiedSince!: 'off' | 'exact' | 'before';
   internal!: boolean;
   satisfy!: 'all' | 'any';
-  /** How long, in milliseconds, a 401 is held back. */
+  /** How long, in milliseconds, a 401 or 407 is held back. */
   authDelay!: number;
   errorPages!: readonly ErrorPage[];
   recursiveErrorPages!: boolean;

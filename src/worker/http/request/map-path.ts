@@ -1,7 +1,7 @@
 import { climbs, ups } from '../../../shared/lib/ups.js';
 import { ALERT, ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Result } from './codes.js';
+import type { Result } from '../../client/codes.js';
 import type { Request } from './request.js';
 
 /** The `root` or `alias` of the request's location as a full path. */

@@ -35,8 +35,8 @@ const MAX_ROOM = 2 ** 31 - 1;
 export function readBody(r: Request, then: (r: Request) => void): void {
   const main = r.main;
   if (r !== main || main.body !== null || main.discardingBody) {
-    // It was read before; subrequests share their parent's.
-    r.body = main.body;
+    // It was read before; subrequests share their parent's, unless they were given one.
+    r.body ??= main.body;
     then(r);
     return;
   }

@@ -1,10 +1,12 @@
 import { debugOf } from '../../../shared/log/error-log.js';
-import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
-import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
+import { ALERT, DEBUG, INFO, type Level } from '../../../shared/log/level.js';
+import type { LogContext } from '../../../shared/log/log-line.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
-import type { Subject } from '../../../shared/value/subject.js';
+import type { Meter } from '../../../shared/zone/meters.js';
+import { enter, leave } from '../../client/at-work.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { ERROR } from '../../client/codes.js';
 import type { RequestHead } from '../syntax/request-head.js';
-import { enter, leave } from './at-work.js';
 import type { BodyStage, Postponed, Source } from './body-stage.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
@@ -25,7 +27,7 @@ export const MAX_COUNT = 65535 - 1000;
  * One request, or a subrequest of it. All fields are set in the constructor, so that every request has one shape.
  * nginx: ngx_http_request_t.
  */
-export class Request implements Subject, LogSubject {
+export class Request implements ClientTask {
   // --- where it came from
   readonly stream: ClientStream;
   readonly connection: ClientConnection;
@@ -74,7 +76,7 @@ export class Request implements Subject, LogSubject {
   matchSteps = requestSteps;
   /** State of modules, by the number each got from {@link contextSlot}. */
   readonly ctx: unknown[] = [];
-  /** The same, but kept over internal redirects; see {@link lastingSlot}. */
+  /** The same, but kept over internal redirects; see lastingSlot. */
   readonly lasting: unknown[] = [];
 
   // --- phases
@@ -119,6 +121,8 @@ export class Request implements Subject, LogSubject {
   finished = false;
   keepalive = false;
   lingeringClose = false;
+  /** The error code of HTTP/2 for a response that breaks off, as a backend gave it; 0 for our own. */
+  resetCode = 0;
   /** Trailers may be added once the body is over. nginx: r->expect_trailers. */
   expectTrailers = false;
   /** Names the exact bytes of the body (a file with its time and size), for filters that remember what they made of it. */
@@ -140,6 +144,8 @@ export class Request implements Subject, LogSubject {
   limitRateAfter = 0;
   limitRateSet = false;
   aborted = false;
+  /** Counts it as being processed. */
+  zone: Meter | null = null;
   /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
   lastLogged = '';
   reason = '';
@@ -265,6 +271,16 @@ export class Request implements Subject, LogSubject {
     this.http.life.terminate(this, code);
   }
 
+  get protocol(): HttpRuntime {
+    return this.http;
+  }
+
+  /** Ends the request after an exception that nobody caught. */
+  giveUp(reason: string): void {
+    this.log(ALERT, `the request is given up after an exception: ${reason}`);
+    this.terminate(this.headerSent ? ERROR : 500);
+  }
+
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */
   onFinish(callback: () => void): void {
     this.cleanups.push(callback);
@@ -316,21 +332,6 @@ export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Reque
         slot = slots++;
       }
       r.ctx[slot] = value;
-    },
-  };
-}
-
-let lastingSlots = 0;
-/** As {@link contextSlot}, for what belongs to the client's request as a whole: redirects keep it, and subrequests share it. */
-export function lastingSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T): void } {
-  let slot = -1;
-  return {
-    get: (r) => (slot === -1 ? undefined : (r.main.lasting[slot] as T | undefined)),
-    set: (r, value) => {
-      if (slot === -1) {
-        slot = lastingSlots++;
-      }
-      r.main.lasting[slot] = value;
     },
   };
 }

@@ -1,8 +1,8 @@
 import { ALERT } from '../../../shared/log/level.js';
+import { DONE, ERROR, OK, type Result } from '../../client/codes.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage, Chunk, Source } from './body-stage.js';
 import { chainEnd } from './chain-end.js';
-import { DONE, ERROR, OK, type Result } from './codes.js';
 import { logUri } from './debug-lines.js';
 import type { Request } from './request.js';
 

@@ -1,7 +1,7 @@
 import { setTimer } from '../../../shared/lib/timer.js';
 import { DEBUG, ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { enter, leave } from './at-work.js';
-import { AGAIN, DECLINED, DONE, OK, type Result } from './codes.js';
+import { enter, leave } from '../../client/at-work.js';
+import { AGAIN, DECLINED, DONE, OK, type Result } from '../../client/codes.js';
 import { logHead, logPhase } from './debug-lines.js';
 import { findConfig } from './find-config.js';
 import { mapPath } from './map-path.js';
@@ -174,21 +174,21 @@ function advance(r: Request, code: Result): boolean {
         if (code === OK) {
           r.accessCode = 0;
           // A refusal may have asked for credentials; nobody needs them any more.
-          r.out.clearWwwAuthenticate();
+          r.out.clearChallenges();
           r.phase = PhaseStep.POST_ACCESS;
           r.step = 0;
           return true;
         }
-        if (code === 403 || code === 401) {
-          if (r.accessCode !== 401) {
+        if (code === 403 || wantsCredentials(code)) {
+          if (!wantsCredentials(r.accessCode)) {
             r.accessCode = code;
           }
           r.step++;
           return true;
         }
       }
-      if (code === 401) {
-        refuse(r);
+      if (wantsCredentials(code)) {
+        refuse(r, code);
         return false;
       }
       break;
@@ -199,16 +199,19 @@ function advance(r: Request, code: Result): boolean {
   return false;
 }
 
-/** Answers 401, after `auth_delay`, which makes guessing passwords slow. nginx: ngx_http_core_auth_delay. */
-function refuse(r: Request): void {
+/** The statuses that ask for credentials: for the resource, or for the use of a proxy. */
+const wantsCredentials = (code: number): boolean => code === 401 || code === 407;
+
+/** Answers 401 or 407, after `auth_delay`, which makes guessing passwords slow. nginx: ngx_http_core_auth_delay. */
+function refuse(r: Request, code: number): void {
   r.accessCode = 0;
   const delay = r.location.settings.authDelay;
   if (delay === 0) {
-    r.finalize(401);
+    r.finalize(code);
     return;
   }
   r.log(INFO, 'delaying unauthorized request');
-  const timer = setTimer(answerLate, delay, r, 401);
+  const timer = setTimer(answerLate, delay, r, code);
   r.onFinish(() => clearTimeout(timer));
 }
 
@@ -249,8 +252,8 @@ function afterAccess(r: Request): boolean {
     if (code === 403) {
       r.log(ERR, 'access forbidden by rule');
     }
-    if (code === 401) {
-      refuse(r);
+    if (wantsCredentials(code)) {
+      refuse(r, code);
     } else {
       r.finalize(code);
     }

@@ -1,9 +1,9 @@
 import { ups } from '../../../shared/lib/ups.js';
 import { DEBUG } from '../../../shared/log/level.js';
+import { OK, type Result } from '../../client/codes.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
-import { OK, type Result } from './codes.js';
 import type { ErrorPage } from './error-page.js';
 import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation, splitArgs } from './internal-redirect.js';

@@ -1,8 +1,8 @@
 import { ups } from '../../../shared/lib/ups.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { OK } from '../../client/codes.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage } from './body-stage.js';
-import { OK } from './codes.js';
 import { logUri } from './debug-lines.js';
 import { extension } from './internal-redirect.js';
 import { MAX_COUNT, Request } from './request.js';

@@ -1,9 +1,10 @@
+import { STREAM_CONTEXTS } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { type LogEscape, parseFormat } from '../../../shared/log/format.js';
 import type { LogBuffering } from '../../../shared/log/log-file.js';
 import { parseSyslog } from '../../../shared/log/syslog.js';
-import type { Context } from '../../module.js';
+import type { SharedContext } from '../../module.js';
 import { SERVER_NAME } from '../../version.js';
 import { type AccessLog, COMBINED, type FormatSettings, type LogFormat, type LogSettings } from './settings.js';
 
@@ -12,11 +13,16 @@ const ESCAPES: readonly string[] = ['default', 'json', 'none'] satisfies LogEsca
 const GZIP_BUFFER = 64 * 1024;
 const GZIP_LEVEL = 1;
 
+const inStream = ({ block }: SharedContext): boolean => (block.context & STREAM_CONTEXTS) !== 0;
+
+/** Sessions have no format of their own. */
+const defaultFormat = (ctx: SharedContext): string | undefined => (inStream(ctx) ? undefined : COMBINED.name);
+
 /** `log_format NAME [escape=default|json|none] TEXT ...`. nginx: ngx_http_log_set_format. */
-export function setFormat(conf: Partial<FormatSettings>, node: DirectiveNode, ctx: Context): void {
+export function setFormat(conf: Partial<FormatSettings>, node: DirectiveNode, ctx: SharedContext): void {
   const [name = '', ...rest] = node.args;
   const formats = conf.formats ?? [];
-  if (name === COMBINED.name || formats.some((format) => format.name === name)) {
+  if ((name === COMBINED.name && !inStream(ctx)) || formats.some((format) => format.name === name)) {
     ctx.fail(`duplicate "log_format" name "${name}"`, { arg: 0 });
   }
   let escaping = 'default';
@@ -33,7 +39,7 @@ export function setFormat(conf: Partial<FormatSettings>, node: DirectiveNode, ct
 }
 
 /** Has the variables of a format bound, or complained about, when the configuration is complete. */
-function useVariables(format: LogFormat, ctx: Context): void {
+function useVariables(format: LogFormat, ctx: SharedContext): void {
   for (const part of format.parts) {
     if ('variable' in part) {
       ctx.variables.slot(part.variable, ctx.node.pos);
@@ -42,8 +48,13 @@ function useVariables(format: LogFormat, ctx: Context): void {
 }
 
 /** `access_log PATH|syslog:... [FORMAT [buffer=] [gzip[=]] [flush=] [if=]]` or `access_log off`. nginx: ngx_http_log_set_log. */
-export function setAccessLog(conf: Partial<LogSettings>, formatConf: Partial<FormatSettings>, node: DirectiveNode, ctx: Context): void {
-  const [target = '', formatName = COMBINED.name, ...parameters] = node.args;
+export function setAccessLog(
+  conf: Partial<LogSettings>,
+  formatConf: Partial<FormatSettings>,
+  node: DirectiveNode,
+  ctx: SharedContext,
+): void {
+  const [target = '', formatName = defaultFormat(ctx), ...parameters] = node.args;
   const { off, logs } = conf.access ?? { off: false, logs: [] };
   if (target === 'off') {
     conf.access = { off: true, logs };
@@ -53,7 +64,7 @@ export function setAccessLog(conf: Partial<LogSettings>, formatConf: Partial<For
     return;
   }
   const to = parseTarget(target, ctx);
-  const format = findFormat(formatName, formatConf, ctx);
+  const format = findFormat(formatName ?? ctx.fail('log format is not specified'), formatConf, ctx);
   const { buffering, filter } = parseParameters(target, parameters, ctx);
   if (buffering !== undefined) {
     if (to.kind === 'variable') {
@@ -67,7 +78,7 @@ export function setAccessLog(conf: Partial<LogSettings>, formatConf: Partial<For
   conf.access = { off, logs: [...logs, { to, format, filter }] };
 }
 
-function parseTarget(target: string, ctx: Context): AccessLog['to'] {
+function parseTarget(target: string, ctx: SharedContext): AccessLog['to'] {
   if (target.startsWith('syslog:')) {
     const syslog = parseSyslog(target, SERVER_NAME, (message) => ctx.fail(message, { arg: 0 }));
     return { kind: 'syslog', syslog, host: syslog.path === undefined ? ctx.host(syslog.host, 'syslog server') : undefined };
@@ -80,9 +91,10 @@ function parseTarget(target: string, ctx: Context): AccessLog['to'] {
   return { kind: 'file', path };
 }
 
-function findFormat(name: string, conf: Partial<FormatSettings>, ctx: Context): LogFormat {
+function findFormat(name: string, conf: Partial<FormatSettings>, ctx: SharedContext): LogFormat {
   const wanted = name.toLowerCase();
-  const found = [COMBINED, ...(conf.formats ?? [])].find((format) => format.name.toLowerCase() === wanted);
+  const known = conf.formats ?? [];
+  const found = (inStream(ctx) ? known : [COMBINED, ...known]).find((format) => format.name.toLowerCase() === wanted);
   if (found === undefined) {
     return ctx.fail(`unknown log format "${name}"`, { arg: 1, hint: `a log_format of that name has to stand above this line` });
   }
@@ -95,7 +107,7 @@ function findFormat(name: string, conf: Partial<FormatSettings>, ctx: Context): 
 function parseParameters(
   target: string,
   parameters: readonly string[],
-  ctx: Context,
+  ctx: SharedContext,
 ): { buffering: LogBuffering | undefined; filter: AccessLog['filter'] } {
   let size = 0;
   let flush = 0;
@@ -133,7 +145,7 @@ function parseParameters(
   return { buffering: size === 0 ? undefined : { size, flush, gzip }, filter };
 }
 
-function setBuffering(target: string, path: string, buffering: LogBuffering, conf: Partial<FormatSettings>, ctx: Context): void {
+function setBuffering(target: string, path: string, buffering: LogBuffering, conf: Partial<FormatSettings>, ctx: SharedContext): void {
   const known = conf.buffers?.get(path);
   if (known === undefined) {
     conf.buffers = new Map(conf.buffers).set(path, buffering);
@@ -143,7 +155,7 @@ function setBuffering(target: string, path: string, buffering: LogBuffering, con
 }
 
 /** `open_log_file_cache off | max=N [inactive=TIME] [min_uses=N] [valid=TIME]`. nginx: ngx_http_log_open_file_cache. */
-export function setOpenLogFileCache(conf: Partial<LogSettings>, node: DirectiveNode, ctx: Context): void {
+export function setOpenLogFileCache(conf: Partial<LogSettings>, node: DirectiveNode, ctx: SharedContext): void {
   if (conf.cache !== undefined) {
     ctx.reject('is duplicate');
   }

@@ -7,12 +7,11 @@ import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
 import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { OK, type Result } from '../../client/codes.js';
+import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
-import { OK } from '../../http/request/codes.js';
-import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
-import type { PhaseHandler } from '../../http/request/phase-handler.js';
-import type { Request } from '../../http/request/request.js';
 import type { AccessLog, LogFormat, LogSettings } from './settings.js';
 
 /** Variables whose values are made by the server and hold nothing to escape. nginx: ngx_http_log_vars. */
@@ -28,23 +27,27 @@ const PLAIN: ReadonlySet<string> = new Set([
   'request_length',
 ]);
 
-type Write = (r: Request) => void;
+type Write = (r: ClientTask) => void;
+/** Gives the folder without which a log whose name has variables is not written; undefined where there is no such thing. */
+type RootOf = (r: ClientTask) => string | undefined;
 
-/** What the access logs of one `http` block share. */
+/** What the access logs of one `http` or `stream` block share. */
 export class LogWriters {
   readonly #env: WorkerEnv;
-  readonly #http: HttpRuntime;
-  readonly #formats = new Map<LogFormat, (r: Request) => string>();
+  readonly #runtime: ProtocolRuntime;
+  readonly #rootOf: RootOf;
+  readonly #formats = new Map<LogFormat, (r: ClientTask) => string>();
   readonly #writers = new Map<AccessLog, Write>();
   readonly #variableFiles = new Map<OpenLogFileCache | undefined, VariableLogFiles>();
 
-  constructor(env: WorkerEnv, http: HttpRuntime) {
+  constructor(env: WorkerEnv, runtime: ProtocolRuntime, rootOf: RootOf) {
     this.#env = env;
-    this.#http = http;
+    this.#runtime = runtime;
+    this.#rootOf = rootOf;
   }
 
-  /** The log phase handler of a location, or undefined when nothing is logged there. nginx: ngx_http_log_handler. */
-  handler({ access, cache }: LogSettings): PhaseHandler | undefined {
+  /** The log phase handler of a location or server, or undefined when nothing is logged there. nginx: ngx_http_log_handler. */
+  handler({ access, cache }: LogSettings): ((r: ClientTask) => Result) | undefined {
     if (access === undefined || access.off) {
       return undefined;
     }
@@ -74,7 +77,7 @@ export class LogWriters {
       }
       case 'variable': {
         const files = this.#files(cache);
-        return (r) => writeVariable(r, to.path, files, line);
+        return (r) => writeVariable(r, this.#rootOf(r), to.path, files, line);
       }
       case 'syslog': {
         const known = this.#writers.get(log);
@@ -90,11 +93,11 @@ export class LogWriters {
     }
   }
 
-  #format(format: LogFormat): (r: Request) => string {
+  #format(format: LogFormat): (r: ClientTask) => string {
     let compiled = this.#formats.get(format);
     if (compiled === undefined) {
-      const { variables } = this.#http;
-      compiled = compileFormat<Request>(format.parts, format.escaping, (name) => {
+      const { variables } = this.#runtime;
+      compiled = compileFormat<ClientTask>(format.parts, format.escaping, (name) => {
         const slot = variables.slot(name);
         return { get: (r) => variables.fresh(r, slot), plain: PLAIN.has(name) };
       });
@@ -116,7 +119,7 @@ export class LogWriters {
   readonly #report = (message: string): void => this.#env.log.log(ALERT, message);
 }
 
-function filtered(filter: ComplexValue<Request> | undefined, write: Write): Write {
+function filtered(filter: ComplexValue<ClientTask> | undefined, write: Write): Write {
   if (filter === undefined) {
     return write;
   }
@@ -128,17 +131,15 @@ function filtered(filter: ComplexValue<Request> | undefined, write: Write): Writ
   };
 }
 
-/** nginx: ngx_http_log_script_write. */
-function writeVariable(r: Request, path: ComplexValue<Request>, files: VariableLogFiles, line: (r: Request) => string): void {
-  const root = r.location.settings.root.eval(r);
-  try {
-    // A name that comes from the request is only trusted below a root that exists.
-    if (!statSync(fsPath(root)).isDirectory()) {
-      r.log(ERROR, `testing "${root}" existence failed (${errnoText(constants.errno.ENOTDIR)})`);
-      return;
-    }
-  } catch (error) {
-    r.log(ERROR, `testing "${root}" existence failed (${errnoText(error)})`);
+/** nginx: ngx_http_log_script_write, ngx_stream_log_script_write. */
+function writeVariable(
+  r: ClientTask,
+  root: string | undefined,
+  path: ComplexValue<ClientTask>,
+  files: VariableLogFiles,
+  line: (r: ClientTask) => string,
+): void {
+  if (root !== undefined && !exists(r, root)) {
     return;
   }
   const name = path.eval(r);
@@ -151,4 +152,17 @@ function writeVariable(r: Request, path: ComplexValue<Request>, files: VariableL
   } catch (error) {
     r.log(CRIT, `open() "${name}" failed (${errnoText(error)})`);
   }
+}
+
+/** A name that comes from the request is only trusted below a root that exists. */
+function exists(r: ClientTask, root: string): boolean {
+  try {
+    if (statSync(fsPath(root)).isDirectory()) {
+      return true;
+    }
+    r.log(ERROR, `testing "${root}" existence failed (${errnoText(constants.errno.ENOTDIR)})`);
+  } catch (error) {
+    r.log(ERROR, `testing "${root}" existence failed (${errnoText(error)})`);
+  }
+  return false;
 }

@@ -1,26 +1,30 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { defaultLogPath } from '../../../shared/config/paths.js';
-import type { HttpRuntime } from '../../http/request/http-runtime.js';
-import { defineModule, defineScope } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
+import type { WorkerEnv } from '../../env.js';
+import type { Request } from '../../http/request/request.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 import { setAccessLog, setFormat, setOpenLogFileCache } from './directives.js';
 import { LogWriters } from './handler.js';
 import { COMBINED, type FormatSettings, type LogSettings } from './settings.js';
 
 const SERVER_OR_INSIDE = In.SERVER | In.LOCATION | In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
-const LOCATION_LEVEL = In.HTTP | In.SERVER | In.LOCATION;
+const LOCATION_LEVEL = In.HTTP | In.SERVER | In.LOCATION | In.STREAM | In.STREAM_SERVER;
 
-const formatScope = defineScope<FormatSettings>({
+const formatScope = defineSharedScope<FormatSettings>({
   fields: {
     formats: inherit<FormatSettings['formats']>([]),
     buffers: inherit<FormatSettings['buffers']>(new Map()),
   },
   directives: {
-    log_format: { in: In.HTTP, args: { min: 2 }, set: setFormat },
+    log_format: { in: In.HTTP | In.STREAM, args: { min: 2 }, set: setFormat },
   },
 });
 
-const logScope = defineScope<LogSettings>({
+/** The access logs of each level; for commands that read logs. */
+export const accessLogScope = defineSharedScope<LogSettings>({
   fields: {
     access: inherit<LogSettings['access']>(undefined),
     cache: inherit<LogSettings['cache']>(undefined),
@@ -56,20 +60,35 @@ const logScope = defineScope<LogSettings>({
   },
 });
 
-const writers = new WeakMap<HttpRuntime, LogWriters>();
+const writers = new WeakMap<ProtocolRuntime, LogWriters>();
 
-/** Writes a line for each request. nginx: ngx_http_log_module. */
+const rootOf = (r: ClientTask): string => (r as Request).location.settings.root.eval(r as Request);
+
+function install(
+  conf: Readonly<FormatSettings>,
+  runtime: ProtocolRuntime,
+  env: WorkerEnv,
+  root: (r: ClientTask) => string | undefined,
+): void {
+  writers.set(runtime, new LogWriters(env, runtime, root));
+  for (const [path, buffering] of conf.buffers) {
+    env.logFiles.open(path).buffer(buffering);
+  }
+}
+
+/** Writes a line for each request and session. nginx: ngx_http_log_module, ngx_stream_log_module. */
 export const accessLogModule = defineModule({
   name: 'access_log',
   main: formatScope,
-  location: logScope,
-  installMain(conf, http, env) {
-    writers.set(http, new LogWriters(env, http));
-    for (const [path, buffering] of conf.buffers) {
-      env.logFiles.open(path).buffer(buffering);
-    }
-  },
+  location: accessLogScope,
+  installMain: (conf, http, env) => install(conf, http, env, rootOf),
   phases: {
     log: (conf, _env, location) => writers.get(location.server.http)?.handler(conf),
+  },
+  stream: {
+    installMain: (conf, stream, env) => install(conf, stream, env, () => undefined),
+    phases: {
+      log: (conf, _env, server) => writers.get(server.stream)?.handler(conf),
+    },
   },
 });

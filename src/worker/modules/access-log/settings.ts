@@ -4,7 +4,7 @@ import type { LogBuffering } from '../../../shared/log/log-file.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
 import type { OpenLogFileCache } from '../../../shared/log/variable-log-files.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 
 /** A `log_format`. */
 export interface LogFormat {
@@ -18,11 +18,11 @@ export interface AccessLog {
   readonly to:
     | { readonly kind: 'file'; readonly path: string }
     /** A file whose full path has variables. */
-    | { readonly kind: 'variable'; readonly path: ComplexValue<Request> }
+    | { readonly kind: 'variable'; readonly path: ComplexValue<ClientTask> }
     | { readonly kind: 'syslog'; readonly syslog: SyslogSpec; readonly host: HostRef | undefined };
   readonly format: LogFormat;
   /** The condition of `if=`. */
-  readonly filter: ComplexValue<Request> | undefined;
+  readonly filter: ComplexValue<ClientTask> | undefined;
 }
 
 /** The access logs of one level: `off` wins over logs beside it. */

@@ -4,10 +4,11 @@ import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/
 import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { ERROR } from '../../../shared/log/level.js';
-import { DECLINED, OK, type Result } from '../../http/request/codes.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { DECLINED, OK, type Result } from '../../client/codes.js';
 import { explain } from '../../http/request/error-reason.js';
 import type { Request } from '../../http/request/request.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 
 interface Verdict {
   readonly allows: boolean;
@@ -30,7 +31,7 @@ interface Settings {
 const everything = [parseCidr('0.0.0.0/0')!, parseCidr('::/0')!];
 
 // nginx: ngx_http_access_rule.
-const add = (word: 'allow' | 'deny') => (conf: Partial<Settings>, node: DirectiveNode, ctx: Context) => {
+const add = (word: 'allow' | 'deny') => (conf: Partial<Settings>, node: DirectiveNode, ctx: SharedContext) => {
   const text = node.args[0]!;
   const reason = `access forbidden by rule "${word} ${text}" in ${node.pos.file}:${node.endLine}`;
   const verdict: Verdict = { allows: word === 'allow', reason };
@@ -43,9 +44,9 @@ const add = (word: 'allow' | 'deny') => (conf: Partial<Settings>, node: Directiv
   conf.rules = [...(conf.rules ?? []), { networks, unix: text === 'all' || text === 'unix:', verdict }];
 };
 
-const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT | In.STREAM | In.STREAM_SERVER;
 
-const scope = defineScope<Settings>({
+const scope = defineSharedScope<Settings>({
   fields: { rules: { initial: [], merge: (outer, inner) => inner ?? outer } },
   directives: {
     // Syntax: allow address | CIDR | unix: | all;
@@ -94,7 +95,20 @@ function check(r: Request, rules: AccessRules): Result {
   return 403;
 }
 
-/** Lets clients in or not by their address: the first rule that fits decides. nginx: ngx_http_access_module. */
+// nginx: ngx_stream_access_handler.
+function checkSession(s: ClientTask, rules: AccessRules): Result {
+  const verdict = rules.find(s.connection.remoteAddress);
+  if (verdict === undefined) {
+    return DECLINED;
+  }
+  if (verdict.allows) {
+    return OK;
+  }
+  s.log(ERROR, 'access forbidden by rule');
+  return 403;
+}
+
+/** Lets clients in or not by their address: the first rule that fits decides. nginx: ngx_http_access_module, ngx_stream_access_module. */
 export const accessModule = defineModule({
   name: 'access',
   location: scope,
@@ -105,6 +119,17 @@ export const accessModule = defineModule({
       }
       const compiled = new AccessRules(rules);
       return (r) => check(r, compiled);
+    },
+  },
+  stream: {
+    phases: {
+      access({ rules }) {
+        if (rules.length === 0) {
+          return undefined;
+        }
+        const compiled = new AccessRules(rules);
+        return (s) => checkSession(s, compiled);
+      },
     },
   },
 });

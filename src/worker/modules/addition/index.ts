@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
+import { ERROR, OK } from '../../client/codes.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
-import { ERROR, OK } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';

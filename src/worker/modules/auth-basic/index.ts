@@ -7,9 +7,9 @@ import { isKnownScheme } from '../../../shared/lib/password/quick-crypt.js';
 import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { AGAIN, DECLINED, OK, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
-import { basicCredentials } from '../../http/message/basic-credentials.js';
-import { AGAIN, DECLINED, OK, type Result } from '../../http/request/codes.js';
+import { asksProxy, basicCredentials } from '../../http/message/basic-credentials.js';
 import { lineText } from '../../http/request/line-text.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -128,7 +128,12 @@ function judge(r: Request, user: string, realm: string, verdict: Verdict): Resul
 
 // nginx: ngx_http_auth_basic_set_realm.
 function challenge(r: Request, realm: string): Result {
-  r.out.wwwAuthenticate = `Basic realm="${lineText(realm)}"`;
+  const text = `Basic realm="${lineText(realm)}"`;
+  if (asksProxy(r)) {
+    r.out.proxyAuthenticate = text;
+    return 407;
+  }
+  r.out.wwwAuthenticate = text;
   return 401;
 }
 

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { AGAIN, ERROR, OK } from '../../http/request/codes.js';
+import { AGAIN, ERROR, OK } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';

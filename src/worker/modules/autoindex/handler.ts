@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { DECLINED, DONE, ERROR, OK, type Result } from '../../http/request/codes.js';
+import { DECLINED, DONE, ERROR, OK, type Result } from '../../client/codes.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';

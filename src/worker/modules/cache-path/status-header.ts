@@ -1,7 +1,7 @@
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { type CacheUse, latestUse } from '../../cache/use.js';
+import { OK } from '../../client/codes.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
-import { OK } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 

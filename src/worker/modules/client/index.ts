@@ -3,9 +3,11 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
-import { accepted, bits, buffers, flag, int, msec, offset, oneOf, size } from '../../../shared/config/slots.js';
+import { accepted, bits, buffers, flag, int, msec, offset, oneOf, predicates, size } from '../../../shared/config/slots.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
 import type { LocationSettings, TempPath } from '../../http/request/location-settings.js';
+import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 
 interface HeadSettings {
@@ -16,6 +18,7 @@ interface HeadSettings {
   underscoresInHeaders: boolean;
   mergeSlashes: boolean;
   maxHeaders: number;
+  bodyEarlyRead: readonly ComplexValue<Request>[];
 }
 
 const HTTP_SERVER = In.HTTP | In.SERVER;
@@ -30,6 +33,7 @@ const head = defineScope<HeadSettings>({
     underscoresInHeaders: inherit(false),
     mergeSlashes: inherit(true),
     maxHeaders: inherit(1000),
+    bodyEarlyRead: inherit<readonly ComplexValue<Request>[]>([]),
   },
   directives: {
     client_header_buffer_size: { in: HTTP_SERVER, args: 1, set: size('clientHeaderBufferSize') },
@@ -38,6 +42,7 @@ const head = defineScope<HeadSettings>({
     ignore_invalid_headers: { in: HTTP_SERVER, args: 'flag', set: flag('ignoreInvalidHeaders') },
     underscores_in_headers: { in: HTTP_SERVER, args: 'flag', set: flag('underscoresInHeaders') },
     merge_slashes: { in: HTTP_SERVER, args: 'flag', set: flag('mergeSlashes') },
+    client_body_early_read: { in: HTTP_SERVER, args: { min: 1 }, set: predicates('bodyEarlyRead') },
     max_headers: { in: HTTP_SERVER, args: 1, set: int('maxHeaders') },
   },
   // nginx: the same check in ngx_http_core_merge_srv_conf.
@@ -157,7 +162,7 @@ const body = defineScope<BodySettings>({
     lingering_timeout: { in: HTTP_SERVER_LOCATION, args: 1, set: msec('lingeringTimeout') },
     reset_timedout_connection: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('resetTimedoutConnection') },
     chunked_transfer_encoding: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('chunkedTransferEncoding') },
-    tcp_nodelay: { in: HTTP_SERVER_LOCATION, args: 'flag', set: flag('tcpNodelay') },
+    tcp_nodelay: { in: HTTP_SERVER_LOCATION | In.STREAM | In.STREAM_SERVER, args: 'flag', set: flag('tcpNodelay') },
     postpone_output: {
       in: HTTP_SERVER_LOCATION,
       args: 1,
@@ -178,6 +183,7 @@ export const clientModule = defineModule({
   location: body,
   installServer(conf, server) {
     server.settings.clientHeaderTimeout = conf.clientHeaderTimeout;
+    server.settings.bodyEarlyRead = conf.bodyEarlyRead;
     server.settings.headLimits = {
       headerBufferSize: conf.clientHeaderBufferSize,
       largeBufferCount: conf.largeBuffers.number,

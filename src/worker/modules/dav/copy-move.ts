@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, type Stats } from 'node:fs';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Result } from '../../http/request/codes.js';
+import type { Result } from '../../client/codes.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { access, bits, flag, int } from '../../../shared/config/slots.js';
-import { DECLINED, type Result } from '../../http/request/codes.js';
+import { DECLINED, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { defineModule, defineScope } from '../../module.js';

@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { predicates } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -7,14 +8,7 @@ import { defineModule, defineScope } from '../../module.js';
 const scope = defineScope<{ earlyHints: readonly ComplexValue<Request>[] }>({
   fields: { earlyHints: inherit<readonly ComplexValue<Request>[]>([]) },
   directives: {
-    // nginx: ngx_http_set_predicate_slot.
-    early_hints: {
-      in: In.HTTP | In.SERVER | In.LOCATION,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.earlyHints = [...(conf.earlyHints ?? []), ...node.args.map((text) => ctx.complex(text))];
-      },
-    },
+    early_hints: { in: In.HTTP | In.SERVER | In.LOCATION, args: { min: 1 }, set: predicates('earlyHints') },
   },
 });
 

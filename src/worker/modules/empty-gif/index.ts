@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { OK, type Result } from '../../http/request/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';

@@ -5,7 +5,7 @@ import type { ErrorLog } from '../../../shared/log/error-log.js';
 import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
 import type { WorkerEnv } from '../../env.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { SERVER_NAME } from '../../version.js';
 
 interface ErrorLogs {
@@ -17,7 +17,7 @@ interface ErrorLogs {
 const hosts = new WeakMap<SyslogSpec, HostRef>();
 const opened = new WeakMap<readonly ErrorLogSpec[], ErrorLog>();
 
-function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): void {
+function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: SharedContext): void {
   const spec = parseErrorLog(node.args, {
     file: node.pos.file,
     line: node.endLine,
@@ -35,15 +35,15 @@ function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: Context): vo
 }
 
 /** The error logs of the main context, for the code that opens them first. */
-export const mainErrorLogs = defineScope<ErrorLogs>({
+export const mainErrorLogs = defineSharedScope<ErrorLogs>({
   fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
   directives: { error_log: { in: In.MAIN, args: { min: 1 }, set: addLog } },
 });
 
-/** The error logs of `http`, servers and locations. */
-const locationErrorLogs = defineScope<ErrorLogs>({
+/** The error logs of `http` and `stream`, servers and locations. */
+const locationErrorLogs = defineSharedScope<ErrorLogs>({
   fields: { logs: inherit<readonly ErrorLogSpec[] | undefined>(undefined) },
-  directives: { error_log: { in: In.HTTP | In.SERVER | In.LOCATION, args: { min: 1 }, set: addLog } },
+  directives: { error_log: { in: In.HTTP | In.SERVER | In.LOCATION | In.STREAM | In.STREAM_SERVER, args: { min: 1 }, set: addLog } },
 });
 
 /** The log of one list of directives, which all locations that inherit it share. */
@@ -65,5 +65,10 @@ export const errorLogModule = defineModule({
   location: locationErrorLogs,
   installLocation(conf, location, env) {
     location.log = conf.logs === undefined ? env.log : openOnce(conf.logs, env);
+  },
+  stream: {
+    installLocation(conf, server, env) {
+      server.log = conf.logs === undefined ? env.log : openOnce(conf.logs, env);
+    },
   },
 });

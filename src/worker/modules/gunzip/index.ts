@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { buffers, flag } from '../../../shared/config/slots.js';
+import { OK } from '../../client/codes.js';
 import { gunzip } from '../../http/body/compressor.js';
 import { TransformStage } from '../../http/body/transform-stage.js';
 import { mayCompress } from '../../http/message/accept-gzip.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
-import { OK } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 

@@ -1,8 +1,8 @@
 import { In } from '../../../shared/config/context.js';
 import { crc32 } from '../../../shared/lib/crc32.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request/request.js';
-import { defineModule, defineScope } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 import type { Balancer } from '../../upstream/balancing/balancer.js';
 import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
 import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
@@ -16,7 +16,7 @@ class HashPicker extends DrawingPicker {
   #hash = 0;
   #rehash = 0;
 
-  constructor(r: Request, set: PeerSet, key: string) {
+  constructor(r: ClientTask, set: PeerSet, key: string) {
     super(r, set);
     this.#key = key;
     if (key === '') {
@@ -40,7 +40,7 @@ class ConsistentPicker extends DrawingPicker {
   readonly #ring: Ring;
   #point: number;
 
-  constructor(r: Request, set: PeerSet, key: string, ring: Ring) {
+  constructor(r: ClientTask, set: PeerSet, key: string, ring: Ring) {
     super(r, set);
     this.#ring = ring;
     this.#point = ring.find(crc32(key));
@@ -84,7 +84,7 @@ class ConsistentPicker extends DrawingPicker {
 }
 
 /** The ring is rebuilt when the group's addresses change. */
-function consistent(set: PeerSet, key: ComplexValue<Request>): Balancer {
+function consistent(set: PeerSet, key: ComplexValue<ClientTask>): Balancer {
   let ring = new Ring(set);
   let version = set.config.version;
   return {
@@ -101,11 +101,11 @@ function consistent(set: PeerSet, key: ComplexValue<Request>): Balancer {
 /** Chooses a server by a key. nginx: ngx_http_upstream_hash_module. */
 export const hashModule = defineModule({
   name: 'hash',
-  main: defineScope<object>({
+  main: defineSharedScope<object>({
     fields: {},
     directives: {
       hash: {
-        in: In.UPSTREAM,
+        in: In.UPSTREAM | In.STREAM_UPSTREAM,
         args: [1, 2],
         set(_conf, node, ctx) {
           const key = ctx.complex(node.args[0]!);

@@ -1,19 +1,16 @@
-import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
-import { type LinkContext, own } from '../../../shared/config/define.js';
-import { parseTime } from '../../../shared/config/language/units.js';
+import { own } from '../../../shared/config/define.js';
 import type { WorkerEnv } from '../../env.js';
-import type { HttpRuntime, LocationRuntime } from '../../http/request/http-runtime.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
-import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { backendsOf } from '../../upstream/exchange/location-backend.js';
-import type { UpstreamGroup } from '../../upstream/group/group.js';
-import { groupScope, type UpstreamInfo } from '../../upstream/group/group-config.js';
-import { checksOf, HEALTH_BYTES, HEALTH_ZONE, healthZone } from '../../upstream/group/health-zone.js';
-import { GroupChecks } from './group-checks.js';
+import { groupChecks } from '../../upstream/health/group-checks.js';
+import { linkChecks, readCheckSettings } from '../../upstream/health/settings.js';
+import { HttpCheck } from './http-check.js';
 import { Match, usualMatch } from './match.js';
-import type { CheckSettings } from './settings.js';
+import type { HttpCheckSettings } from './settings.js';
+import { StreamCheck } from './stream-check.js';
 
 const matches = defineScope<{ all: ReadonlyMap<string, Match> }>({
   fields: { all: own<ReadonlyMap<string, Match>>(new Map()) },
@@ -36,8 +33,8 @@ const matches = defineScope<{ all: ReadonlyMap<string, Match> }>({
   },
 });
 
-const checks = defineScope<{ all: readonly CheckSettings[] }>({
-  fields: { all: own<readonly CheckSettings[]>([]) },
+const checks = defineScope<{ all: readonly HttpCheckSettings[] }>({
+  fields: { all: own<readonly HttpCheckSettings[]>([]) },
   directives: {
     // NGINX Plus. Syntax: health_check [parameters];
     health_check: {
@@ -50,124 +47,66 @@ const checks = defineScope<{ all: readonly CheckSettings[] }>({
   },
   link(conf, ctx, { block }) {
     if (conf.all.length > 0) {
-      linkChecks(conf.all, ctx, block);
+      const { backend, grpc = false } = block.info as LocationInfo;
+      if (backend !== undefined && conf.all.some((check) => (check.grpc !== undefined) !== grpc)) {
+        ctx.fail('"health_check" requires "type=grpc" where there is a "grpc_pass", and only there', block.node?.pos);
+      }
+      linkChecks(conf.all, ctx, block, backend, (http, match) => ctx.settings(matches, http).all.has(match));
     }
   },
 });
 
-function readCheck(ctx: Context): CheckSettings {
-  const check: { -readonly [K in keyof CheckSettings]: CheckSettings[K] } = {
-    interval: 5000,
-    jitter: 0,
-    fails: 1,
-    passes: 1,
-    uri: '/',
-    match: '',
-    mandatory: false,
-    persistent: false,
-    port: 0,
-    keepaliveTime: 0,
-    zone: ctx.zone(healthZone, HEALTH_ZONE, { bytes: HEALTH_BYTES, data: undefined }),
-  };
-  ctx.node.args.forEach((text, arg) => {
-    const invalid = (): never => ctx.fail(`invalid parameter "${text}"`, { arg });
-    const equals = text.indexOf('=');
-    const value = text.slice(equals + 1);
-    const count = (): number => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : invalid());
-    const time = (): number => parseTime(value, 'ms') ?? invalid();
-    switch (equals === -1 ? text : text.slice(0, equals + 1)) {
-      case 'interval=':
-        check.interval = time() || invalid();
-        break;
-      case 'jitter=':
-        check.jitter = time();
-        break;
-      case 'fails=':
-        check.fails = count();
-        break;
-      case 'passes=':
-        check.passes = count();
-        break;
+function readCheck(ctx: Context): HttpCheckSettings {
+  let uri = '/';
+  let keepaliveTime = 0;
+  let grpc: HttpCheckSettings['grpc'];
+  const check = readCheckSettings(ctx, ({ name, value, arg, invalid, count, time }) => {
+    switch (name) {
       case 'uri=':
-        if (!value.startsWith('/')) {
-          invalid();
-        }
-        check.uri = value;
-        break;
-      case 'match=':
-        check.match = value || invalid();
-        break;
-      case 'port=':
-        check.port = count() > 65535 ? invalid() : count();
+        uri = value.startsWith('/') ? value : invalid();
         break;
       case 'keepalive_time=':
-        check.keepaliveTime = time();
+        keepaliveTime = time();
         break;
       case 'type=':
-        if (value !== 'http') {
+        if (value === 'grpc') {
+          if (uri !== '/' || ctx.node.args.slice(0, arg).some((text) => text.startsWith('match='))) {
+            ctx.fail('"type=grpc" is not compatible with "uri" and "match"', { arg });
+          }
+          grpc = { service: '', status: 0 };
+        } else if (value !== 'http') {
           ctx.fail(`unsupported type of health checks "${value}"`, { arg });
         }
         break;
-      case 'mandatory':
-        check.mandatory = true;
+      case 'grpc_service=':
+        grpc = { ...(grpc ?? invalid()), service: Buffer.byteLength(value) > 127 ? invalid() : value };
         break;
-      case 'persistent':
-        if (ctx.node.args[arg - 1] !== 'mandatory') {
-          invalid();
-        }
-        check.persistent = true;
+      case 'grpc_status=':
+        grpc = { ...(grpc ?? invalid()), status: count() };
         break;
       default:
-        invalid();
+        return false;
     }
+    return true;
   });
-  return check;
+  return { ...check, uri, keepaliveTime, grpc };
 }
 
-function linkChecks(all: readonly CheckSettings[], ctx: LinkContext<Request>, block: Block): void {
-  const { backend } = block.info as LocationInfo;
-  if (backend === undefined) {
-    ctx.fail('"health_check" requires a "proxy_pass" without variables in the same location', block.node?.pos);
-  }
-  let http = block;
-  while (http.parent !== undefined && http.context !== In.HTTP) {
-    http = http.parent;
-  }
-  const name = backend.host.toLowerCase();
-  const group = http.children.find(({ context, info }) => context === In.UPSTREAM && (info as UpstreamInfo).name.toLowerCase() === name);
-  if (group === undefined || ctx.settings(groupScope, group).zone === undefined) {
-    ctx.fail(`"health_check" requires upstream "${backend.host}" to be in shared memory`, block.node?.pos);
-  }
-  for (const { match } of all) {
-    if (match !== '' && !ctx.settings(matches, http).all.has(match)) {
-      ctx.fail(`match "${match}" is not defined`, block.node?.pos);
-    }
-  }
-}
-
-/** Prepares the checks of a location. They begin once the whole configuration is made, and end when the worker leaves. */
-function install(all: readonly CheckSettings[], location: LocationRuntime, env: WorkerEnv): void {
+/** Prepares the checks of a location, whose backends are known once the whole configuration is made. */
+function install(all: readonly HttpCheckSettings[], location: LocationRuntime, env: WorkerEnv): void {
   const { http } = location.server;
   setImmediate(() => {
     const backend = backendsOf(http).get(location)!;
     for (const settings of all) {
       const test = settings.match === '' ? usualMatch : http.mainSettings(matches).all.get(settings.match)!;
-      groupChecks(http, backend.group, settings, env).add({ settings, location, backend, test });
+      const plan = { settings, location, backend, test };
+      const Check = backend.askOnStream === undefined ? HttpCheck : StreamCheck;
+      groupChecks(http, backend.group, settings.zone, backend.group.name, env).add({
+        settings,
+        check: (peer, verdict, result) => new Check(plan, peer, verdict, result),
+      });
     }
   });
-}
-
-/** The checks of a group, which several locations may ask for. */
-function groupChecks(http: HttpRuntime, group: UpstreamGroup, { zone }: CheckSettings, env: WorkerEnv): GroupChecks {
-  const known = checksOf(http).get(group);
-  if (known !== undefined) {
-    return known as GroupChecks;
-  }
-  const made = new GroupChecks(group, env.zones.open(zone), env);
-  checksOf(http).set(group, made);
-  env.onDrain(() => made.stop());
-  setImmediate(() => made.start());
-  return made;
 }
 
 /** Asks backends, of the server's own accord, whether they are well. */

@@ -19,7 +19,10 @@ const MIN_POOL = 112;
 const POOL_ALIGNMENT = 16;
 
 interface ServerConf {
-  http2: boolean;
+  /** undefined: the default that is in {@link http2ByDefault}. */
+  http2: boolean | undefined;
+  /** `https` wants HTTP/2 where nothing else is said. */
+  http2ByDefault: boolean;
   http2MaxConcurrentStreams: number;
   http2BodyPrereadSize: number;
 }
@@ -30,9 +33,11 @@ interface LocationConf {
 
 const sizeOf = (ctx: Context): number => parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 });
 
-const server = defineScope<ServerConf>({
+/** `http2` and its kin. */
+export const http2Scope = defineScope<ServerConf>({
   fields: {
-    http2: inherit(false),
+    http2: inherit<boolean | undefined>(undefined),
+    http2ByDefault: inherit(false),
     http2MaxConcurrentStreams: inherit(128),
     http2BodyPrereadSize: inherit(65536),
   },
@@ -89,6 +94,11 @@ const server = defineScope<ServerConf>({
     http2_idle_timeout: obsolete(HTTP_SERVER, 'keepalive_timeout'),
     ...http3Directives,
   },
+  finish(conf, _parent, { context }) {
+    if (context === In.SERVER) {
+      conf.http2 ??= conf.http2ByDefault;
+    }
+  },
 });
 
 const location = defineScope<LocationConf>({
@@ -113,7 +123,7 @@ const location = defineScope<LocationConf>({
 /** HTTP/2 for clients: its directives and `$http2`. nginx: ngx_http_v2_module. The protocol itself is in `worker/http2`. */
 export const http2Module = defineModule({
   name: 'http2',
-  server,
+  server: http2Scope,
   location,
   variables: [
     {
@@ -123,7 +133,8 @@ export const http2Module = defineModule({
     { name: 'http3', get: () => undefined },
   ],
   installServer(conf, server) {
-    Object.assign(server.settings, conf);
+    const { http2ByDefault: _, ...settings } = conf;
+    Object.assign(server.settings, settings);
   },
   installLocation(conf, location) {
     location.settings.http2ChunkSize = conf.http2ChunkSize;

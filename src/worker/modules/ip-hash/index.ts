@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, defineScope } from '../../module.js';
 import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
@@ -11,7 +11,7 @@ class IpHashPicker extends DrawingPicker {
   readonly #address: string;
   #hash = 89;
 
-  constructor(r: Request, set: PeerSet) {
+  constructor(r: ClientTask, set: PeerSet) {
     super(r, set);
     const bytes = addressBytes(r.connection.remoteAddress);
     // A network of 256 IPv4 addresses counts as one client, all of IPv6 in full, and unix sockets as one.

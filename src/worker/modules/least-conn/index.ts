@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import { defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 import { chooseLeast } from '../../upstream/balancing/least-choice.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
@@ -20,11 +20,11 @@ class LeastConnPicker extends RoundRobinPicker {
 /** Asks the server with the fewest connections for its weight. nginx: ngx_http_upstream_least_conn_module. */
 export const leastConnModule = defineModule({
   name: 'least_conn',
-  main: defineScope<object>({
+  main: defineSharedScope<object>({
     fields: {},
     directives: {
       least_conn: {
-        in: In.UPSTREAM,
+        in: In.UPSTREAM | In.STREAM_UPSTREAM,
         args: 0,
         set: (_conf, _node, ctx) => setBalancer(ctx, (set) => ({ begin: (r) => new LeastConnPicker(r, set) }), ACCEPTS_ALL),
       },

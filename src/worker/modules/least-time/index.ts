@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { Request } from '../../http/request/request.js';
-import { defineModule, defineScope } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
 import { chooseLeast } from '../../upstream/balancing/least-choice.js';
 import { PEER_FAILED, PEER_NEXT, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';
@@ -9,11 +9,17 @@ import { RoundRobinPicker } from '../../upstream/balancing/round-robin.js';
 import { setBalancer } from '../../upstream/group/balancer-directive.js';
 import { ACCEPTS_ALL } from '../../upstream/group/group-config.js';
 
-/** Which time counts, and whether requests under way do, too. */
+/** What is waited for in an attempt: its response's head, the connection, the first byte, or the end. */
+type Event = 'header' | 'connect' | 'first_byte' | 'last_byte';
+
+/** Which time counts, and whether requests or sessions under way do, too. */
 interface Mode {
-  readonly header: boolean;
+  readonly event: Event;
   readonly inflight: boolean;
 }
+
+const OF_REQUESTS: readonly Event[] = ['header', 'last_byte'];
+const OF_SESSIONS: readonly Event[] = ['connect', 'first_byte', 'last_byte'];
 
 /** Times beyond this many milliseconds are all alike. */
 const SLOWEST = 5000;
@@ -27,9 +33,13 @@ class LeastTimePicker extends RoundRobinPicker {
   readonly #mode: Mode;
   #counted = false;
 
-  constructor(r: Request, set: PeerSet, mode: Mode) {
+  constructor(r: ClientTask, set: PeerSet, mode: Mode) {
     super(r, set);
     this.#mode = mode;
+  }
+
+  get timesConnections(): boolean {
+    return this.#mode.inflight && this.#mode.event === 'connect';
   }
 
   // nginx: ngx_http_upstream_get_least_time_peer.
@@ -63,7 +73,7 @@ class LeastTimePicker extends RoundRobinPicker {
 
   /** The time a peer is expected to need for what it has to do. nginx: ngx_http_upstream_least_time_eta. */
   #estimate(peer: Peer, now: number): number {
-    let time = this.#mode.header ? peer.headerTime : peer.responseTime;
+    let time = this.#mode.event === 'last_byte' ? peer.responseTime : peer.headerTime;
     // A slow peer gets another chance now and then.
     if (now - peer.checked > peer.failTimeout) {
       time = Math.floor(time / 2 ** Math.floor((now - peer.checked) / (peer.failTimeout + 1)));
@@ -75,12 +85,27 @@ class LeastTimePicker extends RoundRobinPicker {
     return time * (1 + peer.conns);
   }
 
-  // nginx: ngx_http_upstream_least_time_notify.
+  // nginx: ngx_http_upstream_least_time_notify, ngx_stream_upstream_notify_least_time_peer.
   headerReceived(peer: Peer, attempt: Attempt): void {
-    if (!this.#mode.inflight || !this.#mode.header) {
+    const { event } = this.#mode;
+    if (event === 'header' || event === 'first_byte') {
+      this.#reached(peer, attempt.headerTime);
+    }
+  }
+
+  override connected(peer: Peer, attempt: Attempt | null): void {
+    if (this.#mode.event === 'connect' && attempt !== null) {
+      this.#reached(peer, attempt.connectTime);
+    }
+    super.connected(peer, attempt);
+  }
+
+  /** What is waited for has come. */
+  #reached(peer: Peer, ms: number): void {
+    if (!this.#mode.inflight) {
       return;
     }
-    const time = Math.floor(attempt.headerTime);
+    const time = Math.floor(ms);
     peer.headerTime = mean(peer.headerTime, time);
     if (this.#counted) {
       this.#uncount(peer, time);
@@ -102,28 +127,31 @@ class LeastTimePicker extends RoundRobinPicker {
 
   // nginx: ngx_http_upstream_free_least_time_peer.
   override done(peer: Peer, state: number, attempt: Attempt | null): void {
-    const { inflight, header } = this.#mode;
+    const { inflight, event } = this.#mode;
     if (this.#counted) {
       this.#uncount(peer, Math.max(Math.floor(attempt?.responseTime ?? 0), 0));
     }
-    if ((state & (PEER_FAILED | PEER_NEXT)) === 0 && attempt !== null && attempt.headerTime !== -1) {
-      peer.responseTime = mean(peer.responseTime, Math.floor(attempt.responseTime));
-      if (!inflight || !header) {
-        peer.headerTime = mean(peer.headerTime, Math.floor(attempt.headerTime));
+    if ((state & (PEER_FAILED | PEER_NEXT)) === 0 && attempt !== null) {
+      const early = event === 'connect' ? attempt.connectTime : attempt.headerTime;
+      if (early !== -1) {
+        peer.responseTime = mean(peer.responseTime, Math.floor(attempt.responseTime));
+        if (!inflight || event === 'last_byte') {
+          peer.headerTime = mean(peer.headerTime, Math.floor(early));
+        }
       }
     }
     super.done(peer, state, attempt);
   }
 }
 
-/** Asks the server that is expected to answer first. nginx: ngx_http_upstream_least_time_module. */
+/** Asks the server that is expected to answer first. nginx: ngx_http_upstream_least_time_module, ngx_stream_upstream_least_time_module. */
 export const leastTimeModule = defineModule({
   name: 'least_time',
-  main: defineScope<object>({
+  main: defineSharedScope<object>({
     fields: {},
     directives: {
       least_time: {
-        in: In.UPSTREAM,
+        in: In.UPSTREAM | In.STREAM_UPSTREAM,
         args: [1, 2],
         set(_conf, node, ctx) {
           const [which, inflight] = node.args as [string, string | undefined];
@@ -131,10 +159,12 @@ export const leastTimeModule = defineModule({
             ctx.fail(`invalid parameter "${inflight}"`, { arg: 1 });
           }
           const word = which.toLowerCase();
-          if (word !== 'header' && word !== 'last_byte') {
-            ctx.fail(`invalid value "${which}"`, { arg: 0, hint: 'it is header or last_byte' });
+          const events = ctx.block.context === In.STREAM_UPSTREAM ? OF_SESSIONS : OF_REQUESTS;
+          const event = events.find((known) => known === word);
+          if (event === undefined) {
+            return ctx.fail(`invalid value "${which}"`, { arg: 0, hint: `it is one of ${events.join(', ')}` });
           }
-          const mode: Mode = { header: word === 'header', inflight: inflight !== undefined };
+          const mode: Mode = { event, inflight: inflight !== undefined };
           setBalancer(ctx, (set) => ({ begin: (r) => new LeastTimePicker(r, set, mode) }), ACCEPTS_ALL);
         },
       },

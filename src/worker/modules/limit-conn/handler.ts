@@ -1,12 +1,13 @@
 import { setTimer } from '../../../shared/lib/timer.js';
 import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import { LIMIT, limitConnKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meters } from '../../../shared/zone/meters.js';
+import { type ClientTask, lastingSlot } from '../../client/client-task.js';
+import { AGAIN, DECLINED, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
-import { AGAIN, DECLINED } from '../../http/request/codes.js';
-import type { PhaseHandler } from '../../http/request/phase-handler.js';
-import { lastingSlot, type Request } from '../../http/request/request.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */
@@ -14,7 +15,7 @@ export interface Settings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<ConnZone, ConnData>; readonly max: number }[];
 }
 
-/** `$limit_conn_status`; a request that has it is not counted again. nginx: r->main->limit_conn_status. */
+/** `$limit_conn_status`; a request or session that has it is not counted again. nginx: r->main->limit_conn_status. */
 export const STATUS = lastingSlot<string>();
 
 /** Longer keys are not counted. */
@@ -27,9 +28,9 @@ const MAX_KEY = 255;
  */
 const RETRY_PAUSES = [3, 5, 12, 30];
 
-/** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler. */
-export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
-  const location = new LocationLimits(conf, env);
+/** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler, ngx_stream_limit_conn_handler. */
+export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null): (task: ClientTask) => Result {
+  const location = new LocationLimits(conf, env, meters);
   return (r) => {
     if (STATUS.get(r) !== undefined) {
       return DECLINED;
@@ -50,11 +51,12 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv): Phas
 class LocationLimits extends LimitedLocation<Settings> {
   readonly zones: readonly ConnZone[];
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv) {
+  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null) {
     super(conf, env);
     this.zones = conf.limits.map(({ zone, max }) => {
       const opened = env.zones.open(zone);
       opened.limit(max);
+      opened.meter = meters?.meter(limitConnKind, zone.name) ?? null;
       return opened;
     });
   }
@@ -62,7 +64,7 @@ class LocationLimits extends LimitedLocation<Settings> {
 
 /** One request: it waits for the decision, and is then counted until it ends. */
 class Entry implements ZoneJob {
-  readonly #r: Request;
+  readonly #r: ClientTask;
   readonly #location: LocationLimits;
   readonly #keys: readonly string[];
   #code = ENTERED;
@@ -70,7 +72,7 @@ class Entry implements ZoneJob {
   #refusing = 0;
   #tries = 0;
 
-  constructor(r: Request, location: LocationLimits, keys: readonly string[]) {
+  constructor(r: ClientTask, location: LocationLimits, keys: readonly string[]) {
     this.#r = r;
     this.#location = location;
     this.#keys = keys;
@@ -147,6 +149,12 @@ class Entry implements ZoneJob {
         this.#r.log(DEBUG, `limit conn: zone "${name}"`);
       }
     }
+    const { zones } = this.#location;
+    for (let i = 0; i < zones.length; i++) {
+      if (this.#keys[i] !== '') {
+        zones[i]!.meter?.count(LIMIT.passed);
+      }
+    }
     STATUS.set(this.#r, 'PASSED');
     this.#r.main.onFinish(() => this.#leave());
   }
@@ -173,6 +181,7 @@ class Entry implements ZoneJob {
     } else {
       env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);
     }
+    zones[this.#refusing]!.meter?.count(conf.dryRun ? LIMIT.rejectedDryRun : LIMIT.rejected);
     if (conf.dryRun) {
       STATUS.set(r, 'REJECTED_DRY_RUN');
       r.resume(DECLINED);

@@ -2,28 +2,29 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
+import type { WorkerEnv } from '../../env.js';
 import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope, type SharedContext, type SharedVariable } from '../../module.js';
 import { limitConnections, type Settings, STATUS } from './handler.js';
 import { type ConnData, connZone } from './zone.js';
 
-const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.STREAM | In.STREAM_SERVER;
 const MAX_CONNECTIONS = 65535;
 
-const scope = defineScope<Settings>({
+const scope = defineSharedScope<Settings>({
   fields: {
     limits: inherit<Settings['limits']>([]),
     ...limitFields,
   },
   directives: {
-    limit_conn_zone: { in: In.HTTP, args: 2, set: (_conf, node, ctx) => defineZone(node, ctx) },
+    limit_conn_zone: { in: In.HTTP | In.STREAM, args: 2, set: (_conf, node, ctx) => defineZone(node, ctx) },
     limit_conn: { in: ANYWHERE, args: 2, set: (conf, node, ctx) => addLimit(conf, node, ctx) },
-    ...limitDirectives('limit_conn'),
+    ...limitDirectives('limit_conn', In.STREAM | In.STREAM_SERVER),
   },
 });
 
 // nginx: ngx_http_limit_conn_zone.
-function defineZone(node: DirectiveNode, ctx: Context): void {
+function defineZone(node: DirectiveNode, ctx: SharedContext): void {
   const key = ctx.complex(node.args[0]!);
   const value = node.args[1]!;
   if (!value.startsWith('zone=')) {
@@ -43,7 +44,7 @@ function defineZone(node: DirectiveNode, ctx: Context): void {
 }
 
 // nginx: ngx_http_limit_conn.
-function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: Context): void {
+function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: SharedContext): void {
   const zone = ctx.zone(connZone, node.args[0]!);
   if (conf.limits?.some((limit) => limit.zone === zone)) {
     ctx.reject('is duplicate');
@@ -59,10 +60,19 @@ function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: Context): v
   conf.limits = [...(conf.limits ?? []), { zone, max }];
 }
 
-/** Limits how many requests are under way for each key. nginx: ngx_http_limit_conn_module. */
+const variables: readonly SharedVariable[] = [{ name: 'limit_conn_status', cacheable: false, get: (task) => STATUS.get(task) }];
+
+/** Sessions have no zones of `status_zone` to count in. */
+const buildForSessions = (conf: Readonly<Settings>, env: WorkerEnv): ReturnType<typeof limitConnections> | undefined =>
+  conf.limits.length === 0 ? undefined : limitConnections(conf, env, null);
+
+/** Limits how many requests or sessions are under way for each key. nginx: ngx_http_limit_conn_module, ngx_stream_limit_conn_module. */
 export const limitConnModule = defineModule({
   name: 'limit_conn',
   location: scope,
-  variables: [{ name: 'limit_conn_status', cacheable: false, get: (r) => STATUS.get(r) }],
-  phases: { preaccess: (conf, env) => (conf.limits.length === 0 ? undefined : limitConnections(conf, env)) },
+  variables,
+  phases: {
+    preaccess: (conf, env, { server }) => (conf.limits.length === 0 ? undefined : limitConnections(conf, env, server.http.meters)),
+  },
+  stream: { variables, phases: { preaccess: buildForSessions } },
 });

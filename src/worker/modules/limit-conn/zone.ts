@@ -1,12 +1,13 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { BulkWriter } from '../../../shared/zone/bulk.js';
 import type { Sql, SqlValue, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 
 /** What a zone of connections is keyed by. */
 export interface ConnData {
-  readonly key: ComplexValue<Request>;
+  readonly key: ComplexValue<ClientTask>;
 }
 
 /**
@@ -55,6 +56,8 @@ class Held {
  */
 export class ConnZone implements ZoneJob, TransactionHooks {
   readonly name: string;
+  /** Counts what is decided; null where nothing is counted. */
+  meter: Meter | null = null;
   readonly #sql: Sql;
   readonly #worker: number;
   readonly #capacity: number;

@@ -1,13 +1,16 @@
 import { setTimer } from '../../../shared/lib/timer.js';
 import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import { LIMIT, limitReqKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meters } from '../../../shared/zone/meters.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import { lastingSlot } from '../../client/client-task.js';
+import { AGAIN, DECLINED } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
-import { AGAIN, DECLINED } from '../../http/request/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
-import { lastingSlot, type Request } from '../../http/request/request.js';
+import type { Request } from '../../http/request/request.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */
@@ -25,8 +28,8 @@ export const RETRY_AFTER = lastingSlot<number>();
 const MAX_KEY = 65535;
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_req_handler. */
-export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHandler {
-  const location = new LocationLimits(conf, env);
+export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null): PhaseHandler {
+  const location = new LocationLimits(conf, env, meters);
   return (r) => {
     if (STATUS.get(r) !== undefined) {
       return DECLINED;
@@ -43,9 +46,13 @@ export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv): PhaseHa
 class LocationLimits extends LimitedLocation<Settings> {
   readonly limits: readonly RateLimit[];
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv) {
+  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null) {
     super(conf, env);
-    this.limits = conf.limits.map(({ zone, burst, delay }) => ({ zone: env.zones.open(zone), burst, delay }));
+    this.limits = conf.limits.map(({ zone, burst, delay }) => {
+      const opened = env.zones.open(zone);
+      opened.meter = meters?.meter(limitReqKind, zone.name) ?? null;
+      return { zone: opened, burst, delay };
+    });
   }
 }
 
@@ -77,6 +84,7 @@ class Decision extends RateDecision implements ZoneJob {
       r.log(DEBUG, `limit_req[${this.#location.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
     }
     if (code === ADMITTED) {
+      this.#countPassed();
       if (this.delay > 0) {
         this.#delay();
       } else {
@@ -104,6 +112,7 @@ class Decision extends RateDecision implements ZoneJob {
     if (code === BUSY) {
       RETRY_AFTER.set(r, Math.max(1, Math.ceil(retryAfter(excess, limit!) / 1000)));
     }
+    limit!.zone.meter?.count(conf.dryRun ? LIMIT.rejectedDryRun : LIMIT.rejected);
     if (conf.dryRun) {
       this.#proceed('REJECTED_DRY_RUN');
       return;
@@ -127,6 +136,17 @@ class Decision extends RateDecision implements ZoneJob {
     STATUS.set(r, 'DELAYED');
     const timer = setTimer(() => r.resume(DECLINED), this.delay);
     r.onFinish(() => clearTimeout(timer));
+  }
+
+  /** The limit that delays the request counts that; the others count that it passed. */
+  #countPassed(): void {
+    const { limits, conf } = this.#location;
+    for (let i = 0; i < limits.length; i++) {
+      const delays = this.delay > 0 && limits[i] === this.limit;
+      if (this.#keys[i] !== '') {
+        limits[i]!.zone.meter?.count(!delays ? LIMIT.passed : conf.dryRun ? LIMIT.delayedDryRun : LIMIT.delayed);
+      }
+    }
   }
 
   #log(level: Level, text: string): void {

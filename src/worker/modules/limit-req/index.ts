@@ -107,5 +107,5 @@ export const limitReqModule = defineModule({
     { name: 'limit_req_status', cacheable: false, get: (r) => STATUS.get(r) },
     { name: 'limit_req_retry_after', cacheable: false, get: (r) => RETRY_AFTER.get(r)?.toString() },
   ],
-  phases: { preaccess: (conf, env) => (conf.limits.length === 0 ? undefined : limitRequests(conf, env)) },
+  phases: { preaccess: (conf, env, { server }) => (conf.limits.length === 0 ? undefined : limitRequests(conf, env, server.http.meters)) },
 });

@@ -1,6 +1,7 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Sql, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { type LruEntry, LruTable, lruDdl } from '../../../shared/zone/lru-table.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import type { Request } from '../../http/request/request.js';
 
 // Rates, bursts and excesses are whole numbers of thousandths of a request (per second), as in nginx.
@@ -55,6 +56,8 @@ export class RateZone {
   readonly name: string;
   readonly rate: number;
   readonly table: LruTable;
+  /** Counts what is decided; null where nothing is counted. */
+  meter: Meter | null = null;
   /** The entry of the request that is being decided. nginx: ctx->node */
   entry: LruEntry | undefined = undefined;
   /** What the last lookup or account found in the bucket. */

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { int } from '../../../shared/config/slots.js';
 import { readMap } from '../../../shared/lookup/map-block.js';
-import { defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 
 interface Settings {
   /** Sizes of nginx's own hash tables; read and checked only. */
@@ -10,12 +10,12 @@ interface Settings {
   hashBucketSize: number | undefined;
 }
 
-const scope = defineScope<Settings>({
+const scope = defineSharedScope<Settings>({
   fields: { hashMaxSize: own<number | undefined>(undefined), hashBucketSize: own<number | undefined>(undefined) },
   directives: {
     // Syntax: map source $variable { ... }
     map: {
-      in: In.HTTP,
+      in: In.HTTP | In.STREAM,
       args: 2,
       block: 'entries',
       set(conf, node, ctx) {
@@ -26,9 +26,9 @@ const scope = defineScope<Settings>({
       },
     },
     // Syntax: map_hash_max_size size;
-    map_hash_max_size: { in: In.HTTP, args: 1, set: int('hashMaxSize') },
+    map_hash_max_size: { in: In.HTTP | In.STREAM, args: 1, set: int('hashMaxSize') },
     // Syntax: map_hash_bucket_size size;
-    map_hash_bucket_size: { in: In.HTTP, args: 1, set: int('hashBucketSize') },
+    map_hash_bucket_size: { in: In.HTTP | In.STREAM, args: 1, set: int('hashBucketSize') },
   },
 });
 

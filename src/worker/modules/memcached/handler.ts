@@ -1,7 +1,7 @@
 import type { BackendPass } from '../../cgi/backend-pass.js';
+import { DONE, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import { setContentType } from '../../http/message/content-type.js';
-import { DONE, type Result } from '../../http/request/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';

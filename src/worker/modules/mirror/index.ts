@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { AGAIN, DECLINED } from '../../http/request/codes.js';
+import { AGAIN, DECLINED } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { startSubrequest } from '../../http/request/subrequest.js';

@@ -1,5 +1,5 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { OK, type Result } from '../../http/request/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule } from '../../module.js';

@@ -5,7 +5,8 @@ import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { nativeText } from '../../../shared/lib/native-text.js';
 import { groupId, userId } from '../../../shared/lib/user-ids.js';
-import type { DebugRule } from '../../http/connection/debug-clients.js';
+import type { NetEngineChoice } from '../../../shared/net/engine/choose.js';
+import type { DebugRule } from '../../client/debug-clients.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 /** Settings of the `main` and `events` contexts. */
@@ -29,6 +30,7 @@ export interface ProcessSettings {
   compatibility: boolean;
   /** Whether certificates whose files stay as they are need not be read again by the next configuration. */
   inheritable: boolean;
+  netEngine: NetEngineChoice;
   debugConnections: readonly DebugRule[];
 }
 
@@ -53,6 +55,7 @@ export const processScope = defineScope<ProcessSettings>({
     zoneDirectory: inherit<string | undefined>(undefined),
     compatibility: inherit(false),
     inheritable: inherit(true),
+    netEngine: inherit<NetEngineChoice>('libuv'),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
@@ -78,6 +81,21 @@ export const processScope = defineScope<ProcessSettings>({
         }
         conf.compatibility = node.args[0]!.toLowerCase() === 'on';
         ctx.setCompatible(conf.compatibility);
+      },
+    },
+    net_engine: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.netEngine !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        const value = node.args[0]!;
+        if (value === 'auto' || value === 'uring' || value === 'libuv') {
+          conf.netEngine = value;
+        } else {
+          ctx.fail(`invalid value "${value}" in "net_engine" directive, it must be "auto", "uring" or "libuv"`, { arg: 0 });
+        }
       },
     },
     zone_directory: {

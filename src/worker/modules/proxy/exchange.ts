@@ -1,9 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { targetText } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { METHOD } from '../../http/syntax/method.js';
-import { escapeUri } from '../../http/syntax/uri-escape.js';
 import { logRequestText } from '../../upstream/exchange/log-exchange.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
@@ -12,9 +10,7 @@ import { Http1Reader } from '../../upstream/response/http1-reader.js';
 import type { ProxyLocation } from './location.js';
 import type { CompiledHeaders } from './request-headers.js';
 import type { ProxyVars } from './settings.js';
-
-/** What a method can be: nothing in it ends it, or the request line. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+import { askedMethod, type ProxyContext, proxiedUri } from './target.js';
 
 const CHUNK: BodyFrame = {
   largest: Number.MAX_SAFE_INTEGER,
@@ -24,7 +20,7 @@ const CHUNK: BodyFrame = {
 };
 
 /** One request to an HTTP/1 backend. nginx: ngx_http_proxy_ctx_t and the functions around it. */
-export class ProxyExchange extends Http1Reader implements Exchange {
+export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext {
   readonly location: ProxyLocation;
   vars: ProxyVars;
   requestText = '';
@@ -47,9 +43,8 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     const { r } = u;
     const location = this.location;
     const headers = u.cacheable && location.cacheHeaders !== undefined ? location.cacheHeaders : location.headers;
-    const method = u.method !== '' ? u.method : location.method === undefined ? r.method : location.method.eval(r);
-    if (location.method !== undefined && !TOKEN.test(method)) {
-      r.log(ERR, `"${method}" is no method to proxy with`);
+    const method = askedMethod(u, location);
+    if (method === undefined) {
       return false;
     }
     this.#head = method.length === 4 && method.toUpperCase() === 'HEAD';
@@ -154,31 +149,6 @@ export class ProxyExchange extends Http1Reader implements Exchange {
     }
     return sound;
   }
-}
-
-/** What a response is kept under unless `proxy_cache_key` says it. nginx: ngx_http_proxy_create_key. */
-export function cacheKey(u: UpstreamRequest): string {
-  const { location, vars } = u.exchange as ProxyExchange;
-  return vars.keyStart + proxiedUri(u.r, location, vars);
-}
-
-/** The URI that the backend is asked for. */
-function proxiedUri(r: Request, location: ProxyLocation, vars: ProxyVars): string {
-  const given = vars.uri;
-  if (given === '') {
-    if (r.validUnparsedUri) {
-      return r.unparsedUri;
-    }
-  } else if (location.dynamic) {
-    return targetText(given);
-  }
-  const mapped = r.validLocation && given !== '';
-  let rest = mapped ? r.uri.slice(location.name.length) : r.uri;
-  if (r.head.quotedUri || r.internal) {
-    rest = escapeUri(rest, 'uri');
-  }
-  const path = r.validLocation ? given + rest : rest;
-  return targetText(r.args === '' ? path : `${path}?${r.args}`);
 }
 
 /** The client's headers that go on to the backend as they came. */

@@ -1,4 +1,4 @@
-import { DONE, type Result } from '../../http/request/codes.js';
+import { DONE, type Result } from '../../client/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
@@ -8,12 +8,14 @@ import { backendsOf } from '../../upstream/exchange/location-backend.js';
 import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import { ProxyExchange } from './exchange.js';
+import { ProxyHttp2Exchange } from './http2-exchange.js';
 import type { ProxyLocation } from './location.js';
 import { evaluatePass } from './pass.js';
 import type { ProxyVars } from './settings.js';
+import type { ProxyContext } from './target.js';
 
 /** The exchange of the current request, for `$proxy_host` and its kin. */
-export const proxyContext = contextSlot<ProxyExchange>();
+export const proxyContext = contextSlot<ProxyContext>();
 
 const NO_VARS: ProxyVars = { schema: '', hostHeader: '', port: '', uri: '', keyStart: '' };
 
@@ -25,8 +27,20 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       ? undefined
       : groupsOf(location.server.http).find(fixed.declaration.host, fixed.declaration.port, fixed.declaration.noPort);
   const tls = fixed?.vars.schema.length === 8;
+  const { http2 } = compiled;
   const unbuffered = !compiled.conf.settings.requestBuffering && compiled.body === undefined && compiled.conf.settings.passRequestBody;
-  if (group !== undefined) {
+  if (group !== undefined && http2 !== undefined) {
+    backendsOf(location.server.http).set(location, {
+      group,
+      askOnStream(r) {
+        const exchange = new ProxyHttp2Exchange(compiled, http2, { ...fixed!.vars, uri: '' });
+        const u = new UpstreamRequest(r, compiled.conf, exchange);
+        u.passTo(fixed!.vars.schema, tls, group);
+        proxyContext.set(r, exchange);
+        return { u, exchange };
+      },
+    });
+  } else if (group !== undefined) {
     backendsOf(location.server.http).set(location, {
       group,
       ask(r) {
@@ -42,7 +56,8 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
     if (r.location !== location) {
       return noBackend(r);
     }
-    const exchange = new ProxyExchange(compiled, fixed === undefined ? NO_VARS : fixed.vars);
+    const vars = fixed === undefined ? NO_VARS : fixed.vars;
+    const exchange = http2 === undefined ? new ProxyExchange(compiled, vars) : new ProxyHttp2Exchange(compiled, http2, vars);
     const u = new UpstreamRequest(r, compiled.conf, exchange);
     u.attach();
     proxyContext.set(r, exchange);
@@ -56,7 +71,13 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       exchange.vars = evaluated.vars;
       u.passToNamed(evaluated.vars.schema, evaluated.tls, evaluated.target);
     }
-    if (unbuffered && r === r.main && r.body === null && (!r.chunkedIn || compiled.http11) && !r.stream.bodyDone(r)) {
+    if (
+      unbuffered &&
+      r === r.main &&
+      r.body === null &&
+      (!r.chunkedIn || compiled.http11 || http2 !== undefined) &&
+      !r.stream.bodyDone(r)
+    ) {
       testExpect(r);
       startUnbuffered(u);
     } else if (r.contentLength < 0 && !r.chunkedIn) {

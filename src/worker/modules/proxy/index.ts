@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
-import { accepted, complex, oneOf, parseInteger } from '../../../shared/config/slots.js';
+import { accepted, complex, int, oneOf, parseInteger } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
@@ -29,6 +29,7 @@ const scope = defineScope<ProxySettings>({
     body: inherit<ComplexValue<Request> | undefined>(undefined),
     method: inherit<ComplexValue<Request> | undefined>(undefined),
     httpVersion: inherit(0),
+    maxStreams: inherit(128),
     redirect: inherit(true),
     redirects: inherit<readonly Rewrite[] | undefined>(undefined),
     cookieDomains: inherit<readonly Rewrite[] | null>(null),
@@ -62,7 +63,8 @@ const scope = defineScope<ProxySettings>({
     proxy_headers_hash_bucket_size: { in: ANYWHERE, args: 1, set: hashSize },
     proxy_set_body: { in: ANYWHERE, args: 1, set: complex('body') },
     proxy_method: { in: ANYWHERE, args: 1, set: complex('method') },
-    proxy_http_version: { in: ANYWHERE, args: 1, set: oneOf('httpVersion', { '1.0': 1000, '1.1': 1001 }) },
+    proxy_http_version: { in: ANYWHERE, args: 1, set: oneOf('httpVersion', { '1.0': 1000, '1.1': 1001, '2': 2000 }) },
+    proxy_http2_max_streams: { in: ANYWHERE, args: 1, set: int('maxStreams', 1) },
   },
   finish(conf, parent, place) {
     finishUpstream('proxy', conf, place);

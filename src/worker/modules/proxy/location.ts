@@ -5,15 +5,16 @@ import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
 import type { UpstreamConf } from '../../upstream/exchange/conf.js';
+import { compileHttp2Headers, type Http2HeaderSource, type Http2Headers } from '../../upstream/exchange/http2-head.js';
 import type { HeadRewriter } from '../../upstream/exchange/protocol.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
 import { clientContextsOf, TlsClient } from '../../upstream/tls/tls-client.js';
 import { rewriteCookie } from './cookies.js';
-import { cacheKey } from './exchange.js';
 import { usesTls } from './pass.js';
-import { type CompiledHeaders, cacheHeaders, compileHeaders, defaultHeaders } from './request-headers.js';
+import { type CompiledHeaders, cacheHeaders, compileHeaders, type DefaultHeader, defaultHeaders } from './request-headers.js';
 import { defaultRedirect, rewriteValue } from './rewrite.js';
 import type { ProxyPass, ProxySettings, Rewrite } from './settings.js';
+import { cacheKey } from './target.js';
 
 /** nginx: ngx_http_proxy_hide_headers. */
 const HIDDEN = [
@@ -41,13 +42,24 @@ export interface ProxyLocation {
   readonly body: ComplexValue<Request> | undefined;
   readonly method: ComplexValue<Request> | undefined;
   readonly http11: boolean;
+  /** Requests go over HTTP/2; undefined: over HTTP/1. */
+  readonly http2: ProxyHttp2 | undefined;
   /** ` HTTP/1.1` and the end of the line. */
   readonly versionText: string;
+}
+
+/** What requests over HTTP/2 need besides. */
+export interface ProxyHttp2 {
+  readonly maxStreams: number;
+  readonly headers: Http2Headers;
+  /** The headers of requests whose responses are cached. */
+  readonly cacheHeaders: Http2Headers | undefined;
 }
 
 /** Compiles a location's settings. */
 export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPass, env: WorkerEnv, place: LocationRuntime): ProxyLocation {
   const http11 = (settings.httpVersion || (env.compatible ? 1001 : 1000)) === 1001;
+  const overHttp2 = settings.httpVersion === 2000;
   const conf: UpstreamConf = {
     module: 'proxy',
     settings: completeSettings(settings),
@@ -59,7 +71,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     passEarlyHints: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
-    tls: usesTls(pass) ? new TlsClient(settings, env.named, clientContextsOf(place.server.http)) : undefined,
+    tls: usesTls(pass) ? new TlsClient(settings, env.named, clientContextsOf(place.server.http), overHttp2) : undefined,
     cache: makeLocationCache('proxy', settings, cacheKey, place.server.http, env),
   };
   return {
@@ -72,7 +84,20 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     body: settings.body,
     method: settings.method,
     http11,
+    http2: overHttp2 ? compileHttp2(settings, conf.cache !== undefined) : undefined,
     versionText: http11 ? ' HTTP/1.1\r\n' : ' HTTP/1.0\r\n',
+  };
+}
+
+function compileHttp2(settings: Readonly<ProxySettings>, cached: boolean): ProxyHttp2 {
+  const sources = settings.headers.map(({ name, value }) => ({ name, value: value.value }));
+  // A body of unknown length needs no header to say so.
+  const http2Defaults = (defaults: readonly DefaultHeader[]): { name: string; value?: Http2HeaderSource['value'] | undefined }[] =>
+    defaults.map(([name, value]) => ({ name, value: value === 'chunked' ? undefined : value }));
+  return {
+    maxStreams: settings.maxStreams,
+    headers: compileHttp2Headers(sources, http2Defaults(defaultHeaders(false))),
+    cacheHeaders: cached ? compileHttp2Headers(sources, http2Defaults(cacheHeaders(false))) : undefined,
   };
 }
 

@@ -4,8 +4,8 @@ import { type BackendUrl, parseBackendUrl } from '../../../shared/net/backend-ur
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, claimContent } from '../../module.js';
-import type { ResolvedTarget } from '../../upstream/exchange/conf.js';
 import { declareGroup } from '../../upstream/group/group-config.js';
+import type { ResolvedTarget } from '../../upstream/group/resolve-target.js';
 import type { ProxyPass, ProxyVars } from './settings.js';
 
 /** Splits the scheme off. Returns undefined for any but http and https. */

@@ -57,6 +57,8 @@ export interface ProxySettings extends UpstreamSettings, CacheSettings, TlsClien
   headers: readonly HeaderLineSource[];
   body: ComplexValue<Request> | undefined;
   method: ComplexValue<Request> | undefined;
+  /** Streams that an HTTP/2 connection has at a time. */
+  maxStreams: number;
   /** Major * 1000 + minor; 0: 1.1 as nginx says, 1.0 by our own default. */
   httpVersion: number;
   /** False where `proxy_redirect off` stands. */

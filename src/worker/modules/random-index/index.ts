@@ -5,7 +5,7 @@ import { flag } from '../../../shared/config/slots.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { DECLINED, type Result } from '../../http/request/codes.js';
+import { DECLINED, type Result } from '../../client/codes.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';

@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { peerAtWeight } from '../../upstream/balancing/round-robin.js';
@@ -38,11 +38,11 @@ class RandomPicker extends DrawingPicker {
 /** Chooses a server at random. nginx: ngx_http_upstream_random_module. */
 export const randomModule = defineModule({
   name: 'random',
-  main: defineScope<object>({
+  main: defineSharedScope<object>({
     fields: {},
     directives: {
       random: {
-        in: In.UPSTREAM,
+        in: In.UPSTREAM | In.STREAM_UPSTREAM,
         args: [0, 1, 2],
         set(_conf, node, ctx) {
           const [mode, method] = node.args;

@@ -1,6 +1,6 @@
 import { ALERT } from '../../../shared/log/level.js';
+import { ERROR } from '../../client/codes.js';
 import type { BodyStage, Chunk, Source } from '../../http/request/body-stage.js';
-import { ERROR } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { BOUNDARY_MARK, type Cut, cuts, partNumbers } from './header.js';
 

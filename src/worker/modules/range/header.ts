@@ -1,6 +1,6 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import { OK } from '../../client/codes.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
-import { OK } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { HTTP_10 } from '../../http/syntax/request-line.js';

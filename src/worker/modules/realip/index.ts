@@ -5,10 +5,11 @@ import { flag } from '../../../shared/config/slots.js';
 import { formatAddress, parseAddress } from '../../../shared/lib/address.js';
 import { type Cidr, parseCidr } from '../../../shared/lib/cidr.js';
 import { forwardedAddress, type Peer, TrustedPeers } from '../../../shared/net/forwarded-address.js';
+import { type ClientTask, lastingSlot } from '../../client/client-task.js';
+import { DECLINED, type Result } from '../../client/codes.js';
 import { headerValues } from '../../http/message/header-values.js';
-import { DECLINED, type Result } from '../../http/request/codes.js';
-import { lastingSlot, type Request } from '../../http/request/request.js';
-import { defineModule, defineScope } from '../../module.js';
+import type { Request } from '../../http/request/request.js';
+import { defineModule, defineSharedScope, type SharedVariable } from '../../module.js';
 
 interface Settings {
   /** Proxies whose word is taken: networks, hosts by their addresses, or clients of UNIX-domain sockets. */
@@ -19,9 +20,10 @@ interface Settings {
 }
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const STREAM = In.STREAM | In.STREAM_SERVER;
 const PROXY_PROTOCOL = 'proxy_protocol';
 
-const scope = defineScope<Settings>({
+const scope = defineSharedScope<Settings>({
   fields: {
     from: inherit<Settings['from']>([]),
     header: inherit('x-real-ip'),
@@ -30,7 +32,7 @@ const scope = defineScope<Settings>({
   directives: {
     // Syntax: set_real_ip_from address | CIDR | hostname | unix:;
     set_real_ip_from: {
-      in: ANYWHERE,
+      in: ANYWHERE | STREAM,
       args: 1,
       set(conf, node, ctx) {
         const text = node.args[0]!;
@@ -65,7 +67,7 @@ interface Original {
 
 const ORIGINAL = lastingSlot<Original | undefined>();
 
-const originalOf = (r: Request): Original => ORIGINAL.get(r) ?? { address: r.connection.remoteAddress, port: r.connection.remotePort };
+const originalOf = (r: ClientTask): Original => ORIGINAL.get(r) ?? { address: r.connection.remoteAddress, port: r.connection.remotePort };
 
 // nginx: ngx_http_realip_handler.
 function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeers): (r: Request) => Result {
@@ -105,32 +107,66 @@ function valuesOf(r: Request, header: string): readonly string[] {
   return value === undefined ? [] : [value];
 }
 
-const build = (conf: Readonly<Settings>): ((r: Request) => Result) | undefined => {
-  if (conf.from.length === 0) {
+/** Undefined where nobody is trusted. */
+function trustedPeers({ from }: Readonly<Settings>): TrustedPeers | undefined {
+  if (from.length === 0) {
     return undefined;
   }
-  const networks = conf.from.flatMap((from) => {
-    if (from === 'unix') {
+  const networks = from.flatMap((each) => {
+    if (each === 'unix') {
       return [];
     }
-    return 'first' in from ? [from] : from.addresses.map((address) => parseCidr(address)!);
+    return 'first' in each ? [each] : each.addresses.map((address) => parseCidr(address)!);
   });
-  return handler(conf, new TrustedPeers(networks, conf.from.includes('unix')));
+  return new TrustedPeers(networks, from.includes('unix'));
+}
+
+const build = (conf: Readonly<Settings>): ((r: Request) => Result) | undefined => {
+  const trusted = trustedPeers(conf);
+  return trusted === undefined ? undefined : handler(conf, trusted);
 };
 
-/** Takes the client's address from a header that a trusted proxy sent. nginx: ngx_http_realip_module. */
+/** Sessions know of the PROXY protocol alone. nginx: ngx_stream_realip_handler. */
+const buildStream = (conf: Readonly<Settings>): ((s: ClientTask) => Result) | undefined => {
+  const trusted = trustedPeers(conf);
+  if (trusted === undefined) {
+    return undefined;
+  }
+  return (s) => {
+    const { connection } = s;
+    const { proxyProtocol } = connection;
+    if (proxyProtocol === undefined) {
+      return DECLINED;
+    }
+    const peer: Peer = parseAddress(connection.remoteAddress) ?? 'unix';
+    const found = forwardedAddress(peer, [proxyProtocol.sourceAddress], trusted, false);
+    if (found !== undefined) {
+      ORIGINAL.set(s, originalOf(s));
+      connection.remoteAddress = formatAddress(found.address);
+      connection.remotePort = proxyProtocol.sourcePort;
+    }
+    return DECLINED;
+  };
+};
+
+const variables: readonly SharedVariable[] = [
+  { name: 'realip_remote_addr', get: (r) => originalOf(r).address },
+  {
+    name: 'realip_remote_port',
+    get(r) {
+      const { port } = originalOf(r);
+      return port > 0 ? String(port) : '';
+    },
+  },
+];
+
+/**
+ * Takes the client's address from a header that a trusted proxy sent. nginx: ngx_http_realip_module, ngx_stream_realip_module.
+ */
 export const realipModule = defineModule({
   name: 'realip',
   location: scope,
   phases: { postRead: build, preaccess: build },
-  variables: [
-    { name: 'realip_remote_addr', get: (r) => originalOf(r).address },
-    {
-      name: 'realip_remote_port',
-      get(r) {
-        const { port } = originalOf(r);
-        return port > 0 ? String(port) : '';
-      },
-    },
-  ],
+  variables,
+  stream: { variables, phases: { postAccept: buildStream } },
 });

@@ -10,4 +10,10 @@ export const resolverModule = defineModule({
     location.settings.resolver = conf.resolver === undefined ? undefined : resolverOf(conf.resolver, location.server.http, env);
     location.settings.resolverTimeout = conf.resolverTimeout;
   },
+  stream: {
+    installLocation(conf, server, env) {
+      server.settings.resolver = conf.resolver === undefined ? undefined : resolverOf(conf.resolver, server.stream, env);
+      server.settings.resolverTimeout = conf.resolverTimeout;
+    },
+  },
 });

@@ -1,16 +1,15 @@
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
-import { AddressBook, checkListeners, serversOf } from '../../http/listening/listeners.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
+import { type Listen, parseListen } from '../../listening/listen.js';
+import { AddressBook, checkListeners, serversOf } from '../../listening/listeners.js';
+import { parseServerName, type ServerName } from '../../listening/server-name.js';
 import { defineModule, defineScope } from '../../module.js';
-import type { Listen } from './listen.js';
-import { parseListen } from './listen.js';
 import { checkDuplicates, openLocation } from './location.js';
-import { parseServerName, type ServerName } from './server-name.js';
 
 /** Settings of a `server {}` that say where and for whom it answers. */
 export interface ServerNames {
@@ -18,6 +17,14 @@ export interface ServerNames {
   names: readonly ServerName[];
   /** `ssl on`, as in configurations for old versions: every `listen` has `ssl`. */
   ssl: boolean;
+  /** `https`: null where it does not apply. */
+  https: HttpsListening | null;
+}
+
+/** What `https` says about where a server listens. */
+interface HttpsListening {
+  /** Requests without TLS are sent to the port with it. */
+  readonly redirect: boolean;
 }
 
 /** What the `http` block knows while it is read: listens are compared with those before them as each is read, as nginx does. */
@@ -27,7 +34,12 @@ interface HttpInfo extends LocationInfo {
 
 /** The scope itself, for the code that sorts servers by address and name. */
 export const namesScope = defineScope<ServerNames>({
-  fields: { listens: own<readonly Listen[]>([]), names: own<readonly ServerName[]>([]), ssl: inherit(false) },
+  fields: {
+    listens: own<readonly Listen[]>([]),
+    names: own<readonly ServerName[]>([]),
+    ssl: inherit(false),
+    https: inherit<HttpsListening | null>(null),
+  },
   directives: {
     http: {
       in: In.MAIN,
@@ -81,13 +93,16 @@ export const namesScope = defineScope<ServerNames>({
       },
     },
   },
-  finish(conf, _parent, { context }) {
-    // nginx: ngx_http_init_server_lists: a server without `listen` answers on port 80, or 8000 without the right to.
+  finish(conf, parent, { context }) {
     if (context !== In.SERVER) {
       return;
     }
+    if (conf.https !== null) {
+      listenForHttps(conf, conf.https !== parent?.https);
+    }
+    // nginx: ngx_http_init_server_lists: a server without `listen` answers on port 80, or 8000 without the right to.
     if (conf.listens.length === 0) {
-      conf.listens = [defaultListen(process.getuid?.() === 0 ? 80 : 8000)];
+      conf.listens = [defaultListen('ipv4', httpPort(), false)];
     }
     if (conf.ssl) {
       conf.listens = conf.listens.map((listen) => ({ ...listen, ssl: true }));
@@ -106,18 +121,51 @@ export const namesScope = defineScope<ServerNames>({
   },
 });
 
-function defaultListen(port: number): Listen {
+const isRoot = process.getuid?.() === 0;
+const httpPort = (): number => (isRoot ? 80 : 8000);
+const httpsPort = (): number => (isRoot ? 443 : 8443);
+
+/**
+ * Where a server with `https` listens beside what it says itself. A setting of the whole `http` block leaves servers alone that have no
+ * name, or that listen on other ports than 80 and without TLS. `own`: the server itself has the directive.
+ */
+function listenForHttps(conf: ServerNames, own: boolean): void {
+  const { listens } = conf;
+  const named = conf.names.some(({ kind, text }) => kind !== 'regex' && text !== '');
+  const plain = listens.length > 0 && !listens.some(({ ssl }) => ssl);
+  if (!own && (!named || (plain && !listens.some(({ ports }) => ports.includes(80))))) {
+    conf.https = null;
+    return;
+  }
+  const families = hasIpv6() ? (['ipv4', 'ipv6'] as const) : (['ipv4'] as const);
+  if (listens.length === 0) {
+    conf.listens = families.flatMap((family) => [defaultListen(family, httpPort(), false), defaultListen(family, httpsPort(), true)]);
+  } else if (plain) {
+    conf.listens = [...listens, ...families.map((family) => defaultListen(family, httpsPort(), true))];
+  }
+}
+
+/** Whether this machine has IPv6: where it is off, no socket of it can be made. */
+const hasIpv6 = (): boolean => Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'));
+
+/** The port to which a server's requests without TLS are sent; 0 for none. */
+function redirectPort({ https, listens }: ServerNames): number {
+  return https?.redirect ? (listens.find(({ ssl, quic }) => ssl && !quic)?.ports[0] ?? 0) : 0;
+}
+
+function defaultListen(family: 'ipv4' | 'ipv6', port: number, ssl: boolean): Listen {
   return {
     pos: { file: '', line: 0, column: 0 },
-    text: String(port),
-    family: 'ipv4',
-    address: '*',
+    text: family === 'ipv4' ? String(port) : `[::]:${port}`,
+    family,
+    address: family === 'ipv4' ? '*' : '::',
     host: undefined,
     ports: [port],
     defaultServer: false,
-    ssl: false,
+    ssl,
     http2: false,
     quic: false,
+    udp: false,
     proxyProtocol: false,
     options: {
       backlog: undefined,
@@ -149,14 +197,14 @@ const poolSize = accepted<Request>((ctx) => {
   }
 });
 
-/** Settings of a whole `http {}` that nginx needs for its own tables. */
+/** Settings of a whole `http {}` or `stream {}` that nginx needs for its own tables. */
 const tables = defineScope<object>({
   fields: {},
   directives: {
-    server_names_hash_max_size: { in: In.HTTP, args: 1, set: hashSize },
-    server_names_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
-    variables_hash_max_size: { in: In.HTTP, args: 1, set: hashSize },
-    variables_hash_bucket_size: { in: In.HTTP, args: 1, set: hashSize },
+    server_names_hash_max_size: { in: In.HTTP | In.STREAM, args: 1, set: hashSize },
+    server_names_hash_bucket_size: { in: In.HTTP | In.STREAM, args: 1, set: hashSize },
+    variables_hash_max_size: { in: In.HTTP | In.STREAM, args: 1, set: hashSize },
+    variables_hash_bucket_size: { in: In.HTTP | In.STREAM, args: 1, set: hashSize },
     connection_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: poolSize },
     request_pool_size: { in: In.HTTP | In.SERVER, args: 1, set: poolSize },
   },
@@ -187,6 +235,7 @@ export const serverModule = defineModule({
   installServer(conf, server) {
     const first = conf.names[0];
     server.settings.serverName = first === undefined ? hostname() : first.text;
+    server.settings.httpsPort = redirectPort(conf);
   },
   installLocation(conf, location) {
     Object.assign(location.settings, conf);

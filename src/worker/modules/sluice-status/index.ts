@@ -1,13 +1,14 @@
 import { In } from '../../../shared/config/context.js';
+import { AGAIN } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
-import { AGAIN } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
+import { acceptedFormat, MEDIA_TYPES } from './format.js';
 import { jsonText } from './json.js';
-import { PROMETHEUS_TYPE, prometheusText } from './prometheus.js';
+import { metricsText } from './metrics.js';
 import { takeReport } from './report.js';
 
 const scope = defineScope({
@@ -18,27 +19,18 @@ const scope = defineScope({
   },
 });
 
-/** `format=` in the query decides, else what the client accepts: a scraper of metrics asks for plain text. */
-function wantsPrometheus(r: Request): boolean {
-  const format = /(?:^|&)format=([^&]*)/.exec(r.args)?.[1];
-  if (format !== undefined) {
-    return format === 'prometheus';
-  }
-  const accept = r.header('accept') ?? '';
-  return /\btext\/plain\b|\bapplication\/openmetrics-text\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
-}
-
 function show(r: Request, env: WorkerEnv): number {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
     return 405;
   }
   discardBody(r);
   const giveUp = env.zones.counters.settle(env.workers, () => {
-    const report = takeReport(r.http, env.zones);
-    const prometheus = wantsPrometheus(r);
-    r.out.contentType = prometheus ? PROMETHEUS_TYPE : 'application/json';
+    const source = { http: r.http, env };
+    const format = acceptedFormat(r.args, r.header('accept') ?? '');
+    r.out.contentType = MEDIA_TYPES[format];
     r.out.add('Cache-Control', 'no-store');
-    r.resume(respondBuffer(r, 200, Buffer.from(prometheus ? prometheusText(report) : jsonText(report))));
+    const text = format === 'json' ? jsonText(takeReport(source)) : metricsText(source, format === 'openmetrics');
+    r.resume(respondBuffer(r, 200, Buffer.from(text)));
   });
   r.onFinish(giveUp);
   return AGAIN;

@@ -1,10 +1,10 @@
 import type { Totals } from '../../../shared/zone/counters.js';
+import { reportObject } from '../../acme/report-object.js';
 import { SERVER_VERSION } from '../../version.js';
-import type { Report } from './report.js';
-import type { UpstreamReport } from './upstreams.js';
+import type { Report, UpstreamReport } from './report.js';
 
 /** The report as a JSON document. */
-export function jsonText({ totals, workers, zones, upstreams }: Report): string {
+export function jsonText({ totals, workers, zones, upstreams, orders }: Report): string {
   const document = {
     version: SERVER_VERSION,
     ...counted(totals),
@@ -15,7 +15,8 @@ export function jsonText({ totals, workers, zones, upstreams }: Report): string 
         { kind, size, used, entries, evictions, rejections },
       ]),
     ),
-    upstreams: Object.fromEntries(upstreams.map((upstream) => [utf8(upstream.name), upstreamObject(upstream)])),
+    upstreams: Object.fromEntries(upstreams.map((upstream) => [upstream.name, upstreamObject(upstream)])),
+    certificates: orders.map(reportObject),
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
@@ -24,7 +25,7 @@ const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
 
 function upstreamObject({ zone, peers }: UpstreamReport): object {
   return {
-    zone: utf8(zone),
+    ...(zone === undefined ? {} : { zone: utf8(zone) }),
     peers: peers.map(({ checks, ...peer }) => ({
       ...peer,
       address: utf8(peer.address),

@@ -1,135 +1,94 @@
-import type { Report } from './report.js';
+import { BOUNDS, BUCKETS } from '../../../shared/zone/histogram.js';
 
-/** The media type of the text format of metrics. */
-export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+/** Names and values of labels. */
+export type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number];
+/** One histogram: its buckets, and the sum of its times in milliseconds. */
+export type Times = readonly [labels: Labels, counts: ArrayLike<number>, sumMs: number];
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+/** Every second bound is shown: more would be more series than anybody reads. */
+const STEP = 2;
 
-/** The report in the text format of Prometheus. */
-export function prometheusText({ totals, workers, zones, upstreams }: Report): string {
-  const perZone = (value: (zone: Report['zones'][number]) => number): Sample[] =>
-    zones.map((zone) => [{ zone: zone.name, kind: zone.kind }, value(zone)]);
-  return [
-    metric('connections_accepted_total', 'counter', 'Client connections accepted.', [[{}, totals.accepts]]),
-    metric('connections_handled_total', 'counter', 'Client connections taken on.', [[{}, totals.handled]]),
-    metric('connections_dropped_total', 'counter', 'Client connections closed at once for want of room.', [
-      [{}, totals.accepts - totals.handled],
-    ]),
-    metric('connections_active', 'gauge', 'Client connections open now.', [[{}, totals.active]]),
-    metric('connections', 'gauge', 'Client connections open now, by what they are doing.', [
-      [{ state: 'reading' }, totals.reading],
-      [{ state: 'writing' }, totals.writing],
-      [{ state: 'waiting' }, totals.waiting],
-    ]),
-    metric('requests_total', 'counter', 'Requests begun.', [[{}, totals.requests]]),
-    metric('responses_total', 'counter', 'Requests finished, by the class of their status.', [
-      [{ class: '1xx' }, totals.c1xx],
-      [{ class: '2xx' }, totals.c2xx],
-      [{ class: '3xx' }, totals.c3xx],
-      [{ class: '4xx' }, totals.c4xx],
-      [{ class: '5xx' }, totals.c5xx],
-      [{ class: 'none' }, totals.abandoned],
-    ]),
-    metric(
-      'worker_connections_active',
-      'gauge',
-      'Client connections open now, by worker process.',
-      workers.map((worker) => [{ pid: String(worker.worker) }, worker.active]),
-    ),
-    metric(
-      'worker_requests_total',
-      'counter',
-      'Requests begun, by worker process.',
-      workers.map((worker) => [{ pid: String(worker.worker) }, worker.requests]),
-    ),
-    metric(
-      'zone_size_bytes',
-      'gauge',
-      'Size of the shared zone as configured.',
-      perZone((zone) => zone.size),
-    ),
-    metric(
-      'zone_used_bytes',
-      'gauge',
-      'Room taken by the entries of the shared zone.',
-      perZone((zone) => zone.used),
-    ),
-    metric(
-      'zone_entries',
-      'gauge',
-      'Entries in the shared zone.',
-      perZone((zone) => zone.entries),
-    ),
-    metric(
-      'zone_evictions_total',
-      'counter',
-      'Entries forgotten because the shared zone was full.',
-      perZone((zone) => zone.evictions),
-    ),
-    metric(
-      'zone_rejections_total',
-      'counter',
-      'Requests refused by the shared zone.',
-      perZone((zone) => zone.rejections),
-    ),
-    ...upstreamMetrics(upstreams),
-  ].join('');
-}
+/** Writes metrics in the text format of Prometheus, or in that of OpenMetrics. */
+export class MetricsText {
+  readonly #open: boolean;
+  #text = '';
 
-/** A peer's state is 1 under its name, so that an alert can ask for a state. */
-function upstreamMetrics(upstreams: Report['upstreams']): string[] {
-  const all = upstreams.flatMap(({ name, peers }) => peers.map((peer) => ({ labels: { upstream: name, peer: peer.address }, peer })));
-  const checked = all.flatMap(({ labels, peer: { checks } }) => (checks === undefined ? [] : [{ labels, checks }]));
-  return [
-    metric(
-      'upstream_peer_state',
-      'gauge',
-      'What the server of a group is doing.',
-      all.map(({ labels, peer }) => [{ ...labels, state: peer.state }, 1]),
-    ),
-    metric(
-      'upstream_peer_active',
-      'gauge',
-      'Connections to the server that are in use.',
-      all.map(({ labels, peer }) => [labels, peer.active]),
-    ),
-    metric(
-      'upstream_peer_fails',
-      'gauge',
-      'Failures that count against max_fails.',
-      all.map(({ labels, peer }) => [labels, peer.fails]),
-    ),
-    metric(
-      'upstream_peer_health_checks_total',
-      'counter',
-      'Health checks made.',
-      checked.map(({ labels, checks }) => [labels, checks.checks]),
-    ),
-    metric(
-      'upstream_peer_health_checks_failed_total',
-      'counter',
-      'Health checks that failed.',
-      checked.map(({ labels, checks }) => [labels, checks.fails]),
-    ),
-    metric(
-      'upstream_peer_health_checks_unhealthy_total',
-      'counter',
-      'How often health checks found the server unhealthy.',
-      checked.map(({ labels, checks }) => [labels, checks.unhealthy]),
-    ),
-  ];
-}
-
-function metric(name: string, type: 'counter' | 'gauge', help: string, samples: readonly Sample[]): string {
-  if (samples.length === 0) {
-    return '';
+  constructor(open: boolean) {
+    this.#open = open;
   }
-  const full = `sluice_${name}`;
-  const lines = samples.map(([labels, value]) => `${full}${labelText(labels)} ${value}\n`).join('');
-  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines}`;
+
+  /** What only grows. The name ends in `_total`. */
+  counter(name: string, help: string, samples: readonly Sample[]): void {
+    this.#samples(name, 'counter', help, samples);
+  }
+
+  gauge(name: string, help: string, samples: readonly Sample[]): void {
+    this.#samples(name, 'gauge', help, samples);
+  }
+
+  /** Times. The name ends in `_seconds`. */
+  histogram(name: string, help: string, all: readonly Times[]): void {
+    if (all.length === 0) {
+      return;
+    }
+    const full = this.#head(name, 'histogram', help);
+    const seen = new Set<string>();
+    for (const [labels, counts, sumMs] of all) {
+      if (!isNew(seen, labels)) {
+        continue;
+      }
+      let sum = 0;
+      for (let i = 0; i < BUCKETS - 1; i++) {
+        sum += counts[i]!;
+        if (i % STEP === 0) {
+          this.#text += `${full}_bucket${labelText({ ...labels, le: String(BOUNDS[i]! / 1000) })} ${sum}\n`;
+        }
+      }
+      sum += counts[BUCKETS - 1]!;
+      this.#text += `${full}_bucket${labelText({ ...labels, le: '+Inf' })} ${sum}\n`;
+      this.#text += `${full}_sum${labelText(labels)} ${sumMs / 1000}\n${full}_count${labelText(labels)} ${sum}\n`;
+    }
+  }
+
+  /** All that was written. */
+  end(): string {
+    return this.#open ? `${this.#text}# EOF\n` : this.#text;
+  }
+
+  #samples(name: string, type: string, help: string, samples: readonly Sample[]): void {
+    if (samples.length === 0) {
+      return;
+    }
+    const full = this.#head(name, type, help);
+    const seen = new Set<string>();
+    for (const [labels, value] of samples) {
+      if (isNew(seen, labels)) {
+        this.#text += `${full}${labelText(labels)} ${value}\n`;
+      }
+    }
+  }
+
+  /** A counter of OpenMetrics is called without the end that its samples have. */
+  #head(name: string, type: string, help: string): string {
+    const full = `sluice_${name}`;
+    const family = this.#open && type === 'counter' ? full.replace(/_total$/, '') : full;
+    this.#text += `# HELP ${family} ${help}\n# TYPE ${family} ${type}\n`;
+    return full;
+  }
 }
 
-function labelText(labels: Readonly<Record<string, string>>): string {
+/** Two `server` lines with one address would otherwise give one sample twice, which scrapers refuse. */
+function isNew(seen: Set<string>, labels: Labels): boolean {
+  const text = labelText(labels);
+  if (seen.has(text)) {
+    return false;
+  }
+  seen.add(text);
+  return true;
+}
+
+function labelText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

@@ -1,8 +1,10 @@
 import type { Totals, WorkerTotals } from '../../../shared/zone/counters.js';
 import type { ZoneStats } from '../../../shared/zone/kind.js';
-import type { ZoneStore } from '../../../shared/zone/store.js';
-import type { HttpRuntime } from '../../http/request/http-runtime.js';
-import { takeUpstreams, type UpstreamReport } from './upstreams.js';
+import { PEER } from '../../../shared/zone/meter-kinds.js';
+import { type OrderReport, orderReports } from '../../acme/acme-zone.js';
+import type { PeerStanding, PeerState } from '../../status/peers.js';
+import type { StatusSource } from '../../status/source.js';
+import { type CountedPeer, groupName, takeGroups } from '../../status/upstreams.js';
 
 /** What a status page shows. */
 export interface Report {
@@ -10,8 +12,10 @@ export interface Report {
   /** The workers that live, by process id. */
   readonly workers: readonly WorkerTotals[];
   readonly zones: readonly ZoneReport[];
-  /** Groups of backends that have a zone. */
+  /** Groups of backends. */
   readonly upstreams: readonly UpstreamReport[];
+  /** Certificates that an issuer is asked for. */
+  readonly orders: readonly OrderReport[];
 }
 
 export interface ZoneReport extends ZoneStats {
@@ -21,8 +25,33 @@ export interface ZoneReport extends ZoneStats {
   readonly size: number;
 }
 
+/** What a status page shows of a group. */
+export interface UpstreamReport {
+  readonly name: string;
+  /** Undefined: each worker knows its peers for itself. */
+  readonly zone: string | undefined;
+  readonly peers: readonly PeerReport[];
+}
+
+/** What a status page shows of a peer. */
+export interface PeerReport {
+  readonly address: string;
+  /** As the configuration names it. */
+  readonly server: string;
+  readonly backup: boolean;
+  readonly weight: number;
+  readonly state: PeerState;
+  /** Connections to it that are in use. */
+  readonly active: number;
+  /** Failures that count against `max_fails`. */
+  readonly fails: number;
+  /** What active checks found; undefined where there are none. */
+  readonly checks: PeerStanding['checks'];
+}
+
 /** Reads all numbers once. */
-export function takeReport(http: HttpRuntime, zones: ZoneStore): Report {
+export function takeReport(source: StatusSource): Report {
+  const { zones } = source.env;
   return {
     totals: zones.counters.totals(),
     workers: zones.counters.perWorker().filter(({ worker }) => worker !== 0),
@@ -32,6 +61,17 @@ export function takeReport(http: HttpRuntime, zones: ZoneStore): Report {
       kind: ref.kind.id,
       size: ref.bytes,
     })),
-    upstreams: takeUpstreams(http, zones),
+    upstreams: takeGroups(source).map((counted) => ({
+      name: groupName(counted.group),
+      zone: counted.group.zone,
+      peers: counted.peers.map(peerReport),
+    })),
+    orders: orderReports(source.http).read?.() ?? [],
   };
+}
+
+function peerReport({ peer, backup, state, checks, reading }: CountedPeer): PeerReport {
+  const { name, server, weight, fails } = peer;
+  const active = peer.meter === null ? peer.conns : Math.max(0, reading.values[PEER.active]!);
+  return { address: name, server, backup, weight, state, active, fails, checks };
 }

@@ -1,12 +1,12 @@
 import { In } from '../../../shared/config/context.js';
 import { readSplitClients } from '../../../shared/lookup/split-clients-block.js';
-import { defineModule, defineScope } from '../../module.js';
+import { defineModule, defineSharedScope } from '../../module.js';
 
-const scope = defineScope<object>({
+const scope = defineSharedScope<object>({
   fields: {},
   directives: {
     // Syntax: split_clients string $variable { ... }
-    split_clients: { in: In.HTTP, args: 2, block: 'entries', set: (_conf, node, ctx) => readSplitClients(node, ctx) },
+    split_clients: { in: In.HTTP | In.STREAM, args: 2, block: 'entries', set: (_conf, node, ctx) => readSplitClients(node, ctx) },
   },
 });
 

@@ -1,8 +1,8 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR, OK } from '../../client/codes.js';
 import { MemorySink } from '../../http/body/memory-sink.js';
 import type { Slot } from '../../http/body/postpone-stage.js';
 import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
-import { ERROR, OK } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { bufferSource, respond } from '../../http/request/respond.js';
 import { startSubrequest } from '../../http/request/subrequest.js';

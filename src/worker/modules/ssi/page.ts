@@ -1,9 +1,10 @@
 import { EMPTY } from '../../../shared/lib/empty.js';
 import { strftime } from '../../../shared/lib/strftime.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
+import { lastingSlot } from '../../client/client-task.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
-import { contextSlot, lastingSlot, type Request } from '../../http/request/request.js';
+import { contextSlot, type Request } from '../../http/request/request.js';
 import { commands } from './commands.js';
 import { SharedState } from './evaluate.js';
 import { DONE, FAILED, NO_CONDITION, WAIT } from './outcome.js';

@@ -1,8 +1,8 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import { ConfigError } from '../../../shared/config/errors.js';
-import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../http/listening/listeners.js';
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../listening/listeners.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
 import type { TlsSettings } from '../../tls/settings.js';
@@ -12,13 +12,13 @@ const QUIET = { fail: () => undefined as never, warn: () => {} };
 
 /** Checks that every server that listens for TLS has certificates, for all of its names. nginx: ngx_http_ssl_init. */
 export function checkAddresses(
-  http: Block,
+  main: Block,
   namesOf: (server: Block) => ServerNames,
   tlsOf: (server: Block) => TlsSettings,
-  ctx: LinkContext<Request>,
+  ctx: LinkContext<ClientTask>,
 ): void {
   const warned = new Set<ServerInfo>();
-  for (const address of collectAddresses(serversOf(http, namesOf), QUIET)) {
+  for (const address of collectAddresses(serversOf(main, namesOf), QUIET)) {
     if (!address.ssl && !address.quic) {
       continue;
     }
@@ -48,7 +48,7 @@ export function checkAddresses(
   }
 }
 
-function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkContext<Request>): void {
+function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkContext<ClientTask>): void {
   const { certificates, complexNames } = settings;
   if (certificates === undefined || complexNames.size > 0) {
     return;

@@ -3,16 +3,32 @@ import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
-import { bits, flag, int, oneOf, sec, size, text } from '../../../shared/config/slots.js';
+import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request/request.js';
-import { type Context, defineScope } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { defineSharedScope, type SharedContext } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
+import { readConfCommand } from '../../tls/conf-command.js';
 import { sessionZone, statusZone } from '../../tls/sessions.js';
-import { protocolWords, TLS, type TlsSettings, type VerifyMode } from '../../tls/settings.js';
+import {
+  AUTOMATIC_CERTIFICATE,
+  AUTOMATIC_KEY,
+  type AutomaticTls,
+  protocolWords,
+  TLS,
+  type TlsSettings,
+  type VerifyMode,
+} from '../../tls/settings.js';
 import { linkServer } from './link.js';
 
+const USUAL_CIPHERS = 'HIGH:!aNULL:!MD5';
+/** For TLS 1.2, what all browsers of the last ten years support and what keeps sessions secret when a key is lost. */
+const FORWARD_SECRET = ['ECDSA-AES128', 'RSA-AES128', 'ECDSA-AES256', 'RSA-AES256']
+  .map((name) => `ECDHE-${name}-GCM-SHA${name.endsWith('256') ? 384 : 256}`)
+  .concat('ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305')
+  .join(':');
 const HTTP_SERVER = In.HTTP | In.SERVER;
+const ANY_SERVER = HTTP_SERVER | In.STREAM | In.STREAM_SERVER;
 const TICKET_ZONE_BYTES = 64 * 1024;
 const MIN_ZONE_BYTES = 8 * 4096;
 /** OpenSSL's own limit for sessions in a context. */
@@ -21,7 +37,7 @@ const BUILTIN_SESSIONS = 20 * 1024;
 /** A setting that names a file in the configuration's folder. */
 const file =
   <K extends keyof TlsSettings>(key: K) =>
-  (conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void => {
+  (conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void => {
     if (conf[key] !== undefined) {
       ctx.reject('is duplicate');
     }
@@ -32,15 +48,46 @@ const file =
 /** What Node leaves out of OpenSSL, in nginx's words for a library without it. */
 const unsupported =
   (wanted: (node: DirectiveNode) => boolean) =>
-  (_conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void => {
+  (_conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void => {
     if (wanted(node)) {
       ctx.warn(`"${node.name}" is not supported on this platform, ignored`);
     }
   };
 const on = (node: DirectiveNode): boolean => node.args[0]!.toLowerCase() === 'on';
 
-/** The directives of `ssl_*`. nginx: ngx_http_ssl_commands. */
-export const sslScope = defineScope<TlsSettings>({
+/** What sessions know besides. */
+export interface SessionTlsSettings {
+  /** Milliseconds. */
+  handshakeTimeout: number;
+  /** Names of ALPN, best first; undefined: it is not answered. */
+  alpn: readonly string[] | undefined;
+}
+
+/** The directives of `ssl_*` that `stream` alone has. nginx: ngx_stream_ssl_commands. */
+export const sessionTlsScope = defineSharedScope<SessionTlsSettings>({
+  fields: { handshakeTimeout: inherit(60_000), alpn: inherit<readonly string[] | undefined>(undefined) },
+  directives: {
+    ssl_handshake_timeout: { in: In.STREAM | In.STREAM_SERVER, args: 1, set: msec('handshakeTimeout') },
+    // nginx: ngx_stream_ssl_alpn.
+    ssl_alpn: {
+      in: In.STREAM | In.STREAM_SERVER,
+      args: { min: 1 },
+      set(conf, node, ctx) {
+        if (conf.alpn !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        const long = node.args.findIndex((name) => name.length > 255);
+        if (long !== -1) {
+          ctx.reject('protocol too long', { arg: long });
+        }
+        conf.alpn = node.args;
+      },
+    },
+  },
+});
+
+/** The directives of `ssl_*`. nginx: ngx_http_ssl_commands, ngx_stream_ssl_commands. */
+export const sslScope = defineSharedScope<TlsSettings>({
   fields: {
     certificates: inherit<readonly string[] | undefined>(undefined),
     certificateNames: inherit<readonly string[]>([]),
@@ -52,7 +99,7 @@ export const sslScope = defineScope<TlsSettings>({
     dhparam: inherit<string | undefined>(undefined),
     ecdhCurve: inherit('auto'),
     protocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
-    ciphers: inherit('HIGH:!aNULL:!MD5'),
+    ciphers: inherit(USUAL_CIPHERS),
     bufferSize: inherit(16384),
     verify: inherit<VerifyMode>('off'),
     verifyDepth: inherit(1),
@@ -66,7 +113,7 @@ export const sslScope = defineScope<TlsSettings>({
     crl: inherit<string | undefined>(undefined),
     confCommands: inherit<readonly (readonly [string, string])[]>([]),
     rejectHandshake: inherit(false),
-    stapling: inherit(false),
+    stapling: inherit<boolean | undefined>(undefined),
     staplingFile: inherit<string | undefined>(undefined),
     staplingResponder: inherit(''),
     staplingVerify: inherit(false),
@@ -74,10 +121,11 @@ export const sslScope = defineScope<TlsSettings>({
     ocspResponder: inherit(''),
     ocspCache: inherit<TlsSettings['ocspCache']>(null),
     ticketZone: inherit<TlsSettings['ticketZone']>(undefined),
+    automatic: inherit<TlsSettings['automatic']>(null),
   },
   directives: {
     ssl_certificate: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
         conf.certificateNames = [...(conf.certificateNames ?? []), node.args[0]!];
@@ -87,7 +135,7 @@ export const sslScope = defineScope<TlsSettings>({
       },
     },
     ssl_certificate_key: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
         const name = node.args[0]!;
@@ -99,7 +147,7 @@ export const sslScope = defineScope<TlsSettings>({
       },
     },
     ssl_certificate_cache: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: [1, 2, 3],
       set(conf, _node, ctx) {
         if (conf.certificateCache !== undefined) {
@@ -108,71 +156,92 @@ export const sslScope = defineScope<TlsSettings>({
         conf.certificateCache = readCertificateCache(ctx);
       },
     },
-    ssl_ech_file: { in: HTTP_SERVER, args: 1, set: unsupported(() => true) },
+    ssl_ech_file: { in: ANY_SERVER, args: 1, set: unsupported(() => true) },
     ssl_password_file: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
         file('passwordFile')(conf, node, ctx);
         checkReadable(conf.passwordFile!, ctx);
       },
     },
-    ssl_certificate_compression: { in: HTTP_SERVER, args: 'flag', set: unsupported(on) },
-    ssl_dhparam: { in: HTTP_SERVER, args: 1, set: file('dhparam') },
-    ssl_ecdh_curve: { in: HTTP_SERVER, args: 1, set: text('ecdhCurve') },
+    ssl_certificate_compression: { in: ANY_SERVER, args: 'flag', set: unsupported(on) },
+    ssl_dhparam: { in: ANY_SERVER, args: 1, set: file('dhparam') },
+    ssl_ecdh_curve: { in: ANY_SERVER, args: 1, set: text('ecdhCurve') },
     ssl_protocols: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: { min: 1 },
       set: bits('protocols', protocolWords),
     },
-    ssl_ciphers: { in: HTTP_SERVER, args: 1, set: text('ciphers') },
+    ssl_ciphers: { in: ANY_SERVER, args: 1, set: text('ciphers') },
     ssl_buffer_size: { in: HTTP_SERVER, args: 1, set: size('bufferSize') },
     ssl_verify_client: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 1,
       set: oneOf('verify', { off: 'off', on: 'on', optional: 'optional', optional_no_ca: 'optional_no_ca' } as const),
     },
-    ssl_verify_depth: { in: HTTP_SERVER, args: 1, set: int('verifyDepth') },
-    ssl_client_certificate: { in: HTTP_SERVER, args: 1, set: file('clientCertificate') },
-    ssl_trusted_certificate: { in: HTTP_SERVER, args: 1, set: file('trustedCertificate') },
-    ssl_prefer_server_ciphers: { in: HTTP_SERVER, args: 'flag', set: flag('preferServerCiphers') },
-    ssl_session_cache: { in: HTTP_SERVER, args: [1, 2], set: (conf, node, ctx) => setSessionCache(conf, node, ctx) },
-    ssl_session_tickets: { in: HTTP_SERVER, args: 'flag', set: flag('sessionTickets') },
+    ssl_verify_depth: { in: ANY_SERVER, args: 1, set: int('verifyDepth') },
+    ssl_client_certificate: { in: ANY_SERVER, args: 1, set: file('clientCertificate') },
+    ssl_trusted_certificate: { in: ANY_SERVER, args: 1, set: file('trustedCertificate') },
+    ssl_prefer_server_ciphers: { in: ANY_SERVER, args: 'flag', set: flag('preferServerCiphers') },
+    ssl_session_cache: { in: ANY_SERVER, args: [1, 2], set: (conf, node, ctx) => setSessionCache(conf, node, ctx) },
+    ssl_session_tickets: { in: ANY_SERVER, args: 'flag', set: flag('sessionTickets') },
     ssl_session_ticket_key: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
         conf.ticketKeyFiles = [...(conf.ticketKeyFiles ?? []), ctx.path(node.args[0]!, 'conf')];
       },
     },
-    ssl_session_timeout: { in: HTTP_SERVER, args: 1, set: sec('sessionTimeout') },
-    ssl_crl: { in: HTTP_SERVER, args: 1, set: file('crl') },
+    ssl_session_timeout: { in: ANY_SERVER, args: 1, set: sec('sessionTimeout') },
+    ssl_crl: { in: ANY_SERVER, args: 1, set: file('crl') },
     ssl_ocsp: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 1,
       set: oneOf('ocsp', { off: 'off', on: 'on', leaf: 'leaf' } as const),
     },
-    ssl_ocsp_responder: { in: HTTP_SERVER, args: 1, set: text('ocspResponder') },
-    ssl_ocsp_cache: { in: HTTP_SERVER, args: 1, set: (conf, node, ctx) => setStatusCache(conf, node, ctx) },
-    ssl_stapling: { in: HTTP_SERVER, args: 'flag', set: flag('stapling') },
-    ssl_stapling_file: { in: HTTP_SERVER, args: 1, set: file('staplingFile') },
-    ssl_stapling_responder: { in: HTTP_SERVER, args: 1, set: text('staplingResponder') },
-    ssl_stapling_verify: { in: HTTP_SERVER, args: 'flag', set: flag('staplingVerify') },
+    ssl_ocsp_responder: { in: ANY_SERVER, args: 1, set: text('ocspResponder') },
+    ssl_ocsp_cache: { in: ANY_SERVER, args: 1, set: (conf, node, ctx) => setStatusCache(conf, node, ctx) },
+    ssl_stapling: { in: ANY_SERVER, args: 'flag', set: flag('stapling') },
+    ssl_stapling_file: { in: ANY_SERVER, args: 1, set: file('staplingFile') },
+    ssl_stapling_responder: { in: ANY_SERVER, args: 1, set: text('staplingResponder') },
+    ssl_stapling_verify: { in: ANY_SERVER, args: 'flag', set: flag('staplingVerify') },
     ssl_early_data: { in: HTTP_SERVER, args: 'flag', set: unsupported(on) },
     ssl_conf_command: {
-      in: HTTP_SERVER,
+      in: ANY_SERVER,
       args: 2,
-      set(conf, node) {
-        conf.confCommands = [...(conf.confCommands ?? []), [node.args[0]!, node.args[1]!]];
+      set(conf, _node, ctx) {
+        conf.confCommands = [...(conf.confCommands ?? []), readConfCommand(ctx)];
       },
     },
-    ssl_reject_handshake: { in: HTTP_SERVER, args: 'flag', set: flag('rejectHandshake') },
+    ssl_reject_handshake: { in: ANY_SERVER, args: 'flag', set: flag('rejectHandshake') },
+  },
+  finish(conf, _parent, { context }) {
+    if (context === In.SERVER && conf.automatic !== null && conf.certificates === undefined) {
+      useAutomatic(conf, conf.automatic);
+    }
   },
   link: linkServer,
 });
 
+/** Settings for a server that names no certificate and has `https`. */
+function useAutomatic(conf: TlsSettings, { pos, certificate, key, ticketZone }: AutomaticTls): void {
+  conf.certificates = conf.certificateNames = [AUTOMATIC_CERTIFICATE];
+  conf.certificateKeys = [AUTOMATIC_KEY];
+  conf.certificatePlaces = [pos];
+  conf.complexNames = new Map([
+    [AUTOMATIC_CERTIFICATE, certificate],
+    [AUTOMATIC_KEY, key],
+  ]);
+  conf.ticketZone ??= ticketZone;
+  conf.stapling ??= true;
+  if (conf.ciphers === USUAL_CIPHERS) {
+    conf.ciphers = FORWARD_SECRET;
+  }
+}
+
 /** Completes the name of a certificate or key; one with variables is completed when they are known. */
-function certificateName(conf: Partial<TlsSettings>, name: string, ctx: Context): string {
+function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedContext): string {
   if (name.startsWith('data:') && !name.includes('$')) {
     return name;
   }
@@ -184,13 +253,13 @@ function certificateName(conf: Partial<TlsSettings>, name: string, ctx: Context)
     return value.constant.startsWith('data:') ? value.constant : ctx.path(value.constant, 'conf');
   }
   const complete = (path: string): string => (path.startsWith('data:') ? path : ctx.path(path, 'conf'));
-  const completed: ComplexValue<Request> = { ...value, eval: (r) => complete(value.eval(r)) };
+  const completed: ComplexValue<ClientTask> = { ...value, eval: (r) => complete(value.eval(r)) };
   conf.complexNames = new Map([...(conf.complexNames ?? []), [name, completed]]);
   return name;
 }
 
 /** Reads a small file whose absence nginx reports at the directive. */
-function checkReadable(path: string, ctx: Context): void {
+function checkReadable(path: string, ctx: SharedContext): void {
   try {
     ctx.named.read(path);
   } catch (error) {
@@ -199,7 +268,7 @@ function checkReadable(path: string, ctx: Context): void {
 }
 
 // nginx: ngx_http_ssl_session_cache.
-function setSessionCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void {
+function setSessionCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void {
   let { builtin, zone } = conf.sessionCache ?? { builtin: 0, zone: undefined };
   for (const [i, argument] of node.args.entries()) {
     const invalid = (): never => ctx.fail(`invalid session cache "${argument}"`, { arg: i });
@@ -227,7 +296,7 @@ function setSessionCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: C
 }
 
 // nginx: ngx_http_ssl_ocsp_cache.
-function setStatusCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: Context): void {
+function setStatusCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void {
   if (conf.ocspCache !== undefined) {
     ctx.reject('is duplicate');
   }

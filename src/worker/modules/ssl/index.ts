@@ -1,40 +1,58 @@
+import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import type { Scope } from '../../../shared/config/define.js';
-import type { ServerNames } from '../../http/listening/listeners.js';
-import type { Request } from '../../http/request/request.js';
-import { defineModule, defineScope, type Module } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import type { ServerNames } from '../../listening/listeners.js';
+import { defineModule, defineSharedScope, type Module } from '../../module.js';
 import { ServerTls } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
+import { offeredProtocols } from '../../tls/tls-address.js';
 import { checkAddresses } from './addresses.js';
-import { sslScope } from './directives.js';
+import { type SessionTlsSettings, sessionTlsScope, sslScope } from './directives.js';
+import { secure } from './session-handshake.js';
 import { variables } from './variables.js';
 
 /**
- * TLS towards clients: `ssl_*` and `$ssl_*`. The settings that say where and for whom servers listen belong to another module, which the
- * registry hands over. nginx: ngx_http_ssl_module.
+ * TLS towards clients: `ssl_*` and `$ssl_*`. The settings that say where and for whom servers of `http` and of `stream` listen belong to
+ * other modules, which the registry hands over. nginx: ngx_http_ssl_module, ngx_stream_ssl_module.
  */
-export function makeSslModule<C extends ServerNames>(names: Scope<C, Request>): Module<object, object, TlsSettings> {
+export function makeSslModule<C extends ServerNames, D extends ServerNames>(
+  httpNames: Scope<C, ClientTask>,
+  streamNames: Scope<D, ClientTask>,
+): Module<object, object, TlsSettings, SessionTlsSettings> {
   return defineModule({
     name: 'ssl',
-    main: defineScope<object>({
+    main: defineSharedScope<object>({
       fields: {},
       directives: {},
       link(_conf, ctx, { context, block }) {
-        if (context !== In.HTTP || !ctx.checking) {
+        const tlsOf = (server: Block): Readonly<TlsSettings> => ctx.settings(sslScope, server);
+        if (!ctx.checking) {
           return;
         }
-        checkAddresses(
-          block,
-          (server) => ctx.settings(names, server),
-          (server) => ctx.settings(sslScope, server),
-          ctx,
-        );
+        if (context === In.HTTP) {
+          checkAddresses(block, (server) => ctx.settings(httpNames, server), tlsOf, ctx);
+        } else if (context === In.STREAM) {
+          checkAddresses(block, (server) => ctx.settings(streamNames, server), tlsOf, ctx);
+        }
       },
     }),
     server: sslScope,
+    location: sessionTlsScope,
     variables,
     installServer(conf, server, env) {
       server.tls = new ServerTls(conf, env.named, env.zones, () => server.root);
+    },
+    stream: {
+      variables,
+      installServer(conf, server, env) {
+        server.tls = new ServerTls(conf, env.named, env.zones, () => server);
+      },
+      installLocation({ alpn, handshakeTimeout }, server) {
+        server.alpn = alpn === undefined ? undefined : offeredProtocols(alpn);
+        server.settings.handshakeTimeout = handshakeTimeout;
+      },
+      phases: { ssl: () => secure },
     },
   });
 }

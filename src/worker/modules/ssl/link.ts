@@ -3,7 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import type { LinkContext, MergeContext } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/errors.js';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 import { checkOptions, contextBase, makeContext } from '../../tls/context.js';
 import type { Identity } from '../../tls/identity.js';
 import { parseResponder } from '../../tls/ocsp-fetch.js';
@@ -13,9 +13,11 @@ import type { TlsSettings } from '../../tls/settings.js';
 import { stapleSource } from '../../tls/stapling.js';
 import { certificateWarnings } from './certificate-warnings.js';
 
+const SERVERS: number = In.SERVER | In.STREAM_SERVER;
+
 /** Checks what a server says about TLS, in nginx's order and words, which name no place. nginx: ngx_http_ssl_merge_srv_conf. */
-export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
-  if (place.context !== In.SERVER || !ctx.checking || !hasContext(settings)) {
+export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<ClientTask>, place: MergeContext): void {
+  if ((place.context & SERVERS) === 0 || !ctx.checking || !hasContext(settings)) {
     return;
   }
   const fail = (message: string): never => {
@@ -84,7 +86,7 @@ function checkStaple(
   settings: TlsSettings,
   identities: readonly Identity[],
   authorities: readonly X509Certificate[],
-  ctx: LinkContext<Request>,
+  ctx: LinkContext<ClientTask>,
 ): void {
   if (!settings.stapling) {
     return;

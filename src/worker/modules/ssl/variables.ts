@@ -1,31 +1,30 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Request } from '../../http/request/request.js';
-import type { Variable } from '../../module.js';
+import type { SharedVariable } from '../../module.js';
 import { certificateNames, sessionId } from '../../tls/der.js';
 import { legacyName, rfc2253 } from '../../tls/distinguished-name.js';
 import { cipherName, curveName, negotiatedCurve } from '../../tls/names.js';
 import { peerOf, type TlsPeer } from '../../tls/peer.js';
 
 /** A variable of TLS connections; an empty value counts as none. nginx: ngx_http_ssl_variable. */
-function ofTls(name: string, get: (peer: TlsPeer) => string | undefined): Variable {
+function ofTls(name: string, get: (peer: TlsPeer) => string | undefined): SharedVariable {
   return {
     name: `ssl_${name}`,
     changeable: true,
-    get: (r: Request) => {
+    get: (r) => {
       const peer = peerOf(r.connection);
       return peer === undefined ? undefined : get(peer) || undefined;
     },
   };
 }
 
-const ofCertificate = (name: string, get: (certificate: X509Certificate) => string): Variable =>
+const ofCertificate = (name: string, get: (certificate: X509Certificate) => string): SharedVariable =>
   ofTls(`client_${name}`, (peer) => (peer.certificate === null ? undefined : get(peer.certificate)));
 
 const hex = (n: number): string => `0x${n.toString(16).padStart(4, '0')}`;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** `$ssl_*`. nginx: ngx_http_ssl_vars. */
-export const variables: readonly Variable[] = [
+export const variables: readonly SharedVariable[] = [
   ofTls('protocol', ({ cipher }) => cipher?.getProtocol() ?? undefined),
   ofTls('cipher', ({ cipher }) => cipher?.getCipher()?.name),
   ofTls('ciphers', ({ hello }) => hello?.ciphers.map(cipherName).join(':')),

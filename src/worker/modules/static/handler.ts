@@ -1,8 +1,8 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
+import { DECLINED, type Result } from '../../client/codes.js';
 import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
-import { DECLINED, type Result } from '../../http/request/codes.js';
 import { explain } from '../../http/request/error-reason.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import { sendRedirect } from '../../http/request/redirect.js';

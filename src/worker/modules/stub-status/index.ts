@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import type { Counters } from '../../../shared/zone/counters.js';
+import { AGAIN } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
-import { AGAIN } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';

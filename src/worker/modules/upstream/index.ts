@@ -2,61 +2,78 @@ import { In } from '../../../shared/config/context.js';
 import { blockError } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
+import type { WorkerEnv } from '../../env.js';
+import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { readResolver } from '../../resolver/directive/read-resolver.js';
 import { peerZone } from '../../upstream/balancing/peer-zone.js';
 import { buildGroup, buildImpliedGroup } from '../../upstream/group/group-build.js';
-import { declarations, declareGroup, groupScope, type UpstreamInfo } from '../../upstream/group/group-config.js';
+import {
+  type Declaration,
+  declarations,
+  declareGroup,
+  type GroupSettings,
+  groupScope,
+  type UpstreamInfo,
+} from '../../upstream/group/group-config.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import { readServer } from './server.js';
+
+function addImplied(conf: Readonly<{ all: readonly Declaration[] }>, runtime: ProtocolRuntime): void {
+  for (const declaration of conf.all) {
+    if (!declaration.explicit) {
+      groupsOf(runtime).add(buildImpliedGroup(declaration, runtime));
+    }
+  }
+}
+
+function addGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRuntime, env: WorkerEnv): void {
+  groupsOf(runtime).add(buildGroup(conf, runtime, env));
+}
 
 /** Keeps the groups that a configuration names, with or without `upstream {}`, and makes them when a worker starts. */
 export const upstreamGroupsModule = defineModule({
   name: 'upstream_groups',
   main: declarations,
   upstream: groupScope,
-  installMain(conf, http) {
-    for (const declaration of conf.all) {
-      if (!declaration.explicit) {
-        groupsOf(http).add(buildImpliedGroup(declaration));
-      }
-    }
-  },
-  installUpstream(conf, http, env) {
-    groupsOf(http).add(buildGroup(conf, http, env));
-  },
+  installMain: addImplied,
+  installUpstream: addGroup,
+  stream: { installMain: addImplied, installUpstream: addGroup },
 });
 
-const blocks = defineScope<object>({
+const ANY_GROUP = In.UPSTREAM | In.STREAM_UPSTREAM;
+
+const blocks = defineSharedScope<object>({
   fields: {},
   directives: {
     // nginx: ngx_http_upstream.
     upstream: {
-      in: In.HTTP,
+      in: In.HTTP | In.STREAM,
       args: 1,
       block: 'directives',
       set(_conf, node, ctx) {
         const name = node.args[0]!;
         declareGroup(ctx, name, undefined);
         const info: UpstreamInfo = { kind: 'upstream', name };
-        const block = ctx.openBlock(node, In.UPSTREAM, info);
+        const inside = ctx.block.context === In.STREAM ? In.STREAM_UPSTREAM : In.UPSTREAM;
+        const block = ctx.openBlock(node, inside, info);
         if (block.seen('server') === undefined) {
           throw blockError(node, 'no servers are inside upstream');
         }
       },
     },
     server: {
-      in: In.UPSTREAM,
+      in: ANY_GROUP,
       args: { min: 1 },
       set(_conf, node, ctx) {
         const group = ctx.conf(groupScope);
         group.servers = [...(group.servers ?? []), readServer(node, ctx)];
       },
     },
-    zone: { in: In.UPSTREAM, args: [1, 2], set: (_conf, node, ctx) => setZone(node, ctx) },
+    zone: { in: ANY_GROUP, args: [1, 2], set: (_conf, node, ctx) => setZone(node, ctx) },
     // nginx: ngx_http_upstream_resolver.
     resolver: {
-      in: In.UPSTREAM,
+      in: ANY_GROUP,
       args: { min: 1 },
       set(_conf, _node, ctx) {
         const group = ctx.conf(groupScope);
@@ -67,7 +84,7 @@ const blocks = defineScope<object>({
       },
     },
     resolver_timeout: {
-      in: In.UPSTREAM,
+      in: ANY_GROUP,
       args: 1,
       set(_conf, node, ctx) {
         const group = ctx.conf(groupScope);
@@ -81,7 +98,7 @@ const blocks = defineScope<object>({
 });
 
 // nginx: ngx_http_upstream_zone.
-function setZone(node: DirectiveNode, ctx: Context): void {
+function setZone(node: DirectiveNode, ctx: SharedContext): void {
   const [name, size] = node.args as [string, string | undefined];
   if (name === '') {
     ctx.fail('invalid zone name ""', { arg: 0 });

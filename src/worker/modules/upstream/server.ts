@@ -1,7 +1,8 @@
+import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { parseBackendUrl } from '../../../shared/net/backend-url.js';
-import type { Context } from '../../module.js';
+import type { SharedContext } from '../../module.js';
 import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/balancing/peer.js';
 import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope } from '../../upstream/group/group-config.js';
 import { NAMES_BYTES, NAMES_ZONE, namesZone } from '../../upstream/group/names-zone.js';
@@ -22,12 +23,17 @@ interface Parameters {
   service: string;
 }
 
-/** Reads a `server` line of an `upstream {}`. nginx: ngx_http_upstream_server. */
-export function readServer(node: DirectiveNode, ctx: Context): GroupServer {
+/** The port of a server of `http` without one. */
+const HTTP_PORT = 80;
+/** What only requests know of: sessions that stay with a server. */
+const OF_REQUESTS = /^(drain$|route=)/;
+
+/** Reads a `server` line of an `upstream {}`. nginx: ngx_http_upstream_server, ngx_stream_upstream_server. */
+export function readServer(node: DirectiveNode, ctx: SharedContext): GroupServer {
   const accepts = ctx.conf(groupScope).accepts ?? ACCEPTS_ALL;
   const p: Parameters = { ...defaultPeerOptions, backup: false, resolve: 'no', service: '' };
   node.args.slice(1).forEach((text, i) => {
-    if (!readParameter(text, p, accepts, ctx)) {
+    if ((ctx.block.context === In.STREAM_UPSTREAM && OF_REQUESTS.test(text)) || !readParameter(text, p, accepts, ctx)) {
       ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
     }
   });
@@ -35,9 +41,13 @@ export function readServer(node: DirectiveNode, ctx: Context): GroupServer {
   if (p.service !== '' && p.resolve === 'no') {
     ctx.fail(`service upstream "${name}" requires "resolve" parameter`, { arg: 0 });
   }
-  const url = parseBackendUrl(name, { defaultPort: 80, uriPart: false });
+  const stream = ctx.block.context === In.STREAM_UPSTREAM;
+  const url = parseBackendUrl(name, { defaultPort: stream ? 0 : HTTP_PORT, uriPart: false });
   if (typeof url === 'string') {
     return ctx.fail(`${url} in upstream "${name}"`, { arg: 0 });
+  }
+  if (stream && url.noPort && p.service === '') {
+    ctx.fail(`no port in upstream "${name}"`, { arg: 0 });
   }
   const literal = url.family === 'unix' || url.address !== undefined;
   if (p.service !== '' && !url.noPort) {
@@ -56,7 +66,7 @@ export function readServer(node: DirectiveNode, ctx: Context): GroupServer {
 }
 
 /** Reads one parameter. Returns false when it is none. */
-function readParameter(text: string, p: Parameters, accepts: number, ctx: Context): boolean {
+function readParameter(text: string, p: Parameters, accepts: number, ctx: SharedContext): boolean {
   const equals = text.indexOf('=');
   const key = equals === -1 ? text : text.slice(0, equals);
   const value = equals === -1 ? undefined : text.slice(equals + 1);

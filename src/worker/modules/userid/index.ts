@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { bits, int, oneOf, text } from '../../../shared/config/slots.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
-import { OK } from '../../http/request/codes.js';
+import { OK } from '../../client/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';

@@ -1,5 +1,4 @@
 import { randomPiece } from '../../../shared/lib/random-bytes.js';
-import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
 import { basicCredentials } from '../../http/message/basic-credentials.js';
 import { cookieValue } from '../../http/message/cookie.js';
 import type { Request } from '../../http/request/request.js';
@@ -42,11 +41,6 @@ function requestTime(r: Request): string {
   return `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`;
 }
 
-function msec(): string {
-  const now = Date.now();
-  return `${Math.floor(now / 1000)}.${String(now % 1000).padStart(3, '0')}`;
-}
-
 /** A URI that could not be made is empty; of a line that could not be read there is none. */
 const uriOf = (r: Request): string | undefined => (r.uri === '' && r.main.method === '' ? undefined : r.uri);
 
@@ -57,7 +51,7 @@ function setArgs(r: Request, value: string): void {
 
 const variables: readonly Variable[] = [
   fixed('request', (r) => r.main.line),
-  fixed('request_method', (r) => r.main.method || undefined),
+  live('request_method', (r) => r.main.method || undefined),
   fixed('request_uri', (r) => r.unparsedUri || undefined),
   live('uri', uriOf),
   live('document_uri', uriOf),
@@ -85,9 +79,6 @@ const variables: readonly Variable[] = [
   fixed('request_id', (r) => randomPiece(r.http.env.compatible ? 16 : 8).toString('hex')),
   fixed('server_name', (r) => r.server.settings.serverName),
   live('pipe', (r) => (r.pipelined ? 'p' : '.')),
-  live('msec', msec),
-  live('time_local', timeLocal),
-  live('time_iso8601', timeIso8601),
 ];
 
 /** Variables about the request and its head. nginx: ngx_http_core_variables. */

@@ -8,8 +8,7 @@ import { HeaderKind } from '../../upstream/response/header-kinds.js';
  * Puts the attempts of a request in a row: a comma stands between two attempts, a colon between two rounds of them.
  * nginx: ngx_http_upstream_status_variable and its kin.
  */
-function list(r: Request, each: (attempt: Attempt) => string): string | undefined {
-  const attempts = upstreamOf(r)?.peer.attempts;
+function list(attempts: readonly Attempt[] | null | undefined, each: (attempt: Attempt) => string): string | undefined {
   if (attempts === undefined || attempts === null || attempts.length === 0) {
     return undefined;
   }
@@ -50,8 +49,20 @@ const lists: readonly (readonly [string, (attempt: Attempt) => string])[] = [
   ['upstream_bytes_sent', ({ bytesSent }) => String(bytesSent)],
 ];
 
+const attemptsOf = (r: Request): readonly Attempt[] | null | undefined => upstreamOf(r)?.peer.attempts;
+
 /** The addresses; between two rounds nothing stands for the entry that separates them. nginx: ngx_http_upstream_addr_variable. */
-const addresses = (r: Request): string | undefined => list(r, ({ peer }) => peer ?? '');
+const address = ({ peer }: Attempt): string => peer ?? '';
+
+/** What sessions tell of their attempts, with nginx's names there. */
+const sessionLists: readonly (readonly [string, (attempt: Attempt) => string])[] = [
+  ['upstream_addr', address],
+  ['upstream_connect_time', ({ connectTime }) => seconds(connectTime)],
+  ['upstream_first_byte_time', ({ headerTime }) => seconds(headerTime)],
+  ['upstream_session_time', ({ responseTime }) => seconds(responseTime)],
+  ['upstream_bytes_received', ({ bytesReceived }) => String(bytesReceived)],
+  ['upstream_bytes_sent', ({ bytesSent }) => String(bytesSent)],
+];
 
 /** Headers whose name, with `_` for `-`, is the variable's; joined. nginx: ngx_http_variable_unknown_header. */
 function header(r: Request, suffix: string): string | undefined {
@@ -103,12 +114,18 @@ function cookie(r: Request, suffix: string): string | undefined {
 }
 
 const variables: readonly Variable[] = [
-  { name: 'upstream_addr', cacheable: false, get: addresses },
-  ...lists.map(([name, each]): Variable => ({ name, cacheable: false, get: (r) => list(r, each) })),
+  { name: 'upstream_addr', cacheable: false, get: (r) => list(attemptsOf(r), address) },
+  ...lists.map(([name, each]): Variable => ({ name, cacheable: false, get: (r) => list(attemptsOf(r), each) })),
   { name: 'upstream_http_', prefix: true, cacheable: false, get: header },
   { name: 'upstream_trailer_', prefix: true, cacheable: false, get: trailer },
   { name: 'upstream_cookie_', prefix: true, cacheable: false, get: cookie },
 ];
 
-/** `$upstream_*`: the attempts of a request at its backends. */
-export const varsUpstreamModule = defineModule({ name: 'vars_upstream', variables });
+/** `$upstream_*`: the attempts of a request or session at its backends. */
+export const varsUpstreamModule = defineModule({
+  name: 'vars_upstream',
+  variables,
+  stream: {
+    variables: sessionLists.map(([name, each]) => ({ name, cacheable: false, get: (s) => list(s.upstream?.attempts, each) })),
+  },
+});

@@ -1,10 +1,10 @@
 import { parseTime } from '../../../shared/config/language/units.js';
 import { parseBackendUrl } from '../../../shared/net/backend-url.js';
-import type { Context } from '../../module.js';
+import type { SharedContext } from '../../module.js';
 import type { ResolverSpec } from '../resolver-spec.js';
 
 /** Reads a `resolver` line. nginx: ngx_resolver_create. */
-export function readResolver(ctx: Context): ResolverSpec {
+export function readResolver(ctx: SharedContext): ResolverSpec {
   const servers: ResolverSpec['servers'][number][] = [];
   let valid = 0;
   let ipv4 = true;

@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
-import { defineScope } from '../../module.js';
+import { defineSharedScope } from '../../module.js';
 import type { ResolverSpec } from '../resolver-spec.js';
 import { readResolver } from './read-resolver.js';
 
-const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
+const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.STREAM | In.STREAM_SERVER;
 
 /** How a location looks names up. */
 export interface ResolverSettings {
@@ -14,7 +14,7 @@ export interface ResolverSettings {
 }
 
 /** `resolver` and `resolver_timeout`; groups of servers take over what the `http` block says. */
-export const resolverScope = defineScope<ResolverSettings>({
+export const resolverScope = defineSharedScope<ResolverSettings>({
   fields: { resolver: inherit<ResolverSpec | undefined>(undefined), resolverTimeout: inherit(30_000) },
   directives: {
     // nginx: ngx_http_core_resolver.

@@ -1,4 +1,4 @@
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 import type { Attempt } from './attempt.js';
 import type { Peer } from './peer.js';
 
@@ -22,11 +22,15 @@ export interface Picker {
   next(owner: PickerOwner): Peer | null | typeof PICKING;
   /** Gives a peer back; `state` is one of PEER_OK, PEER_NEXT and PEER_FAILED. */
   done(peer: Peer, state: number, attempt: Attempt | null): void;
-  /** The response head of the attempt at hand has come. nginx: pc->notify. */
+  /** It wants to be told of each connection; otherwise only of those to peers that failed before. */
+  readonly timesConnections?: boolean;
+  /** A session's connection to the peer is there. nginx: pc->notify of stream. */
+  connected?(peer: Peer, attempt: Attempt | null): void;
+  /** The response head of the attempt at hand has come, or a session's first byte. nginx: pc->notify. */
   headerReceived?(peer: Peer, attempt: Attempt): void;
 }
 
 /** A way to choose peers. */
 export interface Balancer {
-  begin(r: Request): Picker;
+  begin(r: ClientTask): Picker;
 }

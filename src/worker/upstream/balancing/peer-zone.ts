@@ -1,5 +1,6 @@
 import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import { applyMembership, type Membership } from './membership.js';
 import type { Peer, PeerSet } from './peer.js';
 
 /** The numbers of a peer that workers share, in the order they are stored. */
@@ -17,6 +18,12 @@ const FIELDS = [
   'inflightChanged',
   'inflightRequests',
   'health',
+  'down',
+  'weight',
+  'maxConns',
+  'maxFails',
+  'failTimeout',
+  'slowStart',
 ] as const satisfies readonly (keyof Peer)[];
 
 /** Places of peers that are gone are cleared when there are so many more of them than peers. */
@@ -29,6 +36,7 @@ const SPARE_PLACES = 64;
  */
 const DDL = `CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, keys TEXT, state BLOB) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS held (name TEXT, worker INTEGER, conns BLOB, PRIMARY KEY (name, worker)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS members (name TEXT PRIMARY KEY, version INTEGER, text TEXT) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS leads (name TEXT PRIMARY KEY, worker INTEGER, until INTEGER) WITHOUT ROWID;`;
 
 interface Statements {
@@ -37,6 +45,9 @@ interface Statements {
   readonly readHeld: Statement<[number, Uint8Array]>;
   readonly writeHeld: Statement<never>;
   readonly dropHeld: Statement<never>;
+  readonly membersVersion: Statement<number>;
+  readonly readMembers: Statement<string>;
+  readonly writeMembers: Statement<never>;
   readonly readLead: Statement<[number, number]>;
   readonly writeLead: Statement<never>;
 }
@@ -56,6 +67,9 @@ export class PeerZone {
       readHeld: sql.prepare('SELECT worker, conns FROM held WHERE name = ?'),
       writeHeld: sql.prepare('INSERT OR REPLACE INTO held VALUES (?, ?, ?)'),
       dropHeld: sql.prepare('DELETE FROM held WHERE name = ?'),
+      membersVersion: sql.prepare('SELECT version FROM members WHERE name = ?'),
+      readMembers: sql.prepare('SELECT text FROM members WHERE name = ?'),
+      writeMembers: sql.prepare('INSERT OR REPLACE INTO members VALUES (?, ?, ?)'),
       readLead: sql.prepare('SELECT worker, until FROM leads WHERE name = ?'),
       writeLead: sql.prepare('INSERT OR REPLACE INTO leads VALUES (?, ?, ?)'),
     };
@@ -99,6 +113,8 @@ export class SharedPeers implements TransactionHooks {
   #places: (Peer | undefined)[] = [];
   #keys = '';
   #loaded = false;
+  /** Which change of the members this worker knows. */
+  #members = 0;
   /** Connections of the other workers by place. */
   #others: Uint32Array = new Uint32Array(0);
   /** This worker's connections by place, as the transaction leaves them. */
@@ -127,6 +143,11 @@ export class SharedPeers implements TransactionHooks {
     this.#loaded = true;
     const { statements, worker } = this.#zone;
     const name = this.#set.name;
+    const members = statements.membersVersion.get(name) ?? 0;
+    if (members !== this.#members) {
+      this.#members = members;
+      applyMembership(this.#set, JSON.parse(statements.readMembers.get(name)!));
+    }
     const row = statements.read.get(name);
     const keys = row?.[0] ?? '';
     let state = row === undefined ? new Float64Array(0) : numbers(row[1]);
@@ -147,6 +168,8 @@ export class SharedPeers implements TransactionHooks {
     this.#others = others;
     const before = new Float64Array(places.length * FIELDS.length);
     before.set(state.subarray(0, before.length));
+    // Another worker has changed what the balancing method adds up.
+    let recount = false;
     for (let i = 0; i < places.length; i++) {
       const peer = places[i];
       if (peer === undefined) {
@@ -158,12 +181,27 @@ export class SharedPeers implements TransactionHooks {
       if (at >= state.length) {
         continue;
       }
+      const { down, weight } = peer;
       for (let field = 0; field < FIELDS.length; field++) {
         peer[FIELDS[field]!] = state[at + field]!;
       }
+      if (peer.down !== down || peer.weight !== weight) {
+        recount = true;
+      }
+    }
+    if (recount) {
+      this.#set.count();
+      this.#set.backup?.count();
     }
     this.#stateBefore = before;
     this.#misplaced = state.length !== before.length || this.#keys !== keys;
+  }
+
+  /** Adds or removes peers, for all workers. For inside a transaction, after {@link load}. */
+  changeMembers(membership: Membership): void {
+    this.#members++;
+    this.#zone.statements.writeMembers.run(this.#set.name, this.#members, JSON.stringify(membership));
+    applyMembership(this.#set, membership);
   }
 
   /** Finds the places of the peers, after the peers or the places changed. Returns the state in the order of the places. */
@@ -243,9 +281,11 @@ function keyed(set: PeerSet): Map<string, Peer> {
   const all = new Map<string, Peer>();
   for (const [which, peers] of [set.peers, set.backup?.peers ?? []].entries()) {
     for (const peer of peers) {
-      let key = `${which} ${peer.name}`;
+      // One that comes back does not take over what was known of the one that was removed.
+      const first = `${which} ${peer.name}${peer.added ? ` #${peer.id}` : ''}`;
+      let key = first;
       for (let n = 2; all.has(key); n++) {
-        key = `${which} ${peer.name} ${n}`;
+        key = `${first} ${n}`;
       }
       all.set(key, peer);
     }

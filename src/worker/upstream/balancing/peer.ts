@@ -1,5 +1,7 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
+import type { Meter } from '../../../shared/zone/meters.js';
+import type { Membership } from './membership.js';
 import type { Rotation } from './rotation.js';
 
 /** Values of {@link Peer.down}. */
@@ -96,6 +98,12 @@ export class Peer {
   inflightRequests = 0;
   /** The last TLS session of each context, for resumption; a session means nothing to another one. */
   sessions: WeakMap<SecureContext, SavedSession> | undefined = undefined;
+  /** Counts what is asked of it; null where nothing is counted. */
+  meter: Meter | null = null;
+  /** What the API calls it. */
+  id = 0;
+  /** It is not of the configuration, but was added since. */
+  added = false;
   /** Place in its set. */
   index = 0;
 
@@ -130,6 +138,8 @@ export class PeerSet {
   readonly backup: PeerSet | null;
   /** Spares round robin a look at each peer; null where others than this worker's round robin choose among them. */
   rotation: Rotation | null = null;
+  /** How the peers differ from the configuration. */
+  membership: Membership = { added: [], removed: [] };
   /** Changes when a list of peers does; one for a set and its backup. */
   readonly config: { version: number };
 
@@ -148,6 +158,16 @@ export class PeerSet {
   /** The health of peers that are added. */
   #firstHealth: ((peer: Peer) => number) | undefined = undefined;
 
+  #meterOf: ((peer: Peer) => Meter) | null = null;
+
+  /** Has all peers, and those to come, counted. */
+  countWith(meterOf: (peer: Peer) => Meter): void {
+    this.#meterOf = meterOf;
+    for (const peer of this.peers) {
+      peer.meter = meterOf(peer);
+    }
+  }
+
   /** Gives all peers, and those to come, the health that they begin with. */
   beginWith(health: (peer: Peer) => number): void {
     this.#firstHealth = health;
@@ -159,6 +179,12 @@ export class PeerSet {
   /** Replaces the peers, as after a name was resolved anew. */
   replace(peers: readonly Peer[]): void {
     this.rotation?.settle();
+    const meterOf = this.#meterOf;
+    if (meterOf !== null) {
+      for (const peer of peers) {
+        peer.meter ??= meterOf(peer);
+      }
+    }
     const first = this.#firstHealth;
     if (first !== undefined) {
       for (const peer of peers) {

@@ -1,6 +1,7 @@
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { WARN } from '../../../shared/log/level.js';
-import type { Request } from '../../http/request/request.js';
+import { PEER } from '../../../shared/zone/meter-kinds.js';
+import type { ClientTask } from '../../client/client-task.js';
 import type { Attempt } from './attempt.js';
 import type { Balancer, Picker } from './balancer.js';
 import { DRAINING, HEALTHY, PEER_FAILED, type Peer, type PeerSet } from './peer.js';
@@ -16,7 +17,7 @@ export class RoundRobin implements Balancer {
     this.#set = set;
   }
 
-  begin(r: Request): RoundRobinPicker {
+  begin(r: ClientTask): RoundRobinPicker {
     return new RoundRobinPicker(r, this.#set);
   }
 }
@@ -25,7 +26,7 @@ export class RoundRobin implements Balancer {
 export class RoundRobinPicker implements Picker {
   tries: number;
   readonly groupName: string;
-  readonly r: Request;
+  readonly r: ClientTask;
   /** The set chosen from; after its peers failed, the backup set. */
   set: PeerSet;
   /** The peer that a sticky session asks for; undefined when it does not matter. */
@@ -34,7 +35,7 @@ export class RoundRobinPicker implements Picker {
   #tried = 0;
   #triedMany: Set<number> | null = null;
 
-  constructor(r: Request, set: PeerSet) {
+  constructor(r: ClientTask, set: PeerSet) {
     this.r = r;
     this.set = set;
     this.groupName = set.name;
@@ -205,6 +206,21 @@ export class RoundRobinPicker implements Picker {
     return peer;
   }
 
+  /** A trial after failures went well. nginx: ngx_stream_upstream_notify_round_robin_peer. */
+  connected(peer: Peer, _attempt: Attempt | null): void {
+    this.#recover(peer);
+  }
+
+  #recover(peer: Peer): void {
+    if (peer.accessed >= peer.checked || peer.fails === 0) {
+      return;
+    }
+    if (peer.slowStart !== 0 && peer.maxFails !== 0 && peer.fails >= peer.maxFails) {
+      peer.recoveredAt = Date.now();
+    }
+    peer.fails = 0;
+  }
+
   // nginx: ngx_http_upstream_free_round_robin_peer.
   done(peer: Peer, state: number, _attempt: Attempt | null): void {
     if (this.set.single) {
@@ -222,17 +238,15 @@ export class RoundRobinPicker implements Picker {
       if (peer.maxFails !== 0) {
         peer.effectiveWeight -= Math.trunc(peer.weight / peer.maxFails);
         if (peer.fails >= peer.maxFails) {
+          peer.meter?.count(PEER.unavail);
           this.r.log(WARN, 'upstream server temporarily disabled');
         }
       }
       if (peer.effectiveWeight < 0) {
         peer.effectiveWeight = 0;
       }
-    } else if (peer.accessed < peer.checked && peer.fails !== 0) {
-      if (peer.slowStart !== 0 && peer.maxFails !== 0 && peer.fails >= peer.maxFails) {
-        peer.recoveredAt = Date.now();
-      }
-      peer.fails = 0;
+    } else {
+      this.#recover(peer);
     }
     peer.conns--;
     if (this.tries > 0) {

@@ -1,8 +1,9 @@
 import type { ZoneJob } from '../../../shared/zone/kind.js';
-import { enter, leave } from '../../http/request/at-work.js';
-import type { Request } from '../../http/request/request.js';
+import { enter, leave } from '../../client/at-work.js';
+import type { ClientTask } from '../../client/client-task.js';
 import type { Attempt } from './attempt.js';
 import { type Balancer, PICKING, type Picker, type PickerOwner } from './balancer.js';
+import type { Membership } from './membership.js';
 import { PEER_OK, type Peer, type PeerSet } from './peer.js';
 import { type PeerZone, SharedPeers } from './peer-zone.js';
 
@@ -20,8 +21,13 @@ export class SharedBalancer implements Balancer {
     this.shared = new SharedPeers(zone, set);
   }
 
-  begin(r: Request): SharedPicker {
+  begin(r: ClientTask): SharedPicker {
     return new SharedPicker(this, r, this.#inner.begin(r));
+  }
+
+  /** A picker that works inside the zone's transactions alone. */
+  beginInner(r: ClientTask): Picker {
+    return this.#inner.begin(r);
   }
 
   /** Brings this worker's view of the peers up to date, if the zone is free now. */
@@ -29,9 +35,31 @@ export class SharedBalancer implements Balancer {
     this.zone.sql.now(() => this.shared.load());
   }
 
+  /** Changes the peers for all workers at once. False: the zone is busy, and nothing was done. */
+  changeNow(change: () => void): boolean {
+    return this.zone.sql.now(() => {
+      this.shared.load();
+      change();
+    });
+  }
+
   /** Changes the peers for all workers. `change` may run again after a rollback. */
   change(change: () => void): void {
     this.zone.sql.submit(new Change(this.shared, change));
+  }
+
+  /**
+   * Changes the members of the group for all workers, by what they are. `change` may return undefined to leave them. False: the zone is
+   * busy, and nothing was done.
+   */
+  changeMembers(change: (now: Membership) => Membership | undefined): boolean {
+    return this.zone.sql.now(() => {
+      this.shared.load();
+      const changed = change(this.set.membership);
+      if (changed !== undefined) {
+        this.shared.changeMembers(changed);
+      }
+    });
   }
 
   /**
@@ -55,15 +83,32 @@ class SharedPicker implements Picker {
   tries: number;
   readonly groupName: string;
   readonly balancer: SharedBalancer;
-  readonly r: Request;
-  readonly inner: Picker;
+  readonly r: ClientTask;
+  inner: Picker;
+  /** The list of peers that the inner picker began with. */
+  #version: number;
 
-  constructor(balancer: SharedBalancer, r: Request, inner: Picker) {
+  constructor(balancer: SharedBalancer, r: ClientTask, inner: Picker) {
     this.balancer = balancer;
     this.r = r;
     this.inner = inner;
     this.tries = inner.tries;
     this.groupName = inner.groupName;
+    this.#version = balancer.set.config.version;
+  }
+
+  /** Begins anew when another worker has changed the list of peers: the inner picker would find none in it. */
+  renew(): void {
+    const { version } = this.balancer.set.config;
+    if (version === this.#version) {
+      return;
+    }
+    this.#version = version;
+    const { hint } = this;
+    this.inner = this.balancer.beginInner(this.r);
+    if (hint !== undefined) {
+      this.inner.hint = hint;
+    }
   }
 
   get hint(): string | undefined {
@@ -88,6 +133,12 @@ class SharedPicker implements Picker {
       zone.sql.submit(job);
     } else {
       zone.sql.defer(job);
+    }
+  }
+
+  connected(peer: Peer, attempt: Attempt | null): void {
+    if (peer.fails !== 0 || this.inner.timesConnections) {
+      this.balancer.zone.sql.submit(new Change(this.balancer.shared, () => this.inner.connected?.(peer, attempt)));
     }
   }
 
@@ -121,6 +172,7 @@ class Pick implements ZoneJob, PickerOwner {
       return;
     }
     this.#made = true;
+    this.#picker.renew();
     this.#peer = this.#picker.inner.next(this) as Peer | null;
   }
 

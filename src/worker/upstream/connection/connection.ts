@@ -1,49 +1,19 @@
-import type { Socket } from 'node:net';
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { readDirectly } from '../../../shared/net/direct-reader.js';
-import { DirectWriter, REFUSED, WRITTEN } from '../../../shared/net/direct-writer.js';
-import { enter, leave } from '../../http/request/at-work.js';
-import type { Request } from '../../http/request/request.js';
+import type { TLSSocket } from 'node:tls';
+import type { BackendSocket, BackendSocketOwner } from '../../../shared/net/backend-socket.js';
+import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import { enter, leave } from '../../client/at-work.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { SavedSession, TlsIdentity } from '../balancing/peer.js';
-
-/** Whoever uses a connection to a backend is told what happens on it. */
-export interface ConnectionOwner {
-  /** Whose business it is; null for none's. */
-  readonly r: Request | null;
-  /** TCP is connected; with TLS, the handshake follows. */
-  connected(c: UpstreamConnection): void;
-  /** Ready for use: connected, and the TLS handshake is over. */
-  ready(c: UpstreamConnection): void;
-  /** Bytes `0..end` came. The memory is used again after the call. */
-  received(c: UpstreamConnection, bytes: Buffer, end: number): void;
-  /** The peer sends no more. */
-  ended(c: UpstreamConnection): void;
-  /** The connection broke or could not be made. */
-  failed(c: UpstreamConnection, error: Error): void;
-  /** Everything written has left, after a write that returned false. */
-  drained(c: UpstreamConnection): void;
-  /** The time that was set on {@link UpstreamConnection.deadline} is over. */
-  timedOut(c: UpstreamConnection): void;
-}
-
-/** All connections of a worker read into this, one after another: whoever keeps bytes copies them. */
-const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
-
-/** What {@link UpstreamConnection} needs to be told when its socket is made. */
-export const sharedRead = (c: UpstreamConnection): { buffer: Buffer; callback: (bytes: number) => boolean } => ({
-  buffer: SHARED,
-  callback: (bytes) => c.read(bytes),
-});
+import type { Channel, ChannelOwner } from './channel.js';
 
 /** One connection to a backend, in use or waiting for the next request. */
-export class UpstreamConnection implements Expiring {
-  socket!: Socket;
-  owner: ConnectionOwner;
+export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner {
+  #socket!: BackendSocket;
+  /** Of TLS: who knows what was agreed. */
+  tlsSocket: TLSSocket | undefined = undefined;
+  owner: ChannelOwner;
   readonly deadline = new Deadline(this);
   readonly tls: boolean;
-  /** Undefined for TLS: its socket's own machinery writes. */
-  #direct: DirectWriter | undefined = undefined;
   /** Requests sent on it. */
   requests = 0;
   /** Monotonic milliseconds when it was begun. */
@@ -64,30 +34,22 @@ export class UpstreamConnection implements Expiring {
   resuming: SavedSession | undefined = undefined;
   identity: TlsIdentity | undefined = undefined;
 
-  constructor(owner: ConnectionOwner, tls: boolean) {
+  constructor(owner: ChannelOwner, tls: boolean) {
     this.owner = owner;
     this.tls = tls;
     this.startedAt = performance.now();
   }
 
-  /** Takes the socket, whose `onread` is {@link sharedRead}. */
-  attach(socket: Socket): void {
-    this.socket = socket;
-    if (!this.tls) {
-      this.#direct = new DirectWriter(socket, () => this.#drained(), false);
-      readDirectly(socket, (bytes) => this.read(bytes));
-    }
-    socket.on('connect', () => this.#connected());
-    if (this.tls) {
-      socket.on('secureConnect', () => this.#ready());
-    }
-    socket.on('end', () => this.#ended());
-    socket.on('error', (error) => this.#failed(error));
-    socket.on('drain', () => this.#drained());
-    socket.on('close', () => this.#ended());
+  get carrier(): UpstreamConnection {
+    return this;
   }
 
-  #connected(): void {
+  /** Takes the socket that was opened for it. */
+  attach(socket: BackendSocket): void {
+    this.#socket = socket;
+  }
+
+  socketConnected(): void {
     if (this.closed) {
       return;
     }
@@ -96,11 +58,12 @@ export class UpstreamConnection implements Expiring {
     this.owner.connected(this);
     leave(before);
     if (!this.tls) {
-      this.#ready();
+      this.socketReady();
     }
   }
 
-  #ready(): void {
+  /** With TLS, the handshake is over. */
+  socketReady(): void {
     if (this.closed || this.ready) {
       return;
     }
@@ -110,18 +73,16 @@ export class UpstreamConnection implements Expiring {
     leave(before);
   }
 
-  /** Called by the socket with what it has read into the shared memory. Returns false to stop reading. */
-  read(bytes: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     if (this.closed) {
-      return false;
+      return;
     }
     const before = enter(this.owner.r);
-    this.owner.received(this, SHARED, bytes);
+    this.owner.received(this, bytes, length);
     leave(before);
-    return !this.paused && !this.closed;
   }
 
-  #ended(): void {
+  socketEnded(): void {
     if (this.closed || this.ended || this.broken) {
       return;
     }
@@ -131,7 +92,7 @@ export class UpstreamConnection implements Expiring {
     leave(before);
   }
 
-  #failed(error: Error): void {
+  socketFailed(error: Error): void {
     if (this.closed || this.broken) {
       return;
     }
@@ -141,7 +102,7 @@ export class UpstreamConnection implements Expiring {
     leave(before);
   }
 
-  #drained(): void {
+  socketDrained(): void {
     if (this.closed) {
       return;
     }
@@ -162,29 +123,59 @@ export class UpstreamConnection implements Expiring {
   /** Writes latin1 text. Returns false when the socket's buffer is full; `drained` follows then. */
   writeText(text: string): boolean {
     this.sent += text.length;
-    const code = this.#writeDirectly(text);
-    return code === REFUSED ? this.socket.write(text, 'latin1') : code === WRITTEN;
+    return this.#socket.write(text);
   }
 
   write(bytes: Buffer): boolean {
     this.sent += bytes.length;
-    const code = this.#writeDirectly(bytes);
-    return code === REFUSED ? this.socket.write(bytes) : code === WRITTEN;
+    return this.#socket.write(bytes);
   }
 
-  /** Writes past the socket's own machinery, unless that is collecting pieces. */
-  #writeDirectly(data: string | Buffer): number {
-    return this.#direct === undefined || this.socket.writableCorked !== 0 ? REFUSED : this.#direct.write(data);
+  /** Writes the bytes `start..end`, whose memory is the caller's again when this returns. */
+  writeLent(bytes: Buffer, start: number, end: number): boolean {
+    this.sent += end - start;
+    return this.#socket.writeLent(bytes, start, end);
   }
+
+  /**
+   * Gives the kernel as many of the bytes as it has room for, and returns how many: their memory is the caller's again. A cipher takes
+   * all or nothing.
+   */
+  offer(bytes: Buffer): number {
+    const taken = this.#socket.offer(bytes);
+    this.sent += taken;
+    return taken;
+  }
+
+  /** Something that was written waits for the kernel; `drained` follows. */
+  get pending(): boolean {
+    return this.#socket.pending;
+  }
+
+  /** This end of it. */
+  local(): SocketAddress {
+    return this.#socket.local();
+  }
+
+  /** What is written from now on leaves together. */
+  cork(): void {
+    this.#socket.cork();
+  }
+
+  uncork(): void {
+    this.#socket.uncork();
+  }
+
+  finishRequest(): void {}
 
   /** Nothing that was written still waits to leave. */
   get flushed(): boolean {
-    return this.socket.writableLength === 0 && !(this.#direct?.pending ?? false);
+    return this.#socket.flushed;
   }
 
   /** Has `drained` called once everything has left, although the last write returned true. */
   awaitFlush(): void {
-    this.socket.write(EMPTY, () => this.#drained());
+    this.#socket.awaitFlush();
   }
 
   pause(): void {
@@ -192,7 +183,7 @@ export class UpstreamConnection implements Expiring {
       return;
     }
     this.paused = true;
-    this.socket.pause();
+    this.#socket.pause();
   }
 
   resume(): void {
@@ -201,8 +192,13 @@ export class UpstreamConnection implements Expiring {
     }
     this.paused = false;
     if (!this.closed) {
-      this.socket.resume();
+      this.#socket.resume();
     }
+  }
+
+  /** Sends what is left, and then that this is the end. Reading goes on. */
+  end(): void {
+    this.#socket.end();
   }
 
   close(): void {
@@ -211,6 +207,6 @@ export class UpstreamConnection implements Expiring {
     }
     this.closed = true;
     this.deadline.close();
-    this.socket.destroy();
+    this.#socket.close();
   }
 }

@@ -1,7 +1,10 @@
 import { connect as connectTcp, type TcpSocketConnectOpts } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { type BackendTarget, network, nodeTarget } from '../../../shared/net/engine/network.js';
+import { NodeBackendSocket } from '../../../shared/net/node-backend-socket.js';
 import type { Peer } from '../balancing/peer.js';
-import { type ConnectionOwner, sharedRead, UpstreamConnection } from './connection.js';
+import type { ChannelOwner } from './channel.js';
+import { UpstreamConnection } from './connection.js';
 
 /** How connections from a location are made. */
 export interface ConnectOptions {
@@ -10,37 +13,48 @@ export interface ConnectOptions {
   readonly localPort: number | undefined;
   /** TCP keep-alive probes. */
   readonly keepAlive: boolean;
+  /** What the peer sends is only passed on. */
+  readonly relays?: boolean;
 }
 
-/** Begins a connection to a peer. What comes of it is told to the owner, never before this returns. nginx: ngx_event_connect_peer. */
+/**
+ * Begins a connection to a peer. What comes of it is told to the owner, never before this returns. With TLS, `preface` goes before the
+ * handshake. nginx: ngx_event_connect_peer.
+ */
 export function connectPeer(
   peer: Peer,
-  owner: ConnectionOwner,
-  options: ConnectOptions,
+  owner: ChannelOwner,
+  from: ConnectOptions,
   tls: ConnectionOptions | undefined,
+  preface?: Buffer,
 ): UpstreamConnection {
   const connection = new UpstreamConnection(owner, tls !== undefined);
-  const target: TcpSocketConnectOpts = {
-    host: peer.address,
-    port: peer.port,
-    onread: sharedRead(connection),
-    noDelay: true,
-    allowHalfOpen: true,
-  } as TcpSocketConnectOpts;
-  if (peer.port === 0) {
-    const unix = { path: peer.address, onread: target.onread, allowHalfOpen: true };
-    connection.attach(tls === undefined ? connectTcp(unix as never) : connectTls({ ...unix, ...tls } as ConnectionOptions));
+  const target: BackendTarget = { ...from, address: peer.address, port: peer.port };
+  if (tls === undefined) {
+    connection.attach(network.connect(target, connection));
     return connection;
   }
-  if (options.localAddress !== undefined) {
-    target.localAddress = options.localAddress;
+  const socket = new NodeBackendSocket(connection, from.relays);
+  const options = nodeTarget(target, socket.onread);
+  if (preface === undefined) {
+    const secured = connectTls({ ...options, ...tls } as ConnectionOptions);
+    connection.tlsSocket = secured;
+    socket.attach(secured, true);
+  } else {
+    const secured = connectBehind(preface, options, tls);
+    connection.tlsSocket = secured;
+    socket.attachBehind(secured);
   }
-  if (options.localPort !== undefined) {
-    target.localPort = options.localPort;
-  }
-  if (options.keepAlive) {
-    target.keepAlive = true;
-  }
-  connection.attach(tls === undefined ? connectTcp(target) : connectTls({ ...target, ...tls } as ConnectionOptions));
+  connection.attach(socket);
   return connection;
+}
+
+/** Makes a TLS connection on one that begins with plain bytes. */
+function connectBehind(preface: Buffer, target: TcpSocketConnectOpts, tls: ConnectionOptions): TLSSocket {
+  const { onread: _, ...plain } = target;
+  const below = connectTcp(plain as TcpSocketConnectOpts);
+  below.once('connect', () => below.write(preface));
+  const secured = connectTls({ ...tls, socket: below, allowHalfOpen: true } as ConnectionOptions);
+  below.on('error', (error) => secured.destroy(error));
+  return secured;
 }

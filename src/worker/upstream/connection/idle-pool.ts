@@ -1,4 +1,6 @@
-import type { ConnectionOwner, UpstreamConnection } from './connection.js';
+import type { Meter } from '../../../shared/zone/meters.js';
+import type { ChannelOwner } from './channel.js';
+import type { UpstreamConnection } from './connection.js';
 
 /** What the `keepalive*` directives of a group say. */
 export interface KeepaliveSettings {
@@ -15,11 +17,13 @@ export interface KeepaliveSettings {
 }
 
 /** Connections to a group's peers that wait for another request. nginx: ngx_http_upstream_keepalive_module. */
-export class IdlePool implements ConnectionOwner {
+export class IdlePool implements ChannelOwner {
   readonly settings: KeepaliveSettings;
   readonly r = null;
   /** The latest used is the last. */
   readonly #idle: UpstreamConnection[] = [];
+  /** Counts them; null where nothing is counted. */
+  meter: Meter | null = null;
 
   constructor(settings: KeepaliveSettings) {
     this.settings = settings;
@@ -39,6 +43,8 @@ export class IdlePool implements ConnectionOwner {
         idle.splice(i, 1);
       }
       c.sent = 0;
+      c.requests++;
+      this.#changed();
       return c;
     }
     return undefined;
@@ -63,6 +69,7 @@ export class IdlePool implements ConnectionOwner {
     c.resume();
     c.deadline.set(now, settings.timeout);
     idle.push(c);
+    this.#changed();
     return true;
   }
 
@@ -73,10 +80,19 @@ export class IdlePool implements ConnectionOwner {
     }
   }
 
+  #changed(): void {
+    const { meter } = this;
+    if (meter !== null) {
+      meter.values[0] = this.#idle.length;
+      meter.touch();
+    }
+  }
+
   #drop(c: UpstreamConnection): void {
     const i = this.#idle.indexOf(c);
     if (i !== -1) {
       this.#idle.splice(i, 1);
+      this.#changed();
     }
     c.close();
   }

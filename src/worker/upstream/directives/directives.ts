@@ -9,9 +9,9 @@ import { parseTempPath } from '../../http/files/temp-path.js';
 import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
-import { parseLocalAddress } from '../exchange/local-address.js';
 import { FailureType, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
 import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from '../settings/settings.js';
+import { bindAddress } from './bind.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const PAGE = 4096;
@@ -20,7 +20,7 @@ const GIGABYTE = 1024 * 1024 * 1024;
 type Row = Directive<UpstreamSettings, Request>;
 
 /** The protocols whose directives are made here. */
-export type UpstreamFamily = 'proxy' | 'fastcgi' | 'uwsgi' | 'scgi' | 'grpc' | 'memcached';
+export type UpstreamFamily = 'proxy' | 'fastcgi' | 'uwsgi' | 'scgi' | 'grpc' | 'memcached' | 'tunnel';
 
 /** The defaults of the shared settings, and how inner blocks take them over. */
 export const upstreamFields: { readonly [K in keyof UpstreamSettings]: Field<UpstreamSettings[K]> } = {
@@ -60,28 +60,6 @@ const names =
   (conf, node) => {
     conf[key] = [...(conf[key] ?? []), node.args[0]!];
   };
-
-// nginx: ngx_http_upstream_bind_set_slot.
-const bind: Row['set'] = (conf, node, ctx) => {
-  if (conf.bind !== undefined) {
-    ctx.reject('is duplicate');
-  }
-  const [address, transparent] = node.args as [string, string | undefined];
-  if (address === 'off' && transparent === undefined) {
-    conf.bind = null;
-    return;
-  }
-  const value = ctx.complex(address);
-  if (value.constant !== undefined && parseLocalAddress(value.constant) === undefined) {
-    ctx.fail(`invalid address "${address}"`, { arg: 0 });
-  }
-  if (transparent === 'transparent') {
-    ctx.fail('transparent proxying is not supported on this platform', { arg: 1 });
-  } else if (transparent !== undefined) {
-    ctx.fail(`invalid parameter "${transparent}"`, { arg: 1 });
-  }
-  conf.bind = { value };
-};
 
 // nginx: ngx_http_set_complex_value_size_slot.
 const rate: Row['set'] = (conf, node, ctx) => {
@@ -139,7 +117,7 @@ const rows: Readonly<Record<string, Row>> = {
   buffering: { in: ANYWHERE, args: 'flag', set: flag('buffering') },
   request_buffering: { in: ANYWHERE, args: 'flag', set: flag('requestBuffering') },
   ignore_client_abort: { in: ANYWHERE, args: 'flag', set: flag('ignoreClientAbort') },
-  bind: { in: ANYWHERE, args: [1, 2], set: bind },
+  bind: { in: ANYWHERE, args: [1, 2], set: bindAddress },
   socket_keepalive: { in: ANYWHERE, args: 'flag', set: flag('socketKeepalive') },
   socket_rcvbuf: { in: ANYWHERE, args: 1, set: socketBuffer },
   socket_sndbuf: { in: ANYWHERE, args: 1, set: socketBuffer },
@@ -199,6 +177,15 @@ const ABSENT: Readonly<Record<UpstreamFamily, readonly string[]>> = {
     'socket_rcvbuf',
     'socket_sndbuf',
     'intercept_errors',
+    'next_upstream',
+    'pass_header',
+    'hide_header',
+    'ignore_headers',
+  ],
+  tunnel: [
+    ...OF_BUFFERS.filter((name) => name !== 'send_lowat'),
+    'intercept_errors',
+    'buffer_size',
     'next_upstream',
     'pass_header',
     'hide_header',

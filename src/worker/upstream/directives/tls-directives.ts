@@ -3,9 +3,10 @@ import { type Directive, type Field, inherit, type LinkContext } from '../../../
 import { ConfigError, withErrno } from '../../../shared/config/errors.js';
 import { bits, complex, flag, int, text } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request/request.js';
-import type { Context } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import type { SharedContext } from '../../module.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
+import { readConfCommand } from '../../tls/conf-command.js';
 import { checkOptions } from '../../tls/context.js';
 import { readPasswords, TlsFileError } from '../../tls/pem.js';
 import { protocolWords, TLS } from '../../tls/settings.js';
@@ -14,14 +15,14 @@ import { clientContext } from '../tls/tls-client.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
-type Row = Directive<TlsClientSettings, Request>;
+type Row = Directive<TlsClientSettings, ClientTask>;
 
 /** The defaults of {@link TlsClientSettings}, and how inner blocks take them over. */
 export const tlsClientFields: { readonly [K in keyof TlsClientSettings]: Field<TlsClientSettings[K]> } = {
   sslSessionReuse: inherit(true),
   sslProtocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
   sslCiphers: inherit('DEFAULT'),
-  sslName: inherit<ComplexValue<Request> | undefined>(undefined),
+  sslName: inherit<ComplexValue<ClientTask> | undefined>(undefined),
   sslServerName: inherit(false),
   sslVerify: inherit(false),
   sslVerifyDepth: inherit(1),
@@ -55,7 +56,7 @@ const named =
   };
 
 // nginx: ngx_http_set_complex_value_zero_slot, then ngx_ssl_cache_init_key.
-function namedFile(name: string, ctx: Context): NamedFile {
+function namedFile(name: string, ctx: SharedContext): NamedFile {
   const complete = (path: string): string => (path === '' || path.startsWith('data:') ? path : ctx.path(path, 'conf'));
   const value = ctx.complex(name);
   return {
@@ -108,19 +109,19 @@ const rows: Readonly<Record<string, Row>> = {
   ssl_conf_command: {
     in: ANYWHERE,
     args: 2,
-    set(conf, node) {
-      conf.sslConfCommands = [...(conf.sslConfCommands ?? []), [node.args[0]!, node.args[1]!]];
+    set(conf, _node, ctx) {
+      conf.sslConfCommands = [...(conf.sslConfCommands ?? []), readConfCommand(ctx)];
     },
   },
 };
 
-/** The directives for TLS to backends, under one protocol's prefix. */
-export function tlsClientDirectives(family: 'proxy' | 'grpc' | 'uwsgi'): { readonly [name: string]: Row } {
-  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [`${family}_${name}`, row]));
+/** The directives for TLS to backends, under one protocol's prefix; `contexts` are those of `http` by default. */
+export function tlsClientDirectives(family: 'proxy' | 'grpc' | 'uwsgi', contexts: number = ANYWHERE): { readonly [name: string]: Row } {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [`${family}_${name}`, { ...row, in: contexts }]));
 }
 
 /** Checks the settings of a location that uses TLS; for `link`. nginx: ngx_http_proxy_set_ssl. */
-export function linkTlsClient(family: string, conf: Readonly<TlsClientSettings>, ctx: LinkContext<Request>): void {
+export function linkTlsClient(family: string, conf: Readonly<TlsClientSettings>, ctx: LinkContext<ClientTask>): void {
   if (!ctx.checking) {
     return;
   }

@@ -1,22 +1,25 @@
-import type { UpstreamConnection } from '../connection/connection.js';
+import type { Channel } from '../connection/channel.js';
 import type { BodyFrame } from './protocol.js';
 
-/** Writes a piece of body, in as many frames as it takes. Returns false when the connection's buffer is full. */
-export function writePiece(c: UpstreamConnection, frame: BodyFrame | undefined, piece: Buffer): boolean {
+/**
+ * Writes a piece of body, in as many frames as it takes. `lent`: its memory is the caller's again afterwards. Returns false when the
+ * connection's buffer is full.
+ */
+export function writePiece(c: Channel, frame: BodyFrame | undefined, piece: Buffer, lent: boolean): boolean {
   if (frame === undefined) {
-    return c.write(piece);
+    return lent ? c.writeLent(piece, 0, piece.length) : c.write(piece);
   }
   let flowing = true;
-  c.socket.cork();
+  c.cork();
   for (let at = 0; at < piece.length; at += frame.largest) {
     const part = piece.length <= frame.largest ? piece : piece.subarray(at, at + frame.largest);
     c.writeText(frame.before(part.length));
-    flowing = c.write(part);
+    flowing = lent ? c.writeLent(part, 0, part.length) : c.write(part);
     const after = frame.after(part.length);
     if (after !== '') {
       flowing = c.writeText(after);
     }
   }
-  c.socket.uncork();
+  c.uncork();
   return flowing;
 }

@@ -1,18 +1,19 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../http/request/codes.js';
+import { now } from '../../client/at-work.js';
+import { ERROR, OK } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { sendBody } from '../../http/request/respond.js';
-import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
+import type { Channel, ChannelOwner } from '../connection/channel.js';
+import { transferFailure } from '../connection/wire-errors.js';
 import { ResponsePipe } from './pipe.js';
 import { ReadPacer } from './read-pacer.js';
 import type { Passing, UpstreamRequest } from './upstream-request.js';
-import { transferFailure } from './wire-errors.js';
 
 /**
  * Reads a response's body into the pipe that leads to the client. It owns the connection once the head was sent on. nginx:
  * ngx_http_upstream_process_upstream, ngx_http_upstream_process_non_buffered_upstream.
  */
-export class BodyReader implements ConnectionOwner, Passing {
+export class BodyReader implements ChannelOwner, Passing {
   readonly #u: UpstreamRequest;
   readonly pipe: ResponsePipe;
   readonly #pacer: ReadPacer | null;
@@ -48,9 +49,10 @@ export class BodyReader implements ConnectionOwner, Passing {
         exchange.readBody(u, bytes, start, end);
       }
       this.#complete();
+      pipe.own();
       return;
     }
-    u.peer.connection!.deadline.set(u.now(), u.conf.settings.readTimeout);
+    u.peer.connection!.deadline.set(now(), u.conf.settings.readTimeout);
     if (start === end) {
       return;
     }
@@ -63,6 +65,11 @@ export class BodyReader implements ConnectionOwner, Passing {
 
   /** Reads a piece of the body; what it yields goes to the pipe. */
   #read(bytes: Buffer, start: number, end: number): void {
+    this.#take(bytes, start, end);
+    this.pipe.own();
+  }
+
+  #take(bytes: Buffer, start: number, end: number): void {
     const u = this.#u;
     const { exchange } = u;
     const attempt = u.peer.attempt!;
@@ -82,7 +89,7 @@ export class BodyReader implements ConnectionOwner, Passing {
     }
     const c = u.peer.connection;
     if (c !== null && !c.paused) {
-      c.deadline.set(u.now(), u.conf.settings.readTimeout);
+      c.deadline.set(now(), u.conf.settings.readTimeout);
     }
   }
 
@@ -142,17 +149,16 @@ export class BodyReader implements ConnectionOwner, Passing {
 
   ready(): void {}
 
-  received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
+  received(_c: Channel, bytes: Buffer, end: number): void {
     const u = this.#u;
-    u.stopClock();
     u.action = 'reading upstream';
     u.peer.attempt!.bytesReceived += end;
-    if (this.#pacer === null) {
+    // What brings no bytes tells of the end.
+    if (this.#pacer === null || end === 0) {
       this.#read(bytes, 0, end);
     } else {
       this.#pacer.take(bytes, 0, end);
     }
-    u.startClock();
   }
 
   ended(): void {
@@ -177,7 +183,7 @@ export class BodyReader implements ConnectionOwner, Passing {
     u.finalize(502);
   }
 
-  failed(_c: UpstreamConnection, error: Error): void {
+  failed(_c: Channel, error: Error): void {
     const u = this.#u;
     u.action = 'reading upstream';
     const { level, message } = transferFailure(error, u.buffering ? 'readv' : 'recv');
@@ -185,7 +191,7 @@ export class BodyReader implements ConnectionOwner, Passing {
     u.finalize(502);
   }
 
-  drained(c: UpstreamConnection): void {
+  drained(c: Channel): void {
     this.#u.output!.drained(c);
   }
 

@@ -2,7 +2,7 @@ import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { BodySink } from '../../http/request/client-stream.js';
 import { RequestBody } from '../../http/request/request-body.js';
 import { Gathered } from '../../io/gathered.js';
-import type { UpstreamConnection } from '../connection/connection.js';
+import type { Channel } from '../connection/channel.js';
 import { writePiece } from './body-frame.js';
 import type { RequestSender } from './body-sender.js';
 import type { RequestOutput } from './request-output.js';
@@ -40,13 +40,20 @@ function decide(u: UpstreamRequest, relay: BodyRelay, body: RequestBody): void {
   u.start();
 }
 
+/** So much of what was sent is kept at most. */
+const MOST_KEPT = 64 * 1024;
+/** Pieces of this length leave at once; smaller ones wait for what comes with them. */
+const PASSED_ON = 8 * 1024;
+
 /** Passes a body on. nginx: the request_body_no_buffering part of ngx_http_upstream_send_request_body. */
 export class BodyRelay implements RequestSender, BodySink {
   readonly #u: UpstreamRequest;
   #output: RequestOutput | null = null;
-  #c: UpstreamConnection | null = null;
+  #c: Channel | null = null;
   /** What came since the last write. */
   readonly bytes = new Gathered();
+  /** What was sent, for a backend that refuses the request without a look; null once that is too much, or where none can refuse. */
+  #kept: Gathered | null;
   #scheduled = false;
   #paused = false;
   #blocked = false;
@@ -60,21 +67,60 @@ export class BodyRelay implements RequestSender, BodySink {
   constructor(u: UpstreamRequest) {
     this.#u = u;
     this.room = u.r.location.settings.clientBodyBufferSize;
+    this.#kept = u.exchange.streamUser === undefined ? null : new Gathered();
+  }
+
+  /** All that was sent can be sent again. */
+  get replayable(): boolean {
+    return this.#kept !== null;
   }
 
   /** What sends the request from now on, and the connection to use. */
-  bind(output: RequestOutput, c: UpstreamConnection): this {
+  bind(output: RequestOutput, c: Channel): this {
     this.#output = output;
     this.#c = c;
+    if (this.#kept !== null && this.#kept.length > 0) {
+      this.#putBack(this.#kept);
+    }
     return this;
   }
 
+  /** What was sent is sent again, before what has come since. */
+  #putBack(kept: Gathered): void {
+    const since = this.bytes.take();
+    this.#kept = new Gathered();
+    for (const piece of [...kept.take(), ...since]) {
+      this.bytes.add(piece, 0, piece.length);
+    }
+  }
+
+  #keep(pieces: readonly Buffer[], size: number): void {
+    const kept = this.#kept;
+    if (kept === null) {
+      return;
+    }
+    if (kept.length + size > Math.min(this.room, MOST_KEPT)) {
+      this.#kept = null;
+      return;
+    }
+    for (let i = 0; i < pieces.length; i++) {
+      kept.add(pieces[i]!, 0, pieces[i]!.length);
+    }
+  }
+
   start(): void {
-    const { socket } = this.#c!;
-    socket.cork();
-    this.#blocked = !this.#c!.writeText(this.#u.exchange.requestText);
+    const c = this.#c!;
+    const { bodyFrame, requestText } = this.#u.exchange;
+    // To have much leave together costs more than to send the head alone.
+    const together = bodyFrame !== undefined || this.bytes.length < PASSED_ON;
+    if (together) {
+      c.cork();
+    }
+    this.#blocked = !c.writeText(requestText);
     this.#flush();
-    socket.uncork();
+    if (together) {
+      c.uncork();
+    }
   }
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
@@ -89,6 +135,10 @@ export class BodyRelay implements RequestSender, BodySink {
       this.#u.finalize(413);
       return false;
     }
+    if (end - start >= PASSED_ON && this.#flows) {
+      this.#passOn(bytes, start, end);
+      return !this.#blocked;
+    }
     this.bytes.add(bytes, start, end);
     // What comes together leaves together, once the connection has given all it has read.
     if (this.#c !== null && !this.#scheduled) {
@@ -97,6 +147,23 @@ export class BodyRelay implements RequestSender, BodySink {
     }
     this.#paused = (this.#c === null || this.#blocked) && this.bytes.length >= clientBodyBufferSize;
     return !this.#paused;
+  }
+
+  /** Nothing stands between what comes and the backend. */
+  get #flows(): boolean {
+    return this.#c !== null && !this.#blocked && this.bytes.length === 0 && this.#u.exchange.bodyFrame === undefined && !this.#u.done;
+  }
+
+  /** Sends bytes straight out of the memory that they were read into. */
+  #passOn(bytes: Buffer, start: number, end: number): void {
+    this.#kept = null;
+    if (this.#c!.writeLent(bytes, start, end)) {
+      this.#output!.awaitClient();
+    } else {
+      this.#blocked = true;
+      this.#paused = true;
+      this.#output!.awaitBackend();
+    }
   }
 
   /** Called at the end of the turn in which data came. */
@@ -130,6 +197,7 @@ export class BodyRelay implements RequestSender, BodySink {
     }
     if (this.complete) {
       this.#lastSent = true;
+      c.finishRequest();
       if (c.flushed) {
         this.#output!.finish();
       } else {
@@ -147,18 +215,22 @@ export class BodyRelay implements RequestSender, BodySink {
     }
   }
 
-  #write(c: UpstreamConnection): boolean {
+  #write(c: Channel): boolean {
     const frame = this.#u.exchange.bodyFrame;
     const size = this.bytes.length;
     const pieces = this.bytes.take();
+    this.#keep(pieces, size);
     let flowing = true;
-    c.socket.cork();
+    const together = frame !== undefined || pieces.length > 1;
+    if (together) {
+      c.cork();
+    }
     const whole = frame !== undefined && size > 0 && size <= frame.largest;
     if (whole) {
       c.writeText(frame.before(size));
     }
     for (let i = 0; i < pieces.length; i++) {
-      flowing = writePiece(c, whole ? undefined : frame, pieces[i]!);
+      flowing = writePiece(c, whole ? undefined : frame, pieces[i]!, false);
     }
     if (whole) {
       flowing = c.writeText(frame.after(size));
@@ -166,7 +238,9 @@ export class BodyRelay implements RequestSender, BodySink {
     if (frame !== undefined && this.complete) {
       flowing = c.writeText(frame.last);
     }
-    c.socket.uncork();
+    if (together) {
+      c.uncork();
+    }
     return flowing;
   }
 
@@ -193,9 +267,12 @@ export class BodyRelay implements RequestSender, BodySink {
   }
 
   stop(): void {
-    // Another peer may still get what was not sent.
-    if (this.#u.done || this.#u.requestSent) {
+    // Another peer may still get what was not sent, or all of it.
+    if (this.#u.done || (this.#u.requestSent && this.#kept === null)) {
       this.#stopped = true;
+    } else {
+      this.#c = null;
+      this.#blocked = this.#lastSent = false;
     }
   }
 }

@@ -2,7 +2,8 @@ import { readSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT } from '../../../shared/log/level.js';
 import type { RequestBody } from '../../http/request/request-body.js';
-import type { UpstreamConnection } from '../connection/connection.js';
+import type { TempFile } from '../../http/request/temp-file.js';
+import type { Channel } from '../connection/channel.js';
 import { writePiece } from './body-frame.js';
 import type { RequestOutput } from './request-output.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -18,11 +19,13 @@ export interface RequestSender {
 
 /** Bytes written at a time. */
 const PIECE = 64 * 1024;
+/** What pieces of files are read into, in use only during a call. */
+let common: Buffer | undefined;
 /** Up to this size head and body leave in one write. */
 const COPY_LIMIT = 32 * 1024;
 
 /** What sends the request at hand; null when it has no body. */
-export function makeBodySender(u: UpstreamRequest, output: RequestOutput, c: UpstreamConnection): RequestSender | null {
+export function makeBodySender(u: UpstreamRequest, output: RequestOutput, c: Channel): RequestSender | null {
   const { r, exchange } = u;
   if (r.requestBodyNoBuffering && u.relay !== null) {
     return u.relay.bind(output, c);
@@ -37,14 +40,14 @@ export function makeBodySender(u: UpstreamRequest, output: RequestOutput, c: Ups
 class BodySender implements RequestSender {
   readonly #u: UpstreamRequest;
   readonly #output: RequestOutput;
-  readonly #c: UpstreamConnection;
+  readonly #c: Channel;
   readonly #body: RequestBody;
   #piece = 0;
   #offset = 0;
   #last = false;
   #stopped = false;
 
-  constructor(u: UpstreamRequest, output: RequestOutput, c: UpstreamConnection, body: RequestBody) {
+  constructor(u: UpstreamRequest, output: RequestOutput, c: Channel, body: RequestBody) {
     this.#u = u;
     this.#output = output;
     this.#c = c;
@@ -100,12 +103,13 @@ class BodySender implements RequestSender {
   #write(): void {
     let flowing = true;
     while (flowing && !this.#allWritten() && !this.#stopped) {
-      const piece = this.#next();
+      const inMemory = this.#body.file === undefined;
+      const piece = inMemory ? this.#next() : this.#read(this.#body.file!);
       if (piece === undefined) {
         this.#u.finalize(500);
         return;
       }
-      flowing = writePiece(this.#c, this.#u.exchange.bodyFrame, piece);
+      flowing = writePiece(this.#c, this.#u.exchange.bodyFrame, piece, !inMemory);
     }
     if (!this.#stopped && this.#allWritten()) {
       this.#ended(flowing);
@@ -116,6 +120,7 @@ class BodySender implements RequestSender {
     const frame = this.#u.exchange.bodyFrame;
     const flowing = frame === undefined || this.#last ? wasFlowing : this.#c.writeText(frame.last);
     this.#last = true;
+    this.#c.finishRequest();
     if (this.#c.flushed) {
       this.#output.finish();
     } else if (flowing) {
@@ -123,29 +128,30 @@ class BodySender implements RequestSender {
     }
   }
 
-  #next(): Buffer | undefined {
-    const body = this.#body;
-    if (body.file === undefined) {
-      const whole = body.bytes.pieces[this.#piece]!;
-      const piece = whole.subarray(this.#offset, this.#offset + PIECE);
-      this.#offset += piece.length;
-      if (this.#offset >= whole.length) {
-        this.#piece++;
-        this.#offset = 0;
-      }
-      return piece;
+  #next(): Buffer {
+    const whole = this.#body.bytes.pieces[this.#piece]!;
+    const piece = whole.subarray(this.#offset, this.#offset + PIECE);
+    this.#offset += piece.length;
+    if (this.#offset >= whole.length) {
+      this.#piece++;
+      this.#offset = 0;
     }
-    const size = Math.min(PIECE, body.length - this.#offset);
-    const piece = Buffer.allocUnsafe(size);
+    return piece;
+  }
+
+  /** The next piece of the file, in memory that is used again. */
+  #read({ fd, path }: TempFile): Buffer | undefined {
+    const size = Math.min(PIECE, this.#body.length - this.#offset);
+    common ??= Buffer.allocUnsafeSlow(PIECE);
     try {
-      const read = readSync(body.file.fd, piece, 0, size, this.#offset);
+      const read = readSync(fd, common, 0, size, this.#offset);
       if (read === 0) {
         throw new Error('file has been truncated');
       }
       this.#offset += read;
-      return read === size ? piece : piece.subarray(0, read);
+      return read === PIECE ? common : common.subarray(0, read);
     } catch (error) {
-      this.#u.log(CRIT, `pread() "${body.file.path}" failed (${errnoText(error)})`);
+      this.#u.log(CRIT, `pread() "${path}" failed (${errnoText(error)})`);
       return undefined;
     }
   }

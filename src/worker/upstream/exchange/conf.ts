@@ -27,17 +27,6 @@ export interface UpstreamConf {
   readonly cache: ResponseCache | undefined;
 }
 
-/** A backend named at request time. nginx: ngx_http_upstream_resolved_t. */
-export interface ResolvedTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly noPort: boolean;
-  /** `host` is the path of a unix socket. */
-  readonly unix: boolean;
-  /** The numeric address, when the name is one. */
-  readonly address: string | undefined;
-}
-
 /** The body of a response is also given to whoever keeps a copy. */
 export interface BodyTee {
   /** Bytes `start..end` came; their memory is used again after the call. */

@@ -1,6 +1,6 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
+import { DECLINED } from '../../client/codes.js';
 import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
-import { DECLINED } from '../../http/request/codes.js';
 import { internalRedirect, namedLocation } from '../../http/request/internal-redirect.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { HeaderKind } from '../response/header-kinds.js';

@@ -1,6 +1,9 @@
-import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
+import { DEBUG, ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { now } from '../../client/at-work.js';
 import type { Request } from '../../http/request/request.js';
-import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
+import type { Channel, ChannelOwner } from '../connection/channel.js';
+import { transferFailure } from '../connection/wire-errors.js';
+import { StreamRefused } from '../http2/stream-user.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_ERROR, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { processHead } from './copy-head.js';
@@ -10,7 +13,6 @@ import { logUpstreamHead } from './log-exchange.js';
 import { mayTryNext } from './next-upstream.js';
 import { sendResponse } from './send-response.js';
 import type { UpstreamRequest } from './upstream-request.js';
-import { transferFailure } from './wire-errors.js';
 
 /** The beginning of a head, and how much of it has been read. */
 interface UnfinishedHead {
@@ -22,7 +24,7 @@ interface UnfinishedHead {
  * Reads the response head of one attempt, and says what becomes of the response. It owns the connection from the time the
  * request is sent on. nginx: ngx_http_upstream_process_header.
  */
-export class HeadReader implements ConnectionOwner {
+export class HeadReader implements ChannelOwner {
   readonly #u: UpstreamRequest;
   #held: UnfinishedHead | null = null;
   /** Bytes of early hints that were passed on. */
@@ -40,10 +42,8 @@ export class HeadReader implements ConnectionOwner {
 
   ready(): void {}
 
-  received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
-    this.#u.stopClock();
+  received(_c: Channel, bytes: Buffer, end: number): void {
     this.#take(bytes, end);
-    this.#u.startClock();
   }
 
   #take(given: Buffer, size: number): void {
@@ -126,7 +126,7 @@ export class HeadReader implements ConnectionOwner {
       }
       this.r.httpVersion = 9;
       attempt.status = 200;
-    } else if (attempt.status === 0) {
+    } else if (attempt.status === 0 && !u.exchange.makesHead) {
       attempt.status = u.head.status;
     }
     return true;
@@ -140,7 +140,7 @@ export class HeadReader implements ConnectionOwner {
     if (start < end) {
       u.keepConnection(false);
     }
-    u.peer.headRead(u.now());
+    u.peer.headRead(now());
     if (this.r.debugging) {
       logUpstreamHead(u);
     }
@@ -185,15 +185,20 @@ export class HeadReader implements ConnectionOwner {
     u.peer.next(FailureType.ERROR);
   }
 
-  failed(_c: UpstreamConnection, error: Error): void {
+  failed(_c: Channel, error: Error): void {
     const u = this.#u;
     u.action = u.output!.complete ? 'reading response header from upstream' : 'sending request to upstream';
+    if (error instanceof StreamRefused) {
+      u.peer.report(INFO, error.message);
+      u.peer.next(FailureType.REFUSED);
+      return;
+    }
     const { level, message } = transferFailure(error);
     u.peer.report(level, message);
     u.peer.next(FailureType.ERROR);
   }
 
-  drained(c: UpstreamConnection): void {
+  drained(c: Channel): void {
     this.#u.output!.drained(c);
   }
 

@@ -11,11 +11,16 @@ const NON_IDEMPOTENT: number = METHOD.POST | METHOD.LOCK | METHOD.PATCH;
 export function mayTryNext(u: UpstreamRequest, failure: number): boolean {
   const { r } = u;
   const settings = u.conf.settings;
-  const needed = u.requestSent && (r.methodBit & NON_IDEMPOTENT) !== 0 ? failure | FailureType.NON_IDEMPOTENT : failure;
+  let needed = failure;
+  if (failure === FailureType.REFUSED) {
+    needed = FailureType.ERROR;
+  } else if (u.requestSent && (r.methodBit & NON_IDEMPOTENT) !== 0) {
+    needed |= FailureType.NON_IDEMPOTENT;
+  }
   if ((settings.nextUpstream & needed) !== needed) {
     return false;
   }
-  if (u.requestSent && r.requestBodyNoBuffering) {
+  if (u.requestSent && r.requestBodyNoBuffering && !(failure === FailureType.REFUSED && u.relay!.replayable)) {
     return false;
   }
   const timeout = settings.nextUpstreamTimeout;

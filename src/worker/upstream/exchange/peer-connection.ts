@@ -1,26 +1,33 @@
+// Over 400 lines: taking, using, giving back and losing one connection share its state.
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { DEBUG, ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { now } from '../../client/at-work.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { Attempt } from '../balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../balancing/balancer.js';
 import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
-import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
-import { connectPeer } from '../connection/connector.js';
+import type { Channel, ChannelOwner } from '../connection/channel.js';
+import { connectFailure, handshakeFailure } from '../connection/wire-errors.js';
 import type { UpstreamGroup } from '../group/group.js';
+import { type ResolvedTarget, startResolving } from '../group/resolve-target.js';
 import { FailureType, failureStatus } from '../settings/failure.js';
-import type { ResolvedTarget } from './conf.js';
+import { countChoice, countEnd } from './count-attempt.js';
 import { HeadReader } from './head-reader.js';
-import { localAddress } from './local-address.js';
 import { mayTryNext } from './next-upstream.js';
-import { startResolving } from './resolve-target.js';
+import { openConnection, openStream } from './open-channel.js';
 import type { UpstreamRequest } from './upstream-request.js';
-import { connectFailure, handshakeFailure } from './wire-errors.js';
+
+/** After so many refusals another one counts as any failure does. */
+const REFUSALS = 3;
+/** What a peer may answer without being counted as failed. */
+const NO_FAULT: ReadonlySet<number> = new Set([FailureType.HTTP_403, FailureType.HTTP_404, FailureType.REFUSED]);
 
 /**
  * A request's way to a backend: chooses a peer, connects to it, and turns to another one when that fails. It owns the
  * connection until the request is sent on it. nginx: ngx_peer_connection_t, ngx_http_upstream_connect, ngx_http_upstream_next.
  */
-export class PeerConnection implements PickerOwner, ConnectionOwner {
+export class PeerConnection implements PickerOwner, ChannelOwner {
   readonly #u: UpstreamRequest;
   #group: UpstreamGroup | undefined = undefined;
   #picker: Picker | null = null;
@@ -32,7 +39,7 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   boundTo = '';
   /** The name for SNI and verification, unless `*_ssl_name` gives another. */
   tlsName = '';
-  connection: UpstreamConnection | null = null;
+  connection: Channel | null = null;
   attempt: Attempt | null = null;
   /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
   attempts: Attempt[] | null = null;
@@ -41,6 +48,8 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   #attemptStart = 0;
   /** The connection at hand served another request before. */
   #reused = false;
+  /** How often a backend has refused the request without a look. */
+  #refusals = 0;
   #cancelResolve: (() => void) | null = null;
 
   constructor(u: UpstreamRequest) {
@@ -80,7 +89,8 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     }
     // An attempt at a name that is not found counts as a round, too.
     this.attempts ??= [];
-    this.#cancelResolve = startResolving(this.#u, target);
+    const { resolver, resolverTimeout } = this.r.location.settings;
+    this.#cancelResolve = startResolving(this.#u, target, { resolver, resolverTimeout, failed: 502 });
   }
 
   /** The name of a backend was looked up: there is nothing to cancel any more. */
@@ -115,13 +125,13 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   /** Chooses with this picker from now on. */
   usePicker(picker: Picker): void {
     this.#picker = picker;
-    const now = performance.now();
-    this.startTime = now;
+    const time = now();
+    this.startTime = time;
     const tries = this.#u.conf.settings.nextUpstreamTries;
     if (tries !== 0 && picker.tries > tries) {
       picker.tries = tries;
     }
-    this.#connect(now);
+    this.#connect(time);
   }
 
   /** A peer besides the one at hand may still be asked. */
@@ -156,7 +166,7 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
   }
 
   picked(peer: Peer | null): void {
-    this.#usePeer(peer, performance.now());
+    this.#usePeer(peer, now());
   }
 
   /** Asks the peer that was chosen; null: none can be asked. */
@@ -182,55 +192,45 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     this.name = peer.name;
     this.unix = peer.port === 0;
     attempt.peer = peer.name;
+    countChoice(peer);
     u.reinit();
-    const c = this.#group?.idle?.take(peer.name, u.tls, u.conf);
-    if (c === undefined) {
-      this.#open(peer);
-      return;
-    }
-    this.#reused = true;
-    if (this.r.debugging) {
-      this.r.log(DEBUG, `get keepalive peer: using connection to ${peer.name}`);
-    }
-    c.requests++;
-    this.connection = c;
-    this.#sendRequest(c, now);
-  }
-
-  /** Opens a connection to a peer. */
-  #open(peer: Peer): void {
-    const u = this.#u;
-    this.#reused = false;
-    if (this.r.debugging) {
-      this.r.log(DEBUG, `connect to ${peer.name}`);
-    }
-    const local = localAddress(u);
-    const tls = u.tls ? u.conf.tls!.options(u, peer) : undefined;
-    if (tls === null) {
+    const { streamUser } = u.exchange;
+    const c =
+      streamUser === undefined
+        ? (this.#group?.idle?.take(peer.name, u.tls, u.conf) ?? openConnection(u, peer, this))
+        : openStream(u, peer, this.#group?.streams, this, streamUser, now);
+    if (c === null) {
       u.finalize(500);
       return;
     }
-    const connection = connectPeer(peer, this, local, tls);
-    if (tls !== undefined) {
-      u.conf.tls!.opened(connection, peer, tls);
+    this.connection = c;
+    this.#reused = c.ready;
+    if (this.r.debugging) {
+      this.r.log(DEBUG, c.ready ? `get keepalive peer: using connection to ${peer.name}` : `connect to ${peer.name}`);
     }
-    connection.requests = 1;
-    this.connection = connection;
-    connection.deadline.set(this.#attemptStart, u.conf.settings.connectTimeout);
+    if (c.ready) {
+      this.#sendRequest(c, now);
+    } else {
+      c.deadline.set(this.#attemptStart, u.conf.settings.connectTimeout);
+    }
   }
 
-  #sendRequest(c: UpstreamConnection, now: number): void {
+  #sendRequest(c: Channel, now: number): void {
     const attempt = this.attempt!;
     if (attempt.connectTime === -1) {
       attempt.connectTime = now - this.#attemptStart;
     }
-    c.owner = new HeadReader(this.#u);
+    const reader = new HeadReader(this.#u);
+    c.owner = reader;
     this.#u.sendRequest(c, now);
+    if (this.#u.exchange.makesHead) {
+      reader.received(c, EMPTY, 0);
+    }
   }
 
   // ---------------------------------------------------------------- the connection, until the request is sent
 
-  connected(c: UpstreamConnection): void {
+  connected(c: Channel): void {
     if (!c.tls) {
       return;
     }
@@ -238,9 +238,9 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     c.deadline.set(performance.now(), this.#u.conf.settings.connectTimeout);
   }
 
-  ready(c: UpstreamConnection): void {
+  ready(c: Channel): void {
     if (c.tls) {
-      const failure = this.#u.conf.tls!.check(this.#u, c);
+      const failure = this.#u.conf.tls!.check(this.#u, c.carrier);
       if (failure !== undefined) {
         this.report(ERR, failure);
         this.next(FailureType.ERROR);
@@ -250,7 +250,7 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     this.#sendRequest(c, performance.now());
   }
 
-  received(c: UpstreamConnection): void {
+  received(c: Channel): void {
     c.close();
   }
 
@@ -259,7 +259,7 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     this.next(FailureType.ERROR);
   }
 
-  failed(c: UpstreamConnection, error: Error): void {
+  failed(c: Channel, error: Error): void {
     if (c.connected) {
       const { level, message } = handshakeFailure(error);
       this.report(level, message);
@@ -311,14 +311,16 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       if (this.connection !== null) {
         attempt.bytesSent = this.connection.sent;
       }
-      picker.done(this.#peer, failure === FailureType.HTTP_403 || failure === FailureType.HTTP_404 ? PEER_NEXT : PEER_FAILED, attempt);
+      const state = NO_FAULT.has(failure) ? PEER_NEXT : PEER_FAILED;
+      countEnd(this.#peer, state, attempt, u, this.#attemptStart);
+      picker.done(this.#peer, state, attempt);
       this.#peer = null;
     }
     if (failure === FailureType.TIMEOUT) {
       this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
       attempt.reason = 'upstream timed out';
     }
-    if (this.#reused && failure === FailureType.ERROR) {
+    if ((this.#reused && failure === FailureType.ERROR) || (failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS)) {
       picker.tries++;
     }
     const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
@@ -331,11 +333,15 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
       if (u.conf.cache?.failed(u, failure, false)) {
         return;
       }
+      // Refusals are no errors as long as somebody else can be asked.
+      if (failure === FailureType.REFUSED) {
+        this.r.log(ERR, attempt.reason);
+      }
       u.finalize(status);
       return;
     }
     this.#close();
-    this.#connect(u.now());
+    this.#connect(now());
   }
 
   /** The status when there is no peer to ask; a group that waits for its first addresses is not there yet. */
@@ -377,12 +383,13 @@ export class PeerConnection implements PickerOwner, ConnectionOwner {
     this.connection = null;
     if (peer !== null) {
       this.#peer = null;
+      countEnd(peer, PEER_OK, this.attempt!, this.#u, this.#attemptStart);
       this.#picker!.done(peer, PEER_OK, this.attempt);
     }
     if (c === null) {
       return;
     }
-    const kept = reusable && (this.#group?.idle?.put(c, peer?.name ?? '', this.#u.conf, now) ?? false);
+    const kept = reusable && c === c.carrier && (this.#group?.idle?.put(c.carrier, peer?.name ?? '', this.#u.conf, now) ?? false);
     if (kept && this.r.debugging) {
       this.r.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
     }

@@ -2,8 +2,8 @@ import { closeSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, WARN } from '../../../shared/log/level.js';
+import { ERROR, OK } from '../../client/codes.js';
 import type { Source } from '../../http/request/body-stage.js';
-import { ERROR, OK } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import type { SharingReader } from '../../io/fair-share.js';
@@ -33,7 +33,11 @@ export class ResponsePipe implements Source, SharingReader {
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
   readonly #limit: number;
-  /** The first piece that waits, and what is behind it: most responses are one piece. */
+  /** What came last, in memory that is not ours: a copy is made only if it has to wait. */
+  #lent: Buffer | null = null;
+  #lentStart = 0;
+  #lentEnd = 0;
+  /** The first piece that waits, and what is behind it. */
   #first: Buffer | null = null;
   #rest: Gathered | null = null;
   /** Bytes in them. */
@@ -56,7 +60,7 @@ export class ResponsePipe implements Source, SharingReader {
     this.#limit = buffering ? settings.buffers.number * settings.buffers.size : 1;
   }
 
-  /** Takes a piece of the body out of memory that is not ours to keep. */
+  /** Takes a piece of the body in memory that is not ours; {@link own} follows before that is used again. */
   add(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
     if (size === 0) {
@@ -66,13 +70,33 @@ export class ResponsePipe implements Source, SharingReader {
     if (this.#state === ABANDONED) {
       return;
     }
+    if (this.#queued === 0) {
+      this.#lent = bytes;
+      this.#lentStart = start;
+      this.#lentEnd = end;
+    } else {
+      this.own();
+      this.#keep(bytes, start, end);
+    }
+    this.#queued += size;
+  }
+
+  /** What is left of the pieces that were added is ours from now on. */
+  own(): void {
+    const lent = this.#lent;
+    if (lent !== null) {
+      this.#lent = null;
+      this.#keep(lent, this.#lentStart, this.#lentEnd);
+    }
+  }
+
+  #keep(bytes: Buffer, start: number, end: number): void {
     if (this.#first === null) {
       this.#first = copied(bytes, start, end);
     } else {
       this.#rest ??= new Gathered();
       this.#rest.add(bytes, start, end);
     }
-    this.#queued += size;
   }
 
   /** After pieces were added from `read` bytes: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
@@ -130,6 +154,7 @@ export class ResponsePipe implements Source, SharingReader {
   }
 
   #drop(): void {
+    this.#lent = null;
     this.#first = null;
     this.#rest = null;
     this.#queued = 0;
@@ -176,7 +201,11 @@ export class ResponsePipe implements Source, SharingReader {
       if (this.#buffering && this.#state === OPEN && queued < this.#u.conf.settings.buffers.size) {
         return;
       }
-      this.#send(r, this.#takeQueued());
+      if (this.#lent === null) {
+        this.#send(r, this.#takeQueued());
+      } else {
+        this.#sendLent(r, this.#lent);
+      }
       return;
     }
     if (this.#state === ENDED) {
@@ -187,12 +216,30 @@ export class ResponsePipe implements Source, SharingReader {
   }
 
   #send(r: Request, piece: Buffer | null): void {
+    r.first!.send(r, piece, this.#leaves());
+  }
+
+  /** Sends what came last past the queue. */
+  #sendLent(r: Request, lent: Buffer): void {
+    const stage = r.first!;
+    if (stage.sendLent === undefined) {
+      this.own();
+      this.#send(r, this.#takeQueued());
+      return;
+    }
+    this.#lent = null;
+    this.#queued = 0;
+    stage.sendLent(r, lent, this.#lentStart, this.#lentEnd, this.#leaves());
+  }
+
+  /** A piece is about to be sent. Returns whether it is the last. */
+  #leaves(): boolean {
     this.#demand = false;
     const last = this.#state === ENDED && this.#queued === 0 && this.#fileRead === this.#fileEnd;
     if (last) {
       this.#release();
     }
-    r.first!.send(r, piece, last);
+    return last;
   }
 
   /** Ends the response without the end of its body, so that the client can tell. */
@@ -247,11 +294,14 @@ export class ResponsePipe implements Source, SharingReader {
       this.#fileEnd = 0;
     }
     try {
+      if (this.#lent !== null) {
+        this.#write(file, this.#lent, this.#lentStart, this.#lentEnd);
+      }
       if (this.#first !== null) {
-        this.#write(file, this.#first);
+        this.#write(file, this.#first, 0, this.#first.length);
       }
       for (const piece of this.#rest?.pieces ?? []) {
-        this.#write(file, piece);
+        this.#write(file, piece, 0, piece.length);
       }
     } catch (error) {
       r.log(CRIT, `pwritev() "${file.path}" failed (${errnoText(error)})`);
@@ -261,12 +311,12 @@ export class ResponsePipe implements Source, SharingReader {
     return true;
   }
 
-  #write(file: TempFile, piece: Buffer): void {
-    let offset = 0;
-    while (offset < piece.length) {
-      offset += writeSync(file.fd, piece, offset, piece.length - offset, this.#fileEnd + offset);
+  #write(file: TempFile, bytes: Buffer, start: number, end: number): void {
+    for (let at = start; at < end; ) {
+      const written = writeSync(file.fd, bytes, at, end - at, this.#fileEnd);
+      at += written;
+      this.#fileEnd += written;
     }
-    this.#fileEnd += piece.length;
   }
 
   #readFile(): Buffer | undefined {

@@ -1,4 +1,5 @@
 import type { Request } from '../../http/request/request.js';
+import type { StreamUser } from '../http2/stream-user.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /**
@@ -23,6 +24,8 @@ export interface Exchange {
   readHead(u: UpstreamRequest, bytes: Buffer, start: number, end: number): number;
   /** {@link readHead} keeps what it was given itself, and sees to the limit of the head's size. */
   readonly keepsHead?: true;
+  /** The backend sends no head: {@link readHead} makes one as soon as the request was sent. nginx: ignore_input. */
+  readonly makesHead?: true;
   readonly next: number;
   /** The head is done with: prepares for the body. nginx: input_filter_init. */
   beginBody(u: UpstreamRequest): void;
@@ -35,6 +38,8 @@ export interface Exchange {
   readonly complete: boolean;
   /** The response ends with the connection. */
   readonly endsWithConnection: boolean;
+  /** Has the request sent on a stream of an HTTP/2 connection; undefined where it has a connection of its own. */
+  readonly streamUser?: StreamUser;
 }
 
 /** The framing of a request body of unknown length. */

@@ -1,5 +1,5 @@
 import { DEBUG } from '../../../shared/log/level.js';
-import type { UpstreamConnection } from '../connection/connection.js';
+import type { Channel } from '../connection/channel.js';
 import { makeBodySender, type RequestSender } from './body-sender.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -14,7 +14,7 @@ export class RequestOutput {
     this.#u = u;
   }
 
-  start(c: UpstreamConnection, now: number): void {
+  start(c: Channel, now: number): void {
     const u = this.#u;
     const { settings } = u.conf;
     u.action = 'sending request to upstream';
@@ -29,6 +29,7 @@ export class RequestOutput {
       return;
     }
     const flowing = c.writeText(u.exchange.requestText);
+    c.finishRequest();
     if (c.flushed) {
       this.complete = true;
       c.deadline.set(now, settings.readTimeout);
@@ -69,7 +70,7 @@ export class RequestOutput {
   }
 
   /** The connection has room again. */
-  drained(c: UpstreamConnection): void {
+  drained(c: Channel): void {
     if (this.complete) {
       return;
     }

@@ -1,5 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../http/request/codes.js';
+import { ERROR, OK } from '../../client/codes.js';
 import { sendHeader } from '../../http/request/respond.js';
 import { BodyReader } from './body-reader.js';
 import { Tunnel } from './tunnel.js';
@@ -21,10 +21,12 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
     return;
   }
   u.headerWasSent();
-  if (!r.requestBodyNoBuffering) {
+  // On a stream the request goes on beside its response.
+  if (!r.requestBodyNoBuffering && u.exchange.streamUser === undefined) {
     u.output!.stop();
   }
-  if (u.upgrade) {
+  // An HTTP/2 client may have been told something else.
+  if (u.upgrade && r.out.status < 300) {
     cache?.passing(u);
     upgrade(u, bytes, start, end);
     return;

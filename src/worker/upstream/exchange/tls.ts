@@ -1,14 +1,14 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Peer } from '../balancing/peer.js';
+import type { BackendUser } from '../connection/backend-user.js';
 import type { UpstreamConnection } from '../connection/connection.js';
-import type { UpstreamRequest } from './upstream-request.js';
 
 /** How a location makes TLS connections to its backends. */
 export interface UpstreamTls {
-  /** Options for a connection to a peer; null, with the reason logged, to end the request with 500. */
-  options(u: UpstreamRequest, peer: Peer): ConnectionOptions | null;
+  /** Options for a connection to a peer; null, with the reason logged, to end the request or session with 500. */
+  options(u: BackendUser, peer: Peer): ConnectionOptions | null;
   /** A connection with these options has been begun. */
   opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void;
   /** Looks at the backend's certificate after the handshake. Returns nginx's words for what is wrong with it. */
-  check(u: UpstreamRequest, c: UpstreamConnection): string | undefined;
+  check(u: BackendUser, c: UpstreamConnection): string | undefined;
 }

@@ -1,25 +1,27 @@
-import type { Socket } from 'node:net';
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { OK } from '../../http/request/codes.js';
+import { INFO } from '../../../shared/log/level.js';
+import { now } from '../../client/at-work.js';
+import { OK } from '../../client/codes.js';
+import type { ClientTunnel, TunnelOwner } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
-import type { ConnectionOwner, UpstreamConnection } from '../connection/connection.js';
+import type { Channel, ChannelOwner } from '../connection/channel.js';
+import { transferFailure } from '../connection/wire-errors.js';
 import type { Passing, UpstreamRequest } from './upstream-request.js';
-import { transferFailure } from './wire-errors.js';
 
 /** Passes bytes both ways once a backend has switched protocols. nginx: ngx_http_upstream_process_upgraded. */
-export class Tunnel implements ConnectionOwner, Passing, Expiring {
+export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
   readonly pipe = null;
   readonly #u: UpstreamRequest;
-  readonly #upstream: UpstreamConnection;
+  readonly #upstream: Channel;
   /** Watches a client that does not take what is sent. */
   readonly #deadline = new Deadline(this);
-  #client!: Socket;
+  #client!: ClientTunnel;
   #clientEnded = false;
+  #upstreamEnded = false;
   #clientBlocked = false;
   #upstreamBlocked = false;
 
-  constructor(u: UpstreamRequest, upstream: UpstreamConnection) {
+  constructor(u: UpstreamRequest, upstream: Channel) {
     this.#u = u;
     this.#upstream = upstream;
   }
@@ -31,17 +33,14 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
   /** Begins; `first` is what the backend sent behind its response head. */
   start(first: Buffer): void {
     const { r } = this.#u;
-    const { socket, pending } = r.stream.upgrade(r, (bytes) => this.#fromClient(bytes));
-    this.#client = socket;
-    socket.on('drain', () => this.#clientDrained());
-    socket.on('end', () => this.#clientGone());
-    socket.on('close', () => this.#closed());
+    this.#client = r.stream.upgrade(r, this);
+    const { pending } = this.#client;
     this.#upstream.resume();
     if (first.length > 0) {
       this.#fromUpstream(first, first.length);
     }
     if (pending !== null && pending.length > 0) {
-      this.#fromClient(pending);
+      this.clientSent(pending, 0, pending.length);
     }
     this.#touch();
   }
@@ -49,22 +48,24 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
   /** Something moved: both directions' times start anew. */
   #touch(): void {
     const settings = this.#u.conf.settings;
-    this.#upstream.deadline.set(performance.now(), this.#upstreamBlocked ? settings.sendTimeout : settings.readTimeout);
+    if (this.#upstreamEnded) {
+      return;
+    }
+    this.#upstream.deadline.set(now(), this.#upstreamBlocked ? settings.sendTimeout : settings.readTimeout);
   }
 
   connected(): void {}
 
   ready(): void {}
 
-  received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
+  received(_c: Channel, bytes: Buffer, end: number): void {
     this.#u.peer.attempt!.bytesReceived += end;
     this.#fromUpstream(bytes, end);
   }
 
   #fromUpstream(bytes: Buffer, end: number): void {
     const { r } = this.#u;
-    r.bytesSent += end;
-    if (!this.#client.write(Buffer.from(bytes.subarray(0, end)))) {
+    if (!this.#client.writeLent(bytes, 0, end)) {
       this.#clientBlocked = true;
       this.#upstream.pause();
       this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
@@ -72,20 +73,26 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
     this.#touch();
   }
 
-  #fromClient(bytes: Buffer): void {
+  clientSent(bytes: Buffer, start: number, end: number): void {
     if (this.#u.done) {
       return;
     }
-    this.#u.r.requestLength += bytes.length;
-    if (!this.#upstream.write(bytes)) {
+    if (!this.#upstream.writeLent(bytes, start, end)) {
       this.#upstreamBlocked = true;
       this.#client.pause();
     }
     this.#touch();
   }
 
-  #clientDrained(): void {
-    if (!this.#clientBlocked || this.#u.done) {
+  clientFlushed(): void {
+    if (this.#u.done) {
+      return;
+    }
+    if (this.#upstreamEnded) {
+      this.#u.finalize(OK);
+      return;
+    }
+    if (!this.#clientBlocked) {
       return;
     }
     this.#clientBlocked = false;
@@ -95,7 +102,7 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
   }
 
   drained(): void {
-    if (this.#clientEnded && this.#upstream.flushed) {
+    if (this.#clientEnded && !this.#client.halfCloses && this.#upstream.flushed) {
       this.#u.finalize(OK);
       return;
     }
@@ -107,12 +114,17 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
     this.#touch();
   }
 
-  /** The client sends no more: what it sent still goes to the backend. */
-  #clientGone(): void {
+  /** What the client sent still goes to the backend. */
+  clientEnded(): void {
     if (this.#u.done || this.#clientEnded) {
       return;
     }
     this.#clientEnded = true;
+    if (this.#client.halfCloses) {
+      // Only HTTP/1.1 has tunnels: the connection is this one's alone.
+      this.#upstream.carrier.end();
+      return;
+    }
     if (this.#upstream.flushed) {
       this.#u.finalize(OK);
     } else if (!this.#upstreamBlocked) {
@@ -120,25 +132,33 @@ export class Tunnel implements ConnectionOwner, Passing, Expiring {
     }
   }
 
-  #closed(): void {
+  clientClosed(): void {
     this.#deadline.close();
     if (!this.#u.done) {
       this.#u.finalize(OK);
     }
   }
 
+  /** The backend sends no more: what it sent still goes to the client. */
   ended(): void {
-    this.#u.finalize(OK);
+    if (this.#client.flushed) {
+      this.#u.finalize(OK);
+      return;
+    }
+    this.#upstreamEnded = true;
+    this.#upstream.deadline.clear();
   }
 
-  failed(_c: UpstreamConnection, error: Error): void {
+  failed(_c: Channel, error: Error): void {
     const { level, message } = transferFailure(error);
     this.#u.log(level, message);
+    this.#client.failed();
     this.#u.finalize(OK);
   }
 
   timedOut(): void {
-    this.#u.log(ERR, 'upstream timed out (110: Connection timed out)');
+    this.#client.failed();
+    this.#u.log(INFO, 'upstream timed out (110: Connection timed out)');
     this.#u.finalize(504);
   }
 

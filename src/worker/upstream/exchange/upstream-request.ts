@@ -1,19 +1,23 @@
 import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
-import { AGAIN, CLIENT_CLOSED_REQUEST, DECLINED, DONE, ERROR, OK } from '../../http/request/codes.js';
+import { now } from '../../client/at-work.js';
+import { AGAIN, DECLINED, DONE, ERROR, OK } from '../../client/codes.js';
+import type { ClientWatcher } from '../../http/request/client-stream.js';
+import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import type { UpstreamWork } from '../../http/request/upstream-work.js';
-import type { UpstreamConnection } from '../connection/connection.js';
+import type { Channel } from '../connection/channel.js';
 import type { UpstreamGroup } from '../group/group.js';
+import type { ResolvedTarget } from '../group/resolve-target.js';
 import { UpstreamHead } from '../response/upstream-head.js';
 import type { BodyRelay } from './body-relay.js';
-import type { BodyTee, ResolvedTarget, UpstreamConf } from './conf.js';
+import type { BodyTee, UpstreamConf } from './conf.js';
 import { copyTrailers } from './copy-head.js';
 import { PeerConnection } from './peer-connection.js';
 import type { ResponsePipe } from './pipe.js';
 import type { Exchange } from './protocol.js';
 import { RequestOutput } from './request-output.js';
 import { StoreFile } from './store-file.js';
-import { watchClient } from './watch-client.js';
+import { endWithoutClient, watchClient } from './watch-client.js';
 
 /** Passes a response on once its head was sent. */
 export interface Passing {
@@ -29,7 +33,7 @@ export interface Passing {
  * the response, {@link ResponsePipe} passes it on. The fields are theirs to read; whoever wants something calls a method.
  * nginx: ngx_http_upstream_t.
  */
-export class UpstreamRequest implements UpstreamWork {
+export class UpstreamRequest implements UpstreamWork, ClientWatcher {
   readonly r: Request;
   readonly conf: UpstreamConf;
   readonly exchange: Exchange;
@@ -66,8 +70,6 @@ export class UpstreamRequest implements UpstreamWork {
   relay: BodyRelay | null = null;
   #done = false;
   #head: UpstreamHead | null = null;
-  /** When the bytes at hand came, while they are being used; 0 at any other time. */
-  #now = 0;
   #passing: Passing | null = null;
 
   constructor(r: Request, conf: UpstreamConf, exchange: Exchange) {
@@ -203,21 +205,6 @@ export class UpstreamRequest implements UpstreamWork {
     this.r.main.stream.action = action;
   }
 
-  /** Milliseconds of the monotonic clock: what is done with the same bytes is done at one moment, as in nginx. */
-  now(): number {
-    return this.#now === 0 ? performance.now() : this.#now;
-  }
-
-  /** Time stands still from here on, to {@link startClock}. */
-  stopClock(): void {
-    this.#now = performance.now();
-  }
-
-  /** Time goes on. */
-  startClock(): void {
-    this.#now = 0;
-  }
-
   // ---------------------------------------------------------------- from the beginning to the end
 
   /** Begins, once the request's body is at hand. nginx: ngx_http_upstream_init_request. */
@@ -271,7 +258,7 @@ export class UpstreamRequest implements UpstreamWork {
   }
 
   /** Sends the request to the backend. nginx: ngx_http_upstream_send_request. */
-  sendRequest(c: UpstreamConnection, now: number): void {
+  sendRequest(c: Channel, now: number): void {
     const output = new RequestOutput(this);
     this.output = output;
     output.start(c, now);
@@ -295,6 +282,10 @@ export class UpstreamRequest implements UpstreamWork {
   /** The client's side gave the response up. */
   downstreamAborted(): void {
     this.cleanup();
+  }
+
+  clientGone(): void {
+    endWithoutClient(this);
   }
 
   /** The request is over, whatever this is doing. nginx: ngx_http_upstream_cleanup. */
@@ -352,13 +343,12 @@ export class UpstreamRequest implements UpstreamWork {
       this.log(DEBUG, `finalize http upstream request: ${code}`);
     }
     this.#done = true;
-    const now = this.now();
     this.#passing?.stop();
     output?.stop();
     if (r === r.main && !r.finished) {
       r.stream.watchClient(r, null);
     }
-    this.peer.release(now, this.#reusable && (output?.complete ?? false));
+    this.peer.release(now(), this.#reusable && (output?.complete ?? false));
     this.store?.drop();
     this.conf.cache?.finish(this, code);
   }

@@ -1,6 +1,10 @@
 import { INFO } from '../../../shared/log/level.js';
+import type { ClientWatcher } from '../../http/request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { UpstreamRequest } from './upstream-request.js';
+
+/** The backend's work goes on without the client. */
+const nobody: ClientWatcher = { clientGone(): void {} };
 
 /** Has the business with backends end when the client leaves, unless the settings say otherwise. */
 export function watchClient(u: UpstreamRequest): void {
@@ -10,16 +14,16 @@ export function watchClient(u: UpstreamRequest): void {
     r.main.onFinish(cleanup);
     r.onFinish(() => r.main.forget(cleanup));
     if (u.conf.settings.ignoreClientAbort && !r.main.headerSent) {
-      r.stream.watchClient(r, ignoreClient);
+      r.stream.watchClient(r, nobody);
     }
     return;
   }
   const watched = u.store === null && !u.conf.settings.ignoreClientAbort;
-  r.stream.watchClient(r, watched ? () => clientGone(u) : ignoreClient);
+  r.stream.watchClient(r, watched ? u : nobody);
 }
 
-// nginx: ngx_http_upstream_check_broken_connection.
-function clientGone(u: UpstreamRequest): void {
+/** The client has gone while a backend was asked, or is about to be. nginx: ngx_http_upstream_check_broken_connection. */
+export function endWithoutClient(u: UpstreamRequest): void {
   if (u.done) {
     return;
   }
@@ -31,5 +35,3 @@ function clientGone(u: UpstreamRequest): void {
     u.finalize(CLIENT_CLOSED_REQUEST);
   }
 }
-
-function ignoreClient(): void {}

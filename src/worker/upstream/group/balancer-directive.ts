@@ -1,4 +1,4 @@
-import type { Context } from '../../module.js';
+import type { SharedContext } from '../../module.js';
 import type { BalancerFactory } from './group-build.js';
 import { ACCEPTS, ACCEPTS_ALL, groupScope } from './group-config.js';
 
@@ -6,7 +6,7 @@ import { ACCEPTS, ACCEPTS_ALL, groupScope } from './group-config.js';
 export const ACCEPTS_ALIKE: number = ACCEPTS_ALL & ~ACCEPTS.BACKUP & ~ACCEPTS.SLOW_START;
 
 /** Makes a method the one of the group that is being read. */
-export function setBalancer(ctx: Context, balancer: BalancerFactory, accepts: number): void {
+export function setBalancer(ctx: SharedContext, balancer: BalancerFactory, accepts: number): void {
   const group = ctx.conf(groupScope);
   if (group.balancer !== undefined || group.affinity !== undefined) {
     const hint = group.affinity === undefined ? {} : { hint: '`sticky` has to stand below the method: above it, it is lost' };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimer } from '../../../shared/lib/timer.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
@@ -9,6 +10,9 @@ import type { KnownAddress, NamesZone } from './names-zone.js';
 
 /** Shortest wait (milliseconds) after a failure before a name is looked up again. */
 const MIN_RETRY = 1000;
+
+/** Ids of peers whose addresses were looked up begin here. */
+const FIRST_RESOLVED_ID = 2 ** 20;
 
 /** What the names of a group have in common. */
 export interface DynamicGroup {
@@ -157,7 +161,14 @@ export class DynamicServer {
     return this.#line.options.weight !== 1 || peer.weight === Math.max(address.weight, 1);
   }
 
-  #makePeer({ address, host, port, weight }: KnownAddress): Peer {
+  #makePeer(known: KnownAddress): Peer {
+    const peer = this.#peerAt(known);
+    // The same in all workers, and beyond the numbers of the lines.
+    peer.id = FIRST_RESOLVED_ID + (createHash('md5').update(peer.name, 'latin1').digest().readUInt32BE() % FIRST_RESOLVED_ID);
+    return peer;
+  }
+
+  #peerAt({ address, host, port, weight }: KnownAddress): Peer {
     const { url, options, service } = this.#line;
     if (service === '') {
       return new Peer(addressText(address, url.port), url.url, address, url.port, options);

@@ -1,6 +1,8 @@
 import { addressText } from '../../../shared/net/backend-url.js';
+import { groupKind, peerKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meters } from '../../../shared/zone/meters.js';
+import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
-import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { Balancer } from '../balancing/balancer.js';
@@ -9,8 +11,9 @@ import { Rotation } from '../balancing/rotation.js';
 import { RoundRobin } from '../balancing/round-robin.js';
 import { SharedBalancer } from '../balancing/shared-picker.js';
 import { IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
+import { StreamPool } from '../http2/stream-pool.js';
 import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
-import type { UpstreamGroup } from './group.js';
+import { meterName, type UpstreamGroup } from './group.js';
 import type { Declaration, GroupServer, GroupSettings } from './group-config.js';
 import { impliedGroup, plainPeers, unixPeer } from './groups.js';
 
@@ -29,18 +32,30 @@ function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSe
 }
 
 /** Makes a group of an `upstream {}` block. */
-export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env: WorkerEnv): UpstreamGroup {
+export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRuntime, env: WorkerEnv): UpstreamGroup {
   const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
   const withBackup = dynamic.length > 0 || conf.servers.some((server) => server.backup);
   const backup = withBackup ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
   const set = new PeerSet(conf.name, peersOf(conf, false), backup);
+  for (const [id, peer] of [...set.peers, ...(backup?.peers ?? [])].entries()) {
+    peer.id = id;
+  }
   const keepalive = keepaliveOf(conf, env);
   const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
-  if (idle !== undefined) {
-    env.onClose(() => idle.close());
+  const streams = keepalive === undefined ? undefined : new StreamPool(keepalive);
+  env.onClose(() => {
+    idle?.close();
+    streams?.close();
+  });
+  const { meters } = runtime;
+  if (meters != null) {
+    countPeers(set, meters);
+    if (idle !== undefined) {
+      idle.meter = meters.meter(groupKind, conf.name);
+    }
   }
   if (dynamic.length > 0) {
-    startResolving(conf, dynamic, set, http, env);
+    startResolving(conf, dynamic, set, runtime, env);
   }
   const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
   // One worker needs nobody's knowledge but its own.
@@ -55,6 +70,7 @@ export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env
     noPort: true,
     balancer: conf.affinity?.(balancer, env) ?? balancer,
     idle,
+    streams,
     set,
     shared,
     zone: conf.zone?.name,
@@ -62,17 +78,23 @@ export function buildGroup(conf: Readonly<GroupSettings>, http: HttpRuntime, env
   };
 }
 
+/** Has the peers of a group counted; those of the backup set apart. */
+function countPeers(set: PeerSet, meters: Meters): void {
+  set.countWith((peer) => meters.meter(peerKind, meterName(set.name, false, peer.name)));
+  set.backup?.countWith((peer) => meters.meter(peerKind, meterName(set.name, true, peer.name)));
+}
+
 function startResolving(
   conf: Readonly<GroupSettings>,
   lines: readonly GroupServer[],
   set: PeerSet,
-  http: HttpRuntime,
+  runtime: ProtocolRuntime,
   env: WorkerEnv,
 ): void {
-  const general = http.mainSettings(resolverScope);
+  const general = runtime.mainSettings(resolverScope);
   const group: DynamicGroup = {
     set,
-    resolver: resolverOf((conf.resolver ?? general.resolver)!, http, env),
+    resolver: resolverOf((conf.resolver ?? general.resolver)!, runtime, env),
     resolverTimeout: conf.resolverTimeout ?? general.resolverTimeout,
     names: env.zones.open(conf.names!),
     log: env.log,
@@ -97,11 +119,18 @@ function serverPeers({ url, options, host }: GroupServer): Peer[] {
 }
 
 /** Makes the group of a host that has no `upstream {}`. */
-export function buildImpliedGroup(declaration: Declaration): UpstreamGroup {
+export function buildImpliedGroup(declaration: Declaration, runtime: ProtocolRuntime): UpstreamGroup {
   const { host, port, noPort, url, addresses } = declaration;
   if (url?.family === 'unix') {
-    return impliedGroup(host, 0, false, unixPeer(url.host));
+    return impliedGroup(host, 0, false, counted(unixPeer(url.host), runtime));
   }
   const known = url?.address === undefined ? addresses!.addresses : [url.address];
-  return impliedGroup(host, port, noPort, plainPeers(host, known, port));
+  return impliedGroup(host, port, noPort, counted(plainPeers(host, known, port), runtime));
+}
+
+function counted(set: PeerSet, { meters }: ProtocolRuntime): PeerSet {
+  if (meters != null) {
+    countPeers(set, meters);
+  }
+  return set;
 }

@@ -3,8 +3,8 @@ import { In } from '../../../shared/config/context.js';
 import { type HostRef, type LinkContext, own } from '../../../shared/config/define.js';
 import type { Pos } from '../../../shared/config/language/ast.js';
 import type { BackendUrl } from '../../../shared/net/backend-url.js';
-import type { Request } from '../../http/request/request.js';
-import { type Context, defineScope } from '../../module.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { defineSharedScope, type SharedContext } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import type { ResolverSpec } from '../../resolver/resolver-spec.js';
 import type { PeerOptions } from '../balancing/peer.js';
@@ -69,8 +69,10 @@ export interface GroupSettings {
   names: NamesZoneRef | undefined;
 }
 
+const GROUPS: number = In.UPSTREAM | In.STREAM_UPSTREAM;
+
 /** The settings inside `upstream {}`, for the modules whose directives stand there. */
-export const groupScope = defineScope<GroupSettings>({
+export const groupScope = defineSharedScope<GroupSettings>({
   fields: {
     name: own(''),
     servers: own<readonly GroupServer[]>([]),
@@ -85,19 +87,19 @@ export const groupScope = defineScope<GroupSettings>({
   },
   directives: {},
   finish(conf, _parent, { block, context }) {
-    if (context === In.UPSTREAM) {
+    if ((context & GROUPS) !== 0) {
       conf.name = (block.info as UpstreamInfo).name;
     }
   },
   link(conf, ctx, { block, context }) {
-    if (context === In.UPSTREAM) {
+    if ((context & GROUPS) !== 0) {
       checkGroup(conf, ctx, block);
     }
   },
 });
 
 // nginx: the first part of ngx_http_upstream_init_round_robin.
-function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<Request>, block: Block): void {
+function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<ClientTask>, block: Block): void {
   const node = block.node!;
   const where = `upstream "${conf.name}" in ${node.pos.file}:${node.endLine}`;
   const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
@@ -136,7 +138,7 @@ export interface Declaration {
 const hasAddress = ({ explicit, url }: Declaration): boolean => !explicit && url?.family === 'inet';
 
 /** All groups named in an `http` block. */
-export const declarations = defineScope<{ all: Declaration[] }>({
+export const declarations = defineSharedScope<{ all: Declaration[] }>({
   fields: { all: own<Declaration[]>([]) },
   directives: {},
   // nginx: the part of ngx_http_upstream_init_round_robin for groups that no block makes.
@@ -152,7 +154,7 @@ export const declarations = defineScope<{ all: Declaration[] }>({
  * Finds or adds the group that a directive names: `url` is undefined for the `upstream` block itself.
  * nginx: ngx_http_upstream_add.
  */
-export function declareGroup(ctx: Context, name: string, url: BackendUrl | undefined): Declaration {
+export function declareGroup(ctx: SharedContext, name: string, url: BackendUrl | undefined): Declaration {
   const conf = ctx.conf(declarations);
   const all = (conf.all ??= []);
   const explicit = url === undefined;

@@ -2,6 +2,10 @@ import type { Balancer } from '../balancing/balancer.js';
 import type { PeerSet } from '../balancing/peer.js';
 import type { SharedBalancer } from '../balancing/shared-picker.js';
 import type { IdlePool } from '../connection/idle-pool.js';
+import type { StreamPool } from '../http2/stream-pool.js';
+
+/** What the meter of a group's peer is called; `backup`: it stands behind the others. */
+export const meterName = (group: string, backup: boolean, peer: string): string => `${group}\n${backup ? 'backup ' : ''}${peer}`;
 
 /** Backends that stand for each other, ready for use. nginx: ngx_http_upstream_srv_conf_t. */
 export interface UpstreamGroup {
@@ -12,7 +16,9 @@ export interface UpstreamGroup {
   readonly balancer: Balancer;
   /** Undefined: every request opens a connection. */
   readonly idle: IdlePool | undefined;
-  /** The servers of an `upstream {}`. */
+  /** The HTTP/2 connections that requests share. */
+  readonly streams?: StreamPool | undefined;
+  /** The servers, where they are known before a request. */
   readonly set?: PeerSet;
   /** Name of their zone. */
   readonly zone?: string | undefined;

@@ -1,5 +1,5 @@
 import { addressText } from '../../../shared/net/backend-url.js';
-import { httpPart } from '../../http/request/http-runtime.js';
+import { runtimePart } from '../../client/protocol-runtime.js';
 import { defaultPeerOptions, Peer, PeerSet } from '../balancing/peer.js';
 import { RoundRobin } from '../balancing/round-robin.js';
 import type { UpstreamGroup } from './group.js';
@@ -11,6 +11,11 @@ class UpstreamGroups {
   /** The groups with a zone, in the order of the configuration. */
   get zoned(): readonly UpstreamGroup[] {
     return this.#groups.filter(({ zone }) => zone !== undefined);
+  }
+
+  /** All groups, in the order of the configuration. */
+  get all(): readonly UpstreamGroup[] {
+    return this.#groups;
   }
 
   add(group: UpstreamGroup): void {
@@ -37,8 +42,8 @@ export function unixPeer(path: string): PeerSet {
 
 /** A group without `upstream {}`: round robin over the addresses of one host. nginx: the end of ngx_http_upstream_init_round_robin. */
 export function impliedGroup(name: string, port: number, noPort: boolean, peers: PeerSet): UpstreamGroup {
-  return { name, port, noPort, balancer: new RoundRobin(peers), idle: undefined };
+  return { name, port, noPort, balancer: new RoundRobin(peers), idle: undefined, set: peers };
 }
 
 /** The groups of an `http` block. */
-export const groupsOf = httpPart(() => new UpstreamGroups());
+export const groupsOf = runtimePart(() => new UpstreamGroups());

@@ -1,5 +1,5 @@
 import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
-import { httpPart } from '../../http/request/http-runtime.js';
+import { runtimePart } from '../../client/protocol-runtime.js';
 import type { UpstreamGroup } from './group.js';
 
 /** Name of the one zone for the results of health checks; no configuration can name it so. */
@@ -15,9 +15,22 @@ export interface HealthRecord {
   readonly fails: number;
   readonly unhealthy: number;
   readonly lastPassed: boolean;
+  /** Since when the peer gets no requests, in milliseconds of the wall clock; 0: it gets some. */
+  readonly downSince: number;
+  /** Milliseconds that it got none before that. */
+  readonly downtime: number;
 }
 
-type Row = [peer: string, health: number, checks: number, fails: number, unhealthy: number, passed: number];
+type Row = [
+  peer: string,
+  health: number,
+  checks: number,
+  fails: number,
+  unhealthy: number,
+  passed: number,
+  downSince: number,
+  downtime: number,
+];
 
 /** The results of health checks, which outlive a reload. */
 export class HealthZone {
@@ -28,8 +41,8 @@ export class HealthZone {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#read = sql.prepare('SELECT peer, health, checks, fails, unhealthy, passed FROM health WHERE upstream = ?');
-    this.#write = sql.prepare('INSERT OR REPLACE INTO health VALUES (?, ?, ?, ?, ?, ?, ?)');
+    this.#read = sql.prepare('SELECT peer, health, checks, fails, unhealthy, passed, down_since, downtime FROM health WHERE upstream = ?');
+    this.#write = sql.prepare('INSERT OR REPLACE INTO health VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#drop = sql.prepare('DELETE FROM health WHERE upstream = ? AND peer = ?');
   }
 
@@ -37,15 +50,16 @@ export class HealthZone {
   read(group: string): Map<string, HealthRecord> {
     const rows = this.#sql.read(() => this.#read.all(group)) ?? [];
     return new Map(
-      rows.map(([peer, health, checks, fails, unhealthy, passed]) => [
+      rows.map(([peer, health, checks, fails, unhealthy, passed, downSince, downtime]) => [
         peer,
-        { health, checks, fails, unhealthy, lastPassed: passed === 1 },
+        { health, checks, fails, unhealthy, lastPassed: passed === 1, downSince, downtime },
       ]),
     );
   }
 
-  write(group: string, peer: string, { health, checks, fails, unhealthy, lastPassed }: HealthRecord): void {
-    const work = (): void => void this.#write.run(group, peer, health, checks, fails, unhealthy, lastPassed ? 1 : 0);
+  write(group: string, peer: string, record: HealthRecord): void {
+    const { health, checks, fails, unhealthy, lastPassed, downSince, downtime } = record;
+    const work = (): void => void this.#write.run(group, peer, health, checks, fails, unhealthy, lastPassed ? 1 : 0, downSince, downtime);
     this.#sql.submit({ work, after: () => {} });
   }
 
@@ -60,9 +74,9 @@ export type HealthZoneRef = ZoneRef<HealthZone, undefined>;
 export const healthZone: ZoneKind<HealthZone, undefined> = {
   id: 'upstream-health',
   ddl: `CREATE TABLE IF NOT EXISTS health (upstream TEXT, peer TEXT, health INTEGER, checks INTEGER, fails INTEGER, unhealthy INTEGER,
-    passed INTEGER, PRIMARY KEY (upstream, peer)) WITHOUT ROWID`,
+    passed INTEGER, down_since INTEGER, downtime INTEGER, PRIMARY KEY (upstream, peer)) WITHOUT ROWID`,
   open: (sql) => new HealthZone(sql),
 };
 
 /** The active checks of groups; the module that makes them knows what they are. */
-export const checksOf = httpPart(() => new Map<UpstreamGroup, object>());
+export const checksOf = runtimePart(() => new Map<UpstreamGroup, object>());

@@ -198,8 +198,12 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
   const { known } = line;
   const name = line.name();
   const lower = known === undefined ? lowerAscii(name) : known.lower;
-  const value = line.value();
-  let kind = known === undefined ? kinds.of(lower) : kinds.ofKnown(known);
+  return takeHeader(head, reporter, name, lower, line.value(), known === undefined ? kinds.of(lower) : kinds.ofKnown(known));
+}
+
+/** As {@link addHeader}, of a header whose parts and kind are known. */
+export function takeHeader(head: UpstreamHead, reporter: Reporter, name: string, lower: string, value: string, givenKind: number): boolean {
+  let kind = givenKind;
   const plain = kind & ~HeaderKind.HIDDEN;
   if (plain !== HeaderKind.OTHER && head.status !== 103) {
     switch (plain) {

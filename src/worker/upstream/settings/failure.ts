@@ -15,6 +15,8 @@ export const FailureType = {
   HTTP_429: 0x400,
   UPDATING: 0x800,
   NON_IDEMPOTENT: 0x4000,
+  /** The backend has not looked at the request, and will not. */
+  REFUSED: 0x8000,
   NOLIVE: 0x40000000,
   OFF: 0x20000000,
 } as const;

@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../client/client-task.js';
 import type { CertificateCache } from '../../tls/settings.js';
 
 /** A certificate or a key, by the name that the configuration gives it. */
@@ -9,7 +9,7 @@ export interface NamedFile {
   /** The complete path or `data:`; undefined when it has variables. */
   readonly path: string | undefined;
   /** The complete path for a request. */
-  readonly eval: (r: Request) => string;
+  readonly eval: (r: ClientTask) => string;
 }
 
 /** How a location speaks TLS with its backends. Paths are complete. */
@@ -19,7 +19,7 @@ export interface TlsClientSettings {
   sslProtocols: number;
   sslCiphers: string;
   /** The name for SNI and verification, instead of the backend's. */
-  sslName: ComplexValue<Request> | undefined;
+  sslName: ComplexValue<ClientTask> | undefined;
   sslServerName: boolean;
   sslVerify: boolean;
   sslVerifyDepth: number;

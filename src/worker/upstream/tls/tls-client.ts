@@ -1,18 +1,18 @@
 import { isIPv4 } from 'node:net';
-import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
+import type { ConnectionOptions, SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { cipherOf } from '../../../shared/net/tls-binding.js';
-import { httpPart } from '../../http/request/http-runtime.js';
+import { runtimePart } from '../../client/protocol-runtime.js';
 import { type ContextBase, contextBase, makeContext } from '../../tls/context.js';
 import { configuredIdentity } from '../../tls/identity.js';
 import { contextsOf, type IdentityContexts } from '../../tls/identity-contexts.js';
 import { TlsFileError } from '../../tls/pem.js';
 import { verifyFailure } from '../../tls/verify.js';
 import type { Peer, TlsIdentity } from '../balancing/peer.js';
+import type { BackendUser } from '../connection/backend-user.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import type { UpstreamTls } from '../exchange/tls.js';
-import type { UpstreamRequest } from '../exchange/upstream-request.js';
 import type { TlsClientSettings } from '../settings/tls-settings.js';
 
 /** What connections with the same settings share. */
@@ -23,7 +23,7 @@ export interface ClientContext {
 }
 
 /** Contexts that locations share, by their settings. */
-export const clientContextsOf = httpPart(() => new Map<string, ClientContext>());
+export const clientContextsOf = runtimePart(() => new Map<string, ClientContext>());
 
 /** Makes the context of a location's connections. Throws {@link TlsFileError} with nginx's line. */
 export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFiles): ClientContext {
@@ -50,6 +50,8 @@ export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFil
   return { base, context: makeContext(base, identities) };
 }
 
+const HTTP2 = ['h2'];
+
 /** How a location makes TLS connections to its backends. */
 export class TlsClient implements UpstreamTls {
   readonly #conf: Readonly<TlsClientSettings>;
@@ -57,10 +59,12 @@ export class TlsClient implements UpstreamTls {
   readonly #context: SecureContext;
   readonly #dynamic: boolean;
   readonly #contexts: IdentityContexts;
+  readonly #http2: boolean;
 
-  /** Locations with the same settings share a context through `contexts`. */
-  constructor(conf: Readonly<TlsClientSettings>, files: NamedFiles, contexts: Map<string, ClientContext>) {
+  /** Locations with the same settings share a context through `contexts`. `http2`: that protocol is asked for. */
+  constructor(conf: Readonly<TlsClientSettings>, files: NamedFiles, contexts: Map<string, ClientContext>, http2 = false) {
     this.#conf = conf;
+    this.#http2 = http2;
     const { sslCertificate: certificate, sslCertificateKey: key, sslCertificateCache: cache } = conf;
     const id = contextId(conf);
     let made = contexts.get(id);
@@ -75,7 +79,7 @@ export class TlsClient implements UpstreamTls {
   }
 
   // nginx: ngx_http_upstream_ssl_init_connection.
-  options(u: UpstreamRequest, peer: Peer): ConnectionOptions | null {
+  options(u: BackendUser, peer: Peer): ConnectionOptions | null {
     const conf = this.#conf;
     let secureContext: SecureContext | null = this.#context;
     if (this.#dynamic) {
@@ -85,6 +89,9 @@ export class TlsClient implements UpstreamTls {
       }
     }
     const options: ConnectionOptions = { secureContext, rejectUnauthorized: false, checkServerIdentity: () => undefined };
+    if (this.#http2) {
+      options.ALPNProtocols = HTTP2;
+    }
     if (conf.sslServerName || conf.sslVerify) {
       const name = hostPart(conf.sslName === undefined ? u.peer.tlsName : conf.sslName.eval(u.r));
       u.peer.useTlsName(name);
@@ -109,15 +116,15 @@ export class TlsClient implements UpstreamTls {
     }
     const sessions = (peer.sessions ??= new WeakMap());
     c.identity = { certificate: undefined };
-    (c.socket as TLSSocket).on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
+    c.tlsSocket!.on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
   }
 
   // nginx: ngx_http_upstream_ssl_handshake.
-  check(u: UpstreamRequest, c: UpstreamConnection): string | undefined {
+  check(u: BackendUser, c: UpstreamConnection): string | undefined {
     if (!this.#conf.sslVerify) {
       return undefined;
     }
-    const socket = c.socket as TLSSocket;
+    const socket = c.tlsSocket!;
     const identity = identityOf(c);
     identity.certificate ??= socket.getPeerX509Certificate();
     const { certificate } = identity;
@@ -133,7 +140,7 @@ export class TlsClient implements UpstreamTls {
   }
 
   // nginx: ngx_http_upstream_ssl_certificate.
-  #contextFor(u: UpstreamRequest): SecureContext | null {
+  #contextFor(u: BackendUser): SecureContext | null {
     const { sslCertificate, sslCertificateKey } = this.#conf;
     const certificate = sslCertificate!.eval(u.r);
     if (certificate === '') {
@@ -151,7 +158,7 @@ export class TlsClient implements UpstreamTls {
 
 /** Who the backend is; in a resumed session, who it was at its beginning. */
 function identityOf(c: UpstreamConnection): TlsIdentity {
-  if (c.resuming !== undefined && (c.socket as TLSSocket).isSessionReused()) {
+  if (c.resuming !== undefined && c.tlsSocket!.isSessionReused()) {
     return c.resuming.identity;
   }
   c.identity ??= { certificate: undefined };

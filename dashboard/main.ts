@@ -1,0 +1,250 @@
+import { Chart } from './charts.js';
+import { el, section, setText } from './dom.js';
+import { Live } from './live.js';
+import { bytes, count, rate, span, time } from './numbers.js';
+import { statePart, tilesPart } from './overview.js';
+import {
+  type Ask,
+  cachesPart,
+  limitsPart,
+  reasonsPart,
+  resolversPart,
+  sharedZonesPart,
+  tlsPart,
+  upstreamsPart,
+  workersPart,
+  zonesPart,
+} from './sections.js';
+import type { Series, State } from './types.js';
+
+const EVERY = 2000;
+/** The charts of the past are asked for anew after so many states. */
+const HISTORY_EVERY = 5;
+const RANGES = [
+  ['live', '5 min', 0],
+  ['hour', '1 h', 3600],
+  ['hours', '6 h', 21_600],
+  ['day', '24 h', 86_400],
+] as const;
+
+const byId = (id: string): HTMLElement => document.getElementById(id)!;
+const main = byId('main');
+const live = new Live();
+let range = 0;
+let paused = false;
+let asked = 0;
+
+// ---------------------------------------------------------------- changes
+
+const dialog = byId('confirm') as HTMLDialogElement;
+let toastTimer = 0;
+
+function toast(text: string): void {
+  const place = byId('toast');
+  place.textContent = text;
+  place.classList.add('shown');
+  clearTimeout(toastTimer);
+  toastTimer = window.setTimeout(() => place.classList.remove('shown'), 5000);
+}
+
+const ask: Ask = ({ title, text, yes, change }) => {
+  setText(byId('confirm-title'), title);
+  setText(byId('confirm-text'), text);
+  setText(byId('confirm-yes'), yes);
+  dialog.returnValue = '';
+  dialog.onclose = () => {
+    if (dialog.returnValue === 'yes') {
+      void send(change);
+    }
+  };
+  dialog.showModal();
+};
+
+async function send(change: object): Promise<void> {
+  try {
+    const headers = { 'Content-Type': 'application/json', 'X-Sluice-Dashboard': '1' };
+    const answer = await fetch('change', { method: 'POST', headers, body: JSON.stringify(change) });
+    toast(answer.ok ? ((await answer.json()) as { text: string }).text : `The server refused: ${answer.status}`);
+  } catch {
+    toast('The server does not answer');
+  }
+  await refresh();
+}
+
+// ---------------------------------------------------------------- the page
+
+const parts = [
+  statePart(),
+  tilesPart(),
+  zonesPart('servers'),
+  upstreamsPart(ask),
+  zonesPart('locations'),
+  reasonsPart(),
+  cachesPart(ask),
+  limitsPart(),
+  sharedZonesPart(),
+  tlsPart(),
+  workersPart(),
+  resolversPart(),
+];
+
+const perSecond = (n: number): string => `${rate(n)}/s`;
+const traffic = (n: number): string => `${bytes(n)}/s`;
+const duration = (ms: number): string => (ms === 0 ? '0 ms' : time(ms));
+
+const charts = {
+  classes: new Chart(
+    'Responses a second',
+    [
+      { name: '2xx', colour: '--c2' },
+      { name: '3xx', colour: '--c3' },
+      { name: '4xx', colour: '--c4' },
+      { name: '5xx', colour: '--c5' },
+    ],
+    perSecond,
+    true,
+  ),
+  times: new Chart(
+    'Response time',
+    [
+      { name: 'p50', colour: '--q50' },
+      { name: 'p95', colour: '--q95' },
+      { name: 'p99', colour: '--q99' },
+    ],
+    duration,
+    false,
+  ),
+  connections: new Chart(
+    'Connections',
+    [
+      { name: 'active', colour: '--q95' },
+      { name: 'idle', colour: '--q50' },
+    ],
+    count,
+    true,
+  ),
+  traffic: new Chart(
+    'Traffic',
+    [
+      { name: 'sent', colour: '--q95' },
+      { name: 'received', colour: '--q50' },
+    ],
+    traffic,
+    false,
+  ),
+};
+
+const titles = { classes: 'Responses', times: 'Response time', connections: 'Connections', traffic: 'Traffic' } as const;
+main.append(parts[0]!.root, parts[1]!.root);
+for (const name of ['classes', 'times', 'connections', 'traffic'] as const) {
+  const { root, body } = section(`chart-${name}`, titles[name], 'half');
+  body.append(charts[name].root);
+  main.append(root);
+}
+main.append(...parts.slice(2).map(({ root }) => root));
+
+function drawCharts(series: Series): void {
+  charts.classes.update(series.at, series.classes.slice(1, 5));
+  charts.times.update(series.at, series.quantiles);
+  charts.connections.update(series.at, series.connections);
+  charts.traffic.update(series.at, [series.sent, series.received]);
+}
+
+// ---------------------------------------------------------------- numbers
+
+async function refresh(): Promise<void> {
+  let state: State;
+  try {
+    const answer = await fetch('state', { cache: 'no-store' });
+    if (!answer.ok) {
+      throw new Error(String(answer.status));
+    }
+    state = await answer.json();
+  } catch {
+    const place = byId('state');
+    place.className = 'bad';
+    setText(byId('state-title'), 'The server does not answer');
+    return;
+  }
+  live.add(state);
+  setText(
+    byId('about'),
+    `${state.version} · up to date ${new Date(state.now).toLocaleTimeString('en-GB')} · loaded ${span(state.now - state.service.loadedAt)} ago`,
+  );
+  for (const part of parts) {
+    part.update(state, live);
+  }
+  byId('ranges').hidden = !state.history;
+  if (range === 0) {
+    drawCharts(live.series);
+  } else if (asked++ % HISTORY_EVERY === 0) {
+    await refreshHistory();
+  }
+}
+
+async function refreshHistory(): Promise<void> {
+  const wanted = range;
+  const answer = await fetch(`history?range=${wanted}`, { cache: 'no-store' });
+  const series: Series | null = answer.ok ? await answer.json() : null;
+  if (series !== null && wanted === range) {
+    drawCharts(series);
+  }
+}
+
+async function run(): Promise<void> {
+  if (!paused && !document.hidden) {
+    await refresh();
+  }
+  setTimeout(run, EVERY);
+}
+
+// ---------------------------------------------------------------- controls
+
+for (const [id, label, seconds] of RANGES) {
+  const input = el('input', { type: 'radio', name: 'range', id: `range-${id}`, ...(seconds === 0 ? { checked: '' } : {}) });
+  input.addEventListener('change', () => {
+    range = seconds;
+    asked = 0;
+    if (range === 0) {
+      drawCharts(live.series);
+    } else {
+      void refreshHistory();
+    }
+  });
+  byId('ranges').append(el('label', { for: `range-${id}` }, input, label));
+}
+
+byId('pause').addEventListener('click', (event) => {
+  paused = !paused;
+  const button = event.currentTarget as HTMLElement;
+  button.setAttribute('aria-pressed', String(paused));
+});
+
+const remembered = (): string | null => {
+  try {
+    return localStorage.getItem('theme');
+  } catch {
+    return null;
+  }
+};
+
+function useTheme(theme: string): void {
+  document.documentElement.dataset['theme'] = theme;
+  setText(byId('theme'), theme === 'dark' ? 'Light' : 'Dark');
+  for (const chart of Object.values(charts)) {
+    chart.redraw();
+  }
+}
+
+useTheme(remembered() ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+byId('theme').addEventListener('click', () => {
+  const theme = document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark';
+  try {
+    localStorage.setItem('theme', theme);
+  } catch {
+    // The choice lasts as long as the page.
+  }
+  useTheme(theme);
+});
+
+void run();

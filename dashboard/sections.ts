@@ -1,0 +1,451 @@
+import { bar, type Cell, el, pill, section, setText, Table } from './dom.js';
+import type { Live } from './live.js';
+import { bytes, count, percent, quantile, rate, span, time } from './numbers.js';
+import type { Cache, Group, Limit, Peer, Responses, State, Zone } from './types.js';
+
+/** A part of the page. It is shown where it has something to show. */
+export interface Part {
+  readonly root: HTMLElement;
+  update(state: State, live: Live): void;
+}
+
+/** What somebody asks for by a button; the page asks back before it does so. */
+export type Ask = (question: { title: string; text: string; yes: string; change: object }) => void;
+
+const grey = (n: number): Cell => ({ text: count(n), look: n === 0 ? 'zero' : '' });
+const alarming = (n: number, look: 'bad' | 'warn'): Cell => ({ text: count(n), look: n === 0 ? 'zero' : look });
+
+function classBar(responses: Responses): Cell {
+  const { total } = responses;
+  const share = (name: '2xx' | '3xx' | '4xx' | '5xx'): number => (total === 0 ? 0 : responses[name] / total);
+  const label = (['2xx', '3xx', '4xx', '5xx'] as const).map((name) => `${name} ${percent(share(name))}`).join(', ');
+  return bar(
+    [
+      [share('2xx'), 'b2'],
+      [share('3xx'), 'b3'],
+      [share('4xx'), 'b4'],
+      [share('5xx'), 'b5'],
+    ],
+    label,
+  );
+}
+
+/** Virtual servers, or locations. */
+export function zonesPart(kind: 'servers' | 'locations'): Part {
+  const { root, note, body } = section(kind, kind === 'servers' ? 'Servers' : 'Locations');
+  const table = new Table(
+    kind === 'servers' ? 'Virtual servers' : 'Locations with a status zone',
+    [
+      'Name',
+      'req/s',
+      ...(kind === 'servers' ? ['active'] : []),
+      'requests',
+      '2xx 3xx 4xx 5xx',
+      '4xx',
+      '5xx',
+      'p50',
+      'p95',
+      'received',
+      'sent',
+    ].map((title) => ({ title })),
+    'No server counts its requests: status_zones is off.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update(state, live) {
+      const all = Object.entries(state[kind]);
+      root.hidden = kind === 'locations' && all.length === 0;
+      setText(note, `${all.length}`);
+      table.update(all.map(([name, zone]) => [name, zoneCells(name, zone, kind, live)]));
+    },
+  };
+}
+
+function zoneCells(name: string, zone: Zone, kind: 'servers' | 'locations', live: Live): Cell[] {
+  const { responses } = zone;
+  const counts = live.growth((state) => state[kind][name]?.buckets);
+  return [
+    name,
+    rate(live.rate((state) => state[kind][name]?.requests)),
+    ...(kind === 'servers' ? [grey(zone.processing ?? 0)] : []),
+    count(zone.requests),
+    classBar(responses),
+    alarming(responses['4xx'], 'warn'),
+    alarming(responses['5xx'], 'bad'),
+    time(quantile(counts, 0.5)),
+    time(quantile(counts, 0.95)),
+    bytes(zone.received),
+    bytes(zone.sent),
+  ];
+}
+
+const PEER_LOOKS: { readonly [S in Peer['state']]: readonly ['ok' | 'warn' | 'bad' | 'idle', string] } = {
+  up: ['ok', 'up'],
+  draining: ['warn', 'draining'],
+  checking: ['warn', 'checking'],
+  unavail: ['bad', 'unavailable'],
+  unhealthy: ['bad', 'unhealthy'],
+  down: ['idle', 'down'],
+};
+
+/** Groups of backends, each with its peers. */
+export function upstreamsPart(ask: Ask): Part {
+  const { root, note, body } = section('upstreams', 'Upstreams');
+  const groups = new Map<string, { readonly root: HTMLElement; readonly note: HTMLElement; readonly table: Table }>();
+  return {
+    root,
+    update(state, live) {
+      const all = Object.entries(state.upstreams);
+      root.hidden = all.length === 0;
+      const peers = all.flatMap(([, group]) => group.peers);
+      setText(note, `${peers.filter(({ state: is }) => is === 'up').length} of ${peers.length} servers up`);
+      for (const [name, shown] of groups) {
+        if (state.upstreams[name] === undefined) {
+          shown.root.remove();
+          groups.delete(name);
+        }
+      }
+      for (const [name, group] of all) {
+        let shown = groups.get(name);
+        if (shown === undefined) {
+          groups.set(name, (shown = groupTable(name)));
+          body.append(shown.root);
+        }
+        const idle = group.keepalive > 0 ? `, ${count(group.keepalive)} idle connections` : '';
+        setText(shown.note, `${group.zone === undefined ? 'no zone' : `zone ${group.zone}`}${idle}`);
+        shown.table.update(group.peers.map((peer) => [`${peer.id}`, peerCells(state, live, name, group, peer, ask)]));
+      }
+    },
+  };
+}
+
+function groupTable(name: string): { root: HTMLElement; note: HTMLElement; table: Table } {
+  const note = el('span', { class: 'soft' });
+  const titles = [
+    'Server',
+    'State',
+    'req/s',
+    'active',
+    'requests',
+    '2xx 3xx 4xx 5xx',
+    '5xx',
+    'failed',
+    'mean',
+    'p95',
+    'checks',
+    'weight',
+    '(action)',
+  ];
+  const table = new Table(
+    `Servers of ${name}`,
+    titles.map((title) => ({ title, ...(title === 'State' ? { look: 'text' as const } : {}) })),
+    'No servers.',
+  );
+  return { root: el('div', {}, el('h3', {}, name, ' ', note), table.root), note, table };
+}
+
+function peerCells(state: State, live: Live, group: string, { zone }: Group, peer: Peer, ask: Ask): Cell[] {
+  const [look, word] = PEER_LOOKS[peer.state];
+  const since = peer.downstart === undefined ? '' : ` ${span(state.now - Date.parse(peer.downstart))}`;
+  const { checks, fails } = peer.health_checks;
+  const mean = live.rate((seen) => find(seen, group, peer.id)?.requests);
+  return [
+    `${peer.server}${peer.backup ? ' (backup)' : ''}`,
+    pill(`${word}${since}`, look),
+    rate(mean),
+    grey(peer.active),
+    count(peer.requests),
+    classBar(peer.responses),
+    alarming(peer.responses['5xx'], 'bad'),
+    alarming(peer.fails, 'bad'),
+    time(peer.response_time ?? 0),
+    time(peer.p95),
+    checks === 0 ? { text: '–', look: 'zero' } : { text: `${count(fails)} of ${count(checks)} failed`, look: fails === 0 ? '' : 'warn' },
+    `${peer.weight}`,
+    !state.write || zone === undefined ? '' : peerButton(group, peer, ask),
+  ];
+}
+
+const find = (state: State, group: string, id: number): Peer | undefined => state.upstreams[group]?.peers.find((peer) => peer.id === id);
+
+function peerButton(group: string, { id, server, state }: Peer, ask: Ask): Cell {
+  const enable = state === 'draining' || state === 'down';
+  const word = enable ? 'Enable' : 'Drain';
+  return {
+    key: word,
+    make() {
+      const button = el('button', { type: 'button', 'aria-label': `${word} ${server} of ${group}` }, word);
+      button.addEventListener('click', () =>
+        ask({
+          title: `${word} ${server}?`,
+          text: enable
+            ? `The server takes requests of ${group} again.`
+            : `The server gets no new requests of ${group}, but for sessions that belong to it. Requests under way are finished.`,
+          yes: word,
+          change: { action: enable ? 'enable' : 'drain', upstream: group, id },
+        }),
+      );
+      return button;
+    },
+  };
+}
+
+const sum = (all: readonly { readonly responses: number }[]): number => all.reduce((total, { responses }) => total + responses, 0);
+
+/** Caches. */
+export function cachesPart(ask: Ask): Part {
+  const { root, note, body } = section('caches', 'Caches');
+  const titles = ['Name', 'hit ratio', '(hit ratio as a bar)', 'hits', 'misses', 'expired', 'stale', 'bypassed', 'size', 'limit'];
+  const table = new Table(
+    'Caches',
+    titles.map((title) => ({ title })),
+    'No caches.',
+  );
+  const choice = el('select', { 'aria-label': 'Cache' }) as HTMLSelectElement;
+  const key = el('input', {
+    type: 'text',
+    'aria-label': 'Key to purge',
+    placeholder: 'key, such as http://app/page',
+    required: '',
+  }) as HTMLInputElement;
+  const form = el('form', { class: 'purge' }, choice, key, el('button', {}, 'Purge a key'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    ask({
+      title: 'Purge this key?',
+      text: `The entry ${key.value} of cache ${choice.value} is removed.`,
+      yes: 'Purge',
+      change: { action: 'purge', cache: choice.value, key: key.value },
+    });
+  });
+  body.append(table.root, form);
+  return {
+    root,
+    update(state) {
+      const all = Object.entries(state.caches);
+      root.hidden = all.length === 0;
+      form.hidden = !state.write;
+      setText(note, `${all.length}`);
+      const names = all.map(([name]) => name);
+      if (names.join('\n') !== [...choice.options].map(({ value }) => value).join('\n')) {
+        choice.replaceChildren(...names.map((name) => el('option', {}, name)));
+      }
+      table.update(all.map(([name, cache]) => [name, cacheCells(name, cache)]));
+    },
+  };
+}
+
+function cacheCells(name: string, cache: Cache): Cell[] {
+  const hits = sum([cache.hit, cache.stale, cache.updating, cache.revalidated]);
+  const all = hits + sum([cache.miss, cache.expired, cache.bypass]);
+  const share = all === 0 ? 0 : hits / all;
+  return [
+    name,
+    all === 0 ? '–' : percent(share),
+    bar([[share, 'bq']], `${percent(share)} from the cache`),
+    count(cache.hit.responses),
+    count(cache.miss.responses),
+    grey(cache.expired.responses),
+    grey(cache.stale.responses + cache.updating.responses),
+    grey(cache.bypass.responses),
+    `${bytes(cache.size)}${cache.cold ? ' (loading)' : ''}`,
+    cache.max_size === undefined ? 'none' : bytes(cache.max_size),
+  ];
+}
+
+/** Limits of requests and of connections. */
+export function limitsPart(): Part {
+  const { root, note, body } = section('limits', 'Limits', 'half');
+  const titles = ['Zone', 'of', 'passed', 'delayed', 'rejected', 'rejected/s', 'dry run'];
+  const table = new Table(
+    'Limits',
+    titles.map((title) => ({ title })),
+    'No limits.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update(state, live) {
+      const kinds = [
+        ['requests', 'limit_reqs'],
+        ['connections', 'limit_conns'],
+      ] as const;
+      const rows = kinds.flatMap(([word, kind]) =>
+        Object.entries(state[kind]).map(([name, limit]): readonly [string, Cell[]] => [
+          `${kind} ${name}`,
+          limitCells(
+            name,
+            word,
+            limit,
+            live.rate((seen) => seen[kind][name]?.rejected),
+          ),
+        ]),
+      );
+      root.hidden = rows.length === 0;
+      setText(note, `${rows.length}`);
+      table.update(rows);
+    },
+  };
+}
+
+function limitCells(name: string, word: string, limit: Limit, rejected: number): Cell[] {
+  return [
+    name,
+    word,
+    count(limit.passed),
+    limit.delayed === undefined ? '' : alarming(limit.delayed, 'warn'),
+    alarming(limit.rejected, 'bad'),
+    { text: rate(rejected), look: rejected > 0 ? 'bad' : 'zero' },
+    grey(limit.rejected_dry_run + (limit.delayed_dry_run ?? 0)),
+  ];
+}
+
+/** Shared zones. */
+export function sharedZonesPart(): Part {
+  const { root, note, body } = section('zones', 'Shared zones', 'half');
+  const titles = ['Name', 'kind', 'used', '(used as a bar)', 'size', 'entries', 'evicted'];
+  const table = new Table(
+    'Shared zones',
+    titles.map((title) => ({ title })),
+    'No zones.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update({ zones }) {
+      root.hidden = zones.length === 0;
+      setText(note, `${zones.length}`);
+      table.update(
+        zones.map((zone) => {
+          const share = zone.size === 0 ? 0 : Math.min(1, zone.used / zone.size);
+          return [
+            `${zone.kind} ${zone.name}`,
+            [
+              zone.name,
+              zone.kind,
+              percent(share),
+              bar([[share, share > 0.9 ? 'bb' : share > 0.75 ? 'bw' : 'bq']], `${percent(share)} used`),
+              bytes(zone.size),
+              count(zone.entries),
+              alarming(zone.evictions, 'warn'),
+            ],
+          ];
+        }),
+      );
+    },
+  };
+}
+
+const DAY = 86_400_000;
+
+/** TLS with clients: handshakes and certificates. */
+export function tlsPart(): Part {
+  const { root, note, body } = section('tls', 'TLS and certificates', 'half');
+  const table = new Table(
+    'Certificates',
+    ['Certificate', 'server', 'issuer', 'days left'].map((title) => ({ title })),
+    'No certificates.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update({ ssl, certificates, now }) {
+      root.hidden = certificates.length === 0 && ssl.handshakes + ssl.handshakes_failed === 0;
+      setText(note, `${count(ssl.handshakes)} handshakes, ${count(ssl.handshakes_failed)} failed, ${count(ssl.session_reuses)} resumed`);
+      table.update(
+        [...certificates]
+          .sort((a, b) => a.notAfter - b.notAfter)
+          .map(({ server, subject, issuer, notAfter }, i) => {
+            const days = Math.floor((notAfter - now) / DAY);
+            return [`${i} ${subject}`, [subject || server, server, issuer, pill(`${days}`, days < 7 ? 'bad' : days < 21 ? 'warn' : 'ok')]];
+          }),
+      );
+    },
+  };
+}
+
+/** Why requests failed in the last hour. */
+export function reasonsPart(): Part {
+  const { root, note, body } = section('reasons', 'Why requests failed');
+  const table = new Table(
+    'Reasons of errors',
+    [{ title: 'Reason', look: 'text wrap' }, { title: 'last hour' }],
+    'No errors of the server itself in the last hour.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update({ reasons, history }) {
+      root.hidden = !history;
+      setText(note, 'errors that the server itself answered with');
+      table.update(reasons.slice(0, 12).map(({ reason, count: n }) => [reason, [reason, count(n)]]));
+    },
+  };
+}
+
+/** Worker processes. */
+export function workersPart(): Part {
+  const { root, note, body } = section('workers', 'Workers', 'half');
+  const table = new Table(
+    'Workers',
+    ['Process', 'req/s', 'requests', 'now', 'connections', 'idle', 'accepted'].map((title) => ({ title })),
+    'No worker has had a client.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update({ workers, workers_configured, service, now }, live) {
+      setText(note, `${workers_configured} configured; configuration ${service.generation}, loaded ${span(now - service.loadedAt)} ago`);
+      table.update(
+        Object.values(workers).map(({ pid, connections, http }) => [
+          `${pid}`,
+          [
+            `${pid}`,
+            rate(live.rate((state) => Object.values(state.workers).find((worker) => worker.pid === pid)?.http.requests.total)),
+            count(http.requests.total),
+            grey(http.requests.current),
+            grey(connections.active),
+            grey(connections.idle),
+            count(connections.accepted),
+          ],
+        ]),
+      );
+    },
+  };
+}
+
+/** Questions to DNS. */
+export function resolversPart(): Part {
+  const { root, note, body } = section('resolvers', 'Resolvers', 'half');
+  const table = new Table(
+    'Resolvers',
+    ['Name', 'questions', 'answered', 'not found', 'failed', 'timed out'].map((title) => ({ title })),
+    'No resolvers.',
+  );
+  body.append(table.root);
+  return {
+    root,
+    update({ resolvers }) {
+      const all = Object.entries(resolvers);
+      root.hidden = all.length === 0;
+      setText(note, `${all.length}`);
+      table.update(
+        all.map(([name, { requests, responses }]) => {
+          const failed = ['formerr', 'servfail', 'notimp', 'refused', 'unknown'].reduce((total, word) => total + (responses[word] ?? 0), 0);
+          return [
+            name,
+            [
+              name,
+              count((requests['name'] ?? 0) + (requests['srv'] ?? 0) + (requests['addr'] ?? 0)),
+              count(responses['noerror'] ?? 0),
+              grey(responses['nxdomain'] ?? 0),
+              alarming(failed, 'bad'),
+              alarming(responses['timedout'] ?? 0, 'bad'),
+            ],
+          ];
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,133 @@
+// What the server tells; names are those of its JSON.
+
+export interface Responses {
+  readonly '1xx': number;
+  readonly '2xx': number;
+  readonly '3xx': number;
+  readonly '4xx': number;
+  readonly '5xx': number;
+  readonly codes: Readonly<Record<string, number>>;
+  readonly total: number;
+}
+
+export interface Zone {
+  readonly processing?: number;
+  readonly requests: number;
+  readonly responses: Responses;
+  readonly discarded: number;
+  readonly received: number;
+  readonly sent: number;
+  /** Milliseconds. */
+  readonly time: number;
+  readonly buckets: readonly number[];
+}
+
+export interface Peer {
+  readonly id: number;
+  readonly server: string;
+  readonly name: string;
+  readonly backup: boolean;
+  readonly weight: number;
+  readonly state: 'up' | 'draining' | 'down' | 'unavail' | 'checking' | 'unhealthy';
+  readonly active: number;
+  readonly requests: number;
+  readonly responses: Responses;
+  readonly response_time?: number;
+  readonly p95: number;
+  readonly fails: number;
+  readonly unavail: number;
+  readonly health_checks: { readonly checks: number; readonly fails: number; readonly last_passed?: boolean };
+  readonly downstart?: string;
+}
+
+export interface Group {
+  readonly peers: readonly Peer[];
+  readonly keepalive: number;
+  readonly zone?: string;
+}
+
+interface Part {
+  readonly responses: number;
+  readonly bytes: number;
+}
+
+export interface Cache {
+  readonly size: number;
+  readonly max_size?: number;
+  readonly cold: boolean;
+  readonly hit: Part;
+  readonly stale: Part;
+  readonly updating: Part;
+  readonly revalidated: Part;
+  readonly miss: Part;
+  readonly expired: Part;
+  readonly bypass: Part;
+}
+
+export interface Limit {
+  readonly passed: number;
+  readonly delayed?: number;
+  readonly rejected: number;
+  readonly delayed_dry_run?: number;
+  readonly rejected_dry_run: number;
+}
+
+export interface Worker {
+  readonly id: number;
+  readonly pid: number;
+  readonly connections: { readonly accepted: number; readonly dropped: number; readonly active: number; readonly idle: number };
+  readonly http: { readonly requests: { readonly total: number; readonly current: number } };
+}
+
+export interface SharedZone {
+  readonly name: string;
+  readonly kind: string;
+  readonly size: number;
+  readonly used: number;
+  readonly entries: number;
+  readonly evictions: number;
+  readonly rejections: number;
+}
+
+export interface Certificate {
+  readonly server: string;
+  readonly subject: string;
+  readonly issuer: string;
+  readonly notAfter: number;
+}
+
+type Named<T> = Readonly<Record<string, T>>;
+
+export interface State {
+  readonly now: number;
+  readonly version: string;
+  readonly write: boolean;
+  readonly workers_configured: number;
+  readonly history: boolean;
+  readonly service: { readonly generation: number; readonly loadedAt: number; readonly respawned: number };
+  readonly connections: { readonly accepted: number; readonly dropped: number; readonly active: number; readonly idle: number };
+  readonly requests: { readonly total: number; readonly current: number };
+  readonly workers: Named<Worker>;
+  readonly zones: readonly SharedZone[];
+  readonly servers: Named<Zone>;
+  readonly locations: Named<Zone>;
+  readonly upstreams: Named<Group>;
+  readonly caches: Named<Cache>;
+  readonly limit_reqs: Named<Limit>;
+  readonly limit_conns: Named<Limit>;
+  readonly resolvers: Named<{ readonly requests: Named<number>; readonly responses: Named<number> }>;
+  readonly ssl: { readonly handshakes: number; readonly handshakes_failed: number; readonly session_reuses: number };
+  readonly certificates: readonly Certificate[];
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+}
+
+/** Charts of the past; lists have one number an interval. */
+export interface Series {
+  readonly step: number;
+  readonly at: number[];
+  readonly classes: number[][];
+  readonly quantiles: number[][];
+  readonly connections: number[][];
+  readonly received: number[];
+  readonly sent: number[];
+}

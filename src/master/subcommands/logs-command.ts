@@ -1,0 +1,183 @@
+// Reaches into the worker's folders, as parts.ts does: the configuration says in which format each log is.
+import type { Block } from '../../shared/config/block.js';
+import { In } from '../../shared/config/context.js';
+import { blockIn, LoadFailure, loadFromDisk } from '../../shared/config/load.js';
+import { setTimer } from '../../shared/lib/timer.js';
+import type { Request } from '../../worker/http/request/request.js';
+import { language } from '../../worker/language.js';
+import { accessLogScope } from '../../worker/modules/access-log/index.js';
+import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
+import { EXIT } from '../command-line/exit-codes.js';
+import { type LogFilter, parseCondition } from './log-filter.js';
+import { formatReader, jsonReader, type LineReader } from './log-line.js';
+import { LogSummary } from './log-summary.js';
+import { LogTail } from './log-tail.js';
+import { serverOptions, textValue } from './server-options.js';
+import type { SubcommandValues } from './subcommand.js';
+
+/** How often (milliseconds) a followed file is looked at. */
+const LOOK_MS = 250;
+/** Output is written in pieces of this size. */
+const PIECE = 64 * 1024;
+
+/** `sluice logs`: shows, follows or sums up access logs; resolves to the exit code. */
+export async function runLogsCommand(values: SubcommandValues): Promise<number> {
+  const words = ((values['words'] as readonly string[] | undefined) ?? []).map((word) => Buffer.from(word).toString('latin1'));
+  const filters: LogFilter[] = [];
+  const named: string[] = [];
+  for (const word of words) {
+    let condition: LogFilter | undefined;
+    try {
+      condition = parseCondition(word);
+    } catch (error) {
+      return failed(`logs: ${(error as Error).message}`);
+    }
+    if (condition === undefined) {
+      named.push(word);
+    } else {
+      filters.push(condition);
+    }
+  }
+  const known = await knownLogs(values);
+  const files = named.length > 0 ? named : [...known.keys()];
+  if (files.length === 0) {
+    return failed('logs: no file is named, and the configuration has no access log');
+  }
+  const summary = values['summary'] === true ? new LogSummary() : undefined;
+  const output = new Output();
+  const tails: LogTail[] = [];
+  for (const file of files) {
+    const reader = readerFor(known.get(file), textValue(values, 'format'), known);
+    if (reader === undefined) {
+      return failed(`logs: unknown log format "${textValue(values, 'format')}"`);
+    }
+    try {
+      tails.push(new LogTail(file, lineHandler(reader, filters, summary, output)));
+    } catch (error) {
+      return failed(`logs: ${(error as Error).message}`);
+    }
+  }
+  if (values['follow'] === true && summary === undefined) {
+    return follow(tails, output);
+  }
+  for (const tail of tails) {
+    tail.read();
+    tail.close();
+  }
+  if (summary !== undefined) {
+    output.add(summary.text().replace(/\n$/, ''));
+  }
+  output.flush();
+  return EXIT.OK;
+}
+
+function failed(message: string): number {
+  process.stderr.write(`sluice: ${message}\n`, 'latin1');
+  return EXIT.USAGE;
+}
+
+function lineHandler(
+  reader: LineReader,
+  filters: readonly LogFilter[],
+  summary: LogSummary | undefined,
+  output: Output,
+): (line: string) => void {
+  return (line) => {
+    const read = reader(line);
+    if (read === undefined) {
+      summary?.addUnread();
+      return;
+    }
+    if (!filters.every((wanted) => wanted(read))) {
+      return;
+    }
+    if (summary !== undefined) {
+      summary.add(read);
+    } else {
+      output.add(line);
+    }
+  };
+}
+
+/** Shows what is added, until the process is ended. */
+function follow(tails: readonly LogTail[], output: Output): Promise<number> {
+  for (const tail of tails) {
+    tail.skip();
+  }
+  return new Promise((done) => {
+    const look = (): void => {
+      for (const tail of tails) {
+        tail.follow();
+      }
+      output.flush();
+      setTimer(look, LOOK_MS);
+    };
+    process.once('SIGINT', () => done(EXIT.OK));
+    process.stdout.once('error', () => done(EXIT.OK));
+    look();
+  }).then((code) => process.exit(code as number));
+}
+
+class Output {
+  #text = '';
+
+  add(line: string): void {
+    this.#text += `${line}\n`;
+    if (this.#text.length > PIECE) {
+      this.flush();
+    }
+  }
+
+  flush(): void {
+    if (this.#text !== '') {
+      process.stdout.write(this.#text, 'latin1');
+      this.#text = '';
+    }
+  }
+}
+
+/** Reads a file's lines: in the format that is named, in the configuration's, or in the form that its lines show. */
+function readerFor(format: LogFormat | undefined, name: string | undefined, known: ReadonlyMap<string, LogFormat>): LineReader | undefined {
+  if (name === 'json') {
+    return jsonReader;
+  }
+  const named = name === COMBINED.name ? COMBINED : [...known.values()].find((each) => each.name === name);
+  const chosen = name === undefined ? format : named;
+  if (name !== undefined && named === undefined) {
+    return undefined;
+  }
+  if (chosen !== undefined) {
+    return formatReader(chosen.parts);
+  }
+  const combined = formatReader(COMBINED.parts);
+  return (line) => (line.startsWith('{') ? jsonReader(line) : combined(line));
+}
+
+/** The access logs of the configuration with their formats; none where it cannot be read. */
+async function knownLogs(values: SubcommandValues): Promise<Map<string, LogFormat>> {
+  const all = new Map<string, LogFormat>();
+  try {
+    const loaded = await loadFromDisk<Request>(language, serverOptions(values, undefined));
+    const http = blockIn(loaded.root, In.HTTP);
+    const visit = (block: Block): void => {
+      for (const { to, format } of loaded.settings(accessLogScope, block).access?.logs ?? []) {
+        if (to.kind === 'file') {
+          all.set(to.path, format);
+        }
+      }
+      for (const child of block.children) {
+        if (child.context !== In.UPSTREAM) {
+          visit(child);
+        }
+      }
+    };
+    if (http !== undefined) {
+      visit(http);
+    }
+  } catch (error) {
+    if (!(error instanceof LoadFailure)) {
+      throw error;
+    }
+  }
+  return all;
+}

@@ -1,0 +1,59 @@
+import { quantile } from '../../shared/zone/histogram.js';
+import { PEER, peerKind, serverKind, ZONE } from '../../shared/zone/meter-kinds.js';
+import type { Meters, Reading } from '../../shared/zone/meters.js';
+
+/** What a running service has counted by name. */
+export interface NamedCounts {
+  readonly servers: readonly Reading[];
+  readonly peers: readonly Reading[];
+}
+
+/** Reads it. */
+export const namedCounts = (meters: Meters): NamedCounts => ({
+  servers: [...meters.read(serverKind).values()],
+  peers: [...meters.read(peerKind).values()],
+});
+
+/** Servers and peers as tables of plain text; `seconds` since `before`, for what happens a second. Empty without any. */
+export function countTables(now: NamedCounts, before: NamedCounts | undefined, seconds: number): string {
+  const rate = (all: readonly Reading[] | undefined, { name, values }: Reading, at: number): string => {
+    const old = all?.find((reading) => reading.name === name);
+    return old === undefined ? '-' : (Math.max(0, values[at]! - old.values[at]!) / seconds).toFixed(1);
+  };
+  const times = (counts: Float64Array): string[] => [0.5, 0.95].map((q) => `${quantile(counts, q).toFixed(1)} ms`);
+  const classes = (values: Float64Array, at: number): string[] => [1, 2, 3, 4].map((i) => String(values[at + i]!));
+  return [
+    ...table(
+      ['server', 'req/s', 'requests', '2xx', '3xx', '4xx', '5xx', 'p50', 'p95'],
+      now.servers.map((reading) => [
+        reading.name,
+        rate(before?.servers, reading, ZONE.requests),
+        String(reading.values[ZONE.requests]),
+        ...classes(reading.values, ZONE.class1),
+        ...times(reading.values.subarray(ZONE.buckets)),
+      ]),
+    ),
+    ...table(
+      ['peer', 'req/s', 'requests', '2xx', '3xx', '4xx', '5xx', 'p50', 'p95', 'failed', 'active'],
+      now.peers.map((reading) => [
+        reading.name.replace('\n', ' '),
+        rate(before?.peers, reading, PEER.requests),
+        String(reading.values[PEER.requests]),
+        ...classes(reading.values, PEER.class1),
+        ...times(reading.values.subarray(PEER.buckets)),
+        String(reading.values[PEER.fails]),
+        String(Math.max(0, reading.values[PEER.active]!)),
+      ]),
+    ),
+  ].join('\n');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) {
+    return [];
+  }
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
+  const line = (row: readonly string[]): string =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ');
+  return ['', line(head), ...rows.map(line), ''].slice(0, -1);
+}

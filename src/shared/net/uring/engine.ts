@@ -1,0 +1,243 @@
+import { AtTickEnd, endOfTick, type TickTask } from '../../lib/end-of-tick.js';
+import { watch } from './bell.js';
+import { RingError } from './memory.js';
+import type { Native } from './native.js';
+import { ReceiveBuffers } from './receive-buffers.js';
+import { Ring } from './ring.js';
+import { SendSlots } from './send-slots.js';
+
+/** What an operation was for: the upper byte of its tag. The lower ones are its endpoint's number; 0 is nobody's. */
+export const Kind = { ACCEPT: 1, CONNECT: 2, RECEIVE: 3, RECEIVE_LARGE: 4, SEND: 5, CLOSE: 6 } as const;
+const KIND_SHIFT = 24;
+const INDEX_MASK = 0xffffff;
+
+/** For heads and small messages, and for bodies. */
+const SMALL = { group: 0, count: 512, size: 4 * 1024 };
+const LARGE = { group: 1, count: 64, size: 64 * 1024 };
+
+/** More than a head; and as much as a connection that nobody reads may bring in before that is noticed. */
+const RECEIVE_MOST = 16 * 1024;
+
+/** How often completions are taken before the event loop sees to the rest. */
+const ROUNDS = 4;
+
+/** What has operations under way. */
+export interface Endpoint {
+  /** One of its operations is complete; `more`: others of the same will follow. */
+  completed(kind: number, result: number, flags: number): void;
+  /** The entries are about to be submitted, and the endpoint had asked for this call. */
+  submit(): void;
+}
+
+/** One process's ring, and who has operations in it. */
+export class UringEngine implements TickTask {
+  readonly native: Native;
+  readonly ring: Ring;
+  readonly slots: SendSlots;
+  readonly small: ReceiveBuffers;
+  readonly large: ReceiveBuffers;
+  /** How many bytes one operation may receive, at most; 0 where the kernel knows no such bound: then each receives once. */
+  receiveMost = RECEIVE_MOST;
+  readonly #endpoints: (Endpoint | null)[] = [null];
+  /** How many endpoints had each number before, so that a completion which comes late finds nobody. */
+  readonly #generations: number[] = [0];
+  readonly #free: number[] = [];
+  #asking: Endpoint[] = [];
+  #spare: Endpoint[] = [];
+  #next: Endpoint[] = [];
+  #asked = false;
+  #running = false;
+  /** How often the event loop had the ring served. */
+  ticks = 0;
+  /** How many submissions have had all their completions served that came at once. */
+  exchanges = 0;
+  /** Closed connections that have something left to send, and who waits for them. */
+  #leaving = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Throws an Error that says why there is no ring. */
+  constructor(native: Native, ring = new Ring(native)) {
+    this.native = native;
+    this.ring = ring;
+    this.slots = new SendSlots(native);
+    this.small = new ReceiveBuffers(native, ring, SMALL.group, SMALL.count, SMALL.size);
+    this.large = new ReceiveBuffers(native, ring, LARGE.group, LARGE.count, LARGE.size);
+  }
+
+  /** Begins to serve in the event loop. Throws an Error where this Node cannot do that. */
+  start(): void {
+    const fd = this.native.eventDescriptor();
+    if (fd < 0) {
+      throw Object.assign(new Error('eventfd() failed'), { errno: fd });
+    }
+    watch(fd, () => this.run());
+    this.ring.signal(fd);
+  }
+
+  /** A number for something that has operations. */
+  add(endpoint: Endpoint): number {
+    const index = this.#free.pop() ?? this.#endpoints.length;
+    if (index > INDEX_MASK) {
+      throw new Error('too many endpoints');
+    }
+    this.#endpoints[index] = endpoint;
+    this.#generations[index] = ((this.#generations[index] ?? 0) + 1) | 0;
+    return index;
+  }
+
+  /** Nothing of the endpoint is under way, nor will be. */
+  remove(index: number): void {
+    this.#endpoints[index] = null;
+    this.#free.push(index);
+  }
+
+  /** How many have operations. */
+  get endpoints(): number {
+    return this.#endpoints.length - 1 - this.#free.length;
+  }
+
+  tag(kind: number, index: number): number {
+    return (kind << KIND_SHIFT) | index;
+  }
+
+  generation(index: number): number {
+    return this.#generations[index]!;
+  }
+
+  /** Has `submit` called before entries leave, which is in this tick; once for each time it is asked for. */
+  ask(endpoint: Endpoint): void {
+    this.#asking.push(endpoint);
+    this.wake();
+  }
+
+  /** The same for the next time that the ring is served, before anything else. */
+  askNext(endpoint: Endpoint): void {
+    this.#next.push(endpoint);
+    this.wake();
+  }
+
+  /** Entries are to leave in this tick. */
+  wake(): void {
+    if (this.#asked || this.#running) {
+      return;
+    }
+    this.#asked = true;
+    endOfTick.ask(AtTickEnd.SUBMITS, this);
+  }
+
+  tickEnded(): void {
+    this.#asked = false;
+    if (this.#asking.length > 0 || this.#next.length > 0 || this.ring.pending || this.ring.more) {
+      this.run();
+    }
+  }
+
+  /**
+   * Submits what waits, and serves what is complete, until the kernel has no more, or it is the event loop's turn. Throws
+   * {@link RingError} when the ring is broken.
+   */
+  run(): void {
+    if (this.#running) {
+      return;
+    }
+    this.#running = true;
+    this.ticks++;
+    if (this.#next.length > 0) {
+      this.#asking.push(...this.#next.splice(0));
+    }
+    let more = true;
+    const { ring } = this;
+    try {
+      ring.quiet(true);
+      for (let round = 0; round < ROUNDS && more; round++) {
+        this.#exchange();
+        more = this.#asking.length > 0 || ring.pending || ring.more;
+      }
+      if (!more) {
+        ring.quiet(false);
+        more = ring.more;
+      }
+    } finally {
+      this.#running = false;
+      // What came meanwhile, and what an error of somebody's has kept from being served.
+      if (more) {
+        ring.quiet(false);
+      }
+      if (more || this.#next.length > 0) {
+        this.wake();
+      }
+    }
+  }
+
+  #exchange(): void {
+    if (this.#asking.length > 0) {
+      const asking = this.#asking;
+      this.#asking = this.#spare;
+      for (let i = 0; i < asking.length; i++) {
+        asking[i]!.submit();
+      }
+      asking.length = 0;
+      this.#spare = asking;
+    }
+    const { ring } = this;
+    ring.enter();
+    try {
+      while (ring.next()) {
+        this.#complete();
+      }
+    } finally {
+      this.exchanges++;
+      ring.taken();
+      this.small.publish();
+      this.large.publish();
+    }
+  }
+
+  #complete(): void {
+    const { tag, generation, result, flags } = this.ring;
+    if (tag === 0) {
+      return;
+    }
+    const index = tag & INDEX_MASK;
+    const endpoint = this.#endpoints[index];
+    if (endpoint === undefined || endpoint === null || this.#generations[index] !== generation) {
+      // An endpoint is removed after its last completion, so memory may have been used by two.
+      throw new RingError(`a completion (${tag}, ${result}) of nobody`);
+    }
+    endpoint.completed(tag >>> KIND_SHIFT, result, flags);
+  }
+
+  /** A closed connection has something left to send, or has it no more. */
+  leaving(change: 1 | -1): void {
+    this.#leaving += change;
+    if (this.#leaving === 0 && this.#waiting.length > 0) {
+      setImmediate(this.#sent);
+    }
+  }
+
+  readonly #sent = (): void => {
+    if (this.#leaving > 0) {
+      return;
+    }
+    for (const done of this.#waiting.splice(0)) {
+      done();
+    }
+  };
+
+  /** Calls back once everything of closed connections has left, which may be at once. */
+  whenSent(done: () => void): void {
+    this.flush();
+    if (this.#leaving === 0) {
+      done();
+    } else {
+      this.#waiting.push(done);
+    }
+  }
+
+  /** Submits what waits, as the process is about to end. */
+  flush(): void {
+    if (!this.#running) {
+      this.run();
+    }
+  }
+}

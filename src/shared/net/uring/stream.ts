@@ -1,0 +1,640 @@
+// One file: what a connection may be doing at a time, and in which order it ends, only makes sense together.
+import { writeSync, writevSync } from 'node:fs';
+import { setTimer } from '../../lib/timer.js';
+import { writeMuchLent } from '../lent.js';
+import { type Endpoint, Kind, type UringEngine } from './engine.js';
+import { RingError } from './memory.js';
+import { BUFFER, BUFFER_SHIFT, MORE } from './ring.js';
+import { SLOT } from './send-slots.js';
+
+const [EINTR, EAGAIN, ENOMEM, ENOBUFS, ECANCELED] = [-4, -11, -12, -105, -125];
+/** Milliseconds that a closed connection's last bytes have to leave. */
+const LAST_BYTES = 60_000;
+const [SOL_SOCKET, SO_LINGER] = [1, 13];
+const RESET = new Int32Array([1, 0]);
+
+/** What receives. */
+const Receiving = { NOTHING: 0, ONCE: 1, MANY: 2, CANCELLED: 3 } as const;
+
+/**
+ * A connection whose bytes go through the ring. Small messages are put into a slot and leave with those of all others at the end of the
+ * tick; large ones are given to the kernel at once. What it does not take waits, and leaves a slot at a time.
+ */
+export abstract class UringStream implements Endpoint {
+  protected readonly engine: UringEngine;
+  protected fd: number;
+  readonly #index: number;
+  readonly #generation: number;
+  /** Operations that will complete. */
+  #operations = 0;
+  protected closed = false;
+  #closing = false;
+  #closeTimer: NodeJS.Timeout | undefined = undefined;
+
+  #receiving: number = Receiving.NOTHING;
+  /** Which kind of receiving is under way. */
+  #receiveKind: number = Kind.RECEIVE;
+  #wanted = false;
+  #large = false;
+  #much = false;
+  /** What came while nobody wanted it: pieces, and at last how it ended (0, or a negated error number). */
+  #held: Buffer[] | null = null;
+  #heldEnd = 1;
+  #over = false;
+  /** The tick in which bytes came: what they bring about in it comes before the end that follows them. */
+  #cameIn = -1;
+
+  /** What is sent with the next submission, and how much of it there is. */
+  #slot = -1;
+  #used = 0;
+  /** What is being sent. */
+  #flight = -1;
+  #flying = 0;
+  /** The submission that it left with. */
+  #departed = -1;
+  /** A write failed with this negated error number, which is told with the next submission. */
+  #writeError = 0;
+  /** What comes behind that. */
+  #queue: Buffer[] | null = null;
+  #asked = false;
+  /** Somebody waits for all to be sent. */
+  #tell = false;
+  #ending = false;
+
+  constructor(engine: UringEngine, fd: number) {
+    this.engine = engine;
+    this.fd = fd;
+    this.#index = engine.add(this);
+    this.#generation = engine.generation(this.#index);
+  }
+
+  /** The first `length` of these bytes came. */
+  protected abstract bytesCame(bytes: Buffer, length: number): void;
+  /** The other side sends no more. */
+  protected abstract endCame(): void;
+  /** The connection broke: negated error number. It is still to be closed. */
+  protected abstract failed(errno: number, syscall: 'read' | 'write' | 'connect'): void;
+  /** All was sent after a write that had returned false, or {@link tellWhenSent}. */
+  protected abstract allSent(): void;
+  /** The descriptor is closed. */
+  protected abstract gone(): void;
+  /** An attempt to connect is over: 0, or a negated error number. */
+  connectEnded(_result: number): void {}
+
+  completed(kind: number, result: number, flags: number): void {
+    if ((flags & MORE) === 0) {
+      this.#operations--;
+    }
+    switch (kind) {
+      case Kind.RECEIVE:
+      case Kind.RECEIVE_LARGE:
+        this.#received(kind, result, flags);
+        break;
+      case Kind.SEND:
+        this.#sent(result);
+        break;
+      case Kind.CONNECT:
+        this.#release(this.#flight);
+        this.#flight = -1;
+        if (!this.closed) {
+          this.connectEnded(result);
+        }
+        if (!this.closed && this.#queue !== null) {
+          this.#ask();
+        }
+        break;
+      default:
+        this.gone();
+    }
+    if (this.closed && this.#operations === 0) {
+      this.engine.remove(this.#index);
+      this.#operations = -1;
+    }
+  }
+
+  submit(): void {
+    this.#asked = false;
+    if (this.closed) {
+      return;
+    }
+    if (this.#writeError < 0) {
+      this.failed(this.#writeError, 'write');
+      return;
+    }
+    if (this.#held !== null || this.#heldEnd <= 0) {
+      this.#deliver();
+    }
+    this.#send();
+    if (this.#tell && this.#idle) {
+      this.#tell = false;
+      this.allSent();
+    }
+    if (this.#wanted && !this.closed) {
+      this.#receive();
+    }
+  }
+
+  #ask(): void {
+    if (!this.#asked) {
+      this.#asked = true;
+      this.engine.ask(this);
+    }
+  }
+
+  #tag(kind: number): number {
+    return this.engine.tag(kind, this.#index);
+  }
+
+  // ---------------------------------------------------------------- connecting
+
+  /** Begins to connect to an address in the kernel's form. */
+  protected beginConnect(address: Buffer): boolean {
+    const { slots, ring } = this.engine;
+    const slot = slots.take();
+    if (slot < 0) {
+      return false;
+    }
+    this.#flight = slot;
+    slots.put(slot, 0, address, 0, address.length);
+    this.#operations++;
+    ring.connect(this.fd, slots.address(slot, address.length), address.length, this.#tag(Kind.CONNECT), this.#generation);
+    this.engine.wake();
+    return true;
+  }
+
+  // ---------------------------------------------------------------- reading
+
+  /** Begins or goes on to read. */
+  resume(): void {
+    if (this.#wanted || this.closed) {
+      return;
+    }
+    this.#wanted = true;
+    if (this.#receiving === Receiving.NOTHING || this.#held !== null || this.#heldEnd <= 0) {
+      this.#ask();
+    }
+  }
+
+  /** Gives nothing until {@link resume}. */
+  pause(): void {
+    if (!this.#wanted || this.closed) {
+      return;
+    }
+    this.#wanted = false;
+    // One that receives once is left alone: it brings at most a buffer, which is kept.
+    if (this.#receiving === Receiving.MANY) {
+      this.#cancelReceiving();
+    }
+  }
+
+  expectMuch(much: boolean): void {
+    this.#much = much;
+    if (much && !this.#large) {
+      this.#large = true;
+      if (this.#receiving === Receiving.MANY) {
+        this.#cancelReceiving();
+      }
+    }
+  }
+
+  #cancelReceiving(): void {
+    this.#receiving = Receiving.CANCELLED;
+    this.engine.ring.cancel(this.#tag(this.#receiveKind), this.#generation);
+    this.engine.wake();
+  }
+
+  #receive(): void {
+    if (this.#receiving !== Receiving.NOTHING || this.#over || this.#held !== null) {
+      return;
+    }
+    this.#operations++;
+    const { engine } = this;
+    const large = this.#large;
+    const kind = large ? Kind.RECEIVE_LARGE : Kind.RECEIVE;
+    const most = large ? 0 : engine.receiveMost;
+    this.#receiveKind = kind;
+    this.#receiving = most > 0 ? Receiving.MANY : Receiving.ONCE;
+    engine.ring.receive(this.fd, (large ? engine.large : engine.small).group, most, this.#tag(kind), this.#generation);
+  }
+
+  #received(kind: number, result: number, flags: number): void {
+    if ((flags & MORE) === 0) {
+      this.#receiving = Receiving.NOTHING;
+    }
+    // Before an owner gets the bytes, who may throw.
+    if (result > 0 && this.#wanted && this.#receiving === Receiving.NOTHING) {
+      this.#ask();
+    }
+    if ((flags & BUFFER) !== 0) {
+      const buffers = kind === Kind.RECEIVE ? this.engine.small : this.engine.large;
+      const id = flags >>> BUFFER_SHIFT;
+      const bytes = buffers.take(id);
+      try {
+        if (result > 0) {
+          this.#piece(bytes, result);
+        }
+      } finally {
+        buffers.give(id);
+      }
+    } else if (result > 0) {
+      throw new RingError('bytes came into no buffer');
+    }
+    if (this.closed) {
+      return;
+    }
+    if (result === 0 || (result < 0 && result !== ECANCELED && result !== ENOBUFS && result !== EAGAIN && result !== EINTR)) {
+      this.#over = true;
+      if (this.#wanted && this.#held === null && this.#cameIn !== this.engine.ticks) {
+        this.#end(result);
+      } else {
+        this.#heldEnd = result;
+        this.engine.askNext(this);
+      }
+    } else if (result < 0 && this.#wanted && this.#receiving === Receiving.NOTHING) {
+      this.#ask();
+    }
+  }
+
+  #piece(bytes: Buffer, length: number): void {
+    if (this.closed) {
+      return;
+    }
+    if (!this.#wanted || this.#held !== null) {
+      const copy = Buffer.from(bytes.subarray(0, length));
+      if (this.#held === null) {
+        this.#held = [copy];
+      } else {
+        this.#held.push(copy);
+      }
+      return;
+    }
+    this.#cameIn = this.engine.ticks;
+    if (!this.#much) {
+      this.#adapt(bytes.length, length);
+    }
+    this.bytesCame(bytes, length);
+  }
+
+  /** Much is read at a time from where buffers come full. */
+  #adapt(room: number, length: number): void {
+    const large = this.#large ? length > this.engine.small.size : length === room;
+    if (large === this.#large) {
+      return;
+    }
+    this.#large = large;
+    if (large && this.#receiving === Receiving.MANY) {
+      this.#cancelReceiving();
+    }
+  }
+
+  #deliver(): void {
+    while (this.#wanted && !this.closed && this.#held !== null) {
+      const piece = this.#held.shift()!;
+      if (this.#held.length === 0) {
+        this.#held = null;
+      }
+      this.bytesCame(piece, piece.length);
+    }
+    if (this.#wanted && !this.closed && this.#held === null && this.#heldEnd <= 0 && this.#cameIn !== this.engine.ticks) {
+      const result = this.#heldEnd;
+      this.#heldEnd = 1;
+      this.#end(result);
+    }
+  }
+
+  #end(result: number): void {
+    if (result === 0) {
+      this.endCame();
+    } else {
+      this.failed(result, 'read');
+    }
+  }
+
+  // ---------------------------------------------------------------- sending
+
+  /** Nothing is in front of what is written next, but for what leaves with it. */
+  get #idle(): boolean {
+    return this.#flight === -1 && this.#queue === null;
+  }
+
+  /** The kernel has all, or is about to get it. If not, `allSent` follows. */
+  get sent(): boolean {
+    return this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
+  }
+
+  /** Has `allSent` called once all is sent, not at once. */
+  tellWhenSent(): void {
+    this.#tell = true;
+    this.#ask();
+  }
+
+  write(data: string | Buffer): boolean {
+    if (this.closed || this.#writeError < 0) {
+      return true;
+    }
+    if (!this.#idle) {
+      return this.#wait(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+    }
+    if (this.#room(data.length)) {
+      if (typeof data === 'string') {
+        this.engine.slots.putText(this.#slot, this.#used, data);
+      } else {
+        this.engine.slots.put(this.#slot, this.#used, data, 0, data.length);
+      }
+      this.#used += data.length;
+      return true;
+    }
+    this.#writeNow(typeof data === 'string' ? Buffer.from(data, 'latin1') : data, true);
+    return this.#idle;
+  }
+
+  /** Sends text, bytes and text. */
+  writeJoined(before: string, bytes: Buffer, after: string): boolean {
+    if (this.#putJoined(before, bytes, 0, bytes.length, after)) {
+      return true;
+    }
+    this.write(before);
+    const flowing = this.write(bytes);
+    return after === '' ? flowing : this.write(after);
+  }
+
+  /** The same for the bytes `start..end` of memory that is the caller's again when this returns. */
+  protected writePart(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    return this.#putJoined(before, bytes, start, end, after) || writeMuchLent(this, before, bytes.subarray(start, end), after);
+  }
+
+  /** Puts all of it behind what is in the slot. Returns false when there is no room. */
+  #putJoined(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    if (this.closed) {
+      return true;
+    }
+    if (!this.#idle || !this.#room(before.length + end - start + after.length)) {
+      return false;
+    }
+    const { slots } = this.engine;
+    const slot = this.#slot;
+    let at = this.#used;
+    if (before !== '') {
+      slots.putText(slot, at, before);
+      at += before.length;
+    }
+    slots.put(slot, at, bytes, start, end);
+    at += end - start;
+    if (after !== '') {
+      slots.putText(slot, at, after);
+      at += after.length;
+    }
+    this.#used = at;
+    return true;
+  }
+
+  /** Whether so many bytes go behind those in the slot, which there is then. */
+  #room(length: number): boolean {
+    if (this.#used + length > SLOT) {
+      return false;
+    }
+    if (this.#slot === -1) {
+      this.#slot = this.engine.slots.take();
+      if (this.#slot === -1) {
+        return false;
+      }
+      this.#used = 0;
+      this.#ask();
+    }
+    return true;
+  }
+
+  /** Keeps what comes behind that which is being sent. */
+  #wait(bytes: Buffer): false {
+    if (this.#queue === null) {
+      this.#queue = [bytes];
+    } else {
+      this.#queue.push(bytes);
+    }
+    this.#tell = true;
+    return false;
+  }
+
+  /**
+   * Gives the kernel what is in the slot and these bytes. Returns how many of the bytes it took, or a negated error number; what is left of
+   * the slot waits, and of the bytes if they are to be kept.
+   */
+  #writeNow(bytes: Buffer, keep: boolean): number {
+    const { slots } = this.engine;
+    const slot = this.#slot;
+    const used = slot === -1 ? 0 : this.#used;
+    let taken = 0;
+    try {
+      taken = used === 0 ? writeSync(this.fd, bytes) : writevSync(this.fd, [slots.bytes(slot, used), bytes]);
+    } catch (error) {
+      const { errno = 0 } = error as NodeJS.ErrnoException;
+      if (errno !== EAGAIN) {
+        this.#writeError = errno;
+        this.#ask();
+        return errno;
+      }
+    }
+    if (slot !== -1) {
+      if (taken < used) {
+        this.#wait(Buffer.from(slots.bytes(slot, used).subarray(taken)));
+      }
+      this.#release(slot);
+      this.#slot = -1;
+      this.#used = 0;
+    }
+    const ofBytes = Math.max(0, taken - used);
+    if (keep && ofBytes < bytes.length) {
+      this.#wait(ofBytes === 0 ? bytes : bytes.subarray(ofBytes));
+    }
+    if (this.#queue !== null) {
+      this.#ask();
+    }
+    return ofBytes;
+  }
+
+  /** Gives the kernel as many of the bytes as it has room for, and keeps none of them. */
+  offer(bytes: Buffer): number {
+    if (this.closed || !this.#idle) {
+      return 0;
+    }
+    return Math.max(0, this.#writeNow(bytes, false));
+  }
+
+  /** Has the next slot sent unless one is. */
+  #send(): void {
+    if (this.#flight !== -1) {
+      return;
+    }
+    if (this.#slot === -1 && this.#queue !== null) {
+      this.#fill(this.#queue);
+    }
+    const slot = this.#slot;
+    if (slot === -1) {
+      if (this.#closing) {
+        this.close();
+      } else if (this.#ending) {
+        this.#endNow();
+      }
+      return;
+    }
+    const { engine } = this;
+    const length = this.#used;
+    this.#flight = slot;
+    this.#slot = -1;
+    this.#operations++;
+    engine.ring.send(this.fd, engine.slots.address(slot, length), length, this.#tag(Kind.SEND), this.#generation);
+    this.#flying = length;
+    this.#departed = engine.exchanges;
+  }
+
+  /** Takes a slot's worth from the queue. */
+  #fill(queue: Buffer[]): void {
+    const { slots } = this.engine;
+    const slot = slots.take();
+    if (slot === -1) {
+      this.failed(ENOMEM, 'write');
+      return;
+    }
+    let used = 0;
+    while (queue.length > 0 && used < SLOT) {
+      const bytes = queue[0]!;
+      const length = Math.min(bytes.length, SLOT - used);
+      slots.put(slot, used, bytes, 0, length);
+      used += length;
+      if (length === bytes.length) {
+        queue.shift();
+      } else {
+        queue[0] = bytes.subarray(length);
+      }
+    }
+    if (queue.length === 0) {
+      this.#queue = null;
+    }
+    this.#slot = slot;
+    this.#used = used;
+  }
+
+  #sent(result: number): void {
+    const slot = this.#flight;
+    const length = this.#flying;
+    this.#flight = -1;
+    if (this.closed) {
+      this.#release(slot);
+      return;
+    }
+    if (result !== length && (result >= 0 || result === EINTR || result === EAGAIN)) {
+      // The kernel took a part: the rest goes first.
+      const rest = Buffer.from(this.engine.slots.bytes(slot, length).subarray(Math.max(0, result)));
+      this.#release(slot);
+      this.#takeBack();
+      this.#queue = [rest, ...(this.#queue ?? [])];
+      this.#ask();
+      return;
+    }
+    this.#release(slot);
+    if (result < 0) {
+      this.failed(result, 'write');
+      return;
+    }
+    if (this.#queue !== null || this.#slot !== -1 || this.#closing || this.#ending) {
+      this.#ask();
+    } else if (this.#tell || this.#departed !== this.engine.exchanges) {
+      this.#tell = false;
+      this.allSent();
+    }
+  }
+
+  /** What was put into a slot waits behind what is in front of it. */
+  #takeBack(): void {
+    if (this.#slot === -1) {
+      return;
+    }
+    const bytes = Buffer.from(this.engine.slots.bytes(this.#slot, this.#used));
+    this.#release(this.#slot);
+    this.#slot = -1;
+    this.#queue = [bytes, ...(this.#queue ?? [])];
+  }
+
+  #release(slot: number): void {
+    if (slot !== -1) {
+      this.engine.slots.release(slot);
+    }
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  /** Sends what is left, and then that this is the end. */
+  end(): void {
+    if (this.closed || this.#ending) {
+      return;
+    }
+    this.#ending = true;
+    if (this.#idle && this.#slot === -1) {
+      this.#endNow();
+    } else {
+      this.#ask();
+    }
+  }
+
+  #endNow(): void {
+    this.#ending = false;
+    if (this.engine.native.shutdownSend(this.fd) < 0) {
+      this.close();
+    }
+  }
+
+  /** Closes once everything is sent. */
+  closeSoon(): void {
+    if (this.closed || this.#closing) {
+      return;
+    }
+    if (this.#idle && this.#slot === -1) {
+      this.close();
+      return;
+    }
+    this.#closing = true;
+    this.engine.leaving(1);
+    this.#closeTimer = setTimer(close, LAST_BYTES, this);
+    this.#closeTimer.unref();
+    this.#ask();
+  }
+
+  /** Closes at once: what was not sent is dropped. */
+  close(): void {
+    if (this.closed) {
+      return;
+    }
+    this.closed = true;
+    if (this.#closing) {
+      clearTimeout(this.#closeTimer);
+      this.engine.leaving(-1);
+    }
+    const { ring } = this.engine;
+    if (this.#receiving === Receiving.ONCE || this.#receiving === Receiving.MANY) {
+      ring.cancel(this.#tag(this.#receiveKind), this.#generation);
+    }
+    if (this.#flight !== -1) {
+      ring.cancel(this.#tag(Kind.SEND), this.#generation);
+      ring.cancel(this.#tag(Kind.CONNECT), this.#generation);
+    }
+    this.#release(this.#slot);
+    this.#slot = -1;
+    this.#queue = null;
+    this.#held = null;
+    this.#operations++;
+    ring.close(this.fd, this.#tag(Kind.CLOSE), this.#generation);
+    this.fd = -1;
+    this.engine.wake();
+  }
+
+  reset(): void {
+    if (!this.closed) {
+      this.engine.native.setOption(this.fd, SOL_SOCKET, SO_LINGER, RESET);
+      this.close();
+    }
+  }
+}
+
+function close(stream: UringStream): void {
+  stream.close();
+}

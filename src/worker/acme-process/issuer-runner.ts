@@ -1,0 +1,219 @@
+import { errnoText } from '../../shared/lib/errno.js';
+import { setTimer } from '../../shared/lib/timer.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { ERROR, INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
+import type { AcmeZone, Pair } from '../acme/acme-zone.js';
+import type { Issuer, Order } from '../acme/settings.js';
+import type { StateStore } from '../acme/state-folder.js';
+import { type Authority, NoAccount } from './authority.js';
+import { CertificateTask } from './certificate-task.js';
+import { Stopped } from './pace.js';
+import { AcmeProblem, Unreachable } from './problem.js';
+import { type FailureKind, pauseAfter } from './schedule.js';
+
+/** How many orders of an issuer are under way at a time. */
+const AT_ONCE = 4;
+/** Milliseconds between two looks at the clock: it may be set, and a machine may sleep, without a timer hearing of that. */
+const LOOK = 15_000;
+
+/**
+ * Keeps the certificates of one issuer: gets them, renews them, stores them, and says in the log what fails. nginx-acme:
+ * ngx_http_acme_main_loop.
+ */
+export class IssuerRunner {
+  readonly #issuer: Issuer;
+  readonly #zone: AcmeZone;
+  readonly #state: StateStore;
+  readonly #log: Logger;
+  readonly #authority: Authority;
+  readonly #tasks: readonly CertificateTask[];
+  /** The last failure to use the account, and how many there were in a row. */
+  #noAccount: NoAccount | undefined = undefined;
+  #noAccounts = 0;
+  /** How often in a row the CA has had enough. */
+  #limits = 0;
+  /** Nothing is asked of the CA before; milliseconds of the wall clock. */
+  #notBefore = 0;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #running = 0;
+  #stopped = false;
+
+  /** `authority` is made with what says its lines in the log. */
+  constructor(
+    issuer: Issuer,
+    orders: readonly Order[],
+    zone: AcmeZone,
+    state: StateStore,
+    log: Logger,
+    authority: (say: (level: Level, message: string) => void) => Authority,
+  ) {
+    this.#issuer = issuer;
+    this.#zone = zone;
+    this.#state = state;
+    this.#log = log;
+    this.#authority = authority((level, message) => this.#say(level, message));
+    this.#tasks = orders.map((order) => new CertificateTask(order, zone));
+  }
+
+  start(): void {
+    for (const task of this.#tasks) {
+      const { id, zoneId } = task.order;
+      const known = this.#zone.pair(zoneId, undefined);
+      const stored = known ?? this.#state.readPair(id);
+      if (stored !== undefined) {
+        if (known === undefined) {
+          this.#zone.setPair(zoneId, stored);
+        }
+        task.restore(stored);
+      }
+    }
+    this.#look();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#authority.stop();
+  }
+
+  /** Begins what is due, and comes back when something else may be. */
+  #look(): void {
+    if (this.#stopped) {
+      return;
+    }
+    clearTimeout(this.#timer);
+    const now = Date.now();
+    const idle = this.#tasks.filter(({ running }) => !running).sort((a, b) => a.next - b.next);
+    for (const task of idle) {
+      if (this.#running >= AT_ONCE || task.next > now || this.#notBefore > now) {
+        break;
+      }
+      this.#begin(task);
+    }
+    const next = Math.max(this.#notBefore, idle.find(({ running }) => !running)?.next ?? Number.POSITIVE_INFINITY);
+    const pause = this.#running >= AT_ONCE ? LOOK : Math.min(LOOK, Math.max(0, next - Date.now()));
+    this.#timer = setTimer(() => this.#look(), pause).unref();
+  }
+
+  #begin(task: CertificateTask): void {
+    this.#running++;
+    task.running = true;
+    void this.#work(task)
+      .catch((error: unknown) => this.#failed(task, error as Error))
+      .then(() => {
+        task.running = false;
+        if (--this.#running === 0) {
+          this.#authority.rest();
+        }
+        this.#look();
+      });
+  }
+
+  async #work(task: CertificateTask): Promise<void> {
+    if (!task.renews) {
+      await this.#askRenewal(task);
+    }
+    if (task.renews) {
+      await this.#renew(task);
+    }
+  }
+
+  async #renew(task: CertificateTask): Promise<void> {
+    const { order } = task;
+    const pair: Pair = await this.#authority.certificate(order, task.renewalId);
+    try {
+      this.#state.writePair(order.id, pair);
+      this.#authority.stored(order);
+    } catch (error) {
+      this.#say(WARN, `writing certificate to state directory failed (${errnoText(error)})`, order);
+    }
+    this.#limits = this.#noAccounts = 0;
+    await new Promise<void>((done) => this.#zone.setPair(order.zoneId, pair, done));
+    const next = task.issued(pair);
+    this.#say(NOTICE, `certificate issued, renewal scheduled at ${shown(next)}`, order);
+  }
+
+  /** Asks the CA when it wants a certificate renewed (RFC 9773). nginx-acme: ngx_acme_update_renewal_info. */
+  async #askRenewal(task: CertificateTask): Promise<void> {
+    const { renewalId, order } = task;
+    try {
+      const info = renewalId === undefined ? undefined : await this.#authority.renewalInfo(renewalId);
+      if (info === undefined) {
+        task.noRenewalInfo();
+      } else if (task.suggested(info, info.askAgain)) {
+        const see = info.explanation === undefined ? '' : `, see ${info.explanation} for details`;
+        this.#say(INFO, `CA suggested renewal window: ${shown(info.start)} - ${shown(info.end)}${see}`, order);
+      } else {
+        this.#say(WARN, 'invalid renewal window while updating renewal info', order);
+      }
+    } catch (error) {
+      if (error instanceof NoAccount) {
+        throw error;
+      }
+      if (!this.#stopped) {
+        task.notTold(kindOf(error));
+        this.#say(WARN, `${(error as Error).message} while updating renewal info`, order);
+      }
+    }
+  }
+
+  #failed(task: CertificateTask, error: Error): void {
+    if (error instanceof Stopped || this.#stopped) {
+      return;
+    }
+    if (error instanceof NoAccount) {
+      this.#withoutAccount(error);
+      return;
+    }
+    if (error instanceof AcmeProblem && error.limited) {
+      this.#limited(error);
+      task.held(error.message, this.#notBefore);
+    } else {
+      task.failed(error.message, kindOf(error));
+    }
+    const next = Math.max(task.next, this.#notBefore);
+    this.#say(levelOf(error), `${error.message} while updating certificate, next attempt at ${shown(next)}`, task.order);
+  }
+
+  /** All tasks that are under way get the same failure, which counts once. */
+  #withoutAccount(error: NoAccount): void {
+    if (error === this.#noAccount) {
+      return;
+    }
+    this.#noAccount = error;
+    this.#noAccounts++;
+    const { cause } = error;
+    if (cause instanceof AcmeProblem && cause.limited) {
+      this.#limited(cause);
+    } else {
+      this.#notBefore = Math.max(this.#notBefore, Date.now() + pauseAfter(this.#noAccounts, kindOf(cause)));
+    }
+    for (const task of this.#tasks) {
+      task.held(error.message, this.#notBefore);
+    }
+    this.#say(levelOf(cause), `${error.message}, next attempt at ${shown(this.#notBefore)}`);
+  }
+
+  /** Lets the CA alone for as long as it asks for, and for all certificates. */
+  #limited({ retryAfter }: AcmeProblem): void {
+    this.#limits++;
+    const pause = retryAfter === undefined ? pauseAfter(this.#limits, 'refused') : Math.max(retryAfter, 1000);
+    this.#notBefore = Math.max(this.#notBefore, Date.now() + pause);
+  }
+
+  #say(level: Level, message: string, order?: Order): void {
+    this.#log.log(level, `${message}, acme issuer: "${this.#issuer.name}"${order === undefined ? '' : `, order: "${order.id}"`}`);
+  }
+}
+
+function kindOf(error: unknown): FailureKind {
+  if (error instanceof Unreachable || (error instanceof AcmeProblem && error.passing)) {
+    return 'unreachable';
+  }
+  return error instanceof AcmeProblem && error.final ? 'final' : 'refused';
+}
+
+/** What nothing but another configuration helps against is an error. */
+const levelOf = (error: Error): Level => (error instanceof AcmeProblem && error.final ? ERROR : WARN);
+
+const shown = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

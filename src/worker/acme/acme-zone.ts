@@ -1,0 +1,227 @@
+import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import { runtimePart } from '../client/protocol-runtime.js';
+
+/** Size of the zone where no `acme_shared_zone` names one. nginx-acme: ACME_ZONE_SIZE. */
+export const ACME_ZONE = 'ngx_acme_shared';
+export const ACME_ZONE_BYTES: number = 256 * 1024;
+
+/** A certificate with its chain and its key, in PEM. */
+export interface Pair {
+  readonly chain: string;
+  readonly key: string;
+}
+
+/** A pair as the zone has it: another pair under the same id has another version. */
+export interface VersionedPair extends Pair {
+  readonly version: number;
+}
+
+/** What is going on with a certificate: for status pages. Times are milliseconds of the wall clock, 0 for none. */
+export interface OrderReport {
+  readonly id: string;
+  readonly issuer: string;
+  /** Separated by blanks. */
+  readonly identifiers: string;
+  readonly state: 'waiting' | 'issued' | 'failing';
+  readonly notAfter: number;
+  /** When the next attempt or renewal is due. */
+  readonly next: number;
+  /** Failures since the last success. */
+  readonly fails: number;
+  /** Why the last attempt failed; empty when it did not. */
+  readonly error: string;
+}
+
+/** Who knows what is going on, for status pages; nobody where no certificates are wanted. */
+export const orderReports = runtimePart<{ read: (() => OrderReport[]) | undefined }>(() => ({ read: undefined }));
+
+/** Shown to a CA that opens a connection for TLS-ALPN-01. */
+export type AlpnAnswer = Pair;
+
+type ReportRow = [
+  id: string,
+  issuer: string,
+  identifiers: string,
+  state: string,
+  notAfter: number,
+  next: number,
+  fails: number,
+  error: string,
+];
+
+const HTTP = 'http ';
+const ALPN = 'alpn ';
+
+/**
+ * What the process that talks to CAs and the workers have in common: certificates with their keys, answers to challenges, and who leads.
+ * nginx-acme: AcmeSharedData.
+ */
+export class AcmeZone {
+  readonly #sql: Sql;
+  readonly #process: number;
+  readonly #version: Statement<number>;
+  readonly #pair: Statement<[version: number, chain: string, key: string]>;
+  readonly #setPair: Statement<never>;
+  readonly #answer: Statement<[answer: string, key: string]>;
+  readonly #setAnswer: Statement<never>;
+  readonly #dropAnswer: Statement<never>;
+  readonly #reports: Statement<ReportRow>;
+  readonly #setReport: Statement<never>;
+  readonly #dropReport: Statement<never>;
+  readonly #kept: Statement<string>;
+  readonly #keep: Statement<never>;
+  readonly #dropKept: Statement<never>;
+  readonly #leader: Statement<[process: number, until: number]>;
+  readonly #setLeader: Statement<never>;
+  readonly #dropLeader: Statement<never>;
+  readonly #count: Statement<number>;
+  readonly #used: Statement<number>;
+
+  /** `process` is the number of this process in the zones. */
+  constructor(sql: Sql, process: number) {
+    this.#sql = sql;
+    this.#process = process;
+    this.#version = sql.prepare('SELECT version FROM pairs WHERE id = ?');
+    this.#pair = sql.prepare('SELECT version, chain, key FROM pairs WHERE id = ?');
+    this.#setPair = sql.prepare('INSERT OR REPLACE INTO pairs SELECT ?, coalesce((SELECT max(version) FROM pairs), 0) + 1, ?, ?');
+    this.#answer = sql.prepare('SELECT answer, key FROM answers WHERE name = ?');
+    this.#setAnswer = sql.prepare('INSERT OR REPLACE INTO answers VALUES (?, ?, ?)');
+    this.#dropAnswer = sql.prepare('DELETE FROM answers WHERE name = ?');
+    this.#reports = sql.prepare('SELECT id, issuer, identifiers, state, notAfter, next, fails, error FROM reports ORDER BY issuer, id');
+    this.#setReport = sql.prepare('INSERT OR REPLACE INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#dropReport = sql.prepare('DELETE FROM reports WHERE id = ?');
+    this.#kept = sql.prepare('SELECT text FROM kept WHERE name = ?');
+    this.#keep = sql.prepare('INSERT OR REPLACE INTO kept VALUES (?, ?)');
+    this.#dropKept = sql.prepare('DELETE FROM kept WHERE name = ?');
+    this.#leader = sql.prepare('SELECT process, until FROM leader');
+    this.#setLeader = sql.prepare('INSERT OR REPLACE INTO leader VALUES (1, ?, ?)');
+    this.#dropLeader = sql.prepare('DELETE FROM leader WHERE process = ?');
+    this.#count = sql.prepare('SELECT count(*) FROM pairs');
+    this.#used = sql.prepare('SELECT coalesce(sum(length(chain) + length(key)), 0) FROM pairs');
+  }
+
+  /** The pair of an id. `known` is what the caller has of it, which is returned when it is still the one. */
+  pair(id: string, known: VersionedPair | undefined): VersionedPair | undefined {
+    return this.#sql.read(() => {
+      if (known !== undefined && this.#version.get(id) === known.version) {
+        return known;
+      }
+      const row = this.#pair.get(id);
+      return row === undefined ? undefined : { version: row[0], chain: row[1], key: row[2] };
+    });
+  }
+
+  /** Calls back once the workers can find the pair. */
+  setPair(id: string, { chain, key }: Pair, done: () => void = () => {}): void {
+    this.#sql.submit({ work: () => void this.#setPair.run(id, chain, key), after: done });
+  }
+
+  /** The key authorization for a token of HTTP-01. */
+  httpAnswer(token: string): string | undefined {
+    return this.#sql.read(() => this.#answer.get(HTTP + token)?.[0]);
+  }
+
+  setHttpAnswer(token: string, answer: string, done: () => void): void {
+    this.#sql.submit({ work: () => void this.#setAnswer.run(HTTP + token, answer, ''), after: done });
+  }
+
+  dropHttpAnswer(token: string): void {
+    this.#sql.submit({ work: () => void this.#dropAnswer.run(HTTP + token), after: () => {} });
+  }
+
+  /** What is shown to a client that names this server and speaks `acme-tls/1` alone. */
+  alpnAnswer(serverName: string): AlpnAnswer | undefined {
+    const row = this.#sql.read(() => this.#answer.get(ALPN + serverName));
+    return row === undefined ? undefined : { chain: row[0], key: row[1] };
+  }
+
+  setAlpnAnswer(serverName: string, { chain, key }: AlpnAnswer, done: () => void): void {
+    this.#sql.submit({ work: () => void this.#setAnswer.run(ALPN + serverName, chain, key), after: done });
+  }
+
+  dropAlpnAnswer(serverName: string): void {
+    this.#sql.submit({ work: () => void this.#dropAnswer.run(ALPN + serverName), after: () => {} });
+  }
+
+  reports(): OrderReport[] {
+    const rows = this.#sql.read(() => this.#reports.all()) ?? [];
+    return rows.map(([id, issuer, identifiers, state, notAfter, next, fails, error]) => ({
+      id,
+      issuer,
+      identifiers,
+      state: state as OrderReport['state'],
+      notAfter,
+      next,
+      fails,
+      error,
+    }));
+  }
+
+  setReport({ id, issuer, identifiers, state, notAfter, next, fails, error }: OrderReport): void {
+    this.#sql.submit({
+      work: () => void this.#setReport.run(id, issuer, identifiers, state, notAfter, next, fails, error),
+      after: () => {},
+    });
+  }
+
+  /** Forgets the reports of certificates that the configuration does not name. */
+  keepReports(ids: ReadonlySet<string>): void {
+    for (const { id } of this.reports()) {
+      if (!ids.has(id)) {
+        this.#sql.submit({ work: () => void this.#dropReport.run(id), after: () => {} });
+      }
+    }
+  }
+
+  /** A text that is kept for as long as the server runs. */
+  kept(name: string): string | undefined {
+    return this.#sql.read(() => this.#kept.get(name));
+  }
+
+  keep(name: string, text: string): void {
+    this.#sql.submit({ work: () => void this.#keep.run(name, text), after: () => {} });
+  }
+
+  dropKept(name: string): void {
+    this.#sql.submit({ work: () => void this.#dropKept.run(name), after: () => {} });
+  }
+
+  /** Asks for the lead for some milliseconds, and calls back with whether this process has it. */
+  lead(ms: number, done: (leads: boolean) => void): void {
+    let leads = false;
+    const work = (): void => {
+      const now = Date.now();
+      const [process, until] = this.#leader.get() ?? [this.#process, 0];
+      // A lead that lasts for longer than any is given was begun before the clock was set back.
+      leads = process === this.#process || until <= now || until > now + ms;
+      if (leads) {
+        this.#setLeader.run(this.#process, now + ms);
+      }
+    };
+    this.#sql.submit({ work, after: () => done(leads) });
+  }
+
+  /** Gives the lead up. */
+  resign(): void {
+    this.#sql.submit({ work: () => void this.#dropLeader.run(this.#process), after: () => {} });
+  }
+
+  /** For a status page; runs without a transaction. */
+  stats(): ZoneStats {
+    return { entries: this.#count.get()!, used: this.#used.get()!, evictions: 0, rejections: 0 };
+  }
+}
+
+/** The kind of zone that `acme_shared_zone` declares. */
+export const acmeZone: ZoneKind<AcmeZone, undefined> = {
+  id: 'acme_shared_zone',
+  ddl: `CREATE TABLE IF NOT EXISTS pairs (id TEXT PRIMARY KEY, version INTEGER, chain TEXT, key TEXT) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS answers (name TEXT PRIMARY KEY, answer TEXT, key TEXT) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS reports (id TEXT PRIMARY KEY, issuer TEXT, identifiers TEXT, state TEXT, notAfter INTEGER, next INTEGER,
+      fails INTEGER, error TEXT) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS leader (id INTEGER PRIMARY KEY, process INTEGER, until INTEGER);`,
+  open: (sql, _zone, process) => new AcmeZone(sql, process),
+  release: (sql, process) => void sql.prepare('DELETE FROM leader WHERE process = ?').run(process),
+  stats: (zone) => zone.stats(),
+};

@@ -1,0 +1,65 @@
+/** Something that code runs on behalf of. */
+export interface Work {
+  /** Ends it after an exception that nobody caught; `reason` is for the log. */
+  giveUp(reason: string): void;
+}
+
+let current: Work | null = null;
+/** When the event at hand came, in milliseconds of the monotonic clock; 0 until somebody asks. */
+let moment = 0;
+
+/** Notes that code runs on behalf of a request or session; returns whom to name again to {@link leave}. */
+export function enter(work: Work | null): Work | null {
+  const before = current;
+  current = work;
+  return before;
+}
+
+/** The code has returned. After an exception it has not, which is how {@link endFailedWork} knows whose fault it was. */
+export function leave(before: Work | null): void {
+  current = before;
+  if (before === null) {
+    moment = 0;
+  }
+}
+
+/**
+ * Milliseconds of the monotonic clock: what code does on behalf of a request or session before it returns is done at one moment, as in
+ * nginx, and the clock is asked once.
+ */
+export function now(): number {
+  if (moment !== 0) {
+    return moment;
+  }
+  const time = performance.now();
+  if (current !== null) {
+    moment = time;
+  }
+  return time;
+}
+
+/** An event begins, whose moment counts until {@link endEvent} or until the work for its first request is done. */
+export function beginEvent(): number {
+  moment = performance.now();
+  return moment;
+}
+
+export function endEvent(): void {
+  moment = 0;
+}
+
+/**
+ * Ends the request or session during whose handling an exception was thrown that nobody caught, and that one alone. Returns false
+ * when none was being handled.
+ */
+export function endFailedWork(error: unknown): boolean {
+  const work = current;
+  current = null;
+  moment = 0;
+  if (work === null) {
+    return false;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  work.giveUp(text.replaceAll(/\s*\n\s*/g, ' '));
+  return true;
+}

@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+import type { Level } from '../../shared/log/level.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { PlainSocket } from '../../shared/net/plain-socket.js';
+import type { TlsConnection } from './client.js';
+import type { ClientTask } from './client-task.js';
+
+/** Runs the TLS handshake of a connection. `S` is a server of the protocol that follows. */
+export interface TlsTerminator<S> {
+  /** It can work on libuv's handles: otherwise it wants Node's sockets. */
+  readonly direct: boolean;
+  /** A handshake took too long, and the connection is closed. */
+  timedOut(): void;
+  /** Calls back once, with what was agreed or with what failed. `task`: the work that the connection is for, where it has begun. */
+  accept(socket: Socket, done: TlsDone<S>, task?: ClientTask): void;
+  /**
+   * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is
+   * valid only during the call. Returns undefined when more must come before the handshake can begin.
+   */
+  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
+}
+
+/** A handshake under way. */
+export interface Handshaking {
+  /** Gives it up, and closes the connection; nobody is called back. */
+  close(): void;
+}
+
+export type TlsDone<S> = (result: TlsAccepted<S> | TlsFailure) => void;
+
+/** A finished TLS handshake. */
+export interface TlsAccepted<S> {
+  /** Decrypts. */
+  readonly socket: ClientSocket;
+  readonly peer: TlsConnection;
+  /** The server that the client named in its hello, or the address's default server. */
+  readonly server: S;
+  /** The name in the hello, in lower case, when a server answers to it. */
+  readonly serverName: string | undefined;
+  /** Client and server agreed on HTTP/2. */
+  readonly http2: boolean;
+}
+
+/** A handshake that failed, in nginx's words. */
+export interface TlsFailure {
+  readonly level: Level;
+  readonly message: string;
+}

@@ -1,0 +1,208 @@
+import { Buffer } from 'node:buffer';
+import { latin1 } from '../../../../shared/lib/latin1.js';
+import { Field, FieldName } from './field.js';
+import { DEFAULT_TABLE_SIZE, FieldTable } from './field-table.js';
+import { decodeHuffman } from './huffman-decode.js';
+
+/** What came of a header block. */
+export const DECODED = 0;
+/** It breaks the rules of HPACK; {@link HpackDecoder.problem} says how. */
+export const BLOCK_INVALID = 1;
+/** A field, or all of them together, are longer than is allowed. */
+export const BLOCK_TOO_LARGE = 2;
+/** A field has no name. */
+export const BLOCK_NAMELESS = 3;
+/** It ends within a field. */
+export const BLOCK_CUT_OFF = 4;
+
+/** What the fields of one header section may come to. */
+export interface FieldLimits {
+  /** Bytes of a name or a value as it is sent. */
+  readonly field: number;
+  /** Bytes of all names and values. */
+  readonly total: number;
+}
+
+/** Who is given the fields, in order. */
+export interface FieldSink {
+  field(field: Field): void;
+}
+
+/** A number has at most so many bytes. nginx: NGX_HTTP_V2_INT_OCTETS. */
+export const NUMBER_BYTES = 4;
+
+// What strings in Huffman code are decoded into.
+let scratch = Buffer.allocUnsafeSlow(1024);
+
+/** Decodes the header blocks of one connection, which depend on each other. nginx: ngx_http_v2_state_header_block and what follows it. */
+export class HpackDecoder {
+  readonly table: FieldTable;
+  readonly #sender: string;
+  /** Why a block was refused, in nginx's words. */
+  problem = '';
+  #at = 0;
+  #end = 0;
+
+  /** `sender`: whose blocks they are, for messages. `tableSize`: how many bytes of fields it may have us remember. */
+  constructor(sender: 'client' | 'upstream' = 'client', tableSize: number = DEFAULT_TABLE_SIZE) {
+    this.#sender = sender;
+    this.table = new FieldTable(tableSize);
+  }
+
+  /** Decodes a whole block, the bytes `start..end`: DECODED, or why not. Whatever went wrong, the connection cannot go on. */
+  decode(bytes: Buffer, start: number, end: number, limits: FieldLimits, sink: FieldSink): number {
+    this.#at = start;
+    this.#end = end;
+    let left = limits.total;
+    let first = true;
+    while (this.#at < end) {
+      const byte = bytes[this.#at]!;
+      let field: Field | undefined;
+      if (byte >= 0x80) {
+        const index = this.#number(bytes, 0x7f, 'header index');
+        if (index < 0) {
+          return this.#code;
+        }
+        field = this.table.get(index);
+        if (field === undefined) {
+          return this.#invalid(`${this.#sender} sent invalid hpack table index`);
+        }
+      } else if (byte >= 0x20 && byte < 0x40) {
+        const size = this.#number(bytes, 0x1f, 'size update');
+        if (size < 0) {
+          return this.#code;
+        }
+        if (!first) {
+          return this.#invalid(`${this.#sender} sent table size update behind a field`);
+        }
+        if (!this.table.resize(size)) {
+          return this.#invalid(`${this.#sender} sent invalid table size update: ${size}`);
+        }
+        continue;
+      } else {
+        const indexed = byte >= 0x40;
+        const index = this.#number(bytes, indexed ? 0x3f : 0x0f, 'header index');
+        if (index < 0) {
+          return this.#code;
+        }
+        let name: FieldName;
+        if (index > 0) {
+          const entry = this.table.get(index);
+          if (entry === undefined) {
+            return this.#invalid(`${this.#sender} sent invalid hpack table index`);
+          }
+          name = entry.name;
+        } else {
+          const code = this.#string(bytes, limits.field);
+          if (code !== DECODED) {
+            return code;
+          }
+          if (this.#text === '') {
+            return this.#nameless();
+          }
+          name = new FieldName(this.#text);
+        }
+        const code = this.#string(bytes, limits.field);
+        if (code !== DECODED) {
+          return code;
+        }
+        field = new Field(name, this.#text);
+        if (indexed) {
+          this.table.add(field);
+        }
+      }
+      first = false;
+      left -= field.name.text.length + field.value.length;
+      if (left < 0) {
+        return this.#tooLarge(`${this.#sender} sent too large header`);
+      }
+      sink.field(field);
+    }
+    return DECODED;
+  }
+
+  #text = '';
+  /** What is wrong with a number. */
+  #code = BLOCK_INVALID;
+
+  /** A number that begins in the byte at hand; -1, and a problem, if it is cut off or too long. */
+  #number(bytes: Buffer, prefix: number, what: string): number {
+    let value = bytes[this.#at++]! & prefix;
+    if (value !== prefix) {
+      return value;
+    }
+    for (let shift = 0; ; shift += 7) {
+      if (this.#at >= this.#end) {
+        this.#code = this.#cutOff(`${this.#sender} sent header block with incorrect length`);
+        return -1;
+      }
+      if (shift === (NUMBER_BYTES - 1) * 7) {
+        this.problem =
+          what === 'length'
+            ? `${this.#sender} sent header field with too long length value`
+            : `${this.#sender} sent header block with too long ${what} value`;
+        this.#code = BLOCK_INVALID;
+        return -1;
+      }
+      const byte = bytes[this.#at++]!;
+      value += (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+  }
+
+  /** Leaves a string in `#text`. */
+  #string(bytes: Buffer, longest: number): number {
+    if (this.#at >= this.#end) {
+      return this.#cutOff(`${this.#sender} sent header block with incorrect length`);
+    }
+    const coded = bytes[this.#at]! >= 0x80;
+    const length = this.#number(bytes, 0x7f, 'length');
+    if (length < 0) {
+      return this.#code;
+    }
+    if (length > longest) {
+      return this.#tooLarge(`${this.#sender} sent too large header field`);
+    }
+    const start = this.#at;
+    const end = start + length;
+    if (end > this.#end) {
+      return this.#cutOff(`${this.#sender} sent header field with incorrect length`);
+    }
+    this.#at = end;
+    if (!coded) {
+      this.#text = latin1(bytes, start, end);
+      return DECODED;
+    }
+    if (scratch.length < length * 2) {
+      scratch = Buffer.allocUnsafeSlow(length * 4);
+    }
+    const made = decodeHuffman(bytes, start, end, scratch);
+    if (made < 0) {
+      return this.#invalid(`${this.#sender} sent invalid encoded header field`);
+    }
+    this.#text = latin1(scratch, 0, made);
+    return DECODED;
+  }
+
+  #invalid(problem: string): number {
+    this.problem = problem;
+    return BLOCK_INVALID;
+  }
+
+  #cutOff(problem: string): number {
+    this.problem = problem;
+    return BLOCK_CUT_OFF;
+  }
+
+  #tooLarge(problem: string): number {
+    this.problem = problem;
+    return BLOCK_TOO_LARGE;
+  }
+
+  #nameless(): number {
+    this.problem = `${this.#sender} sent zero header name length`;
+    return BLOCK_NAMELESS;
+  }
+}

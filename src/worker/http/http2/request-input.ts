@@ -1,0 +1,242 @@
+import { INFO } from '../../../shared/log/level.js';
+import { Gathered } from '../../io/gathered.js';
+import { ReceiveWindow } from '../http2-frames/flow-window.js';
+import { ERROR_CODE, MAX_WINDOW } from '../http2-frames/protocol.js';
+import type { BodySink } from '../request/client-stream.js';
+import type { Http2Stream } from './stream.js';
+
+/**
+ * What a client sends on a stream behind the head: kept within the stream's window until somebody takes it. nginx:
+ * ngx_http_v2_process_request_body.
+ */
+export class RequestInput {
+  readonly #stream: Http2Stream;
+  readonly #window: ReceiveWindow;
+  /** What nobody has taken yet. */
+  #held: Gathered | null = null;
+  #received = 0;
+  #sink: BodySink | null = null;
+  #sinkPaused = false;
+  /** Whatever comes is dropped. */
+  #dropping = false;
+  /** The body is not what the head said of it: the status to answer with. */
+  #broken = 0;
+  /** It is a tunnel's, which may be silent for as long as the tunnel's own timeouts allow. */
+  #tunnel = false;
+
+  constructor(stream: Http2Stream, room: number) {
+    this.#stream = stream;
+    this.#window = new ReceiveWindow(room);
+  }
+
+  /** A frame of `length` bytes begins; false if the client had no room for it. */
+  takeWindow(length: number): boolean {
+    return this.#window.take(length);
+  }
+
+  /** Nobody looks at what comes: its bytes count for nothing. */
+  get ignoring(): boolean {
+    const stream = this.#stream;
+    return this.#dropping || (stream.request.contentLength < 0 && !stream.request.chunkedIn && stream.upgradeKey === '');
+  }
+
+  /** Somebody takes it. */
+  get reading(): boolean {
+    return this.#sink !== null;
+  }
+
+  /** How many bytes wait for somebody to take them. */
+  get #heldSize(): number {
+    return this.#held === null ? 0 : this.#held.length;
+  }
+
+  /** How much of the body is still to come; -1 where its length is not known. */
+  get rest(): number {
+    const r = this.#stream.request;
+    return r.chunkedIn || r.contentLength < 0 ? -1 : Math.max(0, r.contentLength - this.#received);
+  }
+
+  /** Data came, in memory that is used again after the call. */
+  data(bytes: Buffer, start: number, end: number, announced: number): void {
+    const size = end - start;
+    const r = this.#stream.request;
+    this.#received += size;
+    if (this.ignoring || this.#broken !== 0) {
+      return;
+    }
+    if (r.contentLength >= 0 && !r.chunkedIn && this.#received > r.contentLength) {
+      r.log(INFO, 'client intended to send body data larger than declared');
+      this.#break(400);
+      return;
+    }
+    if (this.#stream.upgradeKey === '') {
+      r.requestLength += size;
+    }
+    if (this.#sink === null || this.#sinkPaused || this.#held !== null) {
+      (this.#held ??= new Gathered()).add(bytes, start, end);
+    } else {
+      this.#give(bytes, start, end, announced);
+    }
+  }
+
+  #give(bytes: Buffer, start: number, end: number, announced: number): void {
+    const sink = this.#sink as BodySink;
+    if (!sink.data(bytes, start, end, announced)) {
+      this.#sinkPaused = true;
+    }
+    if (this.#sink !== sink || this.#stream.closed) {
+      return;
+    }
+    this.#refill(this.#window.size === MAX_WINDOW ? 0.25 : 0.5);
+    if (!this.#sinkPaused && !this.#stream.inClosed) {
+      this.#watch();
+    }
+  }
+
+  #watch(): void {
+    if (!this.#tunnel) {
+      this.#stream.time(this.#stream.request.location.settings.clientBodyTimeout);
+    }
+  }
+
+  /** Gives the client room again for what was used. */
+  #refill(share: number): void {
+    if (this.#stream.inClosed) {
+      return;
+    }
+    const room = this.#window.refill(this.#heldSize, share);
+    if (room > 0) {
+      this.#stream.giveRoom(room);
+    }
+  }
+
+  /** The client sends no more. */
+  ended(): void {
+    const r = this.#stream.request;
+    if (this.#broken === 0 && r.contentLength >= 0 && !r.chunkedIn && this.#received !== r.contentLength) {
+      r.log(INFO, `client prematurely closed stream: only ${this.#received} out of ${r.contentLength} bytes of request body received`);
+      this.#break(400);
+    } else if (this.#sink !== null && !this.#sinkPaused) {
+      this.#endBody();
+    }
+  }
+
+  #break(status: number): void {
+    this.#broken = status;
+    this.#stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
+    this.#held = null;
+    this.fail(status);
+  }
+
+  /** The body breaks off: whoever takes it is told the status. Returns false if nobody does. */
+  fail(status: number): boolean {
+    const sink = this.#sink;
+    if (sink === null) {
+      return false;
+    }
+    this.#sink = null;
+    this.#stream.stopTime();
+    sink.fail(status);
+    return true;
+  }
+
+  #endBody(): void {
+    const sink = this.#sink;
+    this.#sink = null;
+    if (!this.#tunnel) {
+      this.#stream.stopTime();
+      this.#stream.action = undefined;
+    }
+    sink?.end();
+  }
+
+  /** Gives what came and what comes to a sink. */
+  read(sink: BodySink): void {
+    const stream = this.#stream;
+    const r = stream.request;
+    if (this.#broken !== 0) {
+      process.nextTick(failBody, sink, this.#broken);
+      return;
+    }
+    stream.action = 'reading client request body';
+    this.#begin(sink);
+    if (!stream.inClosed) {
+      const wanted = Math.min(
+        MAX_WINDOW,
+        r.contentLength >= 0 && !r.chunkedIn && sink.room !== MAX_WINDOW ? Math.min(sink.room, r.contentLength + 1) : sink.room,
+      );
+      if (wanted > this.#window.size) {
+        this.#window.size = wanted;
+      }
+      this.#refill(1);
+    }
+    // Whoever asked is still at work.
+    if (this.#heldSize > 0 || stream.inClosed) {
+      process.nextTick(takeUp, this);
+    } else {
+      this.#watch();
+    }
+  }
+
+  /** Gives what came and what comes to a tunnel. */
+  readTunnel(sink: BodySink): void {
+    this.#tunnel = true;
+    this.#begin(sink);
+    process.nextTick(takeUp, this);
+  }
+
+  #begin(sink: BodySink): void {
+    this.#sink = sink;
+    this.#sinkPaused = false;
+  }
+
+  /** Gives the sink what was held. */
+  takeUp(): void {
+    while (this.#sink !== null && !this.#sinkPaused && this.#held !== null) {
+      const piece = this.#held.shift();
+      if (this.#held.length === 0) {
+        this.#held = null;
+      }
+      if (piece !== null) {
+        this.#give(piece, 0, piece.length, this.#heldSize);
+      }
+    }
+    if (this.#sink === null || this.#sinkPaused) {
+      return;
+    }
+    if (this.#stream.inClosed) {
+      this.#endBody();
+    } else {
+      this.#watch();
+    }
+  }
+
+  /** The sink, which had asked for a pause, takes more. */
+  resume(): void {
+    if (!this.#sinkPaused) {
+      return;
+    }
+    this.#sinkPaused = false;
+    process.nextTick(takeUp, this);
+  }
+
+  /** Drops what came and what comes. */
+  drop(): void {
+    this.#dropping = true;
+    this.#held = null;
+  }
+
+  /** The request is over. */
+  close(): void {
+    this.#sink = null;
+    this.#held = null;
+  }
+}
+
+function takeUp(input: RequestInput): void {
+  input.takeUp();
+}
+
+function failBody(sink: BodySink, status: number): void {
+  sink.fail(status);
+}

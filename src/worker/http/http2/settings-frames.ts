@@ -1,0 +1,81 @@
+import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FLAG, FRAME, MAX_FRAME, MAX_WINDOW, SETTING } from '../http2-frames/protocol.js';
+import type { Http2Connection } from './connection.js';
+import { hasStream } from './frame-checks.js';
+import { changeWindows } from './window-frames.js';
+
+/** Says what the server takes. nginx: ngx_http_v2_send_settings. */
+export function sendSettings(c: Http2Connection): void {
+  const { settings } = c.server;
+  const { output } = c.sending;
+  const said = [
+    [SETTING.MAX_CONCURRENT_STREAMS, settings.http2MaxConcurrentStreams],
+    [SETTING.INITIAL_WINDOW_SIZE, settings.http2BodyPrereadSize],
+    [SETTING.MAX_FRAME_SIZE, MAX_FRAME],
+    [SETTING.ENABLE_CONNECT_PROTOCOL, 1],
+  ] as const;
+  const bytes = output.frame(FRAME.SETTINGS, 0, 0, said.length * 6);
+  for (const [id, value] of said) {
+    bytes.writeUInt16BE(id, output.length);
+    output.length = bytes.writeUInt32BE(value, output.length + 2);
+  }
+  output.numbers(FRAME.WINDOW_UPDATE, 0, MAX_WINDOW - DEFAULT_WINDOW);
+}
+
+/** The client says what it takes, or that it has heard what the server takes. nginx: ngx_http_v2_state_settings. */
+export function settingsFrame(c: Http2Connection): void {
+  const { bytes, start, end, flags, length } = c.frames;
+  if (!hasStream(c, 'SETTINGS', false)) {
+    return;
+  }
+  if ((flags & FLAG.ACK) !== 0) {
+    if (length === 0) {
+      c.settingsAcknowledged = true;
+    } else {
+      c.fail(ERROR_CODE.FRAME_SIZE_ERROR, 'client sent SETTINGS frame with the ACK flag and nonzero length');
+    }
+    return;
+  }
+  if (length % 6 !== 0) {
+    c.fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent SETTINGS frame with incorrect length ${length}`);
+    return;
+  }
+  if (!c.idleFrame()) {
+    return;
+  }
+  for (let at = start; at < end; at += 6) {
+    if (!setting(c, bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) {
+      return;
+    }
+  }
+  c.sending.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
+}
+
+/** Takes one parameter; false if that ended the connection. */
+function setting(c: Http2Connection, id: number, value: number): boolean {
+  const { head } = c.sending;
+  switch (id) {
+    case SETTING.INITIAL_WINDOW_SIZE:
+      if (value > MAX_WINDOW) {
+        return wrong(c, ERROR_CODE.FLOW_CONTROL_ERROR, 'INITIAL_WINDOW_SIZE', value);
+      }
+      return changeWindows(c, value);
+    case SETTING.MAX_FRAME_SIZE:
+      if (value > MAX_FRAME || value < DEFAULT_FRAME) {
+        return wrong(c, ERROR_CODE.PROTOCOL_ERROR, 'MAX_FRAME_SIZE', value);
+      }
+      head.longest = value;
+      return true;
+    case SETTING.ENABLE_PUSH:
+      return value <= 1 || wrong(c, ERROR_CODE.PROTOCOL_ERROR, 'ENABLE_PUSH', value);
+    case SETTING.HEADER_TABLE_SIZE:
+      head.encoder.resize(value);
+      return true;
+    default:
+      return true;
+  }
+}
+
+function wrong(c: Http2Connection, code: number, name: string, value: number): false {
+  c.fail(code, `client sent SETTINGS frame with incorrect ${name} value ${value}`);
+  return false;
+}

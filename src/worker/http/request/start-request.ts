@@ -1,0 +1,34 @@
+import { DEBUG, ERROR } from '../../../shared/log/level.js';
+import { firstTrue } from './predicates.js';
+import type { Request } from './request.js';
+import { discardBody, readBody } from './request-body.js';
+import { startPhases } from './run-phases.js';
+
+/**
+ * Begins with a request whose head is complete: with its phases, or where `client_body_early_read` asks for it, with its body. nginx:
+ * ngx_http_process_request.
+ */
+export function startRequest(r: Request): void {
+  const { bodyEarlyRead } = r.server.settings;
+  if (bodyEarlyRead.length === 0 || firstTrue(r, bodyEarlyRead) === undefined) {
+    startPhases(r);
+  } else {
+    readEarly(r);
+  }
+}
+
+// nginx: ngx_http_read_early_body.
+function readEarly(r: Request): void {
+  if (r.debugging) {
+    r.log(DEBUG, 'http client request body early read');
+  }
+  const max = r.location.settings.clientMaxBodySize;
+  if (max !== 0 && max < r.contentLength) {
+    r.log(ERROR, `client intended to send too large body: ${r.contentLength} bytes`);
+    r.expectTested = true;
+    discardBody(r);
+    r.finalize(413);
+    return;
+  }
+  readBody(r, startPhases);
+}

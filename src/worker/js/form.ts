@@ -1,0 +1,191 @@
+import { decoded } from './args-object.js';
+import { textOf } from './text.js';
+
+/** A file of a form. */
+export interface FormFile {
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  text(): Promise<string>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** What `readRequestForm` takes. */
+export interface FormOptions {
+  /** How many fields there may be; 128 unless told. */
+  readonly maxKeys?: number;
+}
+
+const MOST_FIELDS = 128;
+const MOST_PART_HEADERS = 16;
+const LONGEST_HEADER_LINE = 4096;
+const LARGEST_HEADERS = 16 * 1024;
+
+/** The fields of a form, in their order. nginx: the form object of njs. */
+export class Form {
+  readonly #fields: (readonly [string, string | FormFile])[] = [];
+
+  /** @throws TypeError when there are more than `most`. */
+  add(name: string, value: string | FormFile, most: number): void {
+    if (this.#fields.length >= most) {
+      throw new TypeError('maxKeys limit exceeded');
+    }
+    this.#fields.push([name, value]);
+  }
+
+  get(name: string): string | FormFile | null {
+    return this.#fields.find(([key]) => key === name)?.[1] ?? null;
+  }
+
+  getAll(name: string): (string | FormFile)[] {
+    return this.#fields.filter(([key]) => key === name).map(([, value]) => value);
+  }
+
+  has(name: string): boolean {
+    return this.#fields.some(([key]) => key === name);
+  }
+
+  hasFiles(): boolean {
+    return this.#fields.some(([, value]) => typeof value !== 'string');
+  }
+
+  forEach(callback: (value: string | FormFile, name: string) => void): void {
+    for (const [name, value] of this.#fields) {
+      callback(value, name);
+    }
+  }
+}
+
+/** Reads a form of either content type. @throws TypeError for what is not one. */
+export function readForm(body: Buffer, contentType: string, options: FormOptions = {}): Form {
+  const most = options.maxKeys ?? MOST_FIELDS;
+  if (contentType === '') {
+    throw new TypeError('request content type is required');
+  }
+  const { type, parameters } = parseType(contentType);
+  const form = new Form();
+  if (type === 'application/x-www-form-urlencoded') {
+    readUrlEncoded(body.toString('latin1'), form, most);
+  } else if (type === 'multipart/form-data') {
+    const boundary = parameters.get('boundary');
+    if (boundary === undefined) {
+      throw new TypeError('multipart boundary is required');
+    }
+    if (!/^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary)) {
+      throw new TypeError('invalid multipart boundary');
+    }
+    readMultipart(body.toString('latin1'), boundary, form, most);
+  } else {
+    throw new TypeError('unsupported content type');
+  }
+  return form;
+}
+
+/** Takes a header such as `multipart/form-data; boundary=x` apart. */
+function parseType(header: string): { readonly type: string; readonly parameters: ReadonlyMap<string, string> } {
+  const parameters = new Map<string, string>();
+  const [, type = '', rest = ''] = /^\s*([^;\s]*)\s*(.*)$/s.exec(header)!;
+  let left = rest;
+  while (left !== '') {
+    const match = /^;\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*/s.exec(left);
+    if (match === null) {
+      throw new TypeError('malformed parameter');
+    }
+    const name = match[1]!.toLowerCase();
+    if (parameters.has(name)) {
+      throw new TypeError(`duplicate ${name} parameter`);
+    }
+    parameters.set(name, match[2] === undefined ? match[3]! : match[2].replace(/\\(.)/gs, '$1'));
+    left = left.slice(match[0].length);
+  }
+  return { type: type.toLowerCase(), parameters };
+}
+
+function readUrlEncoded(text: string, form: Form, most: number): void {
+  for (const part of text.split('&')) {
+    if (part === '') {
+      continue;
+    }
+    if (/%(?![0-9A-Fa-f]{2})/.test(part)) {
+      throw new TypeError('malformed percent escape');
+    }
+    const equals = part.indexOf('=');
+    form.add(decoded(equals === -1 ? part : part.slice(0, equals)), equals === -1 ? '' : decoded(part.slice(equals + 1)), most);
+  }
+}
+
+function readMultipart(text: string, boundary: string, form: Form, most: number): void {
+  const mark = `--${boundary}`;
+  if (!text.startsWith(mark)) {
+    throw new TypeError(text.includes(mark) ? 'malformed multipart body' : 'malformed multipart boundary');
+  }
+  let at = mark.length;
+  for (;;) {
+    if (text.startsWith('--', at)) {
+      return;
+    }
+    if (!text.startsWith('\r\n', at)) {
+      throw new TypeError('malformed multipart boundary');
+    }
+    at += 2;
+    const end = text.indexOf('\r\n\r\n', at);
+    const next = text.indexOf(`\r\n${mark}`, Math.max(at - 2, 0));
+    if (end === -1 || (next !== -1 && next < end)) {
+      throw new TypeError(next === -1 && end === -1 ? 'malformed multipart body' : 'missing multipart header separator');
+    }
+    const close = text.indexOf(`\r\n${mark}`, end + 2);
+    if (close === -1) {
+      throw new TypeError('malformed multipart body');
+    }
+    addPart(text.slice(at, end), text.slice(end + 4, close), form, most);
+    at = close + 2 + mark.length;
+  }
+}
+
+function addPart(head: string, value: string, form: Form, most: number): void {
+  if (head.length > LARGEST_HEADERS) {
+    throw new TypeError('multipart headers are too large');
+  }
+  const lines = head.split('\r\n');
+  if (lines.length > MOST_PART_HEADERS) {
+    throw new TypeError('too many multipart headers');
+  }
+  let disposition: string | undefined;
+  let type = 'text/plain';
+  for (const line of lines) {
+    if (line.length > LONGEST_HEADER_LINE) {
+      throw new TypeError('multipart header line is too long');
+    }
+    const colon = line.indexOf(':');
+    if (colon < 1) {
+      throw new TypeError('malformed multipart header');
+    }
+    const name = line.slice(0, colon).toLowerCase();
+    if (name === 'content-disposition') {
+      disposition = line.slice(colon + 1).trim();
+    } else if (name === 'content-type') {
+      type = line.slice(colon + 1).trim();
+    }
+  }
+  if (disposition === undefined) {
+    throw new TypeError('missing Content-Disposition header');
+  }
+  const { type: kind, parameters } = parseType(disposition);
+  const name = parameters.get('name');
+  if (kind !== 'form-data') {
+    throw new TypeError('unsupported Content-Disposition type');
+  }
+  if (name === undefined) {
+    throw new TypeError('missing multipart field name');
+  }
+  const file = parameters.get('filename');
+  form.add(textOf(name), file === undefined ? textOf(value) : fileOf(textOf(file), type, Buffer.from(value, 'latin1')), most);
+}
+
+const fileOf = (name: string, type: string, bytes: Buffer): FormFile => ({
+  name,
+  type,
+  size: bytes.length,
+  text: async () => bytes.toString('utf8'),
+  arrayBuffer: async () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
+});

@@ -1,0 +1,184 @@
+import type { HeadersOut } from '../http/request/headers-out.js';
+import type { Request } from '../http/request/request.js';
+import { bytesOf, textOf } from './text.js';
+
+/** Headers of which a request has one, whatever the client sends. nginx: ngx_http_js_headers_in. */
+const SINGLE_IN = new Set([
+  'content-type',
+  'etag',
+  'expect',
+  'from',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'max-forwards',
+  'referer',
+  'proxy-authorization',
+  'user-agent',
+  'content-length',
+  'authorization',
+  'transfer-encoding',
+  'connection',
+  'range',
+]);
+/** Headers of which a response has one. */
+const SINGLE_OUT = new Set([
+  'age',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'retry-after',
+  'server',
+  'date',
+]);
+
+/** `r.headersIn`: read only. Values of repeated headers are joined, Cookie's by `; `. */
+export function headersIn(r: Request): object {
+  const get = (name: string): string | undefined => {
+    const lower = name.toLowerCase();
+    const value = SINGLE_IN.has(lower) ? r.head.header(lower) : r.head.joined(lower, lower === 'cookie' ? '; ' : ', ');
+    return value === undefined ? undefined : textOf(value);
+  };
+  const names = (): string[] => {
+    const seen = new Map<string, string>();
+    for (let i = 0; i < r.head.headers.length; i += 2) {
+      const lower = r.head.headers[i]!.toLowerCase();
+      if (!seen.has(lower)) {
+        seen.set(lower, textOf(r.head.headers[i]!));
+      }
+    }
+    return [...seen.values()];
+  };
+  return namedValues(get, names);
+}
+
+/** `r.headersOut`. Assigning and deleting change the response's head until it is sent. */
+export function headersOut(r: Request): object {
+  const out = r.out;
+  return namedValues(
+    (name) => readOut(out, name.toLowerCase()),
+    () => namesOut(out),
+    (name, value) => writeOut(r, name, value),
+  );
+}
+
+function readOut(out: HeadersOut, lower: string): string | readonly string[] | undefined {
+  if (lower === 'content-length') {
+    return out.contentLength === -1 ? undefined : String(out.contentLength);
+  }
+  if (lower === 'content-type') {
+    return out.contentTypeLine === '' ? undefined : textOf(out.contentTypeLine);
+  }
+  const values = out.list.filter((header) => header.name.toLowerCase() === lower).map(({ value }) => textOf(value));
+  if (values.length === 0) {
+    return undefined;
+  }
+  return lower === 'set-cookie' ? values : SINGLE_OUT.has(lower) ? values[0] : values.join(', ');
+}
+
+function namesOut(out: HeadersOut): string[] {
+  const names = [
+    ...(out.contentTypeLine === '' ? [] : ['Content-Type']),
+    ...(out.contentLength === -1 ? [] : ['Content-Length']),
+    ...out.list.filter(({ name }) => name !== '').map(({ name }) => textOf(name)),
+  ];
+  const seen = new Set<string>();
+  return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));
+}
+
+/** Changes a header of the response; undefined and an empty text take it off. @throws TypeError for what cannot stand in a head. */
+function writeOut(r: Request, name: string, value: unknown): void {
+  const out = r.out;
+  const lower = name.toLowerCase();
+  if (r.headerSent) {
+    return;
+  }
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+    throw new TypeError('invalid header name');
+  }
+  let values = (Array.isArray(value) ? value : [value])
+    .filter((one) => one !== undefined && one !== null)
+    .map(bytesOf)
+    .filter((text) => text !== '');
+  for (const text of values) {
+    if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text)) {
+      throw new TypeError('invalid header value');
+    }
+  }
+  switch (lower) {
+    case 'content-length': {
+      const last = values.at(-1);
+      if (last !== undefined && !/^\d+$/.test(last)) {
+        throw new TypeError('failed converting argument to positive integer');
+      }
+      out.contentLength = last === undefined ? -1 : Number(last);
+      return;
+    }
+    case 'content-type':
+      out.readContentType(values.at(-1) ?? '');
+      return;
+    case 'location':
+      out.location = values.at(-1);
+      return;
+    case 'last-modified':
+      out.lastModified = -1;
+      out.lastModifiedText = values.at(-1);
+      return;
+    case 'content-encoding':
+      out.contentEncoding = values.at(-1);
+      return;
+    case 'date':
+      out.date = values.at(-1);
+      return;
+    case 'server':
+      out.server = values.at(-1);
+      return;
+    case 'etag':
+      out.etag = values[0];
+      values = values.slice(1);
+      break;
+    default:
+      for (const header of out.list) {
+        if (header.name.toLowerCase() === lower) {
+          header.name = '';
+        }
+      }
+  }
+  for (const text of values) {
+    out.add(bytesOf(name), text);
+  }
+}
+
+/** An object whose properties are looked up by name when they are asked for. */
+export function namedValues(get: (name: string) => unknown, names: () => string[], set?: (name: string, value: unknown) => void): object {
+  return new Proxy(Object.create(null) as object, {
+    get: (_target, name) => (typeof name === 'string' ? get(name) : undefined),
+    has: (_target, name) => typeof name === 'string' && get(name) !== undefined,
+    ownKeys: names,
+    getOwnPropertyDescriptor(_target, name) {
+      const value = typeof name === 'string' ? get(name) : undefined;
+      return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: set !== undefined };
+    },
+    set(_target, name, value) {
+      if (set === undefined || typeof name !== 'string') {
+        return false;
+      }
+      set(name, value);
+      return true;
+    },
+    deleteProperty(_target, name) {
+      if (set === undefined || typeof name !== 'string') {
+        return false;
+      }
+      set(name, undefined);
+      return true;
+    },
+  });
+}

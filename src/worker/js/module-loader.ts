@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { compileFunction, constants } from 'node:vm';
+import type { toScript } from './transform.js';
+
+/** What a module exports, by name. */
+export type Exports = Readonly<Record<string, unknown>>;
+
+interface Loaded {
+  exports: Record<string, unknown>;
+  /** The module was an ES module: its `default` is what others import. */
+  esModule: boolean;
+}
+
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
+
+const ES_SYNTAX = /^\s*(?:import\s*(?:[\w{*'"]|$)|export\s*(?:default|[{*]|(?:async\s+)?function|const|let|var|class)\b)/m;
+
+/**
+ * Loads the modules of a configuration, each once. Files of the user's own may be ES modules, CommonJS or TypeScript, and may import each
+ * other by names relative to the folders of `js_path`; packages and Node's own modules are loaded by Node. nginx: ngx_js_module_loader.
+ */
+export class ModuleLoader {
+  readonly #folders: readonly string[];
+  readonly #globals: Readonly<Record<string, unknown>>;
+  readonly #modules = new Map<string, Loaded>();
+  readonly #transform: () => typeof toScript;
+
+  /**
+   * `folders`: where imported names are looked for. `globals`: what the user's files find beside Node's globals, and in place of them.
+   * `transform` is asked for when the first ES module or TypeScript file is met.
+   */
+  constructor(folders: readonly string[], globals: Readonly<Record<string, unknown>>, transform: () => typeof toScript) {
+    this.#folders = folders;
+    this.#globals = globals;
+    this.#transform = transform;
+  }
+
+  /** The default export of the module that `js_import` names. @throws what the module throws, or an Error when there is none. */
+  load(name: string): unknown {
+    const file = this.#find(name, this.#folders);
+    if (file === undefined) {
+      throw new Error(`Cannot find module "${name}"`);
+    }
+    const { exports, esModule } = this.#module(file);
+    return esModule ? (exports.default ?? exports) : exports;
+  }
+
+  /** Looks whether a module can be loaded, without running it. @throws what is wrong with it. */
+  check(name: string): void {
+    const file = this.#find(name, this.#folders);
+    if (file === undefined) {
+      throw new Error(`Cannot find module "${name}"`);
+    }
+    if (!isNative(file)) {
+      this.#compile(file, readFileSync(file, 'utf8'));
+    }
+  }
+
+  #find(name: string, folders: readonly string[]): string | undefined {
+    const candidates = isAbsolute(name) ? [name] : folders.map((folder) => resolve(folder, name));
+    for (const path of candidates) {
+      for (const file of [path, `${path}.js`, `${path}.mjs`, `${path}.ts`]) {
+        if (existsSync(file) && statSync(file).isFile()) {
+          return file;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  #module(file: string): Loaded {
+    const known = this.#modules.get(file);
+    if (known !== undefined) {
+      return known;
+    }
+    if (isNative(file)) {
+      const exports = createRequire(file)(file) as Record<string, unknown>;
+      const native = { exports, esModule: exports?.__esModule === true };
+      this.#modules.set(file, native);
+      return native;
+    }
+    const { run, esModule } = this.#compile(file, readFileSync(file, 'utf8'));
+    const loaded: Loaded = { exports: {}, esModule };
+    this.#modules.set(file, loaded);
+    try {
+      const module = { exports: loaded.exports };
+      run.call(module.exports, module.exports, this.#requireFrom(file), module, file, dirname(file), ...Object.values(this.#globals));
+      loaded.exports = module.exports;
+    } catch (error) {
+      this.#modules.delete(file);
+      throw error;
+    }
+    return loaded;
+  }
+
+  #compile(file: string, source: string): { readonly run: (...args: unknown[]) => unknown; readonly esModule: boolean } {
+    const esModule = /\.[mc]?ts$/.test(file) || file.endsWith('.mjs') || ES_SYNTAX.test(source);
+    const run = compileFunction(esModule ? this.#transform()(source, file) : source, [...PARAMETERS, ...Object.keys(this.#globals)], {
+      filename: file,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    } as Parameters<typeof compileFunction>[2]);
+    return { run: run as (...args: unknown[]) => unknown, esModule };
+  }
+
+  #requireFrom(file: string): (name: string) => unknown {
+    const native = createRequire(file);
+    return (name) => {
+      const own = isBuiltin(name) ? undefined : this.#find(name, [dirname(file), ...this.#folders]);
+      return own === undefined ? native(name) : this.#module(own).exports;
+    };
+  }
+}
+
+/** What Node loads itself: packages, and files that say by their names what they are. */
+const isNative = (file: string): boolean => file.includes('/node_modules/') || /\.(?:cjs|json|node)$/.test(file);
+
+/** The function that a directive names, `module.function` or `module.object.function`; undefined when there is none. */
+export function functionOf(exports: unknown, path: readonly string[]): ((...args: unknown[]) => unknown) | undefined {
+  let owner: unknown;
+  let value = exports;
+  for (const name of path) {
+    owner = value;
+    value = (value as Record<string, unknown> | undefined | null)?.[name];
+  }
+  return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(owner) : undefined;
+}

@@ -1,0 +1,563 @@
+// Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
+import { readSync } from 'node:fs';
+import { ups } from '../../shared/lib/ups.js';
+import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { AGAIN, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import { MemorySink } from '../http/body/memory-sink.js';
+import { setContentType } from '../http/message/content-type.js';
+import { parseUnsafeUri } from '../http/message/unsafe-uri.js';
+import { internalRedirect, namedLocation } from '../http/request/internal-redirect.js';
+import { contextSlot, type Request } from '../http/request/request.js';
+import { RequestBody, readBody } from '../http/request/request-body.js';
+import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
+import { startSubrequest } from '../http/request/subrequest.js';
+import { methodBit } from '../http/syntax/method.js';
+import { argsObject } from './args-object.js';
+import { type Form, type FormOptions, readForm } from './form.js';
+import { headersIn, headersOut, namedValues } from './header-objects.js';
+import { ScriptSource } from './script-source.js';
+import { currentTask, Task, type TaskOwner } from './task.js';
+import { bufferOf, bytesOf, textOf } from './text.js';
+
+/** Where a handler stands: what it may do depends on it. */
+export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+const declared = new WeakMap<object, string[]>();
+
+/** The names that `js_var` has given in the configuration that a table of variables belongs to; to be added to while that is read. */
+export function jsVariables(table: object): string[] {
+  let names = declared.get(table);
+  if (names === undefined) {
+    names = [];
+    declared.set(table, names);
+  }
+  return names;
+}
+
+const states = contextSlot<RequestObject>();
+
+/** The object of a request, which all its handlers share. */
+export function requestObject(r: Request): RequestObject {
+  let object = states.get(r);
+  if (object === undefined) {
+    object = new RequestObject(r);
+    states.set(r, object);
+  }
+  return object;
+}
+
+interface SubrequestSettings {
+  readonly args?: unknown;
+  readonly body?: unknown;
+  readonly method?: unknown;
+  readonly detached?: unknown;
+}
+
+/** What a body filter passes on, and whether it is the end. */
+export interface FilterOutput {
+  readonly pieces: Buffer[];
+  last: boolean;
+  done: boolean;
+}
+
+/** `r` of a handler. nginx: ngx_http_js_ext_http_request. */
+export class RequestObject implements TaskOwner {
+  readonly #r: Request;
+  /** The request whose subrequest this is, for a reply. */
+  #parent: RequestObject | undefined = undefined;
+  #args: object | undefined = undefined;
+  #headersIn: object | undefined = undefined;
+  #headersOut: object | undefined = undefined;
+  #variables: object | undefined = undefined;
+  #rawVariables: object | undefined = undefined;
+  #source: ScriptSource | undefined = undefined;
+  #reply: Buffer | undefined = undefined;
+  #text: string | undefined = undefined;
+  #form: Promise<Form> | undefined = undefined;
+  #reading: 'text' | 'buffer' | 'form' | undefined = undefined;
+  #redirect: string | undefined = undefined;
+  #declined = false;
+  /** What the handler that runs is; undefined while none does. */
+  stage: Stage = 'content';
+  /** The code with which the phase goes on once the handler has answered; undefined until then. */
+  #code: Result | undefined = undefined;
+  /** The phase waits for {@link Request.resume}. */
+  #waiting = false;
+  /** What a body filter's run has passed on. */
+  output: FilterOutput | undefined = undefined;
+  returnValue: unknown = undefined;
+
+  constructor(r: Request) {
+    this.#r = r;
+  }
+
+  // --- how a phase uses it
+
+  /** Runs a handler of the content or the access phase. Returns the code to return from it. */
+  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown): Result {
+    const r = this.#r;
+    this.stage = stage;
+    this.#code = undefined;
+    this.#waiting = false;
+    this.#redirect = undefined;
+    this.#declined = false;
+    const task = new Task(this, { settled: () => this.#go(this.#settledCode()), failed: () => this.#go(r.headerSent ? ERROR : 500) });
+    r.onFinish(() => task.cancel());
+    task.run(() => handler(this));
+    if (this.#code !== undefined) {
+      return this.#code;
+    }
+    if (this.#redirect !== undefined || this.#declined) {
+      task.cancel();
+      return this.#settledCode();
+    }
+    this.#waiting = true;
+    return AGAIN;
+  }
+
+  /** The code when nothing is left to wait for. */
+  #settledCode(): Result {
+    if (this.#code !== undefined) {
+      return DONE;
+    }
+    const target = this.#redirect;
+    if (target !== undefined) {
+      if (target.startsWith('@')) {
+        return namedLocation(this.#r, target);
+      }
+      const [uri = '', ...args] = target.split('?');
+      return internalRedirect(this.#r, uri, args.join('?'), ups(uri));
+    }
+    if (this.stage === 'access') {
+      return this.#declined ? -5 : OK;
+    }
+    if (this.#r.headerSent) {
+      this.#source?.end(this.#r);
+      return DONE;
+    }
+    return 500;
+  }
+
+  /** Goes on with a code, at once or when the handler returns. */
+  #go(code: Result): void {
+    if (this.#code !== undefined) {
+      return;
+    }
+    this.#code = code;
+    if (this.#waiting && !this.#r.finished) {
+      this.#r.resume(code);
+    }
+  }
+
+  log(level: Level, message: string): void;
+  log(message: unknown): void;
+  log(level: unknown, message?: string): void {
+    if (message === undefined) {
+      this.#r.log(INFO, `js: ${bytesOf(String(level))}`);
+    } else {
+      this.#r.log(level as Level, bytesOf(message));
+    }
+  }
+
+  warn(message: unknown): void {
+    this.#r.log(WARN, `js: ${bytesOf(String(message))}`);
+  }
+
+  error(message: unknown): void {
+    this.#r.log(ERR, `js: ${bytesOf(String(message))}`);
+  }
+
+  // --- the request
+
+  get args(): object {
+    this.#args ??= argsObject(this.#r.args);
+    return this.#args;
+  }
+
+  get headersIn(): object {
+    this.#headersIn ??= headersIn(this.#r);
+    return this.#headersIn;
+  }
+
+  get rawHeadersIn(): readonly (readonly [string, string])[] {
+    const { headers } = this.#r.head;
+    return pairs(headers);
+  }
+
+  get httpVersion(): string {
+    return `${Math.floor(this.#r.httpVersion / 1000)}.${this.#r.httpVersion % 1000}`;
+  }
+
+  get internal(): boolean {
+    return this.#r.internal;
+  }
+
+  get method(): string {
+    return this.#r.method;
+  }
+
+  get uri(): string {
+    return textOf(this.#r.uri);
+  }
+
+  get remoteAddress(): string {
+    return this.#r.connection.remoteAddress;
+  }
+
+  get parent(): RequestObject | undefined {
+    return this.#parent;
+  }
+
+  get variables(): object {
+    this.#variables ??= namedValues(
+      (name) => {
+        const value = readVariable(this.#r, name);
+        return value === undefined ? undefined : textOf(value);
+      },
+      () => this.#r.http.variables.names(),
+      (name, value) => this.#writeVariable(name, value),
+    );
+    return this.#variables;
+  }
+
+  get rawVariables(): object {
+    this.#rawVariables ??= namedValues(
+      (name) => {
+        const value = readVariable(this.#r, name);
+        return value === undefined ? undefined : Buffer.from(value, 'latin1');
+      },
+      () => this.#r.http.variables.names(),
+      (name, value) => this.#writeVariable(name, value),
+    );
+    return this.#rawVariables;
+  }
+
+  /** The names of the variables of `js_var` that begin so. */
+  jsVarNames(prefix: unknown = ''): string[] {
+    if (typeof prefix !== 'string') {
+      throw new TypeError('prefix must be a string');
+    }
+    return jsVariables(this.#r.http.variables).filter((name) => name.startsWith(prefix));
+  }
+
+  #writeVariable(name: string, value: unknown): void {
+    if (!this.#r.http.variables.assignNamed(this.#r, name.toLowerCase(), bytesOf(value))) {
+      throw new TypeError('variable not found');
+    }
+  }
+
+  // --- the request's body
+
+  get requestText(): string | undefined {
+    return this.#bodyText();
+  }
+
+  get requestBody(): string | undefined {
+    return this.#bodyText();
+  }
+
+  get requestBuffer(): Buffer | undefined {
+    const { body } = this.#r;
+    return body === null ? undefined : wholeBody(body);
+  }
+
+  #bodyText(): string | undefined {
+    return this.requestBuffer?.toString('utf8');
+  }
+
+  readRequestText(): Promise<string> {
+    return this.#readBody('text').then((body) => body.toString('utf8'));
+  }
+
+  readRequestArrayBuffer(): Promise<ArrayBuffer> {
+    return this.#readBody('buffer').then((body) => body.buffer.slice(body.byteOffset, body.byteOffset + body.length) as ArrayBuffer);
+  }
+
+  readRequestJSON(): Promise<unknown> {
+    return this.#readBody('text').then((body) => JSON.parse(body.toString('utf8')) as unknown);
+  }
+
+  readRequestForm(options?: FormOptions): Promise<Form> {
+    this.#form ??= this.#readBody('form').then((body) => readForm(body, this.#r.head.header('content-type') ?? '', options));
+    return this.#form;
+  }
+
+  #readBody(what: 'text' | 'buffer' | 'form'): Promise<Buffer> {
+    const r = this.#r;
+    if (this.stage === 'headers' || this.stage === 'body' || this.stage === 'variable') {
+      return Promise.reject(new Error('the request body cannot be read in this handler'));
+    }
+    if (this.#reading !== undefined) {
+      return Promise.reject(new Error('request body is being read'));
+    }
+    const task = currentTask();
+    task?.hold();
+    this.#reading = what;
+    return new Promise((done) => {
+      readBody(r, () => {
+        this.#reading = undefined;
+        done(r.body === null ? Buffer.alloc(0) : wholeBody(r.body));
+        setImmediate(() => task?.release());
+      });
+    });
+  }
+
+  // --- the response
+
+  get status(): number {
+    return this.#r.out.status;
+  }
+
+  set status(status: unknown) {
+    this.#r.out.status = Number(status);
+    this.#r.out.statusText = undefined;
+  }
+
+  get headersOut(): object {
+    this.#headersOut ??= headersOut(this.#r);
+    return this.#headersOut;
+  }
+
+  get rawHeadersOut(): readonly (readonly [string, string])[] {
+    return this.#r.out.list.flatMap(({ name, value }) => (name === '' ? [] : [[textOf(name), textOf(value)] as const]));
+  }
+
+  return(status: unknown, body?: unknown): void {
+    const r = this.#r;
+    const code = Number(status);
+    if (!Number.isInteger(code) || code < 0 || code > 999) {
+      throw new RangeError('code is out of range');
+    }
+    if (this.stage === 'headers' || this.stage === 'body' || this.stage === 'variable') {
+      throw new TypeError('a response cannot be sent in this handler');
+    }
+    if (r.headerSent || this.#code !== undefined) {
+      return;
+    }
+    if (code >= 400 && body === undefined) {
+      this.#go(code);
+      return;
+    }
+    const bytes = body === undefined ? Buffer.alloc(0) : bufferOf(body);
+    if (REDIRECTS.has(code)) {
+      r.out.location = bytes.toString('latin1');
+      this.#go(code);
+      return;
+    }
+    r.out.status = code;
+    setContentType(r);
+    this.#go(respondBuffer(r, code, bytes));
+  }
+
+  sendHeader(): void {
+    const r = this.#r;
+    if (r.headerSent) {
+      return;
+    }
+    if (r.out.status === 0) {
+      r.out.status = 200;
+    }
+    setContentType(r);
+    const code = sendHeader(r);
+    if (code === ERROR || code > OK) {
+      throw new Error('failed to send header');
+    }
+    if (r.headerOnly) {
+      return;
+    }
+    this.#source = new ScriptSource();
+    sendBody(r, this.#source);
+  }
+
+  send(...data: unknown[]): void {
+    if (!this.#r.headerSent) {
+      throw new Error('cannot send while in handler');
+    }
+    for (const piece of data) {
+      this.#source?.write(this.#r, bufferOf(piece));
+    }
+  }
+
+  sendBuffer(data: unknown, flags?: { readonly last?: boolean; readonly flush?: boolean }): void {
+    if (this.output === undefined) {
+      throw new TypeError('cannot send buffer while not filtering');
+    }
+    const bytes = bufferOf(data);
+    if (bytes.length > 0) {
+      this.output.pieces.push(bytes);
+    }
+    this.output.last ||= flags?.last === true;
+  }
+
+  /** Takes the body filter out of the rest of the response. */
+  done(): void {
+    if (this.output === undefined) {
+      throw new TypeError('cannot set done while not filtering');
+    }
+    this.output.done = true;
+  }
+
+  finish(): void {
+    const r = this.#r;
+    if (!r.headerSent) {
+      this.sendHeader();
+    }
+    if (r.headerOnly) {
+      this.#go(OK);
+      return;
+    }
+    this.#source?.end(r);
+    this.#go(DONE);
+  }
+
+  decline(): void {
+    if (this.stage !== 'access') {
+      throw new TypeError('decline() is only for js_access');
+    }
+    this.#declined = true;
+  }
+
+  internalRedirect(uri: unknown): void {
+    if (this.#parent !== undefined) {
+      throw new Error('internalRedirect cannot be called from a subrequest');
+    }
+    this.#redirect = bytesOf(uri);
+  }
+
+  setReturnValue(value: unknown): void {
+    this.returnValue = value;
+  }
+
+  // --- subrequests
+
+  get responseText(): string | undefined {
+    this.#text ??= this.#reply?.toString('utf8');
+    return this.#text;
+  }
+
+  get responseBody(): string | undefined {
+    return this.responseText;
+  }
+
+  get responseBuffer(): Buffer | undefined {
+    return this.#reply;
+  }
+
+  subrequest(uri: unknown, ...rest: unknown[]): Promise<RequestObject> | undefined {
+    const r = this.#r;
+    if (this.#parent !== undefined) {
+      throw new Error('subrequest can only be created for the primary request');
+    }
+    const [first, second] = rest;
+    const callback = typeof first === 'function' ? first : second;
+    if (callback !== undefined && typeof callback !== 'function') {
+      throw new TypeError('callback is not a function');
+    }
+    const options: SubrequestSettings =
+      typeof first === 'object' && first !== null ? first : typeof first === 'string' ? { args: first } : {};
+    const parsed = parseUnsafeUri(r, bytesOf(String(uri)));
+    const args = options.args === undefined ? (parsed?.args ?? '') : bytesOf(String(options.args));
+    const detached = options.detached === true;
+    if (detached && callback !== undefined) {
+      throw new Error('detached flag and callback are mutually exclusive');
+    }
+    if (parsed === undefined) {
+      throw new Error('unsafe uri');
+    }
+    const method = options.method === undefined ? 'GET' : String(options.method);
+    const body = options.body === undefined ? undefined : bufferOf(options.body);
+    return this.#subrequest(parsed.uri, args, method, body, detached, callback as ((reply: RequestObject) => unknown) | undefined);
+  }
+
+  #subrequest(
+    uri: string,
+    args: string,
+    method: string,
+    body: Buffer | undefined,
+    detached: boolean,
+    callback: ((reply: RequestObject) => unknown) | undefined,
+  ): Promise<RequestObject> | undefined {
+    const r = this.#r;
+    const task = currentTask();
+    const sink = detached ? undefined : new MemorySink();
+    let resolve: ((reply: RequestObject) => void) | undefined;
+    const sr = startSubrequest(r, {
+      uri,
+      args,
+      headerOnly: method === 'HEAD' || detached,
+      background: detached,
+      ...(sink === undefined ? {} : { sink }),
+      end: (done) => {
+        if (detached || task === undefined) {
+          return;
+        }
+        const reply = requestObject(done);
+        reply.#parent = this;
+        reply.#reply = Buffer.from(sink?.text ?? '', 'latin1');
+        reply.stage = 'reply';
+        if (callback !== undefined) {
+          task.callback(() => callback(reply));
+        } else {
+          resolve?.(reply);
+          setImmediate(() => task.release());
+        }
+      },
+    });
+    if (sr === undefined) {
+      throw new Error('subrequest creation failed');
+    }
+    sr.method = method;
+    sr.methodBit = methodBit(method);
+    if (body !== undefined) {
+      const given = new RequestBody();
+      given.bytes.add(body, 0, body.length);
+      given.length = body.length;
+      sr.body = given;
+      sr.contentLength = body.length;
+      sr.chunkedIn = false;
+    }
+    if (detached || task === undefined) {
+      return undefined;
+    }
+    task.hold();
+    return callback === undefined
+      ? new Promise((done) => {
+          resolve = done;
+        })
+      : undefined;
+  }
+}
+
+const pairs = (list: readonly string[]): [string, string][] => {
+  const result: [string, string][] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    result.push([textOf(list[i]!), textOf(list[i + 1]!)]);
+  }
+  return result;
+};
+
+function readVariable(r: Request, name: string): string | undefined {
+  if (/^\d+$/.test(name)) {
+    return r.captures?.[Number(name)];
+  }
+  return r.http.variables.named(r, name.toLowerCase());
+}
+
+/** The whole of a body, from memory or from its file. */
+function wholeBody(body: RequestBody): Buffer {
+  const inMemory = body.inMemory();
+  if (inMemory !== undefined || body.file === undefined) {
+    return inMemory ?? Buffer.alloc(0);
+  }
+  const bytes = Buffer.alloc(body.length);
+  for (let at = 0; at < bytes.length; ) {
+    const count = readSync(body.file.fd, bytes, at, bytes.length - at, at);
+    if (count === 0) {
+      break;
+    }
+    at += count;
+  }
+  return bytes;
+}

@@ -1,0 +1,237 @@
+import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
+
+/** What `js_shared_dict_zone` says of a dictionary. */
+export interface DictData {
+  readonly type: 'string' | 'number';
+  /** Milliseconds that an entry lives; 0 for ever. */
+  readonly timeout: number;
+  /** A full dictionary forgets the oldest entries. */
+  readonly evict: boolean;
+}
+
+/** The dictionary is full. nginx: njs's SharedMemoryError. */
+export class SharedMemoryError extends Error {
+  override readonly name = 'SharedMemoryError';
+}
+
+type Value = string | number;
+
+/** Bytes that nginx stores beside key and value. */
+const NODE = 64;
+/** How often a zone that another process holds is asked for again: each time, SQLite waits a little itself. */
+const TRIES = 2000;
+
+const DDL =
+  'CREATE TABLE IF NOT EXISTS dict (key TEXT PRIMARY KEY, value ANY, expires REAL, cost INTEGER) WITHOUT ROWID, STRICT;' +
+  'CREATE INDEX IF NOT EXISTS dict_expires ON dict (expires)';
+
+/** `ngx.shared.NAME`: values by key, exact over all workers. Each call is a transaction of its own. nginx: ngx_js_shared_dict.c. */
+export class SharedDict {
+  readonly name: string;
+  readonly capacity: number;
+  readonly type: DictData['type'];
+  readonly #sql: Sql;
+  readonly #data: DictData;
+  readonly #room: number;
+  readonly #get: Statement<[Value, number | null]>;
+  readonly #put: Statement<never>;
+  readonly #delete: Statement<never>;
+  readonly #clear: Statement<never>;
+  readonly #expire: Statement<never>;
+  readonly #used: Statement<number>;
+  readonly #count: Statement<number>;
+  readonly #all: Statement<[string, Value]>;
+  readonly #oldest: Statement<string>;
+
+  constructor(sql: Sql, name: string, bytes: number, data: DictData) {
+    this.name = name;
+    this.capacity = bytes;
+    this.type = data.type;
+    this.#sql = sql;
+    this.#data = data;
+    this.#room = slabCapacity(bytes);
+    this.#get = sql.prepare('SELECT value, expires FROM dict WHERE key = ? AND (expires IS NULL OR expires > ?)');
+    this.#put = sql.prepare('INSERT OR REPLACE INTO dict (key, value, expires, cost) VALUES (?, ?, ?, ?)');
+    this.#delete = sql.prepare('DELETE FROM dict WHERE key = ?');
+    this.#clear = sql.prepare('DELETE FROM dict');
+    this.#expire = sql.prepare('DELETE FROM dict WHERE expires <= ?');
+    this.#used = sql.prepare('SELECT CAST(total(cost) AS INTEGER) FROM dict');
+    this.#count = sql.prepare('SELECT count(*) FROM dict WHERE expires IS NULL OR expires > ?');
+    this.#all = sql.prepare('SELECT key, value FROM dict WHERE expires IS NULL OR expires > ? LIMIT ?');
+    this.#oldest = sql.prepare('SELECT key FROM dict ORDER BY expires LIMIT 16');
+  }
+
+  get(key: unknown): Value | undefined {
+    return this.#do(() => this.#get.get(keyOf(key), Date.now())?.[0]);
+  }
+
+  has(key: unknown): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  /** Milliseconds that an entry still lives. */
+  ttl(key: unknown): number | undefined {
+    if (this.#data.timeout === 0) {
+      throw new TypeError('shared dict must be declared with timeout');
+    }
+    return this.#do(() => {
+      const now = Date.now();
+      const expires = this.#get.get(keyOf(key), now)?.[1];
+      return expires === undefined || expires === null ? undefined : Math.ceil(expires - now);
+    });
+  }
+
+  set(key: unknown, value: unknown, timeout?: unknown): this {
+    const entry = this.#entry(value, timeout);
+    this.#do(() => this.#write(keyOf(key), entry.value, entry.expires));
+    return this;
+  }
+
+  add(key: unknown, value: unknown, timeout?: unknown): boolean {
+    const entry = this.#entry(value, timeout);
+    return this.#do(() => {
+      if (this.#get.get(keyOf(key), Date.now()) !== undefined) {
+        return false;
+      }
+      this.#write(keyOf(key), entry.value, entry.expires);
+      return true;
+    });
+  }
+
+  replace(key: unknown, value: unknown): boolean {
+    const entry = this.#entry(value, undefined);
+    return this.#do(() => {
+      if (this.#get.get(keyOf(key), Date.now()) === undefined) {
+        return false;
+      }
+      this.#write(keyOf(key), entry.value, entry.expires);
+      return true;
+    });
+  }
+
+  incr(key: unknown, delta: unknown, initial?: unknown, timeout?: unknown): number {
+    if (this.type !== 'number') {
+      throw new TypeError('shared dict is not a number dict');
+    }
+    const { expires } = this.#entry(0, timeout);
+    return this.#do(() => {
+      const known = this.#get.get(keyOf(key), Date.now());
+      const value = Number(known?.[0] ?? initial ?? 0) + Number(delta);
+      this.#write(keyOf(key), value, timeout === undefined && known !== undefined ? known[1] : expires);
+      return value;
+    });
+  }
+
+  pop(key: unknown): Value | undefined {
+    return this.#do(() => {
+      const value = this.#get.get(keyOf(key), Date.now())?.[0];
+      this.#delete.run(keyOf(key));
+      return value;
+    });
+  }
+
+  delete(key: unknown): boolean {
+    return this.#do(() => {
+      const known = this.#get.get(keyOf(key), Date.now()) !== undefined;
+      this.#delete.run(keyOf(key));
+      return known;
+    });
+  }
+
+  clear(): void {
+    this.#do(() => this.#clear.run());
+  }
+
+  size(): number {
+    return this.#do(() => this.#count.get(Date.now())!);
+  }
+
+  keys(most: unknown = 1024): string[] {
+    return this.#do(() => this.#all.all(Date.now(), Number(most)).map(([key]) => key));
+  }
+
+  items(most: unknown = 1024): [string, Value][] {
+    return this.#do(() => this.#all.all(Date.now(), Number(most)));
+  }
+
+  freeSpace(): number {
+    return this.#do(() => Math.max(0, this.#room - this.#used.get()!));
+  }
+
+  stats(): ZoneStats {
+    const read = this.#sql.read(() => ({ entries: this.#count.get(Date.now())!, used: this.#used.get()! }));
+    return { entries: read?.entries ?? 0, used: read?.used ?? 0, evictions: 0, rejections: 0 };
+  }
+
+  #entry(value: unknown, timeout: unknown): { readonly value: Value; readonly expires: number | null } {
+    if (typeof value !== this.type) {
+      throw new TypeError(`${this.type} value is expected`);
+    }
+    if (timeout !== undefined && this.#data.timeout === 0) {
+      throw new TypeError('shared dict must be declared with timeout');
+    }
+    const life = timeout === undefined ? this.#data.timeout : Number(timeout);
+    if (timeout !== undefined && !(life >= 1)) {
+      throw new TypeError('timeout must be greater than or equal to 1');
+    }
+    return { value: value as Value, expires: life === 0 ? null : Date.now() + life };
+  }
+
+  #write(key: string, value: Value, expires: number | null): void {
+    const cost = slabCost(NODE + Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0));
+    this.#delete.run(key);
+    if (this.#used.get()! + cost > this.#room) {
+      this.#expire.run(Date.now());
+      this.#makeRoom(cost);
+    }
+    this.#put.run(key, value, expires, cost);
+  }
+
+  #makeRoom(cost: number): void {
+    while (this.#used.get()! + cost > this.#room) {
+      const oldest = this.#data.evict ? this.#oldest.all() : [];
+      if (oldest.length === 0) {
+        throw new SharedMemoryError('out of shared memory');
+      }
+      for (const key of oldest) {
+        this.#delete.run(key);
+      }
+    }
+  }
+
+  /** Runs a transaction, waiting for other processes that hold the zone. What it throws is thrown on, and changes nothing. */
+  #do<T>(work: () => T): T {
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    const guarded = (): void => {
+      try {
+        outcome = { value: work() };
+      } catch (error) {
+        outcome = { error };
+      }
+    };
+    for (let tries = 0; tries < TRIES && !this.#sql.now(guarded); tries++) {
+      Atomics.wait(pause, 0, 0, 1);
+    }
+    if (outcome === undefined) {
+      throw new SharedMemoryError('the shared dictionary is held by another process');
+    }
+    if ('error' in outcome) {
+      throw outcome.error;
+    }
+    return outcome.value;
+  }
+}
+
+/** Nothing wakes it: it only gives the other process a millisecond. */
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+const keyOf = (key: unknown): string => String(key);
+
+/** The zones of `js_shared_dict_zone`. */
+export const dictKind: ZoneKind<SharedDict, DictData> = {
+  id: 'js_shared_dict',
+  ddl: DDL,
+  open: (sql, zone) => new SharedDict(sql, zone.name, zone.bytes, zone.data!),
+  stats: (dict) => dict.stats(),
+};

@@ -1,0 +1,152 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimer } from '../../shared/lib/timer.js';
+import { ERROR as ERR, type Level } from '../../shared/log/level.js';
+
+/** What a task logs with: a request, or the worker. */
+export interface TaskOwner {
+  log(level: Level, message: string): void;
+}
+
+/** How a task ended: its function and all that it waited for are over, or something was thrown. */
+export interface TaskEnd {
+  /** Once nothing is left that it waits for. */
+  settled(): void;
+  /** An exception that nobody caught; the rest of the task is of no interest. */
+  failed(): void;
+}
+
+const storage = new AsyncLocalStorage<Task>();
+
+/** The task whose code runs now; undefined outside of handlers. */
+export const currentTask = (): Task | undefined => storage.getStore();
+
+/**
+ * One run of a handler with everything that it starts: promises that it returns, subrequests, fetches and timers. nginx: the events of
+ * ngx_js_ctx_t.
+ */
+export class Task {
+  readonly owner: TaskOwner;
+  readonly #end: TaskEnd;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #pending = 0;
+  #over = false;
+  /** Counters of console.time, by label. */
+  readonly times = new Map<string, number>();
+
+  constructor(owner: TaskOwner, end: TaskEnd) {
+    this.owner = owner;
+    this.#end = end;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Runs the handler. Its exceptions, and those of a promise that it returns, end the task. */
+  run(handler: () => unknown): unknown {
+    this.hold();
+    const result = this.#guard(handler);
+    if (isPromise(result)) {
+      result.then(
+        () => this.release(),
+        (error: unknown) => this.fail(error),
+      );
+    } else {
+      // What it put off to the end of the tick may still answer.
+      setImmediate(() => this.release());
+    }
+    return result;
+  }
+
+  /** Runs a callback of something that the task waited for. */
+  callback(action: () => unknown): void {
+    if (this.#over) {
+      return;
+    }
+    const result = this.#guard(action);
+    if (isPromise(result)) {
+      result.then(undefined, (error: unknown) => this.fail(error));
+    }
+    setImmediate(() => this.release());
+  }
+
+  #guard(action: () => unknown): unknown {
+    try {
+      return storage.run(this, action);
+    } catch (error) {
+      this.fail(error);
+      return undefined;
+    }
+  }
+
+  /** One more thing to wait for. */
+  hold(): void {
+    this.#pending++;
+  }
+
+  /** One less. */
+  release(): void {
+    this.#pending--;
+    if (this.#pending === 0 && !this.#over) {
+      this.#over = true;
+      this.#end.settled();
+    }
+  }
+
+  /** Logs what was thrown and ends the task. */
+  fail(error: unknown): void {
+    if (this.#over) {
+      return;
+    }
+    this.owner.log(ERR, `js exception: ${exceptionText(error)}`);
+    this.cancel();
+    this.#end.failed();
+  }
+
+  /** Ends the task without a word: nothing of it runs any more. */
+  cancel(): void {
+    this.#over = true;
+    for (const timer of this.#timers) {
+      clearTimeout(timer);
+    }
+    this.#timers.clear();
+  }
+
+  /** Sets a timer that the task waits for. */
+  startTimer(callback: (...args: unknown[]) => unknown, delay: number, args: readonly unknown[]): NodeJS.Timeout {
+    this.hold();
+    const timer = setTimer(() => {
+      this.#timers.delete(timer);
+      this.callback(() => callback(...args));
+    }, delay) as NodeJS.Timeout;
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  /** Takes a timer back; false if it is none of the task's. */
+  stopTimer(timer: NodeJS.Timeout): boolean {
+    if (!this.#timers.delete(timer)) {
+      return false;
+    }
+    clearTimeout(timer);
+    this.release();
+    return true;
+  }
+}
+
+const isPromise = (value: unknown): value is Promise<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function';
+
+/** An exception as the error log shows it: the message, and the stack without Node's own frames and ours. */
+export function exceptionText(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
+  const lines = (error.stack ?? String(error)).split('\n');
+  return lines.filter((line) => !/^\s+at .*(?:node:|\/dist\/program\.js)/.test(line)).join('\n');
+}
+
+/** Writes to the log of whatever runs now, as `console.log` does. */
+export function logNow(level: Level, message: string, fallback: TaskOwner): void {
+  (currentTask()?.owner ?? fallback).log(level, `js: ${message}`);
+}

@@ -1,0 +1,26 @@
+import { byteText, nativeText } from '../../shared/lib/native-text.js';
+
+/** A value that a handler gives as text, one character for a byte. nginx: ngx_js_string. */
+export function bytesOf(value: unknown): string {
+  if (typeof value === 'string') {
+    return byteText(value);
+  }
+  return bufferOf(value).toString('latin1');
+}
+
+/** A value that a handler sends: bytes as they are, everything else as text in UTF-8. */
+export function bufferOf(value: unknown): Buffer {
+  if (value === undefined || value === null) {
+    return Buffer.alloc(0);
+  }
+  if (value instanceof ArrayBuffer) {
+    return Buffer.from(value);
+  }
+  if (ArrayBuffer.isView(value)) {
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  }
+  return Buffer.from(String(value), 'utf8');
+}
+
+/** Text of one character for a byte as a handler sees it. */
+export const textOf = (bytes: string): string => nativeText(bytes);

@@ -1,0 +1,29 @@
+import { In } from '../../../shared/config/context.js';
+import { own } from '../../../shared/config/define.js';
+import { claimContent, defineModule, defineScope } from '../../module.js';
+import { answerRequest } from './handler.js';
+
+const scope = defineScope<{ write: boolean }>({
+  fields: { write: own(false) },
+  directives: {
+    api: {
+      in: In.LOCATION,
+      args: [0, 1],
+      set(conf, node, ctx) {
+        const [parameter] = node.args;
+        if (parameter !== undefined && !/^write=(on|off)$/.test(parameter)) {
+          ctx.fail(`invalid parameter "${parameter}"`, { arg: 0 });
+        }
+        conf.write = parameter === 'write=on';
+        claimContent(ctx, 'api');
+      },
+    },
+  },
+});
+
+/** The API by which programs read what the server does. NGINX Plus: ngx_http_api_module. */
+export const apiModule = defineModule({
+  name: 'api',
+  location: scope,
+  handler: ({ write }, env, location) => answerRequest(write, env, location),
+});

@@ -1,0 +1,67 @@
+import { NOTICE } from '../../../shared/log/level.js';
+import type { Request } from '../../http/request/request.js';
+import { changePeer } from '../../status/peer-changes.js';
+import { takeCaches } from '../../status/service.js';
+import type { StatusSource } from '../../status/source.js';
+import { utf8 } from '../../status/source.js';
+import { groupName, takeGroups } from '../../status/upstreams.js';
+
+/** What the page may ask for. */
+interface Change {
+  readonly action?: unknown;
+  readonly upstream?: unknown;
+  readonly id?: unknown;
+  readonly cache?: unknown;
+  readonly key?: unknown;
+}
+
+/** Does what the page asks for, and says what came of it. */
+export function changeText(r: Request, source: StatusSource): string {
+  let change: Change;
+  try {
+    change = JSON.parse(r.body?.inMemory()?.toString() ?? '');
+  } catch {
+    return refusal('the request is no JSON text');
+  }
+  switch (change?.action) {
+    case 'drain':
+    case 'enable':
+      return turnPeer(r, source, change);
+    case 'purge':
+      return purge(r, source, change);
+    default:
+      return refusal('unknown action');
+  }
+}
+
+const refusal = (text: string): string => JSON.stringify({ done: false, text });
+const success = (text: string): string => JSON.stringify({ done: true, text });
+
+function turnPeer(r: Request, source: StatusSource, { action, upstream, id }: Change): string {
+  const counted = takeGroups(source).find(({ group }) => groupName(group) === upstream);
+  const found = counted?.peers.find(({ peer }) => peer.id === id);
+  if (counted === undefined || found === undefined) {
+    return refusal('there is no such server');
+  }
+  if (counted.group.zone === undefined) {
+    return refusal('the group has no zone, so its servers cannot be changed');
+  }
+  changePeer(counted.group, found.peer, action === 'drain' ? { drain: true } : { down: false, drain: false });
+  r.log(NOTICE, `the dashboard ${action === 'drain' ? 'drains' : 'enables'} ${found.peer.name} of upstream "${counted.group.name}"`);
+  const name = utf8(found.peer.name);
+  return success(action === 'drain' ? `${name} gets no new requests` : `${name} takes requests again`);
+}
+
+function purge(r: Request, source: StatusSource, { cache, key }: Change): string {
+  const found = takeCaches(source).find(({ name }) => utf8(name) === cache);
+  if (found === undefined || typeof key !== 'string' || key === '') {
+    return refusal('there is no such cache');
+  }
+  const { disk } = found.index;
+  if (disk === undefined) {
+    return refusal('no location uses this cache');
+  }
+  const removed = disk.purgeKey(Buffer.from(key).toString('latin1'));
+  r.log(NOTICE, `the dashboard purges a key of cache "${found.name}": ${removed ? 'removed' : 'not there'}`);
+  return removed ? success('the entry was removed') : refusal('there is no entry with this key');
+}

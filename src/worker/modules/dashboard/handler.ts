@@ -1,0 +1,90 @@
+import { AGAIN } from '../../client/codes.js';
+import { acceptsCoding } from '../../http/message/accept-gzip.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
+import type { Request } from '../../http/request/request.js';
+import { discardBody, readBody } from '../../http/request/request-body.js';
+import { respondBuffer } from '../../http/request/respond.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { apiPath, queryValue } from '../../status/api-path.js';
+import { historyOf } from '../../status/history.js';
+import { seriesOf } from '../../status/history-series.js';
+import type { StatusSource } from '../../status/source.js';
+import { changeText } from './changes.js';
+import { dashboardPage } from './page.js';
+import { stateText } from './state.js';
+
+/** What the page sends with each change: a page of another site cannot, without asking first. */
+const MARK = 'x-sluice-dashboard';
+const LONGEST_RANGE = 24 * 3600;
+
+/** Builds the handler of a location with `dashboard`. */
+export function serveDashboard(write: boolean, source: StatusSource): PhaseHandler {
+  // Read while the process may read everything.
+  const page = dashboardPage();
+  const reads = (r: Request): number => {
+    discardBody(r);
+    const path = apiPath(r);
+    if (path === '') {
+      return r.uri.endsWith('/') ? sendPage(r, page) : toFolder(r);
+    }
+    if (path === 'state') {
+      const giveUp = source.env.zones.counters.settle(source.env.workers, () => r.resume(sendJson(r, stateText(source, write))));
+      r.onFinish(giveUp);
+      return AGAIN;
+    }
+    if (path === 'history') {
+      return sendJson(r, historyText(r));
+    }
+    return 404;
+  };
+  return (r) => {
+    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) !== 0) {
+      return reads(r);
+    }
+    if (r.methodBit !== METHOD.POST || apiPath(r) !== 'change') {
+      return 405;
+    }
+    if (!write || r.header(MARK) === undefined) {
+      return 403;
+    }
+    readBody(r, () => r.resume(sendJson(r, changeText(r, source))));
+    return AGAIN;
+  };
+}
+
+function historyText(r: Request): string {
+  const { history } = historyOf(r.http);
+  const asked = Number(queryValue(r.args, 'range'));
+  const range = asked > 0 && asked <= LONGEST_RANGE ? asked : 3600;
+  return JSON.stringify(history === undefined ? null : seriesOf(history, range, Math.floor(Date.now() / 1000)));
+}
+
+function toFolder(r: Request): number {
+  r.out.location = `${r.uri}/`;
+  return 301;
+}
+
+function secure(r: Request): void {
+  r.out.add('X-Content-Type-Options', 'nosniff');
+  r.out.add('Referrer-Policy', 'no-referrer');
+}
+
+function sendJson(r: Request, text: string): number {
+  secure(r);
+  r.out.contentType = 'application/json';
+  r.out.add('Cache-Control', 'no-store');
+  return respondBuffer(r, 200, Buffer.from(text));
+}
+
+function sendPage(r: Request, page: ReturnType<typeof dashboardPage>): number {
+  secure(r);
+  r.out.add('Content-Security-Policy', page.policy);
+  r.out.add('Cache-Control', 'no-cache');
+  r.out.contentType = 'text/html; charset=utf-8';
+  r.out.add('Vary', 'Accept-Encoding');
+  if (!acceptsCoding(r.header('accept-encoding') ?? '', 'gzip')) {
+    return respondBuffer(r, 200, page.plain);
+  }
+  r.out.contentEncoding = 'gzip';
+  return respondBuffer(r, 200, page.zipped);
+}

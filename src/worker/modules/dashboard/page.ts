@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+/** The page as it is sent: all of it is one text. */
+export interface Page {
+  readonly plain: Buffer;
+  readonly zipped: Buffer;
+  /** What the page may do: run and show what is in it, and ask this server. */
+  readonly policy: string;
+  readonly tag: string;
+}
+
+let page: Page | undefined;
+
+/** Reads the page, which the build has made. */
+export function dashboardPage(): Page {
+  page ??= readPage(fileURLToPath(new URL('./dashboard.html', import.meta.url)));
+  return page;
+}
+
+function readPage(file: string): Page {
+  const plain = readFileSync(file);
+  const text = plain.toString();
+  const hashes = (tag: 'script' | 'style'): string =>
+    [...text.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
+      .map(([, inner]) => `'sha256-${createHash('sha256').update(inner!).digest('base64')}'`)
+      .join(' ');
+  return {
+    plain,
+    zipped: gzipSync(plain, { level: 9 }),
+    policy:
+      `default-src 'none'; script-src ${hashes('script')}; style-src ${hashes('style')}; connect-src 'self'; img-src data:; ` +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    tag: `"${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`,
+  };
+}

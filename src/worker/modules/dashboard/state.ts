@@ -1,0 +1,67 @@
+import { quantile } from '../../../shared/zone/histogram.js';
+import { locationKind, PEER, serverKind, ZONE } from '../../../shared/zone/meter-kinds.js';
+import type { Reading } from '../../../shared/zone/meters.js';
+import { answerApi } from '../../status/api-answer.js';
+import { takeCertificates } from '../../status/certificates.js';
+import { historyOf } from '../../status/history.js';
+import { reasonsSince } from '../../status/history-series.js';
+import { serviceObject } from '../../status/service.js';
+import { readings, type StatusSource, utf8 } from '../../status/source.js';
+import { groupName, takeGroups } from '../../status/upstreams.js';
+import { SERVER_VERSION } from '../../version.js';
+
+const MINUTES_OF_REASONS = 60;
+
+/** All that the page shows but the charts of the past: one JSON document. */
+export function stateText(source: StatusSource, write: boolean): string {
+  const { http, env } = source;
+  const api = (path: string): unknown => answerApi(source, { method: 'GET', path: `9/${path}`, fields: undefined, write: false })!.body;
+  const now = Date.now();
+  const { history } = historyOf(http);
+  return JSON.stringify({
+    now,
+    version: SERVER_VERSION,
+    write,
+    workers_configured: env.workers,
+    history: history !== undefined,
+    service: serviceObject(source),
+    connections: api('connections'),
+    requests: api('http/requests'),
+    workers: api('workers'),
+    zones: env.zones.stats().map(({ ref, stats }) => ({ name: utf8(ref.name), kind: ref.kind.id, size: ref.bytes, ...stats })),
+    servers: withTimes(api('http/server_zones') as Record<string, object>, readings(source, serverKind)),
+    locations: withTimes(api('http/location_zones') as Record<string, object>, readings(source, locationKind)),
+    upstreams: withPeerTimes(api('http/upstreams') as Record<string, { readonly peers: object[] }>, source),
+    caches: api('http/caches'),
+    limit_reqs: api('http/limit_reqs'),
+    limit_conns: api('http/limit_conns'),
+    resolvers: api('resolvers'),
+    ssl: api('ssl'),
+    certificates: takeCertificates(source),
+    reasons: history === undefined ? [] : reasonsSince(history, Math.floor(now / 1000) - MINUTES_OF_REASONS * 60),
+  });
+}
+
+/** Adds the histogram of times; the page makes quantiles of what was added since it asked last. */
+function withTimes(objects: Record<string, object>, all: readonly Reading[]): Record<string, object> {
+  return Object.fromEntries(
+    all.map(({ name, values }) => [
+      utf8(name),
+      { ...objects[utf8(name)], time: values[ZONE.time]!, buckets: [...values.subarray(ZONE.buckets)] },
+    ]),
+  );
+}
+
+function withPeerTimes(objects: Record<string, { readonly peers: object[] }>, source: StatusSource): Record<string, object> {
+  return Object.fromEntries(
+    takeGroups(source).map((counted) => {
+      const name = groupName(counted.group);
+      const object = objects[name]!;
+      const peers = object.peers.map((peer, i) => {
+        const times = counted.peers[i]?.reading.values.subarray(PEER.buckets);
+        return { ...peer, p95: times === undefined ? 0 : Math.round(quantile(times, 0.95) * 10) / 10 };
+      });
+      return [name, { ...object, peers }];
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../client/codes.js';
+import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
+import type { Request } from '../../http/request/request.js';
+import type { FilterOutput, RequestObject } from '../../js/request-object.js';
+import type { ScriptFunction } from '../../js/scripts.js';
+import { exceptionText } from '../../js/task.js';
+
+/** Gives each piece of a body to a function, which passes on what it will. nginx: ngx_http_js_body_filter. */
+export class JsBodyStage implements BodyStage {
+  readonly #object: RequestObject;
+  readonly #run: ScriptFunction;
+  readonly #asText: boolean;
+  readonly #next: BodyStage;
+  #done = false;
+  #ended = false;
+
+  constructor(object: RequestObject, run: ScriptFunction, asText: boolean, next: BodyStage) {
+    object.stage = 'body';
+    this.#object = object;
+    this.#run = run;
+    this.#asText = asText;
+    this.#next = next;
+  }
+
+  send(r: Request, chunk: Chunk | null, last: boolean): void {
+    if (this.#done || (chunk === null && !last)) {
+      this.#next.send(r, chunk, last);
+      return;
+    }
+    const bytes = chunk ?? EMPTY;
+    const output: FilterOutput = { pieces: [], last: false, done: false };
+    this.#object.output = output;
+    try {
+      this.#run(this.#object, this.#asText ? bytes.toString('utf8') : Buffer.from(bytes), { last });
+    } catch (error) {
+      r.log(ERR, `js exception: ${exceptionText(error)}`);
+      r.terminate(ERROR);
+      return;
+    } finally {
+      this.#object.output = undefined;
+    }
+    this.#done = output.done;
+    this.#ended = last || output.last;
+    if (output.pieces.length === 0 && !this.#ended) {
+      r.more();
+      return;
+    }
+    this.#next.send(r, output.pieces.length === 0 ? null : Buffer.concat(output.pieces), this.#ended);
+  }
+
+  abort(r: Request): void {
+    this.#next.abort?.(r);
+  }
+}

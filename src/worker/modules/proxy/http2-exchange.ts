@@ -1,0 +1,68 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import { METHOD } from '../../http/syntax/method.js';
+import { Http2Exchange } from '../../upstream/exchange/http2-exchange.js';
+import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import type { ProxyHttp2, ProxyLocation } from './location.js';
+import type { ProxyVars } from './settings.js';
+import { askedMethod, type ProxyContext, proxiedUri } from './target.js';
+
+/** One request to an HTTP/2 backend. nginx: ngx_http_proxy_v2_ctx_t and the functions around it. */
+export class ProxyHttp2Exchange extends Http2Exchange implements ProxyContext {
+  readonly location: ProxyLocation;
+  vars: ProxyVars;
+  readonly sendsBody: boolean;
+  readonly maxStreams: number;
+  readonly #http2: ProxyHttp2;
+  bodyLength = -1;
+  readonly chunked = false;
+
+  constructor(location: ProxyLocation, http2: ProxyHttp2, vars: ProxyVars) {
+    super();
+    this.location = location;
+    this.vars = vars;
+    this.sendsBody = location.body === undefined && location.conf.settings.passRequestBody;
+    this.#http2 = http2;
+    this.maxStreams = http2.maxStreams;
+  }
+
+  // nginx: ngx_http_proxy_v2_create_request.
+  createHead(u: UpstreamRequest): boolean {
+    const { r } = u;
+    const { location } = this;
+    const http2 = this.#http2;
+    const headers = u.cacheable && http2.cacheHeaders !== undefined ? http2.cacheHeaders : http2.headers;
+    const method = askedMethod(u, location);
+    if (method === undefined) {
+      return false;
+    }
+    this.bodiless = method.length === 4 && method.toUpperCase() === 'HEAD';
+    const uri = proxiedUri(r, location, this.vars);
+    if (uri === '') {
+      r.log(ERR, 'zero length URI to proxy');
+      return false;
+    }
+    u.askFor(uri);
+    if (location.body !== undefined) {
+      this.requestText = location.body.eval(r);
+      this.bodyLength = this.requestText.length;
+    } else {
+      this.bodyLength = r.chunkedIn && r.requestBodyNoBuffering ? -1 : r.contentLength;
+    }
+    const host = headers.host?.eval(r) ?? '';
+    const { head } = this;
+    head.begin(method, u.tls, uri, host === '' ? this.vars.hostHeader : host);
+    head.addLines(r, headers.lines, this.bodyLength);
+    if (location.conf.settings.passRequestHeaders) {
+      head.addClient(r, headers.replaced);
+    }
+    return true;
+  }
+
+  override beginBody(u: UpstreamRequest): void {
+    super.beginBody(u);
+    // A client that asked otherwise waits for the body that a HEAD announces: only the end of the connection tells it that none comes.
+    if (this.bodiless && u.r.methodBit !== METHOD.HEAD) {
+      u.r.keepalive = false;
+    }
+  }
+}

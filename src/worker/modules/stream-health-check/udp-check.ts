@@ -1,0 +1,75 @@
+import { errnoText } from '../../../shared/lib/errno.js';
+import { DatagramHandle, type DatagramTaker } from '../../../shared/net/datagram-handle.js';
+import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { Peer } from '../../upstream/balancing/peer.js';
+import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
+import type { StreamCheckPlan } from './plan.js';
+import { Received } from './received.js';
+
+/** What is sent where no `match` block says anything else: nginx's text, which backends may know. */
+const USUAL = 'nginx health check';
+
+/** Checks by datagrams: one is sent, and either something comes, or the network does not say that nobody is there. */
+export class UdpCheck extends PeerCheck implements DatagramTaker, Expiring {
+  readonly #plan: StreamCheckPlan;
+  readonly #received: Received;
+  readonly #deadline = new Deadline(this);
+  #handle: DatagramHandle | null = null;
+
+  constructor(plan: StreamCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
+    super(plan.settings, peer, verdict, result);
+    this.#plan = plan;
+    this.#received = new Received(plan);
+  }
+
+  protected begin(): void {
+    this.#received.clear();
+    const handle = DatagramHandle.connect(this.target, this.target.address.includes(':'), undefined);
+    if (typeof handle === 'number') {
+      this.finish(`connecting to upstream: connect() failed (${errnoText({ errno: handle })})`);
+      return;
+    }
+    this.#handle = handle;
+    handle.receive(this);
+    this.#deadline.set(performance.now(), this.#plan.timeout);
+    const error = handle.send(Buffer.from(this.#plan.match?.send ?? USUAL, 'latin1'));
+    if (error < 0) {
+      this.#end(`sending to upstream: send() failed (${errnoText({ errno: error })})`);
+    }
+  }
+
+  datagram(bytes: Buffer): void {
+    if (this.#plan.match?.expects !== true) {
+      this.#end(undefined);
+      return;
+    }
+    this.#received.add(bytes, bytes.length);
+    if (this.#received.matches) {
+      this.#end(undefined);
+    } else if (this.#received.full) {
+      this.#end('checking data');
+    }
+  }
+
+  receiveFailed(errno: number): void {
+    this.#end(`reading from upstream: recv() failed (${errnoText({ errno })})`);
+  }
+
+  expired(): void {
+    const expects = this.#plan.match?.expects === true;
+    this.#end(expects ? 'reading from upstream: upstream timed out (110: Connection timed out)' : undefined);
+  }
+
+  #end(failure: string | undefined): void {
+    if (this.#handle !== null) {
+      this.drop();
+      this.finish(failure);
+    }
+  }
+
+  protected drop(): void {
+    this.#deadline.close();
+    this.#handle?.close();
+    this.#handle = null;
+  }
+}

@@ -1,0 +1,266 @@
+import { parseSize } from '../../../shared/config/language/units.js';
+import { DEBUG, ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { parseBackendUrl } from '../../../shared/net/backend-url.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { DONE, type Result } from '../../client/codes.js';
+import type { Session } from '../../stream/session/session.js';
+import type { SessionUpstream } from '../../stream/session/session-upstream.js';
+import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
+import { Attempt } from '../../upstream/balancing/attempt.js';
+import { PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
+import { PEER_FAILED, PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
+import type { BackendUser } from '../../upstream/connection/backend-user.js';
+import type { UpstreamGroup } from '../../upstream/group/group.js';
+import { type ResolvedTarget, startResolving, type TargetUser } from '../../upstream/group/resolve-target.js';
+import type { ProxiedServer } from './proxied-server.js';
+
+/**
+ * A session's choice of a peer: from the text of `proxy_pass` over the group to one peer after another. What is done with a peer, a
+ * connection's proxy and a proxy of datagrams know. nginx: ngx_stream_proxy_handler, ngx_stream_proxy_connect.
+ */
+export abstract class BackendChoice implements SessionUpstream, PickerOwner, BackendUser, TargetUser {
+  readonly r: Session;
+  protected readonly server: ProxiedServer;
+  #group: UpstreamGroup | undefined;
+  #picker: Picker | null = null;
+  /** The peer at hand; null while there is none. */
+  #peer: Peer | null = null;
+  protected attempt: Attempt | null = null;
+  readonly attempts: Attempt[] = [];
+  /** Monotonic milliseconds at the first choice of a peer, and when the attempt at hand began. */
+  #startTime = 0;
+  protected attemptStart = 0;
+  /** The second of the clock in which the session came here. */
+  readonly #startSecond: number;
+  #cancelResolve: (() => void) | null = null;
+
+  // --- what connections and logs know of the peer
+  name: string | undefined = undefined;
+  unix = false;
+  boundTo = '';
+  tlsName = '';
+
+  constructor(s: Session, server: ProxiedServer) {
+    this.r = s;
+    this.server = server;
+    this.#group = server.group;
+    this.#startSecond = Math.floor(Date.now() / 1000);
+  }
+
+  /** Asks the peer that was chosen. */
+  protected abstract ask(peer: Peer): void;
+  /** Closes the connection to the peer at hand, if there is one. */
+  protected abstract disconnect(): void;
+  /** Bytes so far from and to the backend. */
+  protected abstract readonly bytesFromBackend: number;
+  protected abstract readonly bytesToBackend: number;
+  abstract transferred(): string;
+
+  get peer(): this {
+    return this;
+  }
+
+  get done(): boolean {
+    return this.r.finished;
+  }
+
+  /** Seconds of the clock since the session came here. */
+  seconds(): number {
+    return Math.floor(Date.now() / 1000) - this.#startSecond;
+  }
+
+  log(level: Level, message: string): void {
+    this.r.log(level, message);
+  }
+
+  finalize(status: number): void {
+    this.r.finalize(status);
+  }
+
+  start(): Result {
+    const { r } = this;
+    r.upstream = this;
+    if (r.debugging) {
+      r.log(DEBUG, 'proxy connection handler');
+    }
+    const dynamic = this.server.settings.pass?.dynamic;
+    if (dynamic === undefined) {
+      this.useGroup(this.#group!);
+      return DONE;
+    }
+    const target = this.#evaluate(dynamic);
+    if (target === undefined) {
+      return INTERNAL_SERVER_ERROR;
+    }
+    const { resolver, resolverTimeout } = r.server.settings;
+    this.#cancelResolve = startResolving(this, target, { resolver, resolverTimeout, failed: INTERNAL_SERVER_ERROR });
+    return DONE;
+  }
+
+  // nginx: ngx_stream_proxy_eval.
+  #evaluate(dynamic: ComplexValue<ClientTask>): ResolvedTarget | undefined {
+    const text = dynamic.eval(this.r);
+    const url = parseBackendUrl(text, { defaultPort: 0, uriPart: false });
+    if (typeof url === 'string') {
+      this.log(ERR, `${url} in upstream "${text}"`);
+      return undefined;
+    }
+    const unix = url.family === 'unix';
+    return { host: url.host, port: url.port, noPort: url.noPort, unix, address: url.address };
+  }
+
+  /** A rate of the configuration for this session, in bytes a second; 0 for no limit. nginx: ngx_stream_complex_value_size. */
+  protected rate(value: ComplexValue<ClientTask> | undefined): number {
+    const text = value?.eval(this.r);
+    if (text === undefined) {
+      return 0;
+    }
+    const rate = parseSize(text);
+    if (rate === undefined) {
+      this.log(ERR, `invalid size "${text}"`);
+    }
+    return rate ?? 0;
+  }
+
+  defaultTlsName(name: string): void {
+    this.tlsName = name;
+  }
+
+  useTlsName(name: string): void {
+    this.tlsName = name;
+  }
+
+  bindTo(address: string): void {
+    this.boundTo = address;
+  }
+
+  nameResolved(): void {
+    this.#cancelResolve = null;
+  }
+
+  useGroup(group: UpstreamGroup): void {
+    this.#group = group;
+    this.tlsName = group.name;
+    this.usePicker(group.balancer.begin(this.r));
+  }
+
+  usePicker(picker: Picker): void {
+    this.#picker = picker;
+    this.#startTime = performance.now();
+    const tries = this.server.settings.nextUpstreamTries;
+    if (tries !== 0 && picker.tries > tries) {
+      picker.tries = tries;
+    }
+    this.#choose();
+  }
+
+  #choose(): void {
+    this.r.action = 'connecting to upstream';
+    const now = performance.now();
+    this.#endAttempt(now);
+    const attempt = new Attempt();
+    attempt.connectTime = -1;
+    attempt.headerTime = -1;
+    attempt.responseTime = -1;
+    this.attempt = attempt;
+    this.attempts.push(attempt);
+    this.attemptStart = now;
+    const peer = this.#picker!.next(this);
+    if (peer !== PICKING) {
+      this.#usePeer(peer);
+    }
+  }
+
+  picked(peer: Peer | null): void {
+    this.#usePeer(peer);
+  }
+
+  #usePeer(peer: Peer | null): void {
+    const { r } = this;
+    const picker = this.#picker!;
+    if (r.finished) {
+      if (peer !== null) {
+        picker.done(peer, PEER_OK, null);
+      }
+      return;
+    }
+    const attempt = this.attempt!;
+    if (peer === null) {
+      attempt.peer = picker.groupName;
+      this.name = picker.groupName;
+      this.log(ERR, 'no live upstreams');
+      r.finalize(BAD_GATEWAY);
+      return;
+    }
+    this.#peer = peer;
+    this.name = peer.name;
+    this.unix = peer.port === 0;
+    attempt.peer = peer.name;
+    this.ask(peer);
+  }
+
+  /** The connection to the peer at hand is there. nginx: NGX_STREAM_UPSTREAM_NOTIFY_CONNECT. */
+  protected peerReached(now: number): void {
+    const attempt = this.attempt!;
+    attempt.connectTime = now - this.attemptStart;
+    this.#picker!.connected?.(this.#peer!, attempt);
+  }
+
+  /** The peer at hand has sent something. nginx: NGX_STREAM_UPSTREAM_NOTIFY_FIRST_BYTE. */
+  protected firstByte(now: number): void {
+    const attempt = this.attempt!;
+    attempt.headerTime = now - this.attemptStart;
+    this.#picker!.headerReceived?.(this.#peer!, attempt);
+  }
+
+  /** The attempt failed: another peer is asked, or the session ends. nginx: ngx_stream_proxy_next_upstream. */
+  protected next(): void {
+    const { r } = this;
+    const picker = this.#picker!;
+    const { settings } = this.server;
+    if (r.debugging) {
+      r.log(DEBUG, 'stream proxy next upstream');
+    }
+    this.#giveBack(PEER_FAILED);
+    const late = settings.nextUpstreamTimeout !== 0 && performance.now() - this.#startTime >= settings.nextUpstreamTimeout;
+    if (picker.tries === 0 || !settings.nextUpstream || late) {
+      r.finalize(BAD_GATEWAY);
+      return;
+    }
+    this.disconnect();
+    this.#choose();
+  }
+
+  #giveBack(state: number): void {
+    const peer = this.#peer;
+    if (peer !== null) {
+      this.#peer = null;
+      this.#picker!.done(peer, state, this.attempt);
+    }
+  }
+
+  #endAttempt(now: number): void {
+    const attempt = this.attempt;
+    if (attempt === null) {
+      return;
+    }
+    if (attempt.responseTime === -1) {
+      attempt.responseTime = now - this.attemptStart;
+    }
+    attempt.bytesReceived = this.bytesFromBackend;
+    attempt.bytesSent = this.bytesToBackend;
+  }
+
+  /** The peer at hand has failed, though the session did not turn to another one. */
+  protected readonly peerFailed: boolean = false;
+
+  // nginx: ngx_stream_proxy_finalize.
+  release(): void {
+    this.#cancelResolve?.();
+    this.#cancelResolve = null;
+    this.#endAttempt(performance.now());
+    this.#giveBack(this.peerFailed ? PEER_FAILED : PEER_OK);
+    this.disconnect();
+  }
+}

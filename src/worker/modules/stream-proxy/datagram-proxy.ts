@@ -1,0 +1,272 @@
+import { errnoText } from '../../../shared/lib/errno.js';
+import { setTimer } from '../../../shared/lib/timer.js';
+import { ALERT, CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { addressText } from '../../../shared/net/backend-url.js';
+import { DatagramHandle, type DatagramTaker } from '../../../shared/net/datagram-handle.js';
+import { enter, leave } from '../../client/at-work.js';
+import type { DatagramClient } from '../../stream/session/datagram-client.js';
+import type { Session, SessionReader } from '../../stream/session/session.js';
+import { BAD_GATEWAY, INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
+import type { Peer } from '../../upstream/balancing/peer.js';
+import { localAddress } from '../../upstream/connection/local-address.js';
+import { BackendChoice } from './backend-choice.js';
+import { clientHeader } from './client-header.js';
+
+const EMPTY = Buffer.alloc(0);
+const EAFNOSUPPORT = -97;
+const EADDRINUSE = -98;
+const EADDRNOTAVAIL = -99;
+
+/**
+ * A session of datagrams: passes each one on as it is, to the backend and back, until as many have come as the configuration says, or none
+ * comes any more. nginx: ngx_stream_proxy_process for SOCK_DGRAM.
+ */
+export class DatagramProxy extends BackendChoice implements DatagramTaker {
+  #handle: DatagramHandle | null = null;
+  /** Datagrams of the client, and of the backend. */
+  #requests = 1;
+  #responses = 0;
+  #sent = 0;
+  #received = 0;
+  #uploadRate = 0;
+  #downloadRate = 0;
+  /** A rate lets nothing through at the moment: what the client sends is lost, and what the backend sends waits. */
+  #uploadPause: NodeJS.Timeout | undefined = undefined;
+  #downloadPause: NodeJS.Timeout | undefined = undefined;
+  protected override peerFailed = false;
+
+  protected get bytesFromBackend(): number {
+    return this.#received;
+  }
+
+  protected get bytesToBackend(): number {
+    return this.#sent;
+  }
+
+  protected ask(peer: Peer): void {
+    const { r } = this;
+    const { settings } = this.server;
+    const { localAddress: address, localPort } = localAddress(this, settings);
+    const local = address === undefined ? undefined : { address, port: localPort ?? 0 };
+    // Node has no datagrams of Unix-domain sockets.
+    const handle = peer.port === 0 ? EAFNOSUPPORT : DatagramHandle.connect(peer, peer.address.includes(':'), local);
+    if (typeof handle === 'number') {
+      this.#cannotConnect(handle);
+      return;
+    }
+    this.#handle = handle;
+    r.wait(client);
+    this.#begin(handle);
+  }
+
+  /** nginx goes to another peer only where the peer is what is wrong. */
+  #cannotConnect(error: number): void {
+    const text = `(${errnoText({ errno: error })})`;
+    if (error === EADDRINUSE || error === EADDRNOTAVAIL) {
+      this.log(CRIT, `bind(${this.boundTo}) failed ${text}`);
+    } else {
+      this.log(ALERT, `socket() failed ${text}`);
+    }
+    this.r.finalize(INTERNAL_SERVER_ERROR);
+  }
+
+  // nginx: ngx_stream_proxy_init_upstream.
+  #begin(handle: DatagramHandle): void {
+    const { r } = this;
+    const { settings } = this.server;
+    if (r.server.log.level >= INFO) {
+      const { address, port } = handle.local();
+      r.logBare(INFO, `udp proxy ${addressText(address ?? '', port ?? 0)} connected to ${this.name}`);
+    }
+    this.peerReached(performance.now());
+    this.#uploadRate = this.rate(settings.uploadRate);
+    this.#downloadRate = this.rate(settings.downloadRate);
+    const first = r.held ?? EMPTY;
+    r.take();
+    handle.receive(this);
+    const { proxyProtocol } = settings;
+    this.#toBackend(proxyProtocol === 0 ? first : Buffer.concat([clientHeader(r, proxyProtocol), first]));
+    this.#after();
+  }
+
+  // ---------------------------------------------------------------- to the backend
+
+  /** A datagram of the client came. */
+  fromClient(bytes: Buffer): void {
+    if (this.#handle === null || this.#uploadPause !== undefined) {
+      return;
+    }
+    const rate = this.#uploadRate;
+    if (rate > 0) {
+      const limit = rate * (this.seconds() + 1) - this.r.bytesReceived;
+      if (limit <= 0) {
+        this.#uploadPause = setTimer(uploadGoesOn, Math.floor((-limit * 1000) / rate) + 1, this);
+        this.#after();
+        return;
+      }
+      const delay = Math.floor((bytes.length * 1000) / rate);
+      if (delay > 0) {
+        this.#uploadPause = setTimer(uploadGoesOn, delay, this);
+      }
+    }
+    this.#requests++;
+    this.r.bytesReceived += bytes.length;
+    this.#toBackend(bytes);
+    this.#after();
+  }
+
+  #toBackend(bytes: Buffer): void {
+    const { r } = this;
+    const error = this.#handle!.send(bytes);
+    if (error >= 0) {
+      this.#sent += bytes.length;
+      return;
+    }
+    r.action = 'proxying and sending to upstream';
+    this.peerFailed = true;
+    this.log(ERR, `send() failed (${errnoText({ errno: error })})`);
+    r.finalize(STATUS_OK);
+  }
+
+  /** The client may be heard again. */
+  uploadGoesOn(): void {
+    this.#uploadPause = undefined;
+    this.#rearm();
+  }
+
+  // ---------------------------------------------------------------- from the backend
+
+  datagram(bytes: Buffer): void {
+    const { r } = this;
+    if (r.finished) {
+      return;
+    }
+    const before = enter(r);
+    const attempt = this.attempt!;
+    if (attempt.headerTime === -1) {
+      this.firstByte(performance.now());
+    }
+    this.#responses++;
+    this.#received += bytes.length;
+    r.bytesSent += r.socket.offer(bytes);
+    if (this.#downloadRate > 0) {
+      this.#slowDown(bytes.length);
+    }
+    this.#after();
+    leave(before);
+  }
+
+  /** Leaves what the backend sends with the kernel for as long as the rate says. */
+  #slowDown(size: number): void {
+    const rate = this.#downloadRate;
+    const limit = rate * (this.seconds() + 1) - this.#received;
+    const delay = Math.max(Math.floor((size * 1000) / rate), limit <= 0 ? Math.floor((-limit * 1000) / rate) + 1 : 0);
+    if (delay > 0) {
+      this.#handle!.pause();
+      this.#downloadPause = setTimer(downloadGoesOn, delay, this);
+    }
+  }
+
+  /** The backend may be heard again, unless the rate has something against it still. */
+  downloadGoesOn(): void {
+    this.#downloadPause = undefined;
+    this.#slowDown(0);
+    if (this.#downloadPause === undefined) {
+      this.#handle!.resume();
+    }
+    this.#rearm();
+  }
+
+  /** The kernel was told that nobody takes datagrams there. It counts as one that came, as in nginx. */
+  receiveFailed(errno: number): void {
+    const { r } = this;
+    if (r.finished) {
+      return;
+    }
+    const before = enter(r);
+    r.action = 'proxying and reading from upstream';
+    this.log(ERR, `recv() failed (${errnoText({ errno })})`);
+    this.peerFailed = true;
+    this.#responses++;
+    this.#after();
+    leave(before);
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  // nginx: ngx_stream_proxy_test_finalize.
+  #after(): void {
+    const { r } = this;
+    if (r.finished) {
+      return;
+    }
+    r.action = 'proxying connection';
+    const { requests, responses } = this.server.settings;
+    if (requests === 0 || this.#requests >= requests) {
+      if (requests !== 0) {
+        (r.socket as DatagramClient).forget();
+      }
+      if (responses !== -1 && this.#responses >= responses * this.#requests) {
+        r.logBare(INFO, `udp done, ${this.#counted()}`);
+        r.finalize(STATUS_OK);
+        return;
+      }
+    }
+    this.#rearm();
+  }
+
+  #rearm(): void {
+    const { deadline } = this.r;
+    if (this.#uploadPause !== undefined || this.#downloadPause !== undefined) {
+      deadline.clear();
+    } else {
+      deadline.set(performance.now(), this.server.settings.timeout);
+    }
+  }
+
+  /** Nothing has come for as long as `proxy_timeout` says. */
+  expired(): void {
+    const { r } = this;
+    const { responses } = this.server.settings;
+    if (responses === -1 || this.#responses >= responses * this.#requests) {
+      r.logBare(INFO, `udp timed out, ${this.#counted()}`);
+      r.finalize(STATUS_OK);
+      return;
+    }
+    this.log(ERR, 'upstream timed out (110: Connection timed out)');
+    this.peerFailed = true;
+    r.finalize(BAD_GATEWAY);
+  }
+
+  #counted(): string {
+    return `packets from/to client:${this.#requests}/${this.#responses}, ${this.transferred()}`;
+  }
+
+  transferred(): string {
+    const { bytesReceived, bytesSent } = this.r;
+    return `bytes from/to client:${bytesReceived}/${bytesSent}, bytes from/to upstream:${this.#received}/${this.#sent}`;
+  }
+
+  protected disconnect(): void {
+    clearTimeout(this.#uploadPause);
+    clearTimeout(this.#downloadPause);
+    this.#uploadPause = undefined;
+    this.#downloadPause = undefined;
+    this.#handle?.close();
+    this.#handle = null;
+  }
+}
+
+const uploadGoesOn = (proxy: DatagramProxy): void => proxy.uploadGoesOn();
+const downloadGoesOn = (proxy: DatagramProxy): void => proxy.downloadGoesOn();
+
+const proxyOf = (s: Session): DatagramProxy => s.upstream as DatagramProxy;
+
+/** Tells each session's proxy of its client. */
+const client: SessionReader = {
+  received: (s, bytes) => proxyOf(s).fromClient(bytes),
+  ended() {},
+  flushed() {},
+  expired: (s) => proxyOf(s).expired(),
+  broken() {},
+};

@@ -1,0 +1,340 @@
+import type { ConnectionOptions } from 'node:tls';
+import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { addressText } from '../../../shared/net/backend-url.js';
+import { enter, leave } from '../../client/at-work.js';
+import type { Session, SessionReader } from '../../stream/session/session.js';
+import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
+import type { Peer } from '../../upstream/balancing/peer.js';
+import type { ChannelOwner } from '../../upstream/connection/channel.js';
+import type { UpstreamConnection } from '../../upstream/connection/connection.js';
+import { connectPeer } from '../../upstream/connection/connector.js';
+import { localAddress } from '../../upstream/connection/local-address.js';
+import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
+import { BackendChoice } from './backend-choice.js';
+import { clientHeader } from './client-header.js';
+import { Flow } from './flow.js';
+
+/**
+ * A session whose client's connection is joined to one of a backend: connects to the peer, and passes bytes both ways.
+ * nginx: ngx_stream_upstream_t.
+ */
+export class SessionProxy extends BackendChoice implements ChannelOwner {
+  #connection: UpstreamConnection | null = null;
+  /** The backend can be written to. */
+  #connected = false;
+  /** To the backend, and from it. */
+  readonly #up = new Flow(this);
+  readonly #down = new Flow(this);
+  #halfClosed = false;
+
+  get bufferSize(): number {
+    return this.server.settings.bufferSize;
+  }
+
+  protected get bytesFromBackend(): number {
+    return this.#down.received;
+  }
+
+  protected get bytesToBackend(): number {
+    return this.#up.sent;
+  }
+
+  protected ask(peer: Peer): void {
+    const { r } = this;
+    const { settings, tls } = this.server;
+    const local = { ...localAddress(this, settings), relays: true };
+    const options = tls?.options(this, peer);
+    if (options === null) {
+      r.finalize(INTERNAL_SERVER_ERROR);
+      return;
+    }
+    if (options !== undefined) {
+      this.#offerProtocols(options);
+    }
+    // The header goes before the handshake.
+    const preface = options !== undefined && settings.proxyProtocol !== 0 ? clientHeader(r, settings.proxyProtocol) : undefined;
+    const connection = connectPeer(peer, this, local, options, preface);
+    if (options !== undefined) {
+      tls!.opened(connection, peer, options);
+    }
+    this.#connection = connection;
+    r.wait(client);
+    r.deadline.set(this.attemptStart, settings.connectTimeout);
+  }
+
+  // nginx: ngx_stream_proxy_ssl_alpn.
+  #offerProtocols(options: ConnectionOptions): void {
+    const names = this.server.settings.sslAlpn?.map((value) => value.eval(this.r)).filter(({ length }) => length > 0 && length <= 255);
+    if (names !== undefined && names.length > 0) {
+      options.ALPNProtocols = names;
+    }
+  }
+
+  protected disconnect(): void {
+    this.#connection?.close();
+    this.#connection = null;
+  }
+
+  // ---------------------------------------------------------------- the connection to the backend
+
+  connected(c: UpstreamConnection): void {
+    if (c.tls) {
+      this.r.action = 'SSL handshaking to upstream';
+      this.r.deadline.set(performance.now(), this.server.settings.connectTimeout);
+    }
+  }
+
+  // nginx: ngx_stream_proxy_init_upstream.
+  ready(c: UpstreamConnection): void {
+    const { r } = this;
+    const { settings, tls } = this.server;
+    if (c.tls) {
+      const failure = tls!.check(this, c);
+      if (failure !== undefined) {
+        this.log(ERR, failure);
+        this.next();
+        return;
+      }
+    }
+    if (r.server.log.level >= INFO) {
+      const { address, port } = c.local();
+      const local = address === undefined ? 'unix:' : addressText(address, port ?? 0);
+      r.logBare(INFO, `proxy ${local} connected to ${this.name}`);
+    }
+    this.#connected = true;
+    this.peerReached(performance.now());
+    if (settings.proxyProtocol !== 0 && !c.tls) {
+      const header = clientHeader(r, settings.proxyProtocol);
+      // The kernel gets it at once: to close the connection drops what has not left.
+      const taken = c.offer(header);
+      if (taken < header.length) {
+        c.write(header.subarray(taken));
+      }
+    }
+    this.#up.rate = this.rate(settings.uploadRate);
+    this.#down.rate = this.rate(settings.downloadRate);
+    r.socket.expectMuch(true);
+    r.action = 'proxying connection';
+    const { held } = r;
+    if (held !== null) {
+      r.take();
+      if (!this.#takeUp(held)) {
+        this.#afterUp();
+        return;
+      }
+    }
+    if (r.ended) {
+      this.#up.end();
+      this.#afterUp();
+      return;
+    }
+    this.#rearm();
+    r.readTo(client);
+  }
+
+  // ---------------------------------------------------------------- to the backend
+
+  /** Bytes of the client came. */
+  fromClient(bytes: Buffer, length: number): void {
+    if (!this.#takeUp(bytes.length === length ? bytes : bytes.subarray(0, length))) {
+      this.r.stopReading();
+    }
+    this.#afterUp();
+  }
+
+  #takeUp(bytes: Buffer): boolean {
+    this.r.action = 'proxying and sending to upstream';
+    const goOn = this.#up.take(bytes, this.#connection!);
+    this.r.bytesReceived = this.#up.received;
+    return goOn;
+  }
+
+  /** The client sends no more. */
+  clientEnded(): void {
+    this.#up.end();
+    this.#afterUp();
+  }
+
+  #afterUp(): void {
+    if (!this.r.finished) {
+      this.r.action = 'proxying connection';
+      this.#after(false);
+    }
+  }
+
+  /** The client's kernel took everything that a write had left over. */
+  clientFlushed(): void {
+    this.#down.flushed();
+    this.#readOn(this.#down);
+  }
+
+  drained(): void {
+    this.#up.flushed();
+    this.#readOn(this.#up);
+  }
+
+  /** A flow may have room again. */
+  flowGoesOn(flow: Flow): void {
+    const before = enter(this.r);
+    if (!this.r.finished) {
+      this.#readOn(flow);
+    }
+    leave(before);
+  }
+
+  #readOn(flow: Flow): void {
+    const up = flow === this.#up;
+    const goesOn = flow.goOn(up ? this.#connection! : this.r.socket);
+    if (up) {
+      this.r.bytesReceived = flow.received;
+    } else {
+      this.r.bytesSent = flow.sent;
+    }
+    if (this.r.finished) {
+      return;
+    }
+    if (goesOn) {
+      if (up) {
+        this.r.readTo(client);
+      } else {
+        this.#connection!.resume();
+      }
+    }
+    if (!this.r.finished) {
+      this.#after(!up);
+    }
+  }
+
+  // ---------------------------------------------------------------- from the backend
+
+  received(c: UpstreamConnection, bytes: Buffer, end: number): void {
+    const { r } = this;
+    if (!this.#connected) {
+      return;
+    }
+    if (this.attempt!.headerTime === -1) {
+      this.firstByte(performance.now());
+    }
+    r.action = 'proxying and sending to client';
+    const goesOn = this.#down.take(bytes.length === end ? bytes : bytes.subarray(0, end), r.socket);
+    r.bytesSent = this.#down.sent;
+    if (r.finished) {
+      return;
+    }
+    if (!goesOn) {
+      c.pause();
+    }
+    r.action = 'proxying connection';
+    this.#after(true);
+  }
+
+  ended(): void {
+    if (!this.#connected) {
+      this.log(ERR, 'peer closed connection in SSL handshake');
+      this.next();
+      return;
+    }
+    this.#down.end();
+    this.#after(true);
+  }
+
+  failed(c: UpstreamConnection, error: Error): void {
+    if (!c.connected) {
+      const { level, message, fatal } = connectFailure(this, error);
+      this.log(level, message);
+      if (fatal) {
+        this.r.finalize(INTERNAL_SERVER_ERROR);
+      } else {
+        this.next();
+      }
+      return;
+    }
+    if (!this.#connected) {
+      const { level, message } = handshakeFailure(error);
+      this.log(level, message);
+      this.next();
+      return;
+    }
+    const { level, message } = transferFailure(error);
+    this.log(level, message);
+    if ((error as NodeJS.ErrnoException).syscall === 'write') {
+      this.r.finalize(STATUS_OK);
+      return;
+    }
+    this.ended();
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  /** Looks whether the session is over, after bytes or an end of one side. nginx: the end of ngx_stream_proxy_process. */
+  #after(fromBackend: boolean): void {
+    const up = this.#up;
+    const down = this.#down;
+    const { halfClose } = this.server.settings;
+    const both = up.ended && down.ended && !up.waits && !down.waits;
+    const one = (up.ended || down.ended) && (up.ended || !down.waits) && (down.ended || !up.waits);
+    if (halfClose ? both : one) {
+      this.r.logBare(INFO, `${fromBackend ? 'upstream' : 'client'} disconnected, ${this.transferred()}`);
+      this.r.finalize(STATUS_OK);
+      return;
+    }
+    if (halfClose && !this.#halfClosed) {
+      if (up.ended && !up.waits) {
+        this.#halfClosed = true;
+        this.#connection!.end();
+      } else if (down.ended && !down.waits) {
+        this.#halfClosed = true;
+        this.r.socket.end();
+      }
+    }
+    this.#rearm();
+  }
+
+  #rearm(): void {
+    if (this.#up.delayed || this.#down.delayed) {
+      this.r.deadline.clear();
+    } else {
+      this.r.deadline.set(performance.now(), this.server.settings.timeout);
+    }
+  }
+
+  expired(): void {
+    if (!this.#connected) {
+      this.log(ERR, 'upstream timed out (110: Connection timed out)');
+      this.next();
+      return;
+    }
+    this.log(INFO, 'connection timed out (110: Connection timed out)');
+    this.r.finalize(STATUS_OK);
+  }
+
+  timedOut(): void {}
+
+  /** The client's connection broke: nothing comes of it any more, and nothing gets there. */
+  broken(): void {
+    this.r.finalize(STATUS_OK);
+  }
+
+  transferred(): string {
+    const up = this.#up;
+    const down = this.#down;
+    return `bytes from/to client:${up.received}/${down.sent}, bytes from/to upstream:${down.received}/${up.sent}`;
+  }
+
+  override release(): void {
+    this.#up.close();
+    this.#down.close();
+    super.release();
+  }
+}
+
+const proxyOf = (s: Session): SessionProxy => s.upstream as SessionProxy;
+
+/** Tells each session's proxy of its client. */
+const client: SessionReader = {
+  received: (s, bytes, length) => proxyOf(s).fromClient(bytes, length),
+  ended: (s) => proxyOf(s).clientEnded(),
+  flushed: (s) => proxyOf(s).clientFlushed(),
+  expired: (s) => proxyOf(s).expired(),
+  broken: (s) => proxyOf(s).broken(),
+};

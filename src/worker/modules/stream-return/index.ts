@@ -1,0 +1,59 @@
+import { In } from '../../../shared/config/context.js';
+import { own } from '../../../shared/config/define.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { DONE, type Result } from '../../client/codes.js';
+import { claimContent, defineModule, defineSharedScope } from '../../module.js';
+import type { Session, SessionReader } from '../../stream/session/session.js';
+import { STATUS_OK } from '../../stream/session/status.js';
+
+interface Settings {
+  text: ComplexValue<ClientTask> | undefined;
+}
+
+const scope = defineSharedScope<Settings>({
+  fields: { text: own<Settings['text']>(undefined) },
+  directives: {
+    // nginx: ngx_stream_return.
+    return: {
+      in: In.STREAM_SERVER,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.text !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.text = ctx.complex(node.args[0]!);
+        claimContent(ctx, 'stream_return');
+      },
+    },
+  },
+});
+
+// nginx: ngx_stream_return_handler.
+function sendText(s: Session, text: string): Result {
+  s.action = 'returning text';
+  if (text === '') {
+    return STATUS_OK;
+  }
+  s.wait(sending);
+  s.bytesSent = text.length;
+  return s.send(text) ? STATUS_OK : DONE;
+}
+
+/** The client's kernel is full: the session is over once it took the text. */
+const sending: SessionReader = {
+  received() {},
+  ended() {},
+  flushed: (s) => s.finalize(STATUS_OK),
+  expired: (s) => s.finalize(STATUS_OK),
+  broken: (s) => s.finalize(STATUS_OK),
+};
+
+/** Sends a text and closes the connection. nginx: ngx_stream_return_module. */
+export const streamReturnModule = defineModule({
+  name: 'stream_return',
+  location: scope,
+  stream: {
+    handler: ({ text }) => (text === undefined ? undefined : (s) => sendText(s, text.eval(s))),
+  },
+});

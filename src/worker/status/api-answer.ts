@@ -1,0 +1,84 @@
+import { type Endpoint, endpoints } from './api.js';
+import { type Answer, fail, type Question } from './api-question.js';
+import { answerServers } from './api-servers.js';
+import type { StatusSource } from './source.js';
+
+/** The oldest and the newest version whose requests are understood; all get the shapes of the newest one. */
+const FIRST_VERSION = 1;
+const LAST_VERSION = 9;
+
+const versions = (): number[] => Array.from({ length: LAST_VERSION - FIRST_VERSION + 1 }, (_, i) => FIRST_VERSION + i);
+
+/** What the API answers from the counters. undefined: there is no such path here. */
+export function answerApi(source: StatusSource, question: Question): Answer | undefined {
+  const { method, path, write } = question;
+  if (path === '') {
+    return method === 'GET' ? { status: 200, body: versions() } : fail(405, 'MethodDisabled', 'method disabled');
+  }
+  const [version, ...rest] = path.split('/');
+  if (!/^\d+$/.test(version!) || Number(version) < FIRST_VERSION || Number(version) > LAST_VERSION) {
+    return fail(404, 'UnknownVersion', 'unknown version');
+  }
+  const below = rest.join('/');
+  const servers = answerServers(source, question, below);
+  if (servers !== undefined) {
+    return servers;
+  }
+  const list = listOf(below);
+  if (list !== undefined) {
+    return method === 'GET' ? { status: 200, body: list } : fail(405, 'MethodDisabled', 'method disabled');
+  }
+  for (const [name, endpoint] of endpoints) {
+    if (below !== name && !(endpoint.all !== undefined && below.startsWith(`${name}/`))) {
+      continue;
+    }
+    const item = below === name ? undefined : below.slice(name.length + 1);
+    if (method === 'GET') {
+      return read(source, endpoint, item, question);
+    }
+    if (method !== 'DELETE' || !write || endpoint.reset === undefined) {
+      return fail(405, 'MethodDisabled', 'method disabled');
+    }
+    if (item !== undefined && endpoint.all!(source)[item] === undefined) {
+      return fail(404, ...endpoint.missing!);
+    }
+    endpoint.reset(source, item);
+    return { status: 204, body: undefined };
+  }
+  return undefined;
+}
+
+/** The names below a path that is no endpoint itself; undefined where there are none. */
+function listOf(path: string): string[] | undefined {
+  const prefix = path === '' ? '' : `${path}/`;
+  const names = new Set<string>();
+  for (const name of endpoints.keys()) {
+    if (name.startsWith(prefix) && name !== path) {
+      names.add(name.slice(prefix.length).split('/')[0]!);
+    }
+  }
+  return names.size === 0 ? undefined : [...names];
+}
+
+function read(source: StatusSource, { one, all, missing }: Endpoint, item: string | undefined, { fields }: Question): Answer {
+  const wanted = fields === undefined ? undefined : fields.split(',').filter((name) => name !== '');
+  if (one !== undefined) {
+    return { status: 200, body: only(one(source), wanted) };
+  }
+  const found = all!(source);
+  if (item !== undefined) {
+    const object = Object.hasOwn(found, item) ? found[item] : undefined;
+    return object === undefined ? fail(404, ...missing!) : { status: 200, body: only(object, wanted) };
+  }
+  if (wanted?.length === 0) {
+    return { status: 200, body: Object.keys(found) };
+  }
+  return { status: 200, body: Object.fromEntries(Object.entries(found).map(([name, object]) => [name, only(object, wanted)])) };
+}
+
+/** An object with these fields alone. */
+function only(object: object, fields: readonly string[] | undefined): object {
+  return fields === undefined ? object : Object.fromEntries(Object.entries(object).filter(([name]) => fields.includes(name)));
+}
+
+export const notFound = (): Answer => fail(404, 'PathNotFound', 'path not found');

@@ -1,0 +1,21 @@
+/** What the API answers: a status, and what becomes the JSON text of the body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** What the API was asked. */
+export interface Question {
+  readonly method: string;
+  /** What follows the location's prefix, without slashes at its ends, as UTF-8. */
+  readonly path: string;
+  /** The value of `fields`; undefined: all. */
+  readonly fields: string | undefined;
+  /** `write=on`. */
+  readonly write: boolean;
+  /** The body of the request; undefined where it is too long for memory. */
+  readonly body?: string | undefined;
+}
+
+/** An error in the API's form. */
+export const fail = (status: number, code: string, text: string): Answer => ({ status, body: { error: { status, text, code } } });

@@ -1,0 +1,234 @@
+import { parseTime } from '../../shared/config/language/units.js';
+import { addressText, parseBackendUrl } from '../../shared/net/backend-url.js';
+import { type AddedServer, applyMembership, type Membership } from '../upstream/balancing/membership.js';
+import { DOWN, DRAINING, defaultPeerOptions, type Peer } from '../upstream/balancing/peer.js';
+import type { UpstreamGroup } from '../upstream/group/group.js';
+import { groupsOf } from '../upstream/group/groups.js';
+import { type Answer, fail, type Question } from './api-question.js';
+import { changePeer, type PeerChange } from './peer-changes.js';
+import { type StatusSource, utf8 } from './source.js';
+import { groupName } from './upstreams.js';
+
+/** How often a busy zone is tried again. */
+const TRIES = 100;
+const MAX_ROUTE = 32;
+/** Ids of servers that were added begin here, behind all lines that a group can have. */
+const FIRST_ADDED_ID = 100_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An answer that is thrown, as an error of the API. */
+class Refusal extends Error {
+  readonly answer: Answer;
+  constructor(status: number, code: string, text: string) {
+    super(text);
+    this.answer = fail(status, code, text);
+  }
+}
+
+/** Answers `http/upstreams/NAME/servers/` and below it. undefined: the path is another one. */
+export function answerServers(source: StatusSource, question: Question, path: string): Answer | undefined {
+  const match = /^http\/upstreams\/([^/]+)\/servers(?:\/([^/]*))?$/.exec(path);
+  if (match === null) {
+    return undefined;
+  }
+  try {
+    return answer(source, question, match[1]!, match[2]);
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return error.answer;
+    }
+    throw error;
+  }
+}
+
+function answer(source: StatusSource, { method, write, body }: Question, name: string, item: string | undefined): Answer {
+  const group = groupsOf(source.http).all.find((each) => each.set !== undefined && groupName(each) === name);
+  if (group === undefined) {
+    throw new Refusal(404, 'UpstreamNotFound', 'upstream not found');
+  }
+  if (group.zone === undefined) {
+    throw new Refusal(400, 'UpstreamStatic', 'upstream is static');
+  }
+  group.shared?.refresh();
+  const peer = item === undefined || item === '' ? undefined : peerOf(group, item);
+  if (method === 'GET') {
+    return { status: 200, body: peer === undefined ? serversOf(group) : serverObject(group, peer) };
+  }
+  if (!write || (method === 'POST') !== (peer === undefined)) {
+    throw new Refusal(405, 'MethodDisabled', 'method disabled');
+  }
+  switch (method) {
+    case 'POST':
+      return { status: 201, body: add(group, fieldsOf(body)) };
+    case 'PATCH':
+      changePeer(group, peer!, changeOf(fieldsOf(body), false));
+      return { status: 200, body: serverObject(group, peer!) };
+    case 'DELETE':
+      remove(group, peer!);
+      return { status: 200, body: serversOf(group) };
+    default:
+      throw new Refusal(405, 'MethodDisabled', 'method disabled');
+  }
+}
+
+const peersOf = ({ set }: UpstreamGroup): readonly Peer[] => [...set!.peers, ...(set!.backup?.peers ?? [])];
+const serversOf = (group: UpstreamGroup): object[] => peersOf(group).map((peer) => serverObject(group, peer));
+
+function peerOf(group: UpstreamGroup, item: string): Peer {
+  if (!/^\d{1,10}$/.test(item)) {
+    throw new Refusal(400, 'UpstreamBadServerId', 'invalid server ID');
+  }
+  const found = peersOf(group).find(({ id }) => id === Number(item));
+  if (found === undefined) {
+    throw new Refusal(404, 'UpstreamServerNotFound', `server with ID "${item}" does not exist`);
+  }
+  return found;
+}
+
+function serverObject({ set }: UpstreamGroup, peer: Peer): object {
+  return {
+    id: peer.id,
+    server: utf8(peer.name),
+    weight: peer.weight,
+    max_conns: peer.maxConns,
+    max_fails: peer.maxFails,
+    fail_timeout: `${peer.failTimeout}s`,
+    slow_start: `${peer.slowStart / 1000}s`,
+    route: peer.hasRoute ? utf8(peer.sid) : '',
+    backup: set!.backup?.peers.includes(peer) ?? false,
+    down: (peer.down & DOWN) !== 0,
+    ...((peer.down & DRAINING) === 0 ? {} : { drain: true }),
+  };
+}
+
+function fieldsOf(body: string | undefined): Fields {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(body ?? '');
+  } catch {
+    throw new Refusal(415, 'JsonError', 'JSON error');
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw new Refusal(400, 'UpstreamConfFormatError', 'an object is expected');
+  }
+  for (const value of Object.values(fields)) {
+    if (typeof value === 'object') {
+      throw new Refusal(400, 'UpstreamConfFormatError', 'nested object or list');
+    }
+  }
+  return fields as Fields;
+}
+
+/** Reads what a request says of a server; `whole`: of one to be added. */
+function changeOf(fields: Fields, whole: boolean): PeerChange {
+  const change: { -readonly [K in keyof PeerChange]: PeerChange[K] } = {};
+  for (const [name, value] of Object.entries(fields)) {
+    switch (name) {
+      case 'weight':
+        change.weight = integer(value, 1, 'UpstreamBadWeight', name);
+        break;
+      case 'max_conns':
+        change.maxConns = integer(value, 0, 'UpstreamBadMaxConns', name);
+        break;
+      case 'max_fails':
+        change.maxFails = integer(value, 0, 'UpstreamBadMaxFails', name);
+        break;
+      case 'fail_timeout':
+        change.failTimeout = time(value, 's', 'UpstreamBadFailTimeout', name);
+        break;
+      case 'slow_start':
+        change.slowStart = time(value, 'ms', 'UpstreamBadSlowStart', name);
+        break;
+      case 'down':
+      case 'drain':
+        change[name] = boolean(value, name);
+        break;
+      default:
+        if (!whole || !['server', 'backup', 'route'].includes(name)) {
+          throw new Refusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
+        }
+    }
+  }
+  return change;
+}
+
+function add(group: UpstreamGroup, fields: Fields): object {
+  const { server, backup = false, route = '' } = fields;
+  if (typeof server !== 'string' || server === '') {
+    throw new Refusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
+  }
+  if (typeof route !== 'string' || route.length > MAX_ROUTE) {
+    throw new Refusal(400, 'UpstreamBadRoute', 'route is too long');
+  }
+  if (boolean(backup, 'backup') && group.set!.backup === null) {
+    throw new Refusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
+  }
+  const url = parseBackendUrl(Buffer.from(server).toString('latin1'), { defaultPort: 80, uriPart: false });
+  if (typeof url === 'string' || (url.family !== 'unix' && url.address === undefined)) {
+    throw new Refusal(400, 'UpstreamBadAddress', `${typeof url === 'string' ? url : 'an address is expected'} in "${server}"`);
+  }
+  const unix = url.family === 'unix';
+  const name = unix ? `unix:${url.host}` : addressText(url.address!, url.port);
+  if (peersOf(group).some((peer) => peer.name === name)) {
+    throw new Refusal(409, 'EntryExists', 'entry exists');
+  }
+  const { down, drain, ...numbers } = changeOf(fields, true);
+  const options = { ...defaultPeerOptions, ...numbers, route, down: down === true ? DOWN : drain === true ? DRAINING : 0 };
+  let id = 0;
+  changeMembers(group, (now) => {
+    id = Math.max(FIRST_ADDED_ID - 1, ...now.added.map((each) => each.id)) + 1;
+    const made: AddedServer = {
+      id,
+      server: url.url,
+      name,
+      address: unix ? url.host : url.address!,
+      port: unix ? 0 : url.port,
+      backup: backup === true,
+      options,
+    };
+    return { ...now, added: [...now.added, made] };
+  });
+  return serverObject(group, peerOf(group, String(id)));
+}
+
+function remove(group: UpstreamGroup, peer: Peer): void {
+  changeMembers(group, ({ added, removed }) =>
+    peer.added ? { removed, added: added.filter(({ id }) => id !== peer.id) } : { added, removed: [...removed, peer.id] },
+  );
+}
+
+function changeMembers({ set, shared }: UpstreamGroup, change: (now: Membership) => Membership): void {
+  if (shared === undefined) {
+    applyMembership(set!, change(set!.membership));
+    return;
+  }
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (shared.changeMembers(change)) {
+      return;
+    }
+  }
+  throw new Refusal(503, 'UpstreamOutOfMemory', 'the zone is busy');
+}
+
+function integer(value: unknown, least: number, code: string, name: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    throw new Refusal(400, code, `invalid "${name}"`);
+  }
+  return value;
+}
+
+function time(value: unknown, unit: 's' | 'ms', code: string, name: string): number {
+  const read = typeof value === 'number' || typeof value === 'string' ? parseTime(String(value), unit) : undefined;
+  if (read === undefined) {
+    throw new Refusal(400, code, `invalid "${name}"`);
+  }
+  return read;
+}
+
+function boolean(value: unknown, name: string): boolean {
+  if (typeof value !== 'boolean') {
+    throw new Refusal(400, 'UpstreamConfFormatError', `invalid "${name}" value`);
+  }
+  return value;
+}

@@ -1,0 +1,193 @@
+import {
+  cacheKind,
+  LIMIT,
+  limitConnKind,
+  limitReqKind,
+  locationKind,
+  type MeterKind,
+  peerKind,
+  RESOLVER,
+  resolverKind,
+  serverKind,
+  serviceKind,
+  tlsKind,
+} from '../../shared/zone/meter-kinds.js';
+import { emptyReading, type Reading } from '../../shared/zone/meters.js';
+import type { ServerTls } from '../tls/server-tls.js';
+import { meterName } from '../upstream/group/group.js';
+import { SERVER_VERSION } from '../version.js';
+import {
+  cacheObject,
+  connectionsObject,
+  requestsObject,
+  resetConnections,
+  resetRequests,
+  serviceObject,
+  slabsObject,
+  takeCaches,
+  workerObject,
+  workersOf,
+} from './service.js';
+import { metersOf, readings, type StatusSource, utf8 } from './source.js';
+import { groupName, groupObject, takeGroups } from './upstreams.js';
+import { locationObject, serverObject, tlsObject } from './zones.js';
+
+/** What stands at a path of the API. */
+export interface Endpoint {
+  /** One object. */
+  readonly one?: (source: StatusSource) => object;
+  /** Objects by name; what the error says when there is none of a name. */
+  readonly all?: (source: StatusSource) => Record<string, object>;
+  readonly missing?: readonly [code: string, text: string];
+  /** Begins to count anew; with a name in collections. */
+  readonly reset?: (source: StatusSource, name: string | undefined) => void;
+}
+
+const byName = <T extends { readonly name: string }>(all: readonly T[], show: (item: T) => object): Record<string, object> =>
+  Object.fromEntries(all.map((item) => [utf8(item.name), show(item)]));
+
+const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
+
+const resetMeters =
+  (kind: MeterKind) =>
+  (source: StatusSource, name: string | undefined): void => {
+    metersOf(source).reset(kind, name === undefined ? undefined : latin1(name));
+  };
+
+const limitObject =
+  (delays: boolean) =>
+  ({ values }: Reading): object => ({
+    passed: values[LIMIT.passed]!,
+    ...(delays ? { delayed: values[LIMIT.delayed]! } : {}),
+    rejected: values[LIMIT.rejected]!,
+    ...(delays ? { delayed_dry_run: values[LIMIT.delayedDryRun]! } : {}),
+    rejected_dry_run: values[LIMIT.rejectedDryRun]!,
+  });
+
+function resolverObject({ values }: Reading): object {
+  const n = (names: readonly (keyof typeof RESOLVER)[]): object => Object.fromEntries(names.map((name) => [name, values[RESOLVER[name]]!]));
+  return {
+    requests: n(['name', 'srv', 'addr']),
+    responses: n(['noerror', 'formerr', 'servfail', 'nxdomain', 'notimp', 'refused', 'timedout', 'unknown']),
+  };
+}
+
+function nginxObject(source: StatusSource): object {
+  const { generation, loadedAt } = serviceObject(source);
+  return {
+    version: SERVER_VERSION,
+    build: `sluice-${SERVER_VERSION}`,
+    ...(source.address === undefined ? {} : { address: source.address }),
+    generation,
+    load_timestamp: new Date(loadedAt).toISOString(),
+    timestamp: new Date().toISOString(),
+    pid: process.pid,
+    ppid: process.ppid,
+  };
+}
+
+const serversByName = (source: StatusSource): Record<string, object> => {
+  const secure = new Set(
+    source.http.servers.filter(({ tls }) => (tls as ServerTls | undefined)?.ready === true).map(({ zone }) => zone?.name),
+  );
+  return byName(readings(source, serverKind), (reading) => serverObject(reading, secure.has(reading.name)));
+};
+
+function resetGroup(source: StatusSource, name: string | undefined): void {
+  const meters = metersOf(source);
+  for (const { group, peers } of takeGroups(source)) {
+    if (name !== undefined && groupName(group) !== name) {
+      continue;
+    }
+    for (const { peer, backup } of peers) {
+      meters.reset(peerKind, meterName(group.name, backup, peer.name));
+    }
+  }
+}
+
+/** The endpoints of the API below its version, by their paths. NGINX Plus: ngx_http_api_module. */
+export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+  ['nginx', { one: nginxObject }],
+  [
+    'processes',
+    {
+      one: (source) => ({ respawned: serviceObject(source).respawned }),
+      reset(source) {
+        metersOf(source).change(serviceKind, '', (values) => {
+          values[1] = 0;
+        });
+      },
+    },
+  ],
+  ['connections', { one: connectionsObject, reset: resetConnections }],
+  // Slots of an allocator, which are all that could be counted anew, are nothing that these zones have.
+  ['slabs', { all: slabsObject, missing: ['SlabNotFound', 'slab not found'], reset: () => {} }],
+  ['http/requests', { one: requestsObject, reset: resetRequests }],
+  ['http/server_zones', { all: serversByName, missing: ['ServerZoneNotFound', 'server zone not found'], reset: resetMeters(serverKind) }],
+  [
+    'http/location_zones',
+    {
+      all: (source) => byName(readings(source, locationKind), locationObject),
+      missing: ['LocationZoneNotFound', 'location zone not found'],
+      reset: resetMeters(locationKind),
+    },
+  ],
+  [
+    'http/caches',
+    {
+      all: (source) => byName(takeCaches(source), cacheObject),
+      missing: ['CacheNotFound', 'cache not found'],
+      reset: resetMeters(cacheKind),
+    },
+  ],
+  [
+    'http/limit_conns',
+    {
+      all: (source) => byName(readings(source, limitConnKind), limitObject(false)),
+      missing: ['LimitConnNotFound', 'limit_conn not found'],
+      reset: resetMeters(limitConnKind),
+    },
+  ],
+  [
+    'http/limit_reqs',
+    {
+      all: (source) => byName(readings(source, limitReqKind), limitObject(true)),
+      missing: ['LimitReqNotFound', 'limit_req not found'],
+      reset: resetMeters(limitReqKind),
+    },
+  ],
+  [
+    'http/upstreams',
+    {
+      all: (source) => Object.fromEntries(takeGroups(source).map((counted) => [groupName(counted.group), groupObject(counted)])),
+      missing: ['UpstreamNotFound', 'upstream not found'],
+      reset: resetGroup,
+    },
+  ],
+  [
+    'resolvers',
+    {
+      all: (source) => byName(readings(source, resolverKind), resolverObject),
+      missing: ['ResolverZoneNotFound', 'resolver zone not found'],
+      reset: resetMeters(resolverKind),
+    },
+  ],
+  [
+    'ssl',
+    {
+      one: (source) => tlsObject((metersOf(source).read(tlsKind).get('') ?? emptyReading(tlsKind, '')).values, 0, 'client'),
+      reset: (source) => resetMeters(tlsKind)(source, ''),
+    },
+  ],
+  [
+    'workers',
+    {
+      all: (source) => Object.fromEntries(workersOf(source).map((worker, id) => [String(id), workerObject(worker, id)])),
+      missing: ['WorkerNotFound', 'worker not found'],
+      reset(source) {
+        resetConnections(source);
+        resetRequests(source);
+      },
+    },
+  ],
+]);

@@ -1,0 +1,94 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { ListenSpec } from '../../../shared/config/configuration.js';
+import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import { takeConnections } from '../../../shared/net/listen-socket.js';
+import { NodeSocket } from '../../../shared/net/node-socket.js';
+import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import type { Connections } from '../../client/connections.js';
+import type { PassedClient, PassTarget } from '../../client/passing.js';
+import type { StreamAddress, StreamListener, StreamRuntime } from '../session/runtime.js';
+import { Session } from '../session/session.js';
+
+/** Accepts the connections of `stream` listeners, and begins a session on each. nginx: ngx_stream_init_connection. */
+export class StreamAcceptor {
+  readonly #connections: Connections;
+  readonly #stream: StreamRuntime;
+
+  constructor(connections: Connections, stream: StreamRuntime) {
+    this.#connections = connections;
+    this.#stream = stream;
+  }
+
+  /** Makes the server object that takes a listener's connections. */
+  server(listener: StreamListener, spec: ListenSpec): Server {
+    this.#connections.addListener({
+      wildcard: listener.addresses.some(({ address }) => address === undefined),
+      family: spec.family,
+      address: spec.address,
+      port: spec.port,
+      take: (client, target) => this.#take(listener, client, target),
+    });
+    const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
+    const server = createServer(options, (socket) => this.#accept(listener, socket));
+    if (canBePlain() && listener.addresses.every(({ tls }) => tls?.direct !== false)) {
+      takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
+    }
+    return server;
+  }
+
+  #acceptPlain(listener: StreamListener, socket: PlainSocket): void {
+    if (!this.#connections.admit(socket.descriptor)) {
+      socket.close();
+      return;
+    }
+    if (listener.soKeepalive) {
+      socket.keepAlive();
+    }
+    this.#begin(listener, socket);
+  }
+
+  #accept(listener: StreamListener, socket: Socket): void {
+    const client = new NodeSocket(socket, false);
+    if (!this.#connections.admit(client.fd)) {
+      socket.destroy();
+      return;
+    }
+    this.#begin(listener, client, socket);
+  }
+
+  /** Begins a session on a connection that came to another listener. */
+  #take(listener: StreamListener, client: PassedClient, target: PassTarget): void {
+    const address = listener.addresses.find((each) => each.address === target.address) ?? listener.addresses.at(-1)!;
+    const s = new Session(this.#connections, this.#stream, listener, address, client.socket, client.id);
+    s.remoteAddress = client.remoteAddress;
+    s.remotePort = client.remotePort;
+    s.proxyProtocol = client.proxyProtocol;
+    s.lasting = [...client.lasting];
+    if (client.held !== null) {
+      s.hold(client.held, client.held.length);
+    }
+    s.begin();
+  }
+
+  #begin(listener: StreamListener, socket: ClientSocket, raw?: Socket): void {
+    const address = addressOf(listener, socket);
+    const s = new Session(this.#connections, this.#stream, listener, address, socket, this.#connections.nextId());
+    s.raw = address.tls === undefined ? undefined : raw;
+    s.begin();
+  }
+}
+
+/** The address among those of a socket that a connection came to. */
+function addressOf({ addresses }: StreamListener, socket: ClientSocket): StreamAddress {
+  const last = addresses[addresses.length - 1]!;
+  if (addresses.length === 1) {
+    return last;
+  }
+  const local = socket.local().address;
+  for (let i = 0; i < addresses.length - 1; i++) {
+    if (addresses[i]!.address === local) {
+      return addresses[i]!;
+    }
+  }
+  return last;
+}

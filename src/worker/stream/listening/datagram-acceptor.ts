@@ -1,0 +1,80 @@
+import { errnoText } from '../../../shared/lib/errno.js';
+import { ALERT } from '../../../shared/log/level.js';
+import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
+import type { DatagramServer } from '../../../shared/net/listen-socket.js';
+import type { Connections } from '../../client/connections.js';
+import { DatagramClient } from '../session/datagram-client.js';
+import type { StreamListener, StreamRuntime } from '../session/runtime.js';
+import { Session } from '../session/session.js';
+import { SessionTable } from '../session/session-table.js';
+
+/**
+ * Gives the datagrams of a listener to the sessions of their clients, and begins a session for each new client. nginx:
+ * ngx_event_recvmsg.
+ */
+export class DatagramAcceptor implements DatagramServer {
+  readonly #connections: Connections;
+  readonly #stream: StreamRuntime;
+  readonly #listener: StreamListener;
+  readonly #table = new SessionTable();
+  #handle!: DatagramHandle;
+  /** Sessions that may still send. */
+  #living = 0;
+  #released = false;
+  readonly #sessionEnded = (): void => {
+    this.#living--;
+    this.#closeWhenDone();
+  };
+
+  constructor(connections: Connections, stream: StreamRuntime, listener: StreamListener) {
+    this.#connections = connections;
+    this.#stream = stream;
+    this.#listener = listener;
+  }
+
+  opened(handle: DatagramHandle): void {
+    this.#handle = handle;
+  }
+
+  datagram(bytes: Buffer, address: string, port: number): void {
+    const client = this.#table.get(address, port);
+    if (client === undefined) {
+      this.#begin(bytes, address, port);
+    } else {
+      client.session.received(bytes, bytes.length);
+    }
+  }
+
+  #begin(bytes: Buffer, address: string, port: number): void {
+    const connections = this.#connections;
+    if (!connections.admitSession()) {
+      return;
+    }
+    const client = new DatagramClient(address, port, this.#handle, this.#table, this.#sessionEnded);
+    const { addresses } = this.#listener;
+    // The kernel does not say which of a host's addresses a datagram came to: they all have the wildcard's servers.
+    const place = addresses[addresses.length - 1]!;
+    const session = new Session(connections, this.#stream, this.#listener, place, client, connections.nextId());
+    client.session = session;
+    this.#table.add(client);
+    this.#living++;
+    session.hold(bytes, bytes.length);
+    session.bytesReceived = bytes.length;
+    session.begin();
+  }
+
+  receiveFailed(errno: number): void {
+    this.#connections.env.log.log(ALERT, `recvmsg() failed (${errnoText({ errno })})`);
+  }
+
+  released(): void {
+    this.#released = true;
+    this.#closeWhenDone();
+  }
+
+  #closeWhenDone(): void {
+    if (this.#released && this.#living === 0) {
+      this.#handle.close();
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { errnoText } from '../../../shared/lib/errno.js';
+import { INFO } from '../../../shared/log/level.js';
+import type { ClientSocket, SocketAddress } from '../../../shared/net/client-socket.js';
+import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
+import type { Session } from './session.js';
+import type { SessionTable } from './session-table.js';
+
+/**
+ * A client of datagrams, as the socket of its session. Each write is a datagram to it, on the socket that all clients share; what it sends,
+ * the acceptor gives to the session.
+ */
+export class DatagramClient implements ClientSocket {
+  readonly address: string;
+  readonly port: number;
+  readonly #handle: DatagramHandle;
+  readonly #table: SessionTable;
+  readonly #released: () => void;
+  session!: Session;
+
+  constructor(address: string, port: number, handle: DatagramHandle, table: SessionTable, released: () => void) {
+    this.address = address;
+    this.port = port;
+    this.#handle = handle;
+    this.#table = table;
+    this.#released = released;
+  }
+
+  remote(): SocketAddress {
+    return this;
+  }
+
+  local(): SocketAddress {
+    return this.#handle.local();
+  }
+
+  readonly empty = true;
+  readonly pending = false;
+  readonly offerLimit = Number.MAX_SAFE_INTEGER;
+
+  // Nothing is read on behalf of one client alone.
+  start(): void {}
+
+  pause(): void {}
+
+  resume(): void {}
+
+  expectMuch(): void {}
+
+  write(data: string | Buffer): boolean {
+    this.offer(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+    return true;
+  }
+
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    return this.writeJoined(before, bytes.subarray(start, end), after);
+  }
+
+  writeJoined(before: string, bytes: Buffer, after: string): boolean {
+    return this.write(Buffer.concat([Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')]));
+  }
+
+  /** Sends a datagram, whose memory must not change. Returns its size: what the kernel does not take is lost, as a datagram may be. */
+  offer(bytes: Buffer): number {
+    const error = this.#handle.sendTo(bytes, this.address, this.port);
+    if (error < 0) {
+      this.session.log(INFO, `sendmsg() failed (${errnoText({ errno: error })})`);
+    }
+    return bytes.length;
+  }
+
+  awaitFlush(): void {}
+
+  end(): void {}
+
+  /** The next datagram of the client begins another session. nginx: ngx_delete_udp_connection. */
+  forget(): void {
+    this.#table.remove(this);
+  }
+
+  close(): void {
+    this.closeSoon();
+  }
+
+  /** The session is over. */
+  closeSoon(): void {
+    this.forget();
+    this.#released();
+  }
+
+  reset(): void {
+    this.closeSoon();
+  }
+}

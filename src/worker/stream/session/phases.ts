@@ -1,0 +1,110 @@
+import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
+import { enter, leave } from '../../client/at-work.js';
+import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../../client/codes.js';
+import { PHASES, PREREAD, type SessionHandler } from './runtime.js';
+import type { Session, SessionReader } from './session.js';
+import { BAD_REQUEST, INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
+
+/**
+ * Goes through the phases from where the session stands, until it is over or something has to be waited for. `code` is what the
+ * handler said that let it wait. nginx: ngx_stream_core_run_phases.
+ */
+export function runPhases(s: Session, code?: Result): void {
+  if (s.finished) {
+    return;
+  }
+  const before = enter(s);
+  let said = code;
+  while (s.phase < PHASES.length) {
+    const handlers = s.server.phases[s.phase]!;
+    if (s.step >= handlers.length && said === undefined) {
+      s.phase++;
+      s.step = 0;
+      continue;
+    }
+    const rc = said ?? (s.phase === PREREAD ? preread(s, handlers[s.step]!) : generic(s, handlers[s.step]!));
+    said = undefined;
+    if (!proceed(s, rc)) {
+      leave(before);
+      return;
+    }
+  }
+  content(s);
+  leave(before);
+}
+
+function generic(s: Session, handler: SessionHandler): Result {
+  if (s.debugging) {
+    s.log(DEBUG, `generic phase: ${s.phase}`);
+  }
+  return handler(s);
+}
+
+/** Acts on what a handler said. Returns false when the phases do not go on. nginx: ngx_stream_core_generic_phase. */
+function proceed(s: Session, rc: Result): boolean {
+  if (rc === OK) {
+    s.phase++;
+    s.step = 0;
+    return true;
+  }
+  if (rc === DECLINED) {
+    s.step++;
+    return true;
+  }
+  if (rc !== AGAIN && rc !== DONE) {
+    s.finalize(rc === ERROR ? INTERNAL_SERVER_ERROR : rc);
+  }
+  return false;
+}
+
+// nginx: ngx_stream_core_content_phase.
+function content(s: Session): void {
+  s.action = undefined;
+  const { handler } = s.server;
+  if (handler === undefined) {
+    s.finalize(INTERNAL_SERVER_ERROR);
+    return;
+  }
+  const rc = handler(s);
+  if (rc >= STATUS_OK || rc === ERROR) {
+    s.finalize(rc === ERROR ? INTERNAL_SERVER_ERROR : rc);
+  }
+}
+
+/** Lets a handler see what the client sends before anything is done with it. nginx: ngx_stream_core_preread_phase. */
+function preread(s: Session, handler: SessionHandler): Result {
+  s.action = 'prereading client data';
+  const rc = handler(s);
+  if (rc !== AGAIN) {
+    s.deadline.clear();
+    s.stopReading();
+    return rc;
+  }
+  const { prereadBufferSize, prereadTimeout } = s.server.settings;
+  if ((s.held?.length ?? 0) >= prereadBufferSize) {
+    s.log(ERR, 'preread buffer full');
+    return BAD_REQUEST;
+  }
+  if (s.ended) {
+    return STATUS_OK;
+  }
+  if (!s.deadline.pending) {
+    s.deadline.set(performance.now(), prereadTimeout);
+  }
+  s.prereads = true;
+  s.readTo(prereading);
+  return AGAIN;
+}
+
+const prereading: SessionReader = {
+  received(s, bytes, length) {
+    s.hold(bytes, length);
+    runPhases(s);
+  },
+  ended(s) {
+    runPhases(s);
+  },
+  flushed() {},
+  expired: (s) => s.finalize(STATUS_OK),
+  broken: (s) => s.finalize(STATUS_OK),
+};

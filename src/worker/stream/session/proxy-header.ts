@@ -1,0 +1,47 @@
+import { ERROR, INFO } from '../../../shared/log/level.js';
+import { readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
+import { runPhases } from './phases.js';
+import type { Session, SessionReader } from './session.js';
+import { BAD_REQUEST, STATUS_OK } from './status.js';
+
+/** Waits for the header of the PROXY protocol that comes before all else, and then begins the phases. */
+export function readProxyHeader(s: Session): void {
+  s.action = 'reading PROXY protocol';
+  s.deadline.set(performance.now(), s.server.settings.proxyProtocolTimeout);
+  s.readTo(reader);
+}
+
+// nginx: ngx_stream_proxy_protocol_handler.
+const reader: SessionReader = {
+  received(s, bytes, length) {
+    s.hold(bytes, length);
+    const result = readProxyProtocol(s.held as Buffer);
+    if (result.kind === 'more') {
+      return;
+    }
+    s.deadline.clear();
+    if (result.kind === 'invalid') {
+      s.log(ERROR, result.message);
+      s.finalize(BAD_REQUEST);
+      return;
+    }
+    s.stopReading();
+    s.proxyProtocol = result.header;
+    s.take(result.size);
+    s.action = 'initializing session';
+    runPhases(s);
+  },
+  ended: broken,
+  flushed() {},
+  expired(s) {
+    s.log(INFO, 'client timed out (110: Connection timed out)');
+    s.finalize(STATUS_OK);
+  },
+  broken,
+};
+
+/** What came is no header, and nothing follows. */
+function broken(s: Session): void {
+  s.log(ERROR, `broken header: "${s.held?.toString('latin1') ?? ''}"`);
+  s.finalize(BAD_REQUEST);
+}

@@ -1,0 +1,109 @@
+import type { Block } from '../../../shared/config/block.js';
+import type { Scope } from '../../../shared/config/define.js';
+import type { Logger } from '../../../shared/log/error-log.js';
+import type { VariableTable } from '../../../shared/value/variables.js';
+import type { Result } from '../../client/codes.js';
+import { type ProtocolRuntime, reportVariables } from '../../client/protocol-runtime.js';
+import type { TlsTerminator } from '../../client/tls-terminator.js';
+import type { WorkerEnv } from '../../env.js';
+import type { Resolver } from '../../resolver/resolver.js';
+import type { OfferedProtocols } from '../../tls/tls-address.js';
+import type { Session } from './session.js';
+
+/** A step of a phase. Returns one of the codes, or a status to end the session with. */
+export type SessionHandler = (s: Session) => Result;
+
+/** The settings of a `server {}` of `stream` that the engine itself reads; filled by modules. Times are in milliseconds. */
+export interface StreamSettings {
+  serverName: string;
+  resolver: Resolver | undefined;
+  resolverTimeout: number;
+  proxyProtocolTimeout: number;
+  /** Bytes. */
+  prereadBufferSize: number;
+  prereadTimeout: number;
+  handshakeTimeout: number;
+}
+
+/** The phases with handlers before the content, in the order in which they run. nginx: ngx_stream_phases. */
+export const PHASES = ['postAccept', 'preaccess', 'access', 'ssl', 'preread'] as const;
+export const PREREAD: number = PHASES.indexOf('preread');
+
+/** A `server {}` of `stream` as it runs. */
+export class StreamServer {
+  readonly settings = {} as StreamSettings;
+  readonly stream: StreamRuntime;
+  log!: Logger;
+  /** By the index of {@link PHASES}. Features that are not configured are absent. */
+  phases: readonly (readonly SessionHandler[])[] = [];
+  logPhase: readonly SessionHandler[] = [];
+  /** What the session is for. */
+  handler: SessionHandler | undefined = undefined;
+  /** Set by the ssl module: what a TLS listener needs of this server. */
+  tls: unknown;
+  /** The names of ALPN that it offers; undefined where ALPN is not answered. */
+  alpn: OfferedProtocols | undefined = undefined;
+
+  constructor(stream: StreamRuntime) {
+    this.stream = stream;
+  }
+
+  /** Where handshakes log to, and how they look names up: there are no locations in it. */
+  get root(): this {
+    return this;
+  }
+}
+
+/** What a bound address serves. nginx: ngx_stream_addr_conf_t. */
+export interface StreamAddress {
+  /** Local address as text, or undefined for "any". */
+  readonly address: string | undefined;
+  readonly port: number;
+  /** Takes TLS off connections; undefined for plain ones. */
+  readonly tls: TlsTerminator<StreamServer> | undefined;
+  readonly proxyProtocol: boolean;
+  readonly defaultServer: StreamServer;
+  /** The server for a host name (lower case); named groups of a regular expression are kept on the session. */
+  find(host: string, s: Session): StreamServer | undefined;
+}
+
+/** One listening socket. */
+export interface StreamListener {
+  /** The socket's, among those of the worker. */
+  readonly socketKey: string;
+  /** As nginx writes it in messages. */
+  readonly key: string;
+  readonly unix: boolean;
+  readonly udp: boolean;
+  readonly soKeepalive: boolean | undefined;
+  /** Addresses served on the socket; more than one when a wildcard socket stands in for specific addresses. */
+  readonly addresses: readonly StreamAddress[];
+}
+
+/** The whole `stream {}` block as it runs. */
+export class StreamRuntime implements ProtocolRuntime {
+  readonly variables: VariableTable<Session>;
+  readonly env: WorkerEnv;
+  /** Servers of stream have no zones of `status_zone`. */
+  readonly meters = null;
+  readonly servers: StreamServer[] = [];
+  readonly listeners: StreamListener[] = [];
+  readonly resolvers = new Map<object, Resolver>();
+  readonly parts = new Map<object, unknown>();
+  /** Some log or some client wants lines of level debug: asked first. */
+  debugs = false;
+  /** The merged settings of a scope at the level of the whole `stream` block. */
+  readonly mainSettings: <C extends object>(scope: Scope<C, Session>) => Readonly<C>;
+
+  constructor(
+    variables: VariableTable<Session>,
+    env: WorkerEnv,
+    settings: <C extends object>(scope: Scope<C, Session>, block: Block) => Readonly<C>,
+    block: Block,
+  ) {
+    this.variables = variables;
+    this.env = env;
+    this.mainSettings = (scope) => settings(scope, block);
+    reportVariables(variables);
+  }
+}

@@ -1,0 +1,49 @@
+import { TLS, tlsKind, ZONE } from '../../shared/zone/meter-kinds.js';
+import type { TlsDone } from '../client/tls-terminator.js';
+import type { TlsPeer } from './peer.js';
+import type { TlsAddress, TlsServer } from './tls-address.js';
+
+/** What OpenSSL says of handshakes, by the place where they are counted. */
+const FAILURES: readonly (readonly [words: RegExp, place: number])[] = [
+  [/unsupported protocol|version too low|wrong version|no protocols|unknown protocol|alert protocol version/, TLS.noCommonProtocol],
+  [/no shared cipher|alert handshake failure/, TLS.noCommonCipher],
+  [/alert (?:bad|unsupported|unknown) ?certificate|alert certificate|alert unknown ca/, TLS.rejected],
+];
+
+/** Has the outcome of a handshake counted before it is told. */
+export function counted<S extends TlsServer>(address: TlsAddress<S>, done: TlsDone<S>): TlsDone<S> {
+  const { defaultServer } = address;
+  if (defaultServer.http?.meters == null && defaultServer.zone == null) {
+    return done;
+  }
+  return (result) => {
+    if ('message' in result) {
+      count(defaultServer, TLS.failed);
+      const cause = FAILURES.find(([words]) => words.test(result.message));
+      if (cause !== undefined) {
+        count(defaultServer, cause[1]);
+      }
+    } else {
+      count(result.server, TLS.handshakes);
+      if ((result.peer as TlsPeer).cipher?.isSessionReused() === true) {
+        count(result.server, TLS.reuses);
+      }
+    }
+    done(result);
+  };
+}
+
+export function countTimeout(server: TlsServer): void {
+  count(server, TLS.failed);
+  count(server, TLS.timeout);
+}
+
+/** Counts a client whose certificate is missing (`code` 0) or not trusted, by OpenSSL's number. */
+export function countVerifyFailure(server: TlsServer, code: number): void {
+  count(server, code === 0 ? TLS.noCert : code === 9 || code === 10 ? TLS.expiredCert : code === 23 ? TLS.revokedCert : TLS.otherCert);
+}
+
+function count(server: TlsServer, place: number): void {
+  server.zone?.count(ZONE.tls + place);
+  server.http?.meters?.meter(tlsKind, '').count(place);
+}

@@ -1,0 +1,66 @@
+import type { Logger } from '../../shared/log/error-log.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { Meter, Meters } from '../../shared/zone/meters.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { ProtocolRuntime } from '../client/protocol-runtime.js';
+import type { Resolver } from '../resolver/resolver.js';
+import type { ClientHello } from './client-hello.js';
+
+/** Where a server's handshakes log to, and how they look names up. */
+export interface TlsRoot {
+  readonly log: Logger;
+  readonly settings: { readonly resolver: Resolver | undefined; readonly resolverTimeout: number };
+}
+
+/** A server of `http` or `stream`, as far as its handshakes know it. */
+export interface TlsServer {
+  /** What {@link ServerTls} it has; set by the ssl module. */
+  readonly tls: unknown;
+  readonly root: TlsRoot;
+  /** Of `http`: what counts its handshakes (null: nothing), and the block, whose handshakes may answer challenges of a CA. */
+  readonly zone?: Meter | null;
+  readonly http?: ProtocolRuntime & { readonly meters: Meters | null };
+}
+
+/** The names of ALPN that a server offers. */
+export interface OfferedProtocols {
+  /** Best first. */
+  readonly names: readonly string[];
+  /** As they stand in the extension: each behind its length. */
+  readonly wire: Buffer;
+  /** HTTP/2 is among them. */
+  readonly http2: boolean;
+}
+
+/** Both ends of a connection. */
+export type Ends = Pick<ClientSocket, 'remote' | 'local'>;
+
+/** A listening address of `http` or `stream`, as far as its handshakes know it. */
+export interface TlsAddress<S extends TlsServer> {
+  readonly defaultServer: S;
+  /** No name needs looking up: the default server answers for all. */
+  readonly single: boolean;
+  /** Some server's name is a regular expression. */
+  readonly patterns: boolean;
+  find(host: string, task: ClientTask | null): S | undefined;
+  /** Undefined: ALPN is not answered. */
+  protocols(server: S): OfferedProtocols | undefined;
+  /**
+   * What variables in the names of certificates are evaluated for, and what keeps the groups of a server name's regular expression: `task`,
+   * or something in its place where there is none yet.
+   */
+  provisional(ends: Ends, hello: ClientHello | undefined, task: ClientTask | undefined): ProvisionalTask<S>;
+}
+
+/** A task while its handshake runs; it may stand in for one that begins once that is over. */
+export interface ProvisionalTask<S> {
+  readonly task: ClientTask;
+  /** Its variables are those of this server from now on. */
+  use(server: S): void;
+}
+
+/** Names of ALPN, best first. */
+export function offeredProtocols(names: readonly string[]): OfferedProtocols {
+  const wire = Buffer.concat(names.map((name) => Buffer.from([name.length, ...Buffer.from(name, 'latin1')])));
+  return { names, wire, http2: names.includes('h2') };
+}

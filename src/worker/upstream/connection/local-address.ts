@@ -1,0 +1,48 @@
+import { isPlainIp } from '../../../shared/lib/zone-id.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { ClientTask } from '../../client/client-task.js';
+import type { BackendUser } from './backend-user.js';
+import type { ConnectOptions } from './connector.js';
+
+const anyAddress: ConnectOptions = { localAddress: undefined, localPort: undefined, keepAlive: false };
+const anyAddressProbed: ConnectOptions = { localAddress: undefined, localPort: undefined, keepAlive: true };
+
+/** An address with an optional port, as `*_bind` takes it; undefined when it is none. nginx: ngx_parse_addr_port. */
+export function parseLocalAddress(text: string): { address: string; port: number | undefined } | undefined {
+  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
+  const plain = bracketed ?? (isPlainIp(text) ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
+  if (plain === null || !isPlainIp(plain[1]!)) {
+    return undefined;
+  }
+  if (plain[2] === undefined) {
+    return { address: plain[1]!, port: undefined };
+  }
+  const port = Number(plain[2]);
+  return port >= 1 && port <= 65535 ? { address: plain[1]!, port } : undefined;
+}
+
+/** `*_bind` and `*_socket_keepalive`. */
+export interface SocketSettings {
+  readonly bind: { readonly value: ComplexValue<ClientTask> } | null;
+  readonly socketKeepalive: boolean;
+}
+
+/** From where the connections for a request or session are made. nginx: ngx_http_upstream_set_local. */
+export function localAddress(u: BackendUser, { bind, socketKeepalive }: SocketSettings): ConnectOptions {
+  const unbound = socketKeepalive ? anyAddressProbed : anyAddress;
+  if (bind === null) {
+    return unbound;
+  }
+  const text = bind.value.eval(u.r);
+  u.peer.bindTo(text);
+  if (text === '') {
+    return unbound;
+  }
+  const parsed = parseLocalAddress(text);
+  if (parsed === undefined) {
+    u.log(ERR, `invalid local address "${text}"`);
+    return unbound;
+  }
+  return { localAddress: parsed.address, localPort: parsed.port, keepAlive: socketKeepalive };
+}

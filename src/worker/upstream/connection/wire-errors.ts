@@ -1,0 +1,61 @@
+import { errnoText } from '../../../shared/lib/errno.js';
+import { ALERT, CRIT, ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import type { BackendUser } from './backend-user.js';
+
+interface WireFailure {
+  readonly level: Level;
+  readonly message: string;
+}
+
+/** Errors that connect() itself reports for a TCP address, before any packet comes back. */
+const AT_ONCE = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EINVAL', 'EAFNOSUPPORT']);
+/** Of those, and of a unix socket's, the ones that need no administrator. nginx: ngx_event_connect_peer. */
+const COMMON = new Set(['ECONNREFUSED', 'EAGAIN', 'ECONNRESET', 'ENETDOWN', 'ENETUNREACH', 'EHOSTDOWN', 'EHOSTUNREACH']);
+/** Errors that are the peer's or the network's doing. nginx: ngx_connection_error. */
+const EXPECTED = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTCONN',
+  'ETIMEDOUT',
+  'ECONNREFUSED',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+]);
+
+/** What to log of a connection that could not be made. `fatal`: no other peer is tried. */
+export function connectFailure(u: BackendUser, error: Error): WireFailure & { readonly fatal: boolean } {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'bind') {
+    return { level: CRIT, message: `bind(${u.peer.boundTo}) failed (${errnoText(error)})`, fatal: true };
+  }
+  if (u.peer.unix || AT_ONCE.has(code)) {
+    const level = COMMON.has(code) ? ERR : CRIT;
+    return { level, message: `connect() to ${u.peer.name} failed (${errnoText(error)})`, fatal: false };
+  }
+  return { level: EXPECTED.has(code) ? ERR : ALERT, message: `connect() failed (${errnoText(error)})`, fatal: false };
+}
+
+/** What to log of a connection that broke in use; `reading` is the system call that nginx reads with there. */
+export function transferFailure(error: Error, reading: 'recv' | 'readv' = 'recv'): WireFailure {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) {
+    return { level: ERR, message: error.message };
+  }
+  const call = syscall === 'write' ? 'writev' : reading;
+  return { level: EXPECTED.has(code) ? ERR : ALERT, message: `${call}() failed (${errnoText(error)})` };
+}
+
+/** What to log of a TLS handshake that failed. nginx: ngx_ssl_handshake, ngx_ssl_connection_error. */
+export function handshakeFailure(error: Error): WireFailure {
+  const { syscall, errno } = error as NodeJS.ErrnoException;
+  if (syscall !== undefined && typeof errno === 'number') {
+    return { level: ERR, message: `peer closed connection in SSL handshake (${errnoText(error)})` };
+  }
+  const openssl = /error:([0-9A-F]{8}):([^:]*):[^:]*:([^:]*)/.exec(error.message);
+  if (openssl === null) {
+    return { level: ERR, message: 'peer closed connection in SSL handshake' };
+  }
+  return { level: ERR, message: `SSL_do_handshake() failed (SSL: error:${openssl[1]}:${openssl[2]}::${openssl[3]})` };
+}

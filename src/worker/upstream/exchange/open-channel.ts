@@ -1,0 +1,52 @@
+import type { Peer } from '../balancing/peer.js';
+import type { ChannelOwner } from '../connection/channel.js';
+import type { UpstreamConnection } from '../connection/connection.js';
+import { connectPeer } from '../connection/connector.js';
+import { localAddress } from '../connection/local-address.js';
+import type { BackendStream } from '../http2/backend-stream.js';
+import { SharedConnection } from '../http2/shared-connection.js';
+import type { StreamPool } from '../http2/stream-pool.js';
+import type { StreamUser } from '../http2/stream-user.js';
+import type { UpstreamRequest } from './upstream-request.js';
+
+/** Begins a connection to a peer, as the location says. Returns null, with the reason logged, to end with 500. */
+export function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwner): UpstreamConnection | null {
+  const local = localAddress(u, u.conf.settings);
+  const tls = u.tls ? u.conf.tls!.options(u, peer) : undefined;
+  if (tls === null) {
+    return null;
+  }
+  const connection = connectPeer(peer, owner, local, tls);
+  if (tls !== undefined) {
+    u.conf.tls!.opened(connection, peer, tls);
+  }
+  connection.requests = 1;
+  return connection;
+}
+
+/**
+ * Opens a stream on a connection that leads to the peer and has room for it, or else on a new one. Returns null, with the reason logged, to
+ * end with 500.
+ */
+export function openStream(
+  u: UpstreamRequest,
+  peer: Peer,
+  pool: StreamPool | undefined,
+  owner: ChannelOwner,
+  user: StreamUser,
+  now: number,
+): BackendStream | null {
+  // To make a connection may change the name.
+  const { tlsName } = u.peer;
+  let shared = pool?.find(peer.name, u.tls, tlsName, u.conf, user.maxStreams, now);
+  if (shared === undefined) {
+    shared = new SharedConnection(pool);
+    const carrier = openConnection(u, peer, shared);
+    if (carrier === null) {
+      return null;
+    }
+    shared.carrier = carrier;
+    pool?.add(shared, peer.name, u.tls, tlsName, u.conf);
+  }
+  return shared.open(owner, user, now);
+}

@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { certificateOf, conf, issued, scene, stateOf } from '../support/acme-scene.js';
+import { noPebble } from '../support/pebble.js';
+import { startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
+
+t.test('faults of the CA', { skip: noPebble }, async (t) => {
+  t.test('500, then 429 with Retry-After', async (t) => {
+    const made = await scene(t, ['one.example.com']);
+    const faults = [
+      [500, { type: 'urn:ietf:params:acme:error:serverInternal', detail: 'out of order' }],
+      [429, { type: 'urn:ietf:params:acme:error:rateLimited', detail: 'too\nmany' }, { 'retry-after': '2' }],
+    ] as const;
+    const left = [...faults];
+    made.ca.intercept = ({ payload }, answer) => {
+      const fault = typeof payload === 'object' && payload !== null && 'identifiers' in payload ? left.shift() : undefined;
+      if (fault !== undefined) {
+        answer(...(fault as [number, object, object]));
+      }
+      return fault !== undefined;
+    };
+    const server = await startServer(t, { conf: conf(made, 'one.example.com') });
+    await server.logged(
+      /\[warn\] .*serverInternal: out of order while updating certificate, next attempt at .*, acme issuer: "ca", order: "one/,
+    );
+    await server.logged(/\[warn\] .*rateLimited: too many while updating certificate, next attempt at /);
+    t.ok(await certificateOf(server, made.tls, 'one.example.com', await made.ca.root()));
+  });
+
+  t.test('a certificate for somebody else', async (t) => {
+    const made = await scene(t, ['one.example.com'], { validity: 8 });
+    const server = await startServer(t, { conf: conf(made, 'one.example.com') });
+    const root = await made.ca.root();
+    const { serialNumber } = await certificateOf(server, made.tls, 'one.example.com', root);
+    let sent = 0;
+    made.ca.intercept = ({ path }, answer) => {
+      if (path.startsWith('/certZ/')) {
+        sent++;
+        answer(200, root, { 'content-type': 'application/pem-certificate-chain' });
+      }
+      return path.startsWith('/certZ/');
+    };
+    await server.logged(/\[warn\] .*the certificate that the CA sent is for another key while updating certificate/);
+    t.ok(sent > 0);
+    t.equal((await certificateOf(server, made.tls, 'one.example.com')).serialNumber, serialNumber, 'what works stays');
+  });
+
+  t.test('a name that the CA cannot validate', async (t) => {
+    const made = await scene(t, []);
+    const server = await startServer(t, { conf: conf(made, 'one.example.com') });
+    await server.logged(/\[warn\] .*for "one\.example\.com" while updating certificate, next attempt at /);
+  });
+});
+
+t.test('an order goes on after all processes were killed', { skip: noPebble }, async (t) => {
+  const made = await scene(t, ['one.example.com']);
+  let finalized = 0;
+  let dead = true;
+  made.ca.intercept = ({ path }) => {
+    if (path.startsWith('/finalize-order/')) {
+      finalized++;
+      // No answer comes.
+      return dead;
+    }
+    return false;
+  };
+  const server = await startServer(t, { conf: conf(made, 'one.example.com') });
+  await waitFor(() => finalized === 1, { what: () => server.log().slice(-1500) });
+  for (const pid of [server.pid, ...server.workers()]) {
+    process.kill(pid, 'SIGKILL');
+  }
+  dead = false;
+  await server.start();
+  t.ok(await certificateOf(server, made.tls, 'one.example.com', await made.ca.root()));
+  t.equal(made.ca.orders.length, 1, 'it is still the first order');
+  t.notOk(stateOf(server).some((name) => name.endsWith('.order')));
+});
+
+t.test('a new certificate that was stored by half', { skip: noPebble }, async (t) => {
+  const made = await scene(t, ['one.example.com']);
+  const server = await startServer(t, { conf: conf(made, 'one.example.com') });
+  const root = await made.ca.root();
+  const { serialNumber } = await certificateOf(server, made.tls, 'one.example.com', root);
+  await server.stop();
+  const certificate = stateOf(server).find((name) => name.endsWith('.crt'))!;
+  // As if the process had ended after the first of two renames: the old certificate is beside the new key.
+  const text = readFileSync(`${server.dir}/ca/${certificate}`);
+  await server.write(`ca/${certificate}.new`, text);
+  await server.write(`ca/${certificate}`, root);
+  await made.ca.goAway();
+  await server.start();
+  t.equal((await certificateOf(server, made.tls, 'one.example.com', root)).serialNumber, serialNumber);
+});
+
+t.test('200 names, and a CA that takes a few at a time', { skip: noPebble, timeout: 180_000 }, async (t) => {
+  const names = Array.from({ length: 200 }, (_, i) => `n${i}.example.com`);
+  const made = await scene(t, names);
+  let budget = 60;
+  let refused = 0;
+  let until = 0;
+  let early = 0;
+  made.ca.intercept = ({ payload }, answer) => {
+    if (typeof payload !== 'object' || payload === null || !('identifiers' in payload)) {
+      return false;
+    }
+    const now = Date.now();
+    if (budget-- > 0) {
+      early += now < until ? 1 : 0;
+      return false;
+    }
+    // Those that were on their way are refused as well.
+    refused++;
+    if (now >= until) {
+      until = now + 1000;
+    }
+    if (budget < -8) {
+      early++;
+    }
+    setTimeout(() => (budget = 60), 900);
+    answer(429, { type: 'urn:ietf:params:acme:error:rateLimited', detail: 'slow down' }, { 'retry-after': '1' });
+    return true;
+  };
+  const servers = names.map(
+    (name) => `server { listen 127.0.0.1:${made.tls} ssl; server_name ${name}; acme_certificate ca;
+      ssl_certificate $acme_certificate; ssl_certificate_key $acme_certificate_key; }`,
+  );
+  const [first = '', ...others] = names;
+  const server = await startServer(t, { conf: conf(made, first, '', servers.slice(1).join('\n')) });
+  await waitFor(() => issued(server) === 200, { what: () => server.log().slice(-2000), timeout: 150_000 });
+  t.equal(made.ca.orders.length, 200, 'each name was ordered once');
+  t.ok(refused > 0);
+  t.equal(early, 0, 'nobody asks before the CA allows');
+  t.ok(await certificateOf(server, made.tls, others.at(-1)!, await made.ca.root()));
+});
+
+const noFaketime = spawnSync('faketime', ['--version']).error !== undefined && 'no faketime';
+
+t.test('a clock that is set forward by more than 60 days', { skip: noPebble || noFaketime }, async (t) => {
+  const made = await scene(t, ['one.example.com'], { validity: 90 * 24 * 3600 });
+  const clock = `${t.testdir({ clock: '+0d' })}/clock`;
+  const env = {
+    LD_PRELOAD: faketimeLibrary(),
+    FAKETIME_TIMESTAMP_FILE: clock,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  };
+  // The certificate of the CA's own server is not valid for so long.
+  const kept = Object.keys(env).map((name) => `env ${name};`);
+  const server = await startServer(t, { conf: conf(made, 'one.example.com', 'ssl_verify off;', '', kept.join(' ')), env, asRoot: true });
+  const first = await certificateOf(server, made.tls, 'one.example.com', await made.ca.root());
+  t.equal(issued(server), 1);
+  // Two thirds of a lifetime, and what is added to keep renewals apart.
+  writeFileSync(clock, '+75d');
+  await waitFor(() => issued(server) === 2, { what: () => server.log().slice(-1500), timeout: 90_000 });
+  t.not((await certificateOf(server, made.tls, 'one.example.com', await made.ca.root())).serialNumber, first.serialNumber);
+});
+
+/** What the command puts before a program. */
+function faketimeLibrary(): string {
+  return /LD_PRELOAD=(\S+)/.exec(execFileSync('faketime', ['-f', '+0d', 'env'], { encoding: 'utf8' }))![1]!;
+}
+
+t.test('one process that does it all', { skip: noPebble }, async (t) => {
+  const made = await scene(t, ['one.example.com']);
+  const server = await startServer(t, { conf: conf(made, 'one.example.com', '', '', 'master_process off;') });
+  const { serialNumber } = await certificateOf(server, made.tls, 'one.example.com', await made.ca.root());
+  server.signal('HUP');
+  await server.logged('reconfiguring');
+  t.equal((await certificateOf(server, made.tls, 'one.example.com', await made.ca.root())).serialNumber, serialNumber);
+  t.equal(made.ca.orders.length, 1);
+});

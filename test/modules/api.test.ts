@@ -1,0 +1,132 @@
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { configMessage } from '../support/config-message.js';
+import { startOrigin } from '../support/origin.js';
+import { http, httpGet, requestText } from '../support/raw-client.js';
+import { type Server, serverConf, startServer } from '../support/server.js';
+
+const skip = againstNginx && 'nginx sells it';
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes
+const json = async (s: Server, path: string): Promise<any> => JSON.parse((await httpGet(s, path)).text);
+const send = (s: Server, method: string, path: string, body = '') => http(s, requestText(method, path, { Connection: 'close' }, body));
+
+t.test('paths and shapes', { skip }, async (t) => {
+  const s = await startServer(t, {
+    conf: `worker_processes 2;\n${serverConf('location /api { api; } location ~ ^/re/ { api; }')}`,
+  });
+  t.strictSame(await json(s, '/api'), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  t.strictSame(await json(s, '/api/'), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const root = ['nginx', 'processes', 'connections', 'slabs', 'http', 'resolvers', 'ssl', 'workers'];
+  t.strictSame(await json(s, '/api/9/'), root);
+  t.strictSame(await json(s, '/re/9'), root);
+  t.strictSame((await json(s, '/api/9/http')).slice(0, 2), ['requests', 'server_zones']);
+  t.match(await json(s, '/api/9/nginx'), {
+    version: /^\d+\.\d+\.\d+/,
+    build: /^sluice/,
+    address: '127.0.0.1',
+    generation: 1,
+    load_timestamp: /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/,
+    ppid: s.pid,
+  });
+  t.strictSame(Object.keys(await json(s, '/api/9/nginx?fields=version,build')), ['version', 'build']);
+  const { accepted, dropped, active, idle } = await json(s, '/api/9/connections');
+  t.strictSame([accepted > 3, dropped, active, idle], [true, 0, 1, 0]);
+  t.match(await json(s, '/api/9/http/requests'), { total: Number, current: 1 });
+  t.match(await json(s, '/api/9/ssl'), { handshakes: 0, verify_failures: { no_cert: 0 } });
+  t.strictSame(await json(s, '/api/9/http/server_zones?fields='), ['localhost']);
+  t.match(await json(s, '/api/9/workers/0'), { id: 0, pid: Number, connections: { idle: Number }, http: { requests: { total: Number } } });
+  for (const [path, code] of [
+    ['/api/10/', 'UnknownVersion'],
+    ['/api/9/http/server_zones/none', 'ServerZoneNotFound'],
+    ['/api/9/http/server_zones/toString', 'ServerZoneNotFound'],
+    ['/api/9/http/caches/none', 'CacheNotFound'],
+    ['/api/9/workers/7', 'WorkerNotFound'],
+    ['/api/9/nothing', 'PathNotFound'],
+  ] as const) {
+    const answer = await httpGet(s, path);
+    t.match(JSON.parse(answer.text), { error: { status: 404, code }, request_id: /^[0-9a-f]+$/, href: /^https:/ }, path);
+    t.equal(answer.status, 404);
+  }
+  t.equal((await send(s, 'HEAD', '/api/9/nginx')).status, 200);
+  t.equal((await send(s, 'PUT', '/api/9/nginx')).status, 405);
+  const refused = await send(s, 'DELETE', '/api/9/http/requests');
+  t.match([refused.status, JSON.parse(refused.text)], [405, { error: { code: 'MethodDisabled' } }]);
+});
+
+t.test('write=on begins counters anew', { skip }, async (t) => {
+  const s = await startServer(t, { conf: serverConf('location /api { api write=on; } location / { return 200; }') });
+  await httpGet(s, '/');
+  t.equal((await send(s, 'DELETE', '/api/9/http/requests')).status, 204);
+  t.equal((await json(s, '/api/9/http/requests')).total, 1);
+  t.equal((await send(s, 'DELETE', '/api/9/connections')).status, 204);
+  t.equal((await json(s, '/api/9/connections')).accepted, 1);
+  t.equal((await send(s, 'DELETE', '/api/9/http/server_zones/localhost')).status, 204);
+  t.match(await json(s, '/api/9/http/server_zones/localhost'), { requests: 2, responses: { codes: { 204: 1 } } });
+  t.equal((await send(s, 'DELETE', '/api/9/http/server_zones/none')).status, 404);
+  t.equal((await send(s, 'DELETE', '/api/9/processes')).status, 204);
+});
+
+t.test('wrong arguments', { skip }, async (t) => {
+  t.match(await configMessage(t, serverConf('location / { api write=maybe; }')), /invalid parameter "write=maybe"/);
+});
+
+for (const workers of [1, 3]) {
+  t.test(`servers are added, changed and removed with ${workers} workers`, { skip }, async (t) => {
+    const [one, two] = [await startOrigin(t, () => ({ body: 'one' })), await startOrigin(t, () => ({ body: 'two' }))];
+    const s = await startServer(t, {
+      conf: `worker_processes ${workers};\n${serverConf(
+        'location /api { api write=on; } location /read { api; } location / { proxy_pass http://app; } location /fixed { proxy_pass http://fixed; }',
+        `upstream app { zone app 64k; server 127.0.0.1:${one.port} weight=2; } upstream fixed { server 127.0.0.1:${one.port}; }`,
+      )}`,
+    });
+    const servers = '/api/9/http/upstreams/app/servers';
+    const ask = async (method: string, path: string, body: object | string = '') => {
+      const answer = await send(s, method, path, typeof body === 'string' ? body : JSON.stringify(body));
+      const value = JSON.parse(answer.text);
+      return [answer.status, value.error === undefined ? value : value.error.code];
+    };
+    const many = async (): Promise<string> => {
+      const bodies = [];
+      for (let i = 0; i < 9; i++) {
+        bodies.push((await httpGet(s, '/')).text);
+      }
+      return [...new Set(bodies)].sort().join(' ');
+    };
+    const first = { id: 0, server: `127.0.0.1:${one.port}`, weight: 2, max_conns: 0, max_fails: 1, fail_timeout: '10s', slow_start: '0s' };
+    t.match(await ask('GET', `${servers}/`), [200, [{ ...first, route: '', backup: false, down: false }]]);
+    t.equal(await many(), 'one');
+    const [status, added] = await ask('POST', servers, { server: `127.0.0.1:${two.port}`, weight: 3, fail_timeout: '1m' });
+    t.match([status, added], [201, { server: `127.0.0.1:${two.port}`, weight: 3, fail_timeout: '60s', down: false }]);
+    t.equal(await many(), 'one two', 'all workers know it');
+    t.match(await ask('PATCH', `${servers}/${added.id}`, { down: true }), [200, { down: true }]);
+    t.equal(await many(), 'one');
+    t.match(await ask('PATCH', `${servers}/${added.id}`, { down: false, max_conns: 7 }), [200, { down: false, max_conns: 7 }]);
+    t.equal(await many(), 'one two');
+    t.match(await ask('DELETE', `${servers}/0`), [200, [{ id: added.id }]]);
+    t.equal(await many(), 'two');
+    t.match((await json(s, '/api/9/http/upstreams/app')).peers, [{ id: added.id, state: 'up', weight: 3 }]);
+    t.match(await ask('POST', servers, { server: `127.0.0.1:${one.port}`, drain: true }), [201, { drain: true }]);
+    t.equal(await many(), 'two');
+    for (const [method, path, body, code, status] of [
+      ['POST', servers, { server: `127.0.0.1:${two.port}` }, 'EntryExists', 409],
+      ['POST', servers, { weight: 1 }, 'UpstreamConfFormatError', 400],
+      ['POST', servers, { server: 'name.example' }, 'UpstreamBadAddress', 400],
+      ['POST', servers, { server: '127.0.0.9:1', backup: true }, 'UpstreamNoBackup', 400],
+      ['POST', servers, { server: '127.0.0.9:1', weight: 0 }, 'UpstreamBadWeight', 400],
+      ['POST', servers, { server: '127.0.0.9:1', none: 0 }, 'UpstreamConfFormatError', 400],
+      ['POST', servers, { server: '127.0.0.9:1', weight: [1] }, 'UpstreamConfFormatError', 400],
+      ['POST', servers, 'no json', 'JsonError', 415],
+      ['PATCH', `${servers}/${added.id}`, { server: '127.0.0.9:1' }, 'UpstreamConfFormatError', 400],
+      ['PATCH', `${servers}/${added.id}`, { slow_start: 'soon' }, 'UpstreamBadSlowStart', 400],
+      ['PATCH', `${servers}/77`, { down: true }, 'UpstreamServerNotFound', 404],
+      ['DELETE', `${servers}/x`, '', 'UpstreamBadServerId', 400],
+      ['DELETE', servers, '', 'MethodDisabled', 405],
+      ['GET', '/api/9/http/upstreams/none/servers', '', 'UpstreamNotFound', 404],
+      ['GET', '/api/9/http/upstreams/fixed/servers', '', 'UpstreamStatic', 400],
+      ['POST', '/read/9/http/upstreams/app/servers', { server: '127.0.0.9:1' }, 'MethodDisabled', 405],
+    ] as const) {
+      t.strictSame(await ask(method, path, body), [status, code], `${method} ${JSON.stringify(body)}`);
+    }
+  });
+}

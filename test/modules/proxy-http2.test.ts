@@ -1,0 +1,431 @@
+// proxy_http_version 2: what HTTP/1 backends give, over HTTP/2.
+
+import { readFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import t from 'tap';
+import { certs } from '../support/certs.js';
+import { block, END_HEADERS, END_STREAM, frame, number32, settings, T } from '../support/http2-client.js';
+import { answer, dataOf, type Http2Request, startHttp2Origin } from '../support/http2-origin.js';
+import { http, httpGet } from '../support/raw-client.js';
+import { serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
+
+const conf = (port: number, location: string, group = 'keepalive 4;', outer = ''): string =>
+  serverConf(
+    `proxy_http_version 2; ${location}`,
+    `upstream u { server 127.0.0.1:${port}; ${group} } proxy_cache_path %%DIR%%/cache keys_zone=c:1m; ${outer}`,
+  );
+
+t.test('heads, bodies and statuses', async (t) => {
+  const origin = await startHttp2Origin(t, (got) => {
+    const path = got.fields.get(':path')!;
+    if (path === '/none') {
+      answer(got, { status: 204 });
+    } else if (path === '/moved') {
+      answer(got, { status: 302, headers: [['location', 'http://u/there']] });
+    } else {
+      const echoed = [...got.fields].map(([name, value]) => `${name}=${value}`).join('\n');
+      answer(got, {
+        headers: [
+          ['content-type', 'text/plain'],
+          ['set-cookie', 'a=b'],
+          ['set-cookie', 'c=d'],
+          ['x-pad', 'p'],
+        ],
+        body: echoed,
+      });
+    }
+  });
+  const s = await startServer(t, {
+    conf: conf(
+      origin.port,
+      `location / { proxy_pass http://u; proxy_set_header X-Real-IP $remote_addr; proxy_set_header Connection upgrade; proxy_set_header X-None ""; }
+       location /host { proxy_pass http://u/mapped?x; proxy_set_header Host given.example; proxy_method PURGE; }`,
+    ),
+  });
+  const plain = await http(s, 'GET / HTTP/1.1\r\nHost: h\r\nTE: trailers\r\nUser-Agent: Test\r\nX_Odd: 1\r\nConnection: close\r\n\r\n');
+  t.equal(plain.text, ':method=GET\n:scheme=http\n:path=/\n:authority=u\nx-real-ip=127.0.0.1\nuser-agent=Test');
+  t.strictSame(
+    plain.headers.filter(([name]) => /set-cookie/i.test(name)).map(([, value]) => value),
+    ['a=b', 'c=d'],
+  );
+  t.equal(plain.header('x-pad'), undefined);
+  const mapped = await httpGet(s, '/host/more');
+  t.match(mapped.text, /:method=PURGE\n:scheme=http\n:path=\/mapped\?x\/more\n:authority=given\.example/);
+  t.equal((await httpGet(s, '/none')).status, 204);
+  t.match((await httpGet(s, '/moved')).header('location'), /\/there$/);
+  t.equal(origin.connections.length, 1, 'one connection serves them all');
+});
+
+t.test('request bodies, read before and passed on while they come, and replaced', async (t) => {
+  const origin = await startHttp2Origin(t, undefined, {});
+  const s = await startServer(t, {
+    conf: conf(
+      origin.port,
+      `client_body_buffer_size 1k; client_max_body_size 0; location / { proxy_pass http://u; } location /now { proxy_request_buffering off; proxy_pass http://u; }
+       location /set { proxy_set_body "made: $arg_x"; proxy_pass http://u; } location /no { proxy_pass_request_body off; proxy_set_header Content-Length ""; proxy_pass http://u; }`,
+    ),
+  });
+  const body = 'b'.repeat(100_000);
+  const asked = http(s, `POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  const first = await origin.received(1);
+  t.equal(first.fields.get('content-length'), '100000');
+  await waitFor(() => dataOf(first).length === 65535, { what: () => `the window to be used up: ${dataOf(first).length}` });
+  first.connection.send(frame(T.WINDOW, 0, first.id, number32(100_000)), frame(T.WINDOW, 0, 0, number32(200_000)));
+  await waitFor(() => dataOf(first) === body, { what: 'the rest' });
+  answer(first, { body: 'got it' });
+  t.equal((await asked).text, 'got it');
+
+  const set = httpGet(s, '/set?x=y');
+  const second = await origin.received(2);
+  t.equal(second.fields.get('content-length'), '7');
+  await waitFor(() => dataOf(second) === 'made: y');
+  answer(second, {});
+  await set;
+
+  const none = http(s, 'POST /no HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 6\r\n\r\nunseen');
+  const third = await origin.received(3);
+  t.ok(third.ended);
+  answer(third, {});
+  await none;
+
+  const chunked = http(
+    s,
+    'POST /now HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n',
+  );
+  const fourth = await origin.received(4);
+  await waitFor(() => dataOf(fourth) === 'abcde');
+  answer(fourth, { body: 'whole' });
+  t.equal((await chunked).text, 'whole');
+});
+
+t.test('caching, revalidation and ranges', async (t) => {
+  const origin = await startHttp2Origin(t, (got) => {
+    if (got.fields.get('if-none-match') === '"v1"') {
+      answer(got, { status: 304, headers: [['etag', '"v1"']] });
+    } else {
+      answer(got, {
+        headers: [
+          ['etag', '"v1"'],
+          ['cache-control', 'max-age=0'],
+          ['content-length', '10'],
+          ['accept-ranges', 'bytes'],
+        ],
+        body: '0123456789',
+        trailers: [['x-t', '1']],
+      });
+    }
+  });
+  const s = await startServer(t, {
+    conf: conf(
+      origin.port,
+      `location / { proxy_pass http://u; proxy_cache c; proxy_cache_valid 1m; proxy_ignore_headers Cache-Control; add_header X-Cache $upstream_cache_status; }
+       location /re { proxy_pass http://u; proxy_cache c; proxy_cache_revalidate on; proxy_cache_valid 1s; add_header X-Cache $upstream_cache_status; }`,
+    ),
+  });
+  t.strictSame([(await httpGet(s, '/a')).header('x-cache'), (await httpGet(s, '/a')).header('x-cache')], ['MISS', 'HIT']);
+  const part = await http(s, 'GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=2-4\r\n\r\n');
+  t.strictSame([part.status, part.text], [206, '234']);
+  const head = await http(s, 'HEAD /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
+  t.strictSame([head.status, head.header('content-length')], [200, '10']);
+  t.equal((await httpGet(s, '/b')).header('x-cache'), 'HIT', 'HEAD was asked as GET');
+});
+
+t.test('trailers and early hints', async (t) => {
+  const origin = await startHttp2Origin(t, (got) => {
+    got.connection.send(
+      frame(
+        T.HEADERS,
+        END_HEADERS,
+        got.id,
+        block([
+          [':status', '103'],
+          ['link', '</style.css>'],
+        ]),
+      ),
+    );
+    answer(got, { body: 'x', trailers: [['x-sum', '42']] });
+  });
+  const s = await startServer(t, {
+    conf: conf(origin.port, 'location / { proxy_pass http://u; proxy_pass_trailers on; early_hints $http_x_early; }'),
+  });
+  const plain = await http(s, 'GET / HTTP/1.1\r\nHost: h\r\nX-Early: 1\r\nConnection: close\r\n\r\n');
+  t.strictSame(
+    plain.interim.map((hint) => [hint.status, hint.header('link')]),
+    [[103, '</style.css>']],
+  );
+  t.strictSame(plain.trailers, [['x-sum', '42']]);
+});
+
+t.test('a slow client holds the backend back', async (t) => {
+  const size = 64 * 1024 * 1024;
+  let sent = 0;
+  const piece = Buffer.alloc(16 * 1024, 'p');
+  const pump = (got: Http2Request): void => {
+    const room = (id: number): number =>
+      got.connection.frames.filter((f) => f.type === T.WINDOW && f.id === id).reduce((sum, f) => sum + f.payload.readUInt32BE(0), 0);
+    const first = got.connection.frames.find((f) => f.type === T.SETTINGS && f.flags === 0)!.payload;
+    let window = 65535;
+    for (let at = 0; at < first.length; at += 6) {
+      window = first.readUInt16BE(at) === 4 ? first.readUInt32BE(at + 2) : window;
+    }
+    const go = (): void => {
+      while (sent < size && sent + piece.length <= window + room(got.id)) {
+        sent += piece.length;
+        got.connection.send(frame(T.DATA, sent === size ? END_STREAM : 0, got.id, piece));
+      }
+      if (sent < size && !got.connection.ended) {
+        setImmediate(go);
+      }
+    };
+    got.connection.send(
+      frame(
+        T.HEADERS,
+        END_HEADERS,
+        got.id,
+        block([
+          [':status', '200'],
+          ['content-length', String(size)],
+        ]),
+      ),
+    );
+    go();
+  };
+  const origin = await startHttp2Origin(t, (got) => (got.fields.get(':path') === '/slow' ? pump(got) : answer(got, { body: 'quick' })));
+  const s = await startServer(t, { conf: conf(origin.port, 'location / { proxy_pass http://u; proxy_buffering off; }') });
+  const { connect } = await import('node:net');
+  const socket = connect(s.port(0), '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  let got = 0;
+  socket.write('GET /slow HTTP/1.0\r\n\r\n');
+  await new Promise((done) => socket.once('readable', done));
+  let before = -1;
+  // It comes to rest when all on the way is full.
+  await waitFor(async () => {
+    await new Promise((done) => setTimeout(done, 300));
+    const still = sent === before;
+    before = sent;
+    return still && sent > 0;
+  });
+  t.ok(sent < 24 * 1024 * 1024, `${sent} bytes are on the way`);
+  t.equal((await httpGet(s, '/quick')).text, 'quick', 'others on the same connection go on');
+  t.equal(origin.connections.length, 1);
+  socket.on('data', (bytes) => (got += bytes.length));
+  await new Promise((done) => socket.once('end', done));
+  t.ok(got > size);
+});
+
+t.test('a response is read as fast as proxy_limit_rate says, to its end', async (t) => {
+  const origin = await startHttp2Origin(t, (got) => answer(got, { body: 'r'.repeat(60_000), trailers: [['x-end', 'yes']] }));
+  const s = await startServer(t, { conf: conf(origin.port, 'location / { proxy_pass http://u; proxy_limit_rate 40k; }') });
+  t.equal((await httpGet(s, '/')).text.length, 60_000);
+});
+
+t.test('TLS asks for h2', { skip: false }, async (t) => {
+  const { rsa, ca } = certs();
+  const server = createSecureServer({ key: readFileSync(rsa.key), cert: readFileSync(rsa.cert) }, (request, response) => {
+    response.end(`${request.httpVersion} ${(request.socket as unknown as { alpnProtocol: string }).alpnProtocol}`);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  const { port } = server.address() as { port: number };
+  const s = await startServer(t, {
+    conf: conf(
+      port,
+      `proxy_ssl_verify on; proxy_ssl_trusted_certificate ${ca.cert};
+       location / { proxy_pass https://u; proxy_ssl_name localhost; } location /wrong { proxy_pass https://u; proxy_ssl_name wrong.example; }`,
+    ),
+  });
+  t.equal((await httpGet(s, '/')).text, '2.0 h2');
+  t.equal((await httpGet(s, '/wrong')).status, 502);
+  t.equal((await httpGet(s, '/wrong')).status, 502, 'a connection that was not trusted is not used again');
+  t.equal((await httpGet(s, '/')).text, '2.0 h2');
+});
+
+t.test('floods and broken frames', async (t) => {
+  let attack: (got: Http2Request) => void = () => {};
+  const origin = await startHttp2Origin(t, (got) => attack(got));
+  const s = await startServer(t, { conf: conf(origin.port, 'location / { proxy_pass http://u; proxy_read_timeout 20s; }') });
+  const many = (count: number, one: Uint8Array): Buffer => Buffer.concat(Array.from({ length: count }, () => one));
+  const head = (flags: number, id: number, payload: Uint8Array): Buffer => frame(T.HEADERS, flags, id, payload);
+  const attacks: readonly (readonly [string, (got: Http2Request) => Uint8Array])[] = [
+    ['settings', () => many(20_000, frame(T.SETTINGS, 0, 0))],
+    ['pings', () => many(20_000, frame(T.PING, 0, 0, '12345678'))],
+    ['continuations', ({ id }) => Buffer.concat([head(0, id, block([[':status', '200']])), many(1000, frame(T.CONTINUATION, 0, id))])],
+    [
+      'endless header',
+      ({ id }) => Buffer.concat([head(0, id, Buffer.alloc(16384)), many(100, frame(T.CONTINUATION, 0, id, Buffer.alloc(16384)))]),
+    ],
+    [
+      'large header',
+      ({ id }) =>
+        head(
+          END_HEADERS,
+          id,
+          block([
+            [':status', '200'],
+            ['x', 'y'.repeat(8000)],
+          ]),
+        ),
+    ],
+    ['header of references', ({ id }) => head(END_HEADERS, id, Buffer.concat([block([[':status', '200']]), Buffer.alloc(10_000, 0x90)]))],
+    ['index that is not there', ({ id }) => head(END_HEADERS, id, Buffer.from([0xff, 0x20]))],
+    ['no status', ({ id }) => head(END_HEADERS, id, block([['x', 'y']]))],
+    [
+      'capitals',
+      ({ id }) =>
+        head(
+          END_HEADERS,
+          id,
+          block([
+            [':status', '200'],
+            ['X', 'y'],
+          ]),
+        ),
+    ],
+    [
+      'line ends',
+      ({ id }) =>
+        head(
+          END_HEADERS,
+          id,
+          block([
+            [':status', '200'],
+            ['x', 'y\r\nz: 1'],
+          ]),
+        ),
+    ],
+    ['data first', ({ id }) => frame(T.DATA, 0, id, 'x')],
+    ['a pushed response', ({ id }) => frame(T.PUSH, END_HEADERS, id, Buffer.concat([number32(2), block([[':method', 'GET']])]))],
+    ['a stream that is not there', () => head(END_HEADERS, 77, block([[':status', '200']]))],
+    ['a window of nothing', ({ id }) => frame(T.WINDOW, 0, id, number32(0))],
+    ['windows that are too large', () => many(2, frame(T.WINDOW, 0, 0, number32(0x7fffffff)))],
+    ['settings that are too large', () => frame(T.SETTINGS, 0, 0, settings([4, 0x80000000]))],
+    ['a frame that is too long', () => Buffer.from([1, 0, 0, 6, 0, 0, 0, 0, 0])],
+    ['a reset', ({ id }) => frame(T.RST, 0, id, number32(2))],
+    ['nothing at all', () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ];
+  for (const [what, bytes] of attacks) {
+    attack = (got) => void got.connection.send(bytes(got));
+    t.equal((await httpGet(s, '/')).status, 502, what);
+  }
+  attack = (got) => answer(got, { body: 'well again' });
+  t.equal((await httpGet(s, '/')).text, 'well again');
+
+  attack = (got) => {
+    got.connection.send(
+      frame(T.HEADERS, END_HEADERS, got.id, block([[':status', '200']])),
+      ...Array.from({ length: 30 }, () => frame(T.WINDOW, 0, 0, number32(1))),
+      frame(T.PING, 0, 0, 'harmless'),
+      frame(99, 255, got.id, 'unknown'),
+      frame(T.PRIORITY, 0, got.id, Buffer.alloc(5)),
+      frame(T.DATA, 8, got.id, '\x05padded\0\0\0\0\0'),
+      frame(T.DATA, END_STREAM, got.id),
+    );
+  };
+  t.equal((await httpGet(s, '/')).text, 'padded', 'what is odd but allowed');
+});
+
+t.test('responses with bytes that were changed', async (t) => {
+  // Xorshift: the same changes in every run.
+  let seed = 20_261_123;
+  const next = (below: number): number => {
+    seed ^= seed << 13;
+    seed ^= seed >>> 17;
+    seed ^= seed << 5;
+    return (seed >>> 0) % below;
+  };
+  const origin = await startHttp2Origin(t, (got) => {
+    const whole = Buffer.concat([
+      frame(T.SETTINGS, 0, 0, settings([4, 100_000], [3, 50])),
+      frame(
+        T.HEADERS,
+        END_HEADERS,
+        got.id,
+        block([
+          [':status', '200'],
+          ['x-a', 'b'],
+          ['content-length', '10'],
+        ]),
+      ),
+      frame(T.PING, 0, 0, '12345678'),
+      frame(T.DATA, 8, got.id, '\x02hello\0\0'),
+      frame(T.WINDOW, 0, got.id, number32(5)),
+      frame(T.DATA, 0, got.id, 'world'),
+      frame(T.HEADERS, END_HEADERS | END_STREAM, got.id, block([['x-end', 'yes']])),
+      frame(T.GOAWAY, 0, 0, Buffer.concat([number32(got.id), number32(0)])),
+    ]);
+    if (got.fields.get(':path') !== '/') {
+      for (let changes = 1 + next(4); changes > 0; changes--) {
+        whole[next(whole.length)] = next(256);
+      }
+    }
+    got.connection.socket.end(whole);
+  });
+  const s = await startServer(t, { conf: conf(origin.port, 'proxy_next_upstream off; location / { proxy_pass http://u; }') });
+  // A worker that dies would fail the test at its end.
+  for (let i = 0; i < 400; i++) {
+    const got = await httpGet(s, `/changed${i}`).catch(() => undefined);
+    if (got?.complete && got.status === 200 && got.header('content-length') === '10' && got.text.length !== 10) {
+      t.fail(`${i}: ${got.text}`);
+    }
+  }
+  t.equal((await httpGet(s, '/')).text, 'helloworld');
+});
+
+t.test('responses that come one byte at a time', async (t) => {
+  let withData = 0;
+  const origin = await startHttp2Origin(t, async (got) => {
+    const whole = Buffer.concat([
+      frame(T.SETTINGS, 0, 0, settings([4, 100_000], [3, 50])),
+      frame(
+        T.HEADERS,
+        8,
+        got.id,
+        Buffer.concat([
+          Buffer.from([3]),
+          block([
+            [':status', '200'],
+            ['x-long', 'v'.repeat(200)],
+          ]),
+          Buffer.alloc(3),
+        ]),
+      ),
+      frame(T.CONTINUATION, END_HEADERS, got.id, block([['content-length', '11']])),
+      frame(T.PING, 0, 0, '12345678'),
+      frame(T.DATA, 8, got.id, '\x03hello \0\0\0'),
+      frame(T.WINDOW, 0, 0, number32(5)),
+      frame(99, 0, 0, 'unknown'),
+      frame(T.DATA, 0, got.id, 'world'),
+      frame(T.HEADERS, END_HEADERS | END_STREAM, got.id, block([['x-end', 'yes']])),
+    ]);
+    withData = whole.lastIndexOf('world') + 5;
+    const cut = got.fields.get(':path')!.startsWith('/cut') ? Number(got.fields.get(':path')!.slice(4)) : whole.length;
+    for (let at = 0; at < cut; at++) {
+      got.connection.send(whole.subarray(at, at + 1));
+      await new Promise((done) => setImmediate(done));
+    }
+    if (cut < whole.length) {
+      got.connection.socket.end();
+    }
+  });
+  const s = await startServer(t, {
+    conf: conf(
+      origin.port,
+      'proxy_next_upstream off; proxy_pass_trailers on; location / { proxy_pass http://u; } location /un { proxy_buffering off; proxy_pass http://u; }',
+    ),
+  });
+  for (const path of ['/', '/un']) {
+    const got = await httpGet(s, path);
+    t.equal(got.text, 'hello world');
+    t.equal(got.header('x-long'), 'v'.repeat(200));
+  }
+  // Without its last byte of data a response is not whole, wherever it ends.
+  for (let cut = 0; cut < withData; cut += 7) {
+    const got = await httpGet(s, `/cut${cut}`);
+    if (got.status !== 502 && got.complete) {
+      t.fail(`cut at ${cut}: ${got.status} ${got.text}`);
+    }
+  }
+  t.equal((await httpGet(s, '/')).text, 'hello world', 'it goes on');
+});

@@ -1,0 +1,52 @@
+import t from 'tap';
+import { certs } from '../support/certs.js';
+import { configMessage } from '../support/config-message.js';
+import { httpGet, RawClient } from '../support/raw-client.js';
+import { startServer } from '../support/server.js';
+
+t.test('pass', async (t) => {
+  const { rsa } = certs();
+  const s = await startServer(t, {
+    conf: `events {}
+    stream {
+      ssl_certificate ${rsa.cert};
+      ssl_certificate_key ${rsa.key};
+      server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% ssl; pass 127.0.0.1:%%PORT_8%%; }
+      server { listen 127.0.0.1:%%PORT_2%%; ssl_preread on; pass 127.0.0.1:%%PORT_9%%; }
+      server { listen 127.0.0.1:%%PORT_3%% proxy_protocol; set_real_ip_from 127.0.0.0/8; pass 127.0.0.1:%%PORT_7%%; }
+      server { listen 127.0.0.1:%%PORT_7%%; return "$remote_addr $server_port"; }
+      server { listen 127.0.0.1:%%PORT_4%%; pass 127.0.0.1:%%PORT_4%%; }
+      server { listen 127.0.0.1:%%PORT_5%%; set $t 127.0.0.1:1; pass $t; }
+    }
+    http {
+      access_log off;
+      ssl_certificate ${rsa.cert};
+      ssl_certificate_key ${rsa.key};
+      server { listen 127.0.0.1:%%PORT_8%%; location / { return 200 "$scheme $remote_addr $server_port"; } }
+      server { listen *:%%PORT_9%% ssl; location / { return 200 "$scheme $ssl_protocol"; } }
+    }`,
+  });
+  t.equal((await httpGet(s.port(0), '/')).text, `http 127.0.0.1 ${s.port(8)}`, 'to a listener of http');
+  const secured = await RawClient.connect(s.port(1), { tls: {} });
+  secured.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.equal((await secured.response()).text, `http 127.0.0.1 ${s.port(8)}`, 'without the TLS that was taken off');
+  secured.destroy();
+  const through = await RawClient.connect(s.port(2), { tls: {} });
+  through.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.equal((await through.response()).text, 'https TLSv1.3', 'what was looked at is handed over');
+  through.destroy();
+  const real = await RawClient.connect(s.port(3));
+  real.send('PROXY TCP4 192.0.2.1 192.0.2.2 123 456\r\n');
+  t.equal(await real.rest(), `192.0.2.1 ${s.port(3)}`, 'to a listener of stream');
+  await (await RawClient.connect(s.port(4))).closed();
+  await s.logged('stream pass cycle while passing connection to port');
+  await (await RawClient.connect(s.port(5))).closed();
+  await s.logged('port not found for "127.0.0.1:1"');
+});
+
+t.test('what is refused', async (t) => {
+  const inServer = (text: string): string => `events {}\nstream { server { listen 1234; ${text} } }\n`;
+  t.match(await configMessage(t, inServer('pass example.com:80;')), /^"pass" directive has no addresses in /);
+  t.match(await configMessage(t, inServer('pass 127.0.0.1;')), /^"pass" directive has no port in /);
+  t.match(await configMessage(t, inServer('pass 127.0.0.1:99999;')), /^invalid port in "127\.0\.0\.1:99999" of the "pass" directive in /);
+});

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import t from 'tap';
+import { certs } from '../support/certs.js';
+import { RawClient } from '../support/raw-client.js';
+import { startServer, streamConf } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
+
+/** The first bytes of a client of TLS. */
+async function helloOf(servername: string, ALPNProtocols: string[]): Promise<Buffer> {
+  const { createServer } = await import('node:net');
+  return new Promise((done) => {
+    const server = createServer((socket) =>
+      socket.once('data', (bytes) => {
+        socket.destroy();
+        server.close();
+        done(bytes);
+      }),
+    );
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      connect({ port, host: '127.0.0.1', servername, ALPNProtocols }).on('error', () => {});
+    });
+  });
+}
+
+t.test('backends and servers by what a hello says', async (t) => {
+  const { rsa } = certs();
+  const tls = { cert: readFileSync(rsa.cert), key: readFileSync(rsa.key) };
+  const first = await startTcpBackend(t, (socket) => socket.end('first'), tls);
+  const s = await startServer(t, {
+    conf: streamConf(
+      `
+      map $ssl_preread_server_name $backend { first.test 127.0.0.1:${first.port}; default 127.0.0.1:%%PORT_8%%; }
+      ssl_preread on;
+      server { listen 127.0.0.1:%%PORT_0%%; proxy_pass $backend; }
+      server { listen 127.0.0.1:%%PORT_1%%; return "$ssl_preread_protocol $ssl_preread_server_name $ssl_preread_alpn_protocols"; }
+      server { listen 127.0.0.1:%%PORT_1%%; server_name *.named.test; return "named $ssl_preread_server_name"; }
+      server { listen 127.0.0.1:%%PORT_2%%; preread_buffer_size 64; return x; }
+      server { listen 127.0.0.1:%%PORT_8%%; return "not TLS"; }`,
+      ' $server_port',
+    ),
+  });
+  const secured = await RawClient.connect(s.port(0), { tls: { servername: 'first.test' } });
+  t.equal(await secured.rest(), 'first', 'the handshake is that of the backend');
+  const plain = await RawClient.connect(s.port(0));
+  plain.send('hello');
+  t.equal(await plain.rest(), 'not TLS');
+
+  const hello = await helloOf('x.test', ['h2', 'http/1.1']);
+  const slow = await RawClient.connect(s.port(1));
+  await slow.sendSlowly(
+    [...hello].map((byte) => Buffer.from([byte])),
+    0,
+  );
+  t.equal(await slow.rest(), 'TLSv1.3 x.test h2,http/1.1', 'byte by byte');
+  const named = await RawClient.connect(s.port(1));
+  named.send(await helloOf('a.named.test', []));
+  t.equal(await named.rest(), 'named a.named.test');
+  const leaving = await RawClient.connect(s.port(1));
+  leaving.send(hello.subarray(0, 40)).end();
+  t.equal(await leaving.rest(), '', 'a client that leaves within the hello');
+
+  const large = await RawClient.connect(s.port(2));
+  large.send(hello);
+  await large.closed();
+  await s.logged('preread buffer full while prereading client data');
+  await s.accessLogged(`400 ${s.port(2)}`);
+});
+
+t.test('random bytes', async (t) => {
+  const s = await startServer(t, { conf: streamConf('server { listen 127.0.0.1:%%PORT_0%%; ssl_preread on; return end; }') });
+  const hello = await helloOf('x.test', ['h2']);
+  for (let i = 5; i < hello.length; i += 7) {
+    const changed = Buffer.from(hello);
+    changed[i]! ^= 0xff;
+    const client = await RawClient.connect(s);
+    client.send(changed).end();
+    t.match(await client.rest(), /^(end)?$/);
+  }
+});

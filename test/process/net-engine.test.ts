@@ -1,0 +1,105 @@
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { makeRing } from '../../src/shared/net/engine/choose.js';
+import { againstNginx } from '../support/binary.js';
+import { startOrigin } from '../support/origin.js';
+import { makePrefix } from '../support/prefix.js';
+import { http, httpGet } from '../support/raw-client.js';
+import { runCli, testConfig } from '../support/run-cli.js';
+import { type Server, type ServerOptions, serverConf, startServer } from '../support/server.js';
+
+if (againstNginx) {
+  t.bailout('nginx has no such choice');
+}
+
+const root = new URL('../../', import.meta.url).pathname;
+const helper = `${root}test/support/without-uring.mjs`;
+const ring = makeRing();
+const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${ring}` };
+
+/** A server that has a file and a backend, with this engine. */
+async function start(t: Test, engine: string, more: Partial<ServerOptions> = {}): Promise<Server> {
+  const origin = await startOrigin(t, () => ({ body: 'from the backend' }));
+  return startServer(t, {
+    conf: `net_engine ${engine};\n${serverConf(`location /p/ { proxy_pass http://127.0.0.1:${origin.port}; }`)}`,
+    files: { 'html/file.txt': 'the file' },
+    asRoot: true,
+    ...more,
+  });
+}
+
+async function serves(t: Test, server: Server): Promise<void> {
+  t.equal((await httpGet(server, '/file.txt')).text, 'the file');
+  t.equal((await httpGet(server, '/p/')).text, 'from the backend');
+}
+
+const engineLine = (server: Server): string | undefined => /using the .*/.exec(server.log())?.[0];
+
+t.test('io_uring', needsRing, async (t) => {
+  for (const engine of ['uring', 'auto']) {
+    const server = await start(t, engine);
+    await serves(t, server);
+    t.equal(engineLine(server), 'using the "uring" network engine');
+    const status = await runCli(['status', '-p', `${server.dir}/`, '-c', 'sluice.conf', '-g', `pid ${server.dir}/server.pid;`]);
+    t.match(status.stdout, / worker process since .* on uring/);
+  }
+  t.match((await runCli(['-V'])).stderr, /^network engines: libuv uring$/m);
+});
+
+t.test('libuv', async (t) => {
+  const server = await start(t, 'libuv');
+  await serves(t, server);
+  t.equal(engineLine(server), 'using the "libuv" network engine');
+});
+
+t.test('a system that forbids io_uring', needsRing, async (t) => {
+  const within = ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath, helper];
+  const why = 'using the "libuv" network engine: io_uring_setup() failed (1: Operation not permitted)';
+  for (const engine of ['auto', 'uring']) {
+    const server = await start(t, engine, { within });
+    await serves(t, server);
+    t.equal(engineLine(server), why);
+    t.match(server.log(), engine === 'auto' ? '[notice]' : '[warn]');
+  }
+});
+
+t.test('a checkout without koffi', async (t) => {
+  const { dir } = await makePrefix(t);
+  cpSync(process.env.SLUICE_DIST ?? `${root}dist`, `${dir}/dist`, { recursive: true });
+  mkdirSync(`${dir}/node_modules`);
+  for (const name of readdirSync(`${root}node_modules`)) {
+    if (!name.startsWith('.') && name !== 'koffi' && name !== '@koromix') {
+      symlinkSync(`${root}node_modules/${name}`, `${dir}/node_modules/${name}`);
+    }
+  }
+  const before = process.env.SLUICE_DIST;
+  process.env.SLUICE_DIST = `${dir}/dist`;
+  t.teardown(() => {
+    if (before === undefined) {
+      delete process.env.SLUICE_DIST;
+    } else {
+      process.env.SLUICE_DIST = before;
+    }
+  });
+  const server = await start(t, 'auto');
+  await serves(t, server);
+  t.equal(engineLine(server), 'using the "libuv" network engine: the package koffi is not installed');
+  t.match((await runCli(['-V'])).stderr, /^network engines: libuv \(no uring: the package koffi is not installed\)$/m);
+});
+
+t.test('kill -9 in the middle: the worker that follows serves', needsRing, async (t) => {
+  const server = await start(t, 'uring', { expectAlerts: /exited on signal 9/ });
+  await serves(t, server);
+  const [worker] = server.workers();
+  process.kill(worker!, 'SIGKILL');
+  await server.logged('exited on signal 9');
+  t.equal((await http(server, 'GET /file.txt HTTP/1.0\r\n\r\n')).text, 'the file');
+});
+
+t.test('messages', async (t) => {
+  t.match(
+    (await testConfig(t, 'net_engine epoll; events {}')).stderr,
+    '[emerg] invalid value "epoll" in "net_engine" directive, it must be "auto", "uring" or "libuv" in ',
+  );
+  t.match((await testConfig(t, 'net_engine auto; net_engine auto; events {}')).stderr, '"net_engine" directive is duplicate');
+});

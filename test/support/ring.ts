@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Test } from 'tap';
+import { makeRing } from '../../src/shared/net/engine/choose.js';
+import { ListenSocket, plainSpec } from '../../src/shared/net/listen-socket.js';
+import type { UringEngine } from '../../src/shared/net/uring/engine.js';
+import type { UringClientSocket } from '../../src/shared/net/uring/uring-client-socket.js';
+import { UringListener } from '../../src/shared/net/uring/uring-listener.js';
+
+/** A ring that serves in this process, or why there is none. */
+export const ring = makeRing();
+
+if (typeof ring !== 'string') {
+  ring.start();
+}
+
+/** For tests that need a ring: what `t.test` takes to skip them by name. */
+export const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${ring}` };
+
+/** A listener of its own on the ring; `accept` is given what it accepts. Returns its port. */
+export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: UringClientSocket) => void, alone = true): number {
+  const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
+  listening.attach(undefined as never, new UringListener(engine, alone, accept));
+  let failure: Error | undefined;
+  listening.open((error) => {
+    failure = error;
+  });
+  if (failure !== undefined) {
+    throw failure;
+  }
+  t.teardown(() => listening.close());
+  const name: { port?: number } = {};
+  listening.handle.getsockname!(name);
+  return name.port!;
+}
+
+/** Opens a connection that is accepted on the ring; resolves with both ends. */
+export async function acceptOnRing(t: Test, engine: UringEngine): Promise<{ client: Socket; socket: UringClientSocket }> {
+  let accepted = (_socket: UringClientSocket): void => {};
+  const socket = new Promise<UringClientSocket>((done) => {
+    accepted = done;
+  });
+  const port = listenOnRing(t, engine, (each) => accepted(each));
+  const client = connect(port, '127.0.0.1');
+  client.on('error', () => {});
+  t.teardown(() => client.destroy());
+  await once(client, 'connect');
+  return { client, socket: await socket };
+}

@@ -1,0 +1,32 @@
+// Runs a command that may not use io_uring, as in a container with Docker's usual seccomp profile: node without-uring.mjs COMMAND ARG ...
+import koffi from 'koffi';
+
+const libc = koffi.load(null);
+const prctl = libc.func('int prctl(int, unsigned long, uintptr_t, unsigned long, unsigned long)');
+const execv = libc.func('int execv(const char *, const char **)');
+
+const [NO_NEW_PRIVILEGES, SECCOMP, FILTER] = [38, 22, 2];
+// Calls 425 to 427 fail with EPERM: struct sock_filter is an operation, two jumps and a number.
+const program = Buffer.alloc(5 * 8);
+[
+  [0x20, 0, 0, 0],
+  [0x35, 0, 2, 425],
+  [0x25, 1, 0, 427],
+  [0x06, 0, 0, 0x00050001],
+  [0x06, 0, 0, 0x7fff0000],
+].forEach(([code, ifTrue, ifFalse, k], i) => {
+  program.writeUInt16LE(code, i * 8);
+  program[i * 8 + 2] = ifTrue;
+  program[i * 8 + 3] = ifFalse;
+  program.writeUInt32LE(k, i * 8 + 4);
+});
+const filter = Buffer.alloc(16);
+filter.writeUInt16LE(5, 0);
+filter.writeBigUInt64LE(BigInt(koffi.address(program)), 8);
+
+const [, , ...command] = process.argv;
+if (prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) !== 0 || prctl(SECCOMP, FILTER, Number(koffi.address(filter)), 0, 0) !== 0) {
+  throw new Error(`prctl() failed (${koffi.errno()})`);
+}
+execv(command[0], [...command, null]);
+throw new Error(`execv() failed (${koffi.errno()})`);

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import t from 'tap';
+import { brotli, gunzip, gzip, type Transform } from '../../../src/worker/http/body/compressor.js';
+
+const page = Buffer.from('<p>some words of a page and some more words</p>\n'.repeat(300));
+const NONE = Buffer.alloc(0);
+
+function whole(transform: Transform, body: Buffer): Buffer {
+  const out = Buffer.concat([transform.write(body.subarray(0, 100), 'more'), transform.write(body.subarray(100), 'end')]);
+  transform.close();
+  return out;
+}
+
+t.test('one stream after another gives the same bytes', async (t) => {
+  const first = whole(gzip(1, 15, 8), page);
+  for (let i = 0; i < 20; i++) {
+    t.same(whole(gzip(1, 15, 8), page), first);
+  }
+  t.same(gunzipSync(first), page);
+  t.same(whole(gzip(9, 9, 1), page).length < page.length, true);
+});
+
+t.test('bodies that are compressed at the same time do not meet', async (t) => {
+  const bodies = Array.from({ length: 30 }, (_, i) => Buffer.from(`body ${i} `.repeat(1000 + i)));
+  const streams = bodies.map((_, i) => (i % 2 === 0 ? gzip(1, 15, 8) : brotli(5, 18, 0)));
+  const outs = streams.map((stream, i) => [stream.write(bodies[i]!.subarray(0, 4000), 'flush')]);
+  streams.forEach((stream, i) => {
+    outs[i]!.push(stream.write(bodies[i]!.subarray(4000), 'end'));
+    stream.close();
+  });
+  for (const [i, pieces] of outs.entries()) {
+    const out = Buffer.concat(pieces);
+    t.same(i % 2 === 0 ? gunzipSync(out) : brotliDecompressSync(out), bodies[i]);
+  }
+});
+
+t.test('a body that was given up leaves nothing behind', async (t) => {
+  for (const make of [() => gzip(1, 15, 8), () => brotli(6, 19, 0)]) {
+    const before = whole(make(), page);
+    const givenUp = make();
+    givenUp.write(randomBytes(100_000), 'more');
+    givenUp.close();
+    t.same(whole(make(), page), before);
+  }
+});
+
+t.test('brotli has the parameters of each body', async (t) => {
+  const weak = whole(brotli(0, 10, 0), page);
+  const strong = whole(brotli(11, 22, page.length), page);
+  t.ok(strong.length < weak.length);
+  t.same(whole(brotli(0, 10, 0), page), weak);
+  t.same(whole(brotli(11, 22, page.length), page), strong);
+  t.same(brotliDecompressSync(strong), page);
+});
+
+t.test('gunzip: a body, one that breaks, and a body again', async (t) => {
+  const packed = gzipSync(page);
+  t.same(whole(gunzip(), packed), page);
+  const broken = gunzip();
+  t.throws(() => broken.write(Buffer.from('this is no gzip at all'), 'end'));
+  broken.close();
+  const cut = gunzip();
+  cut.write(packed.subarray(0, 50), 'more');
+  cut.close();
+  t.same(whole(gunzip(), packed), page);
+});
+
+t.test('pieces of output stay as they are while others are made', async (t) => {
+  const stream = gzip(1, 15, 8);
+  const noise = randomBytes(300_000);
+  const pieces: Buffer[] = [];
+  const copies: Buffer[] = [];
+  for (let at = 0; at < noise.length; at += 10_000) {
+    const piece = stream.write(noise.subarray(at, at + 10_000), 'flush');
+    pieces.push(piece);
+    copies.push(Buffer.from(piece));
+    whole(gzip(1, 15, 8), page);
+  }
+  pieces.push(stream.write(NONE, 'end'));
+  stream.close();
+  t.same(pieces.slice(0, -1), copies);
+  t.same(gunzipSync(Buffer.concat(pieces)), noise);
+});
