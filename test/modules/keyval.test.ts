@@ -123,8 +123,8 @@ t.test('networks and prefixes', { skip }, async (t) => {
     ['2001:db8:1::', 'doc'],
     ['2001:db9::', ''],
     ['no address', ''],
-  ]) {
-    t.equal((await httpGet(s, `/?a=${encodeURIComponent(asked!)}`.replaceAll('%3A', ':').replaceAll('%2F', '/'))).text, `${found} `, asked);
+  ] as const) {
+    t.equal((await httpGet(s, `/?a=${encodeURIComponent(asked)}`.replaceAll('%3A', ':').replaceAll('%2F', '/'))).text, `${found} `, asked);
   }
   for (const [asked, found] of [
     ['/', 'root'],
@@ -133,7 +133,7 @@ t.test('networks and prefixes', { skip }, async (t) => {
     ['/a/c', 'a'],
     ['/a/bc', 'ab'],
     ['x', ''],
-  ]) {
+  ] as const) {
     t.equal((await httpGet(s, `/?p=${asked}`)).text, ` ${found}`, asked);
   }
   t.strictSame(await ask(s, 'POST', 'http/keyvals/nets', { 'no address': '1' }), [400, 'KeyvalFormatError']);
