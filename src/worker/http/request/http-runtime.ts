@@ -110,6 +110,8 @@ export class HttpRuntime implements ProtocolRuntime {
   readonly fairShare = new FairShare();
   /** Counts servers, groups, caches, limits and handshakes by their names; null with `status_zones off`. */
   meters: Meters | null = null;
+  /** The `stream` block beside it. */
+  stream: ProtocolRuntime | undefined = undefined;
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;
   /** Some log or some client wants lines of level debug: asked first, since requests ask often. */
