@@ -98,6 +98,7 @@ export const modules: readonly AnyModule[] = [
   errorLogModule,
   accessLogModule,
   serverModule,
+  streamServerModule,
   statusZoneModule,
   sslModule,
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
@@ -141,7 +142,6 @@ export const modules: readonly AnyModule[] = [
   grpcModule,
   tunnelModule,
   // What sessions of stream are.
-  streamServerModule,
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
