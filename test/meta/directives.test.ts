@@ -68,6 +68,8 @@ const OUR_OWN = [
   'js_set',
   'js_shared_dict_zone',
   'js_var',
+  'keyval',
+  'keyval_zone',
   'limit_req_retry_after',
   'match',
   'net_engine',
