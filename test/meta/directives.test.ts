@@ -69,6 +69,8 @@ const OUR_OWN = [
   'js_shared_dict_zone',
   'js_timeout',
   'js_var',
+  'keyval',
+  'keyval_zone',
   'limit_req_retry_after',
   'match',
   'net_engine',

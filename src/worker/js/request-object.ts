@@ -1,5 +1,4 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
-import { readSync } from 'node:fs';
 import { ups } from '../../shared/lib/ups.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { AGAIN, DONE, ERROR, OK, type Result } from '../client/codes.js';
@@ -298,7 +297,7 @@ export class RequestObject implements TaskOwner {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    return body === null ? undefined : wholeBody(body);
+    return body === null ? undefined : body.whole();
   }
 
   #bodyText(): string | undefined {
@@ -336,7 +335,7 @@ export class RequestObject implements TaskOwner {
     return new Promise((done) => {
       readBody(r, () => {
         this.#reading = undefined;
-        done(r.body === null ? Buffer.alloc(0) : wholeBody(r.body));
+        done(r.body === null ? Buffer.alloc(0) : r.body.whole());
         setImmediate(() => task?.release());
       });
     });
@@ -582,21 +581,4 @@ function readVariable(r: Request, name: string): string | undefined {
     return r.captures?.[Number(name)];
   }
   return r.http.variables.named(r, name.toLowerCase());
-}
-
-/** The whole of a body, from memory or from its file. */
-function wholeBody(body: RequestBody): Buffer {
-  const inMemory = body.inMemory();
-  if (inMemory !== undefined || body.file === undefined) {
-    return inMemory ?? Buffer.alloc(0);
-  }
-  const bytes = Buffer.alloc(body.length);
-  for (let at = 0; at < bytes.length; ) {
-    const count = readSync(body.file.fd, bytes, at, bytes.length - at, at);
-    if (count === 0) {
-      break;
-    }
-    at += count;
-  }
-  return bytes;
 }
