@@ -50,6 +50,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/upstream/directives', 'worker/acme'],
   ['worker/cgi', 'worker/status'],
   ['worker/js'],
+  ['worker/js/handlers'],
   ['worker/modules'],
   // Composition: what names the modules.
   ['worker/modules/index.ts'],
@@ -217,5 +218,13 @@ t.test('a package is imported by one file', async (t) => {
 t.test("HTTP is the server's own", async (t) => {
   // The package for ACME speaks by Node's client for HTTPS, in a process that no request comes to.
   const acme = 'worker/acme-process/client.ts -> node:https';
-  t.strictSame(packages.filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to)).map(show), [acme]);
+  // Applications for node:http extend its request and response, whose classes they get without its connections.
+  const handler = 'worker/js/handlers/node-handler.ts -> node:http';
+  t.strictSame(
+    packages
+      .filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to))
+      .map(show)
+      .sort(),
+    [acme, handler],
+  );
 });
