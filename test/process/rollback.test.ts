@@ -86,9 +86,9 @@ t.test('they are kept for nobody else to read, and without keys', async (t) => {
   const conf = (n: number) =>
     httpConf(
       `server { listen 127.0.0.1:%%PORT_0%%; ssl_certificate ${secure} location / { return 200 ${n}; } }`,
-      'configuration_history kept;',
+      'pid %%DIR%%/server.pid;\nconfiguration_history kept;',
     );
-  const server = await startServer(t, { conf: 'events {}\nconfiguration_history kept;' });
+  const server = await startServer(t, { conf: 'pid %%DIR%%/server.pid;\nevents {}\nconfiguration_history kept;' });
   copyFileSync(cert, `${server.dir}/c.pem`);
   copyFileSync(key, `${server.dir}/k.pem`);
   await server.reload(conf(2));
