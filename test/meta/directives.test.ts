@@ -79,6 +79,7 @@ const OUR_OWN = [
   'node_handler',
   'proxy_cache_purge',
   'proxy_http2_max_streams',
+  'reload_canary',
   'scgi_cache_convert_head',
   'scgi_cache_purge',
   'sluice_status',
