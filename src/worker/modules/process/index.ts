@@ -55,7 +55,7 @@ export const processScope = defineScope<ProcessSettings>({
     zoneDirectory: inherit<string | undefined>(undefined),
     compatibility: inherit(false),
     inheritable: inherit(true),
-    netEngine: inherit<NetEngineChoice>('libuv'),
+    netEngine: inherit<NetEngineChoice>('auto'),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
