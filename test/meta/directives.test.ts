@@ -51,6 +51,7 @@ const OUR_OWN = [
   'brotli_types',
   'brotli_window',
   'cache_status_header',
+  'configuration_history',
   'dashboard',
   'fastcgi_cache_convert_head',
   'fastcgi_cache_purge',
