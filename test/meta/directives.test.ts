@@ -83,6 +83,7 @@ const OUR_OWN = [
   'scgi_cache_purge',
   'sluice_status',
   'ssl',
+  'state',
   'status_history',
   'status_zone',
   'status_zones',
