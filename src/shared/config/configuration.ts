@@ -146,6 +146,8 @@ export interface LoadOptions {
   readonly signalling: boolean;
   /** {@link Configuration.inheritable} of the configuration before. */
   readonly inherited?: ReadonlyMap<string, Version>;
+  /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
+  readonly testing?: boolean;
 }
 
 /** Reads and validates a configuration; throws {@link ConfigErrors}. */

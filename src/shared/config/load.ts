@@ -75,7 +75,11 @@ export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals
  */
 export async function loadFromDisk<R extends Subject>(
   language: Language<R>,
-  origin: Origin & { readonly inherited?: ReadonlyMap<string, Version>; readonly edited?: ReadonlyMap<string, string> },
+  origin: Origin & {
+    readonly inherited?: ReadonlyMap<string, Version>;
+    readonly edited?: ReadonlyMap<string, string>;
+    readonly testing?: boolean;
+  },
 ): Promise<Loaded<R>> {
   const draft = read(language, diskSources(origin, origin.inherited, origin.edited), origin, true);
   const hosts: Record<string, readonly string[]> = {};
@@ -95,7 +99,7 @@ export async function loadFromDisk<R extends Subject>(
     }
     ref.addresses = hosts[ref.host]!;
   }
-  return link(draft, hosts, true);
+  return link(draft, hosts, true, origin.testing);
 }
 
 /** Builds the same configuration from the master's snapshot, as a worker does. */
@@ -147,6 +151,7 @@ function link<R extends Subject>(
   draft: ConfigBuilder<R>,
   hosts: Readonly<Record<string, readonly string[]>>,
   checking: boolean,
+  testing = false,
 ): Loaded<R> {
   const { root, errors, registry, tables } = draft;
   const giveUp = (parsed: boolean): void => {
@@ -157,7 +162,7 @@ function link<R extends Subject>(
   giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
   visitMerged(registry, root, draft.prefix, (scopes, place) => {
-    const ctx = new BlockLinkContext(draft, place.block, checking);
+    const ctx = new BlockLinkContext(draft, place.block, checking, testing);
     for (const { scope, number } of scopes) {
       try {
         scope.link?.(place.block.merged(number)!, ctx, place);
@@ -212,13 +217,15 @@ function link<R extends Subject>(
 /** What `link` functions are given: one for each block. */
 class BlockLinkContext<R extends Subject> implements LinkContext<R> {
   readonly checking: boolean;
+  readonly testing: boolean;
   readonly #draft: ConfigBuilder<R>;
   readonly #block: Block;
 
-  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean) {
+  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean, testing: boolean) {
     this.#draft = draft;
     this.#block = block;
     this.checking = checking;
+    this.testing = testing;
   }
 
   get variables(): VariableTable<R> {
