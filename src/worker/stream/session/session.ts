@@ -74,6 +74,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   evaluating = 0;
   matchSteps = requestSteps;
   lasting: unknown[] = [];
+  readonly trace = null;
 
   // --- phases
   phase = 0;
