@@ -3,10 +3,13 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
+import { startFastcgi } from '../support/fastcgi-responder.js';
+import { Http2Client, request } from '../support/http2-client.js';
+import { answer, startHttp2Origin } from '../support/http2-origin.js';
 import { startOrigin } from '../support/origin.js';
 import { type CollectedSpan, startCollector } from '../support/otel-collector.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
-import { type Server, serverConf, startServer } from '../support/server.js';
+import { serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
 const skip = againstNginx && 'nginx has the module from elsewhere';
@@ -234,6 +237,35 @@ t.test('attempts, subrequests and redirects', { skip }, async (t) => {
   t.equal(collector.spans().length, count + 1, 'a redirect does not switch tracing on');
 });
 
+t.test('other protocols', { skip }, async (t) => {
+  const collector = await startCollector(t, { protocol: 'grpc' });
+  const fastcgi = await startFastcgi(t, ({ param }) => `Content-Type: text/plain\r\n\r\n${param('HTTP_TRACEPARENT')}`);
+  const grpc = await startHttp2Origin(t);
+  const s = await startServer(t, {
+    conf: serverConf(
+      `http2 on;
+      location /php { fastcgi_pass 127.0.0.1:${fastcgi.port}; fastcgi_param REQUEST_METHOD $request_method; }
+      location /grpc { grpc_pass 127.0.0.1:${grpc.port}; }`,
+      `${exporter(`127.0.0.1:${collector.port}`)} otel_trace on; otel_trace_context inject;`,
+    ),
+  });
+  const { text } = await httpGet(s, '/php');
+  const [, trace = '', id = ''] = text.split('-');
+  let spans = await collector.received(2);
+  t.match(named(spans, '/php'), { traceId: trace, spanId: id });
+  t.match(named(spans, `upstream 127.0.0.1:${fastcgi.port}`), { traceId: trace, parentId: id, attributes: { 'http.status_code': 200 } });
+
+  const client = await Http2Client.connect(t, s.port(0));
+  client.request(1, request('POST', '/grpc', ['content-type', 'application/grpc'], ['te', 'trailers']), 'x');
+  const asked = await grpc.received(1);
+  answer(asked, { headers: [['content-type', 'application/grpc']], trailers: [['grpc-status', '0']] });
+  spans = (await collector.received(4)).slice(2);
+  const call = named(spans, '/grpc');
+  t.equal(asked.fields.get('traceparent'), `00-${call.traceId}-${call.spanId}-01`);
+  t.match(call, { kind: 2, attributes: { 'http.flavor': '2.0', 'http.method': 'POST', 'http.status_code': 200 } });
+  t.match(named(spans, `upstream 127.0.0.1:${grpc.port}`), { traceId: call.traceId, parentId: call.spanId });
+});
+
 t.test('decisions of caches and limits are events', { skip }, async (t) => {
   const collector = await startCollector(t, { protocol: 'http' });
   const origin = await startOrigin(t, { headers: { 'Cache-Control': 'max-age=100' }, body: 'ok' });
@@ -273,52 +305,42 @@ t.test('a collector that is of no use', { skip }, async (t) => {
       'location / { return 204; }',
       `otel_exporter { endpoint ${endpoint}; interval 5ms; batch_size 2; batch_count 1; } otel_trace on;`,
     );
-  const requests = async (s: Server, count: number): Promise<void> => {
+  const s = await startServer(t, { conf: traced('127.0.0.1:1') });
+  const requests = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       t.equal((await httpGet(s, '/')).status, 204);
     }
   };
-  await t.test('nobody listens', async (t) => {
-    const s = await startServer(t, { conf: traced('127.0.0.1:1') });
-    await requests(s, 10);
-    await s.logged(/\[error\] .*OTel export failure: .*ECONNREFUSED/);
-    await s.reload();
-    await requests(s, 2);
-    await s.stop('QUIT');
-  });
-  for (const protocol of ['grpc', 'http'] as const) {
-    const path = protocol === 'http' ? '/v1/traces' : '';
-    await t.test(`${protocol}: it refuses`, async (t) => {
-      const collector = await startCollector(t, { protocol, behaviour: 'refuse' });
-      const s = await startServer(t, { conf: traced(`http://127.0.0.1:${collector.port}${path}`) });
-      await requests(s, 1);
-      await s.logged(protocol === 'grpc' ? /OTel export failure: 3 INVALID_ARGUMENT: not these/ : /OTel export failure: 400 Bad Request/);
-      // The batch is off the books: the next one goes out.
-      await requests(s, 1);
-      await waitFor(() => collector.calls() >= 2);
-      t.equal(s.log().split('OTel export failure').length, 2, 'said once a minute');
-    });
-    await t.test(`${protocol}: it says nothing`, async (t) => {
-      const collector = await startCollector(t, { protocol, behaviour: 'silence' });
-      const s = await startServer(t, { conf: traced(`http://127.0.0.1:${collector.port}${path}`) });
-      await requests(s, 1);
-      await waitFor(() => collector.calls() === 1);
-      await requests(s, 20);
-      await s.logged(/\[notice\] .*OTel dropped records: 1$/m);
-      t.equal(s.log().split('OTel dropped records').length, 2, 'said once a minute');
-      await s.reload();
-      await s.logged(/OTel dropped records: 21$/m);
-      await s.stop();
-    });
-  }
-  await t.test('it resets connections', async (t) => {
-    const collector = await startCollector(t, { protocol: 'http', behaviour: 'reset' });
-    const s = await startServer(t, { conf: traced(`http://127.0.0.1:${collector.port}/v1/traces`) });
-    await requests(s, 1);
-    await waitFor(() => collector.calls() >= 1);
-    await requests(s, 3);
-    await s.stop('QUIT');
-  });
+  const said = (text: string): number => s.log().split(text).length - 1;
+  // Nobody listens.
+  await requests(10);
+  await s.logged(/\[error\] .*OTel export failure: .*ECONNREFUSED/);
+
+  const refusing = await startCollector(t, { protocol: 'http', behaviour: 'refuse' });
+  await s.reload(traced(`http://127.0.0.1:${refusing.port}/v1/traces`));
+  const failures = said('OTel export failure');
+  await requests(1);
+  await s.logged(/OTel export failure: 400 Bad Request/);
+  // The batch is off the books: the next one goes out.
+  await requests(1);
+  await waitFor(() => refusing.calls() >= 2);
+  t.equal(said('OTel export failure'), failures + 1, 'said once a minute');
+
+  const resetting = await startCollector(t, { protocol: 'http', behaviour: 'reset' });
+  await s.reload(traced(`http://127.0.0.1:${resetting.port}/v1/traces`));
+  await requests(1);
+  await waitFor(() => resetting.calls() >= 1);
+
+  const silent = await startCollector(t, { protocol: 'grpc', behaviour: 'silence' });
+  await s.reload(traced(`127.0.0.1:${silent.port}`));
+  await requests(1);
+  await waitFor(() => silent.calls() === 1);
+  const dropped = said('OTel dropped records');
+  await requests(20);
+  await waitFor(() => said('OTel dropped records') > dropped);
+  t.equal(said('OTel dropped records'), dropped + 1, 'said once a minute');
+  await s.stop('QUIT');
+  t.match(s.log(), /\[notice\] .*OTel dropped records: 21$/m, 'the one under way is lost, too');
 });
 
 t.test('spans that wait leave with the worker', { skip }, async (t) => {

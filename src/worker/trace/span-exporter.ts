@@ -23,8 +23,9 @@ const LOG_PAUSE = 60_000;
 const LAST_WAIT = 1000;
 
 /**
- * Gathers the spans of a worker and hands them in batches to a thread that exports them. The thread is started with the first batch. What
- * it cannot get rid of is dropped and counted: neither requests nor the end of the worker depend on the collector. nginx-otel: BatchExporter.
+ * Gathers the spans of a worker and hands them in batches to a thread that exports them. The thread is started with the first batch.
+ * What it cannot get rid of is dropped and counted: neither requests nor the end of the worker depend on the collector.
+ * nginx-otel: BatchExporter.
  */
 export class SpanExporter {
   readonly #target: Target;
