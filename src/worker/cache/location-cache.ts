@@ -305,7 +305,7 @@ export class LocationCache implements ResponseCache {
   traceStatus({ r, cacheUse }: UpstreamRequest): void {
     const use = cacheUse as CacheUse | null;
     if (use !== null && use.status !== '') {
-      r.main.trace?.event('cache', use.status, use.reason);
+      r.main.spans?.event('cache', use.status, use.reason);
     }
   }
 
@@ -369,7 +369,7 @@ export class LocationCache implements ResponseCache {
         validUntil = now + seconds;
       }
     }
-    if (validUntil !== 0) {
+    if (validUntil !== 0 && u.r.http.env.rehearsing === undefined) {
       use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
     }
     this.#serveInstead(u, use);

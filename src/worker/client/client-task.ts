@@ -19,7 +19,7 @@ export interface ClientTask extends Subject, LogSubject, Work {
   /** State of modules that belongs to the task as a whole; see {@link lastingSlot}. */
   readonly lasting: unknown[];
   /** Of the client's own task: it is traced. */
-  readonly trace: TaskTrace | null;
+  readonly spans: TaskTrace | null;
   /** It is over. */
   readonly finished: boolean;
   /** Whether lines of level debug are written: asked by callers whose lines take work to build. */

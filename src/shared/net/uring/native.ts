@@ -20,6 +20,8 @@ export interface Native {
   socket(family: number, type: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
   listen(fd: number, backlog: number): number;
+  /** accept4: the descriptor of a connection that waits, which is not blocking and not inherited. */
+  accept(fd: number): number;
   connect(fd: number, address: Uint8Array, length: number): number;
   /** Says that nothing more is sent. */
   shutdownSend(fd: number): number;
@@ -77,6 +79,7 @@ function bind(koffi: typeof Koffi): Native {
   const socket = func('int socket(int, int, int)');
   const bindTo = func('int bind(int, void *, uint32_t)');
   const listen = func('int listen(int, int)');
+  const accept = func('int accept4(int, intptr_t, intptr_t, int)');
   const connect = func('int connect(int, void *, uint32_t)');
   const shutdown = func('int shutdown(int, int)');
   const setsockopt = func('int setsockopt(int, int, int, void *, uint32_t)');
@@ -97,6 +100,7 @@ function bind(koffi: typeof Koffi): Native {
     socket: (family, type) => checked(socket(family, type, 0)),
     bind: (fd, address, size) => checked(bindTo(fd, address, size)),
     listen: (fd, backlog) => checked(listen(fd, backlog)),
+    accept: (fd) => checked(accept(fd, 0, 0, NOT_BLOCKING_CLOSED_ON_EXEC)),
     connect: (fd, address, size) => checked(connect(fd, address, size)),
     shutdownSend: (fd) => checked(shutdown(fd, SEND)),
     setOption: (fd, level, option, value) => checked(setsockopt(fd, level, option, value, value.byteLength)),

@@ -12,7 +12,7 @@ export interface TracedAttempt {
   readonly reason: string;
 }
 
-/** What is told of a request that is traced, and of its subrequests; see {@link Request.trace}. */
+/** What is told of a request that is traced, and of its subrequests; see {@link Request.spans}. */
 export interface RequestTrace extends TaskTrace {
   /** An attempt of the request or of a subrequest is over; `start` and `end` are monotonic milliseconds. */
   attempt(r: Request, attempt: TracedAttempt, start: number, end: number): void;

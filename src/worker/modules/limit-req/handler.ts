@@ -103,7 +103,7 @@ class Decision extends RateDecision implements ZoneJob {
   #note(status: string): void {
     const r = this.#r;
     STATUS.set(r, status);
-    r.main.trace?.event('limit_req', status, this.limit === undefined || status === 'PASSED' ? '' : this.limit.zone.name);
+    r.main.spans?.event('limit_req', status, this.limit === undefined || status === 'PASSED' ? '' : this.limit.zone.name);
   }
 
   #proceed(status: string): void {

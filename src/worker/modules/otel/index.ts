@@ -123,7 +123,7 @@ const anyTraces = (block: Block, http: HttpRuntime): boolean => {
 
 function install(conf: Readonly<MainSettings>, http: HttpRuntime, env: WorkerEnv): void {
   const { exporter } = conf;
-  if (exporter === undefined || !anyTraces(http.block, http)) {
+  if (exporter === undefined || env.rehearsing || !anyTraces(http.block, http)) {
     return;
   }
   const resource = new Map(conf.resource);
@@ -165,7 +165,7 @@ function startTrace({ trace, propagation, upstreamSpans }: Readonly<Settings>, h
       inject(r, context);
     }
     if (sampled && exporter !== undefined) {
-      r.trace = new RequestSpans(context, exporter, attempts);
+      r.spans = new RequestSpans(context, exporter, attempts);
     }
     return DECLINED;
   };
@@ -178,8 +178,8 @@ function endTrace(conf: Readonly<Settings>, http: HttpRuntime): PhaseHandler | u
   }
   return (r) => {
     // Nothing else is ever put there.
-    if (r.trace !== null) {
-      (r.trace as RequestSpans).end(r, conf);
+    if (r.spans !== null) {
+      (r.spans as RequestSpans).end(r, conf);
     }
     return OK;
   };
