@@ -90,7 +90,7 @@ class SingleProcess {
     const sockets = [...listeners.values()];
     const generation = this.#generation++;
     // One process stands for all its configurations, so their numbers take the place of process ids.
-    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, sockets, log, logFiles };
+    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, withoutRing: false, sockets, log, logFiles };
     const { serve, serveAcme } = this.#parts;
     const server = configuration.acme ? together(serve(what), serveAcme(what)) : serve(what);
     server.start();

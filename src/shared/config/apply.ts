@@ -329,7 +329,24 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   }
 
   entries(opened: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
-    const lineContext = new DirectiveContext(this.#draft, this.block, opened);
+    this.#walk(opened.block ?? [], entry);
+  }
+
+  fileLines(path: string, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+    let nodes: readonly Node[];
+    try {
+      nodes = this.#draft.sources.parse(path, place(this.node));
+    } catch (error) {
+      if (error instanceof ConfigError && error.message.endsWith('(2: No such file or directory)')) {
+        return;
+      }
+      throw error;
+    }
+    this.#walk(nodes, entry);
+  }
+
+  #walk(lines: readonly Node[], entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+    const lineContext = new DirectiveContext(this.#draft, this.block, this.node);
     const walk = (nodes: readonly Node[]): void => {
       for (const line of nodes) {
         if ('syntaxError' in line) {
@@ -345,7 +362,7 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
         }
       }
     };
-    walk(opened.block ?? []);
+    walk(lines);
   }
 
   logFile(path: string): void {

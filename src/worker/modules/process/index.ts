@@ -65,7 +65,7 @@ export const processScope = defineScope<ProcessSettings>({
     canary: inherit<Canary | undefined>(undefined),
     compatibility: inherit(false),
     inheritable: inherit(true),
-    netEngine: inherit<NetEngineChoice>('libuv'),
+    netEngine: inherit<NetEngineChoice>('auto'),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
