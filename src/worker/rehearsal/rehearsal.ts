@@ -23,7 +23,8 @@ import type { WorkerEnv } from '../env.js';
 import { Http1Connection } from '../http/http1/http1-connection.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
-import { Trace } from '../http/request/trace.js';
+import type { TraceStep } from '../http/request/trace.js';
+import { beginTrace } from '../http/serving/begin-trace.js';
 import { language } from '../language.js';
 import { modules } from '../modules/index.js';
 import { processScope } from '../modules/process/index.js';
@@ -151,6 +152,7 @@ export class Rehearsal {
         compatible: settings.compatibility,
         rehearsing: true,
         resolver: this.#resolver(),
+        tracer: { begin: (r) => this.#begin(r as Request) },
         onDrain: (callback) => void this.#closers.push(callback),
         onClose: (callback) => void this.#closers.push(callback),
       };
@@ -159,7 +161,6 @@ export class Rehearsal {
         throw new RehearsalError('the configuration has no http block');
       }
       this.http = http;
-      http.tracer = { begin: (r) => this.#begin(r) };
       this.#host = new RehearsalHost(this.#env, new ConnectionCounters());
       this.#places = new TracePlaces(http, loaded.sources);
     } finally {
@@ -263,12 +264,13 @@ export class Rehearsal {
       return;
     }
     this.#begun = r;
-    r.trace = new Trace();
+    beginTrace(r);
   }
 
   #outcome(request: RehearsalRequest, socket: MemorySocket): Rehearsed {
     const r = this.#begun;
-    const trace = r?.trace == null ? [] : this.#places.placed(r.trace.steps);
+    const upstreamRequests = stubs.take();
+    const trace = r?.trace == null ? [] : this.#placed(r.trace.steps, upstreamRequests);
     const u = r === undefined ? null : upstreamOf(r);
     const peer = u?.peer.attempts?.findLast((attempt) => attempt.peer !== undefined)?.peer;
     const of = (kind: string): readonly Readonly<Record<string, unknown>>[] =>
@@ -276,7 +278,7 @@ export class Rehearsal {
     return {
       response: readResponse(socket.bytes, request.method === 'HEAD'),
       trace,
-      upstreamRequests: stubs.take(),
+      upstreamRequests,
       logLines: of('log').flatMap(({ path, line }) => (line === undefined ? [] : [{ path: `${path}`, line: `${line}` }])),
       errors: this.#log.take(),
       server: r?.server.settings.serverName,
@@ -289,6 +291,39 @@ export class Rehearsal {
         key === undefined ? [] : [{ zone: `${zone}`, key: `${key}`, outcome: `${outcome}` }],
       ),
     };
+  }
+
+  /** Steps with their places; those about requests to backends get what the stubs have read. */
+  #placed(steps: readonly TraceStep[], requests: readonly BackendRequest[]): PlacedStep[] {
+    let next = 0;
+    return this.#places.placed(steps).map((step, i) => {
+      const request = step.kind === 'backend-request' ? requests[next++] : undefined;
+      if (request === undefined) {
+        return step;
+      }
+      const { protocol, method, uri } = request;
+      const fields = this.#places.fields(steps[i]!.where, request);
+      return { ...step, data: { peer: request.peer, protocol, method, uri, fields, bodyBytes: request.body.length } };
+    });
+  }
+
+  /** Where a response's header comes from: the last step that gave it its value, or the directive that governs a usual one. */
+  originOf(
+    name: string,
+    outcome: Rehearsed,
+  ): { readonly from: string; readonly file: string | undefined; readonly line: number | undefined } {
+    const key = name.toLowerCase();
+    const step = outcome.trace.findLast(
+      ({ kind, depth, data }) => kind === 'header' && depth === 0 && `${data.name}`.toLowerCase() === key,
+    );
+    if (step !== undefined) {
+      const { from = 'add_header' } = step.data;
+      return { from: `${from}`, file: step.file, line: step.line };
+    }
+    const directive = GOVERNED.get(key);
+    const pos =
+      directive === undefined || this.#begun === undefined ? undefined : this.#places.find({ in: this.#begun.location, directive });
+    return { from: pos === undefined ? 'by default' : directive!, file: pos?.file, line: pos?.line };
   }
 
   #resolver(): Resolver {
@@ -311,6 +346,15 @@ export class Rehearsal {
     };
   }
 }
+
+/** Headers that the engine adds last, and what they depend on. */
+const GOVERNED: ReadonlyMap<string, string> = new Map([
+  ['server', 'server_tokens'],
+  ['connection', 'keepalive_timeout'],
+  ['keep-alive', 'keepalive_timeout'],
+  ['vary', 'gzip_vary'],
+  ['location', 'absolute_redirect'],
+]);
 
 const RealNow = Date.now.bind(Date);
 

@@ -3,6 +3,7 @@ import type { DirectiveNode, Node, Pos } from '../../shared/config/language/ast.
 import type { Sources } from '../../shared/config/sources.js';
 import type { HttpRuntime, LocationRuntime } from '../http/request/http-runtime.js';
 import type { TraceKind, TraceStep, TraceWhere } from '../http/request/trace.js';
+import type { BackendRequest } from './stub-backend.js';
 
 /** A step of a trace with its place in the configuration. */
 export interface PlacedStep {
@@ -17,6 +18,14 @@ export interface PlacedStep {
   /** How deep the subrequest is whose step this is; 0: the client's own request. */
   readonly depth: number;
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A header field, and the line that made it. */
+export interface PlacedField {
+  readonly name: string;
+  readonly value: string;
+  readonly file: string | undefined;
+  readonly line: number | undefined;
 }
 
 /** Finds the lines of the configuration that steps of traces are about. */
@@ -39,6 +48,17 @@ export class TracePlaces {
     });
   }
 
+  /** The fields of a request to a backend, each with the line that sets it. `where`: the line that passes the request on. */
+  fields(where: TraceWhere, { protocol, headers }: BackendRequest): PlacedField[] {
+    const passing = where !== undefined && 'in' in where ? where : undefined;
+    const module = passing?.directive?.replace(/_pass$/, '');
+    const directive = `${module}_${protocol === 'http' || protocol === 'http2' ? 'set_header' : 'param'}`;
+    return headers.map(([name, value]) => {
+      const pos = module === undefined ? undefined : this.find({ in: passing!.in, directive, first: name });
+      return { name, value, file: pos?.file, line: pos?.line };
+    });
+  }
+
   /** A location as it is written after the word. */
   locationName(location: LocationRuntime): string {
     const outer = location.info.kind === 'nameless' ? location.parent : undefined;
@@ -55,33 +75,31 @@ export class TracePlaces {
       return where;
     }
     const { directive, first } = where;
-    for (let block = this.#blocks.get(where.in); block !== undefined; block = block.parent) {
+    for (let block = this.#blocks.get(where.in); block?.node !== undefined; block = block.parent) {
       if (directive === undefined) {
-        return block.node?.pos;
+        return block.node.pos;
       }
-      const found = this.#search(block.node?.block ?? [], directive, first);
-      if (found !== undefined) {
-        return found.pos;
-      }
-      if (block.parent !== undefined && block.parent.node === undefined) {
-        return undefined;
+      // Directives of one name at an inner level put those of outer levels out of force.
+      const all = this.#search(block.node.block ?? [], directive);
+      if (all.length > 0) {
+        return (first === undefined ? all : all.filter(({ args }) => args[0]?.toLowerCase() === first.toLowerCase())).at(-1)?.pos;
       }
     }
     return undefined;
   }
 
-  /** The last directive of a name among the lines of a block and of the files that it includes. */
-  #search(nodes: readonly Node[], name: string, first: string | undefined): DirectiveNode | undefined {
-    let found: DirectiveNode | undefined;
+  /** The directives of a name among the lines of a block and of the files that it includes. */
+  #search(nodes: readonly Node[], name: string): DirectiveNode[] {
+    const found: DirectiveNode[] = [];
     for (const node of nodes) {
       if ('syntaxError' in node) {
         continue;
       }
-      if (node.name === name && (first === undefined || node.args[0] === first)) {
-        found = node;
+      if (node.name === name) {
+        found.push(node);
       } else if (node.name === 'include' && node.args.length === 1) {
         for (const file of this.#sources.include(node.args[0]!, node.pos)) {
-          found = this.#search(this.#sources.parse(file, node.pos), name, first) ?? found;
+          found.push(...this.#search(this.#sources.parse(file, node.pos), name));
         }
       }
     }
