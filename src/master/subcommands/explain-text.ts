@@ -1,6 +1,6 @@
 import type { LookedAt } from '../../worker/http/request/trace-location.js';
-import type { Rehearsed } from '../../worker/rehearsal/rehearsal.js';
-import type { PlacedField, PlacedStep } from '../../worker/rehearsal/trace-places.js';
+import type { PlacedStep } from '../../worker/http/serving/trace-places.js';
+import type { PlacedField, Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { AskedRequest } from './explain-request.js';
 
 /** Colours for a terminal; without one, the texts as they are. */
@@ -62,6 +62,8 @@ export class ExplainText {
   readonly #shorten: (file: string) => string;
   readonly #all: boolean;
   #lines: string[] = [];
+  /** The headers of the client's request. */
+  #sent: ReadonlySet<string> = new Set();
 
   /** `shorten` makes a file's name shorter; `all`: nothing is cut or put together. */
   constructor(paint: Paint, shorten: (file: string) => string, all: boolean) {
@@ -74,6 +76,7 @@ export class ExplainText {
   show({ request, options }: AskedRequest, outcome: Rehearsed, headers: readonly OriginatedField[]): string {
     const { strong, dim } = this.#paint;
     this.#lines = [];
+    this.#sent = new Set(request.headers?.map(([name]) => name.toLowerCase()).filter((name) => name !== 'host'));
     const { response } = outcome;
     const scheme = options.tls ? 'https' : 'http';
     const host = request.headers?.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? options.host;
@@ -131,7 +134,8 @@ export class ExplainText {
     }
     if (kind === 'backend-request') {
       for (const { name, value, ...place } of (data.fields ?? []) as readonly PlacedField[]) {
-        this.#line('', `${name}: ${value}`, place.line === undefined ? 'by default' : place, plain, depth);
+        const from = this.#sent.has(name.toLowerCase()) ? 'from the client' : 'by default';
+        this.#line('', `${name}: ${value}`, place.line === undefined ? from : place, plain, depth);
       }
     }
   }

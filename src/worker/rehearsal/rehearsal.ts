@@ -23,8 +23,9 @@ import type { WorkerEnv } from '../env.js';
 import { Http1Connection } from '../http/http1/http1-connection.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
-import type { TraceStep } from '../http/request/trace.js';
+import type { TraceStep, TraceWhere } from '../http/request/trace.js';
 import { beginTrace } from '../http/serving/begin-trace.js';
+import { type PlacedStep, TracePlaces } from '../http/serving/trace-places.js';
 import { language } from '../language.js';
 import { modules } from '../modules/index.js';
 import { processScope } from '../modules/process/index.js';
@@ -35,7 +36,6 @@ import { CapturedLog, type ErrorLine, NoLogFiles } from './captured-logs.js';
 import { MemorySocket } from './memory-socket.js';
 import { type RehearsedResponse, readResponse } from './read-response.js';
 import { type BackendRequest, type StubBackend, StubNetwork } from './stub-backend.js';
-import { type PlacedStep, TracePlaces } from './trace-places.js';
 import { arrivalOf, openedFor, RehearsalHost } from './virtual-client.js';
 import { nextTurn, realMilliseconds, VirtualTime } from './virtual-time.js';
 
@@ -72,6 +72,14 @@ export interface RehearsalOptions {
   readonly stub?: StubBackend | undefined;
   /** Addresses of names that a `resolver` would look up; 192.0.2.1 unless given, and none for an empty list. */
   readonly resolve?: ((name: string) => readonly string[]) | undefined;
+}
+
+/** A header field, and the line that made it. */
+export interface PlacedField {
+  readonly name: string;
+  readonly value: string;
+  readonly file: string | undefined;
+  readonly line: number | undefined;
 }
 
 /** What came of a request. */
@@ -162,7 +170,9 @@ export class Rehearsal {
       }
       this.http = http;
       this.#host = new RehearsalHost(this.#env, new ConnectionCounters());
-      this.#places = new TracePlaces(http, loaded.sources);
+      this.#places = new TracePlaces(http, ({ args, pos }) =>
+        loaded.sources.include(args[0]!, pos).flatMap((file) => loaded.sources.parse(file, pos)),
+      );
     } finally {
       time.leave();
     }
@@ -302,8 +312,19 @@ export class Rehearsal {
         return step;
       }
       const { protocol, method, uri } = request;
-      const fields = this.#places.fields(steps[i]!.where, request);
+      const fields = this.#fields(steps[i]!.where, request);
       return { ...step, data: { peer: request.peer, protocol, method, uri, fields, bodyBytes: request.body.length } };
+    });
+  }
+
+  /** The fields of a request to a backend, each with the line that sets it. `where`: the line that passes the request on. */
+  #fields(where: TraceWhere, { protocol, headers }: BackendRequest): PlacedField[] {
+    const passing = where !== undefined && 'in' in where ? where : undefined;
+    const module = passing?.directive?.replace(/_pass$/, '');
+    const directive = `${module}_${protocol === 'http' || protocol === 'http2' ? 'set_header' : 'param'}`;
+    return headers.map(([name, value]) => {
+      const pos = module === undefined ? undefined : this.#places.find({ in: passing!.in, directive, first: name });
+      return { name, value, file: pos?.file, line: pos?.line };
     });
   }
 

@@ -1,9 +1,7 @@
-import type { Block } from '../../shared/config/block.js';
-import type { DirectiveNode, Node, Pos } from '../../shared/config/language/ast.js';
-import type { Sources } from '../../shared/config/sources.js';
-import type { HttpRuntime, LocationRuntime } from '../http/request/http-runtime.js';
-import type { TraceKind, TraceStep, TraceWhere } from '../http/request/trace.js';
-import type { BackendRequest } from './stub-backend.js';
+import type { Block } from '../../../shared/config/block.js';
+import type { DirectiveNode, Node, Pos } from '../../../shared/config/language/ast.js';
+import type { HttpRuntime, LocationRuntime } from '../request/http-runtime.js';
+import type { TraceKind, TraceStep, TraceWhere } from '../request/trace.js';
 
 /** A step of a trace with its place in the configuration. */
 export interface PlacedStep {
@@ -20,21 +18,14 @@ export interface PlacedStep {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A header field, and the line that made it. */
-export interface PlacedField {
-  readonly name: string;
-  readonly value: string;
-  readonly file: string | undefined;
-  readonly line: number | undefined;
-}
-
 /** Finds the lines of the configuration that steps of traces are about. */
 export class TracePlaces {
   readonly #blocks = new Map<LocationRuntime, Block>();
-  readonly #sources: Sources;
+  readonly #included: (node: DirectiveNode) => readonly Node[];
 
-  constructor(http: HttpRuntime, sources: Sources) {
-    this.#sources = sources;
+  /** `included` gives the lines that an `include` stands for; without it, lines of included files are not found by their names. */
+  constructor(http: HttpRuntime, included: (node: DirectiveNode) => readonly Node[] = () => []) {
+    this.#included = included;
     for (const [block, location] of http.locationOf) {
       this.#blocks.set(location, block);
     }
@@ -45,17 +36,6 @@ export class TracePlaces {
     return steps.map(({ kind, text, ms, depth, where, data }) => {
       const pos = this.find(where);
       return { kind, text, file: pos?.file, line: pos?.line, ms, depth, data };
-    });
-  }
-
-  /** The fields of a request to a backend, each with the line that sets it. `where`: the line that passes the request on. */
-  fields(where: TraceWhere, { protocol, headers }: BackendRequest): PlacedField[] {
-    const passing = where !== undefined && 'in' in where ? where : undefined;
-    const module = passing?.directive?.replace(/_pass$/, '');
-    const directive = `${module}_${protocol === 'http' || protocol === 'http2' ? 'set_header' : 'param'}`;
-    return headers.map(([name, value]) => {
-      const pos = module === undefined ? undefined : this.find({ in: passing!.in, directive, first: name });
-      return { name, value, file: pos?.file, line: pos?.line };
     });
   }
 
@@ -98,9 +78,7 @@ export class TracePlaces {
       if (node.name === name) {
         found.push(node);
       } else if (node.name === 'include' && node.args.length === 1) {
-        for (const file of this.#sources.include(node.args[0]!, node.pos)) {
-          found.push(...this.#search(this.#sources.parse(file, node.pos), name));
-        }
+        found.push(...this.#search(this.#included(node), name));
       }
     }
     return found;
