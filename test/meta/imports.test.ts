@@ -16,7 +16,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['shared/net/uring'],
   ['shared/net/engine', 'shared/lookup', 'shared/ipc'],
   // What knows no request: time and files, the syntax of heads, names looked up in DNS.
-  ['worker/env.ts', 'worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/env.ts'],
   // A client, and what it wants done, as far as http and stream are the same.
   ['worker/client'],
   ['worker/http/syntax'],
@@ -55,10 +56,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/modules/index.ts'],
   ['worker/language.ts', 'worker/runtime.ts', 'worker/stream-runtime.ts'],
   ['worker/configuration.ts', 'worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
-  ['worker/roles.ts', 'worker/migration', 'worker/lint'],
-  ['worker/editor'],
+  ['worker/roles.ts', 'worker/migration', 'worker/lint', 'worker/rehearsal'],
+  ['worker/editor', 'worker/diff'],
   // The master, whose commands and parts reach into the worker's composition.
-  ['master/command-line', 'master/processes'],
+  ['master/command-line', 'master/processes', 'master/history'],
   ['master/cycle'],
   ['master/operations'],
   ['master/subcommands'],

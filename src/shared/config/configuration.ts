@@ -63,6 +63,8 @@ export interface ProcessConf {
   readonly env: readonly string[];
   /** Full path of the folder in which the shared zones' files are kept; undefined for the default. */
   readonly zoneDirectory: string | undefined;
+  /** Full path of the folder in which configurations that served are kept; undefined when they are not. */
+  readonly history: string | undefined;
   readonly nginxCompatibility: boolean;
 }
 
@@ -148,6 +150,8 @@ export interface LoadOptions {
   readonly inherited?: ReadonlyMap<string, Version>;
   /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
   readonly testing?: boolean;
+  /** The texts of a configuration that served before, which are read in place of the files. */
+  readonly kept?: Pick<Snapshot, 'files' | 'globs'>;
 }
 
 /** Reads and validates a configuration; throws {@link ConfigErrors}. */

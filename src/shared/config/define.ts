@@ -116,6 +116,8 @@ export interface ConfigContext<R extends Subject> {
   openBlock(node: DirectiveNode, context: number, info?: unknown): Block;
   /** Reads a free-form body (`map`, `types`), following `include` lines; `entry` gets each line, and a context that fails there. */
   entries(node: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void;
+  /** Reads the lines of another file; one that is not there has none. */
+  fileLines(path: string, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void;
   /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
   path(path: string, base?: 'prefix' | 'conf'): string;
   /** Reads files that belong to the configuration. */
