@@ -166,6 +166,8 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       return;
     }
     if (this.#pool === undefined || this.retired || !this.usable) {
+      // The backend still hears that the stream was given up.
+      this.output.send();
       this.close();
     } else {
       this.#pool.idle(this);
