@@ -9,10 +9,8 @@ import type { Channel, ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import type { SharedConnection } from './shared-connection.js';
 import { StreamUnsuited, type StreamUser } from './stream-user.js';
+import { FIRST_WINDOW, narrow, wider } from './window-growth.js';
 
-/** What a backend may send ahead on a stream at first, and what this grows to while the client's side keeps up. */
-export const FIRST_WINDOW: number = 256 * 1024;
-const LARGEST_WINDOW = 4 * 1024 * 1024;
 /** Bytes that may wait to be sent before whoever writes is told to wait. */
 const ENOUGH_TO_SEND = 64 * 1024;
 
@@ -55,6 +53,8 @@ export class BackendStream implements Channel, Expiring {
   /** The backend sends no more on it. */
   inClosed = false;
   #held: Gathered | null = null;
+  /** The client's side has fallen behind a window that had grown: it gets the first one again. */
+  #behind = false;
   #end: number = INPUT.OPEN;
   #error: Error | null = null;
   #problem = '';
@@ -287,8 +287,17 @@ export class BackendStream implements Channel, Expiring {
     }
     const receive = this.#receive;
     const unused = this.#held === null ? 0 : this.#held.length;
-    if (unused === 0 && receive.left < receive.size / 2 && receive.size < LARGEST_WINDOW) {
-      receive.size *= 2;
+    if (unused === 0 && receive.left < receive.size / 2) {
+      receive.size = wider(receive.size);
+    }
+    this.#behind ||= unused > FIRST_WINDOW;
+    if (this.#behind) {
+      // What the backend may send on is within the window that it had: until that is used, it is not narrower.
+      if (unused + receive.left > FIRST_WINDOW) {
+        return;
+      }
+      this.#behind = false;
+      receive.size = narrow(receive.size);
     }
     const room = receive.refill(unused, 0.5);
     if (room > 0) {
@@ -416,6 +425,7 @@ export class BackendStream implements Channel, Expiring {
       }
     }
     this.closed = true;
+    this.#receive.size = narrow(this.#receive.size);
     this.deadline.close();
     this.#held = null;
     this.#pieces = [];

@@ -29,10 +29,11 @@ import {
 import { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
-import { BackendStream, FIRST_WINDOW } from './backend-stream.js';
+import { BackendStream } from './backend-stream.js';
 import { ControlGuard } from './control-guard.js';
 import type { StreamPool } from './stream-pool.js';
 import { StreamRefused, type StreamUser } from './stream-user.js';
+import { FIRST_WINDOW } from './window-growth.js';
 
 /** Bytes that may wait for a backend that does not read; then nothing more is read from it. */
 const HIGH = 256 * 1024;
@@ -605,10 +606,15 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       this.#control('headers');
       return;
     }
-    this.#guard.useful();
     const before = enter(stream.owner.r);
     this.#readSection(stream, ended, bytes, start, end);
     leave(before);
+    // Early hints bring nothing that a backend could not repeat forever.
+    if (stream.user.answered) {
+      this.#guard.useful();
+    } else {
+      this.#control('headers');
+    }
   }
 
   #readSection(stream: BackendStream, ended: boolean, bytes: Buffer, start: number, end: number): void {
