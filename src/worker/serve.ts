@@ -45,6 +45,9 @@ export function serve(worker: WorkerProcess): Server {
   };
   const http = buildRuntime(loaded, modules, env);
   const stream = buildStreamRuntime(loaded, modules, env);
+  if (http !== undefined) {
+    http.stream = stream;
+  }
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
   for (const protocol of [http, stream]) {
     if (protocol !== undefined && debugClients !== undefined) {

@@ -16,7 +16,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['shared/net/uring'],
   ['shared/net/engine', 'shared/lookup', 'shared/ipc'],
   // What knows no request: time and files, the syntax of heads, names looked up in DNS.
-  ['worker/env.ts', 'worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/env.ts'],
   // A client, and what it wants done, as far as http and stream are the same.
   ['worker/client'],
   ['worker/http/syntax'],
@@ -49,12 +50,13 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/upstream/directives', 'worker/acme'],
   ['worker/cgi', 'worker/status'],
   ['worker/js'],
+  ['worker/js/handlers'],
   ['worker/modules'],
   // Composition: what names the modules.
   ['worker/modules/index.ts'],
   ['worker/language.ts', 'worker/runtime.ts', 'worker/stream-runtime.ts'],
   ['worker/configuration.ts', 'worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
-  ['worker/roles.ts', 'worker/migration', 'worker/lint'],
+  ['worker/roles.ts', 'worker/migration', 'worker/lint', 'worker/rehearsal'],
   ['worker/editor'],
   // The master, whose commands and parts reach into the worker's composition.
   ['master/command-line', 'master/processes'],
@@ -216,5 +218,13 @@ t.test('a package is imported by one file', async (t) => {
 t.test("HTTP is the server's own", async (t) => {
   // The package for ACME speaks by Node's client for HTTPS, in a process that no request comes to.
   const acme = 'worker/acme-process/client.ts -> node:https';
-  t.strictSame(packages.filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to)).map(show), [acme]);
+  // Applications for node:http extend its request and response, whose classes they get without its connections.
+  const handler = 'worker/js/handlers/node-handler.ts -> node:http';
+  t.strictSame(
+    packages
+      .filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to))
+      .map(show)
+      .sort(),
+    [acme, handler],
+  );
 });

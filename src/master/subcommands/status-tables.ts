@@ -1,17 +1,22 @@
 import { quantile } from '../../shared/zone/histogram.js';
-import { PEER, peerKind, serverKind, ZONE } from '../../shared/zone/meter-kinds.js';
+import { PEER, peerKind, serverKind, streamPeerKind, streamServerKind, ZONE } from '../../shared/zone/meter-kinds.js';
 import type { Meters, Reading } from '../../shared/zone/meters.js';
 
 /** What a running service has counted by name. */
 export interface NamedCounts {
   readonly servers: readonly Reading[];
   readonly peers: readonly Reading[];
+  /** Those of `stream`. */
+  readonly streamServers: readonly Reading[];
+  readonly streamPeers: readonly Reading[];
 }
 
 /** Reads it. */
 export const namedCounts = (meters: Meters): NamedCounts => ({
   servers: [...meters.read(serverKind).values()],
   peers: [...meters.read(peerKind).values()],
+  streamServers: [...meters.read(streamServerKind).values()],
+  streamPeers: [...meters.read(streamPeerKind).values()],
 });
 
 /** Servers and peers as tables of plain text; `seconds` since `before`, for what happens a second. Empty without any. */
@@ -45,7 +50,42 @@ export function countTables(now: NamedCounts, before: NamedCounts | undefined, s
         String(Math.max(0, reading.values[PEER.active]!)),
       ]),
     ),
+    ...table(
+      ['stream server', 'sess/s', 'sessions', '2xx', '4xx', '5xx', 'discarded', 'received', 'sent', 'active'],
+      now.streamServers.map((reading) => [
+        reading.name,
+        rate(before?.streamServers, reading, ZONE.requests),
+        ...[ZONE.requests, ZONE.class1 + 1, ZONE.class1 + 3, ZONE.class1 + 4, ZONE.discarded].map((at) => String(reading.values[at])),
+        ...[ZONE.received, ZONE.sent].map((at) => bytes(reading.values[at]!)),
+        String(Math.max(0, reading.values[ZONE.processing]!)),
+      ]),
+    ),
+    ...table(
+      ['stream peer', 'conn/s', 'connections', 'received', 'sent', 'connect', 'first byte', 'failed', 'active'],
+      now.streamPeers.map((reading) => [
+        reading.name.replace('\n', ' '),
+        rate(before?.streamPeers, reading, PEER.requests),
+        String(reading.values[PEER.requests]),
+        ...[PEER.received, PEER.sent].map((at) => bytes(reading.values[at]!)),
+        mean(reading.values, PEER.connectTime, PEER.connects),
+        mean(reading.values, PEER.headerTime, PEER.headers),
+        String(reading.values[PEER.fails]),
+        String(Math.max(0, reading.values[PEER.active]!)),
+      ]),
+    ),
   ].join('\n');
+}
+
+/** The mean of times in milliseconds. */
+const mean = (values: Float64Array, sum: number, count: number): string =>
+  values[count] === 0 ? '-' : `${(values[sum]! / values[count]!).toFixed(1)} ms`;
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+/** A size in the largest unit of which there is at least one. */
+function bytes(n: number): string {
+  const unit = Math.min(UNITS.length - 1, n < 1 ? 0 : Math.floor(Math.log2(n) / 10));
+  return unit === 0 ? `${n} B` : `${(n / 1024 ** unit).toFixed(1)} ${UNITS[unit]}`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

@@ -360,7 +360,7 @@ export class LocationCache implements ResponseCache {
         validUntil = now + seconds;
       }
     }
-    if (validUntil !== 0) {
+    if (validUntil !== 0 && u.r.http.env.rehearsing === undefined) {
       use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
     }
     this.#serveInstead(u, use);

@@ -1,5 +1,4 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
-import { readSync } from 'node:fs';
 import { ups } from '../../shared/lib/ups.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { AGAIN, DONE, ERROR, OK, type Result } from '../client/codes.js';
@@ -12,6 +11,7 @@ import { RequestBody, readBody } from '../http/request/request-body.js';
 import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
+import { Deadline } from '../io/deadline.js';
 import { argsObject } from './args-object.js';
 import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut, namedValues } from './header-objects.js';
@@ -55,6 +55,16 @@ interface SubrequestSettings {
   readonly detached?: unknown;
 }
 
+/** How long a handler may keep its client waiting. */
+export interface WaitLimit {
+  /** As the directive names it. */
+  readonly name: string;
+  /** Milliseconds; 0: for ever. */
+  readonly timeout: number;
+  /** Told when the time has passed. */
+  readonly timedOut: () => void;
+}
+
 /** What a body filter passes on, and whether it is the end. */
 export interface FilterOutput {
   readonly pieces: Buffer[];
@@ -85,6 +95,9 @@ export class RequestObject implements TaskOwner {
   #code: Result | undefined = undefined;
   /** The phase waits for {@link Request.resume}. */
   #waiting = false;
+  /** Of a handler that waits. */
+  #deadline: Deadline | undefined = undefined;
+  #timeout = 0;
   /** What a body filter's run has passed on. */
   output: FilterOutput | undefined = undefined;
   returnValue: unknown = undefined;
@@ -96,8 +109,9 @@ export class RequestObject implements TaskOwner {
   // --- how a phase uses it
 
   /** Runs a handler of the content or the access phase. Returns the code to return from it. */
-  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown): Result {
+  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
     const r = this.#r;
+    this.#deadline = undefined;
     this.stage = stage;
     this.#code = undefined;
     this.#waiting = false;
@@ -114,7 +128,29 @@ export class RequestObject implements TaskOwner {
       return this.#settledCode();
     }
     this.#waiting = true;
+    this.#limit(limit, task);
     return AGAIN;
+  }
+
+  /** Bounds the time in which the client hears nothing. */
+  #limit({ name, timeout, timedOut }: WaitLimit, task: Task): void {
+    if (timeout === 0) {
+      return;
+    }
+    const r = this.#r;
+    const expired = (): void => {
+      if (this.#code === undefined && !r.finished) {
+        r.log(ERR, `js handler "${name}" timed out`);
+        timedOut();
+        task.cancel();
+        this.#go(r.headerSent ? ERROR : 500);
+      }
+    };
+    const deadline = new Deadline({ expired });
+    this.#deadline = deadline;
+    this.#timeout = timeout;
+    deadline.set(performance.now(), timeout);
+    r.onFinish(() => deadline.close());
   }
 
   /** The code when nothing is left to wait for. */
@@ -146,6 +182,7 @@ export class RequestObject implements TaskOwner {
       return;
     }
     this.#code = code;
+    this.#deadline?.clear();
     if (this.#waiting && !this.#r.finished) {
       this.#r.resume(code);
     }
@@ -260,7 +297,7 @@ export class RequestObject implements TaskOwner {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    return body === null ? undefined : wholeBody(body);
+    return body === null ? undefined : body.whole();
   }
 
   #bodyText(): string | undefined {
@@ -298,7 +335,7 @@ export class RequestObject implements TaskOwner {
     return new Promise((done) => {
       readBody(r, () => {
         this.#reading = undefined;
-        done(r.body === null ? Buffer.alloc(0) : wholeBody(r.body));
+        done(r.body === null ? Buffer.alloc(0) : r.body.whole());
         setImmediate(() => task?.release());
       });
     });
@@ -375,6 +412,7 @@ export class RequestObject implements TaskOwner {
     if (!this.#r.headerSent) {
       throw new Error('cannot send while in handler');
     }
+    this.#deadline?.set(performance.now(), this.#timeout);
     for (const piece of data) {
       this.#source?.write(this.#r, bufferOf(piece));
     }
@@ -543,21 +581,4 @@ function readVariable(r: Request, name: string): string | undefined {
     return r.captures?.[Number(name)];
   }
   return r.http.variables.named(r, name.toLowerCase());
-}
-
-/** The whole of a body, from memory or from its file. */
-function wholeBody(body: RequestBody): Buffer {
-  const inMemory = body.inMemory();
-  if (inMemory !== undefined || body.file === undefined) {
-    return inMemory ?? Buffer.alloc(0);
-  }
-  const bytes = Buffer.alloc(body.length);
-  for (let at = 0; at < bytes.length; ) {
-    const count = readSync(body.file.fd, bytes, at, bytes.length - at, at);
-    if (count === 0) {
-      break;
-    }
-    at += count;
-  }
-  return bytes;
 }

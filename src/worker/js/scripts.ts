@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { functionOf, ModuleLoader } from './module-loader.js';
+import { functionOf, ModuleLoader, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
 import type { toScript } from './transform.js';
 
@@ -64,5 +64,11 @@ export class Scripts {
   find(name: string): ScriptFunction | undefined {
     const [module = '', ...path] = name.split('.');
     return this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
+  }
+
+  /** What a name stands for, with what it is a member of; undefined when there is no such module. */
+  value(name: string): { readonly owner: unknown; readonly value: unknown } | undefined {
+    const [module = '', ...path] = name.split('.');
+    return this.#modules.has(module) ? memberOf(this.#modules.get(module), path) : undefined;
   }
 }

@@ -35,6 +35,7 @@ import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
 import { jsModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
+import { keyvalModule } from './keyval/index.js';
 import { leastConnModule } from './least-conn/index.js';
 import { leastTimeModule } from './least-time/index.js';
 import { limitConnModule } from './limit-conn/index.js';
@@ -97,6 +98,7 @@ export const modules: readonly AnyModule[] = [
   errorLogModule,
   accessLogModule,
   serverModule,
+  streamServerModule,
   statusZoneModule,
   sslModule,
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
@@ -140,7 +142,6 @@ export const modules: readonly AnyModule[] = [
   grpcModule,
   tunnelModule,
   // What sessions of stream are.
-  streamServerModule,
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
@@ -151,6 +152,7 @@ export const modules: readonly AnyModule[] = [
   // Variables by look-up.
   mapModule,
   geoModule,
+  keyvalModule,
   splitClientsModule,
   refererModule,
   browserModule,

@@ -28,7 +28,7 @@ import {
   workerObject,
   workersOf,
 } from './service.js';
-import { metersOf, readings, type StatusSource, utf8 } from './source.js';
+import { latin1, metersOf, readings, type StatusSource, utf8 } from './source.js';
 import { groupName, groupObject, takeGroups } from './upstreams.js';
 import { locationObject, serverObject, tlsObject } from './zones.js';
 
@@ -45,8 +45,6 @@ export interface Endpoint {
 
 const byName = <T extends { readonly name: string }>(all: readonly T[], show: (item: T) => object): Record<string, object> =>
   Object.fromEntries(all.map((item) => [utf8(item.name), show(item)]));
-
-const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 const resetMeters =
   (kind: MeterKind) =>

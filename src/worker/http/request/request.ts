@@ -14,6 +14,7 @@ import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
 import type { SubrequestQueue } from './subrequest-queue.js';
+import type { Trace } from './trace.js';
 import type { UpstreamWork } from './upstream-work.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
@@ -194,6 +195,8 @@ export class Request implements ClientTask {
   /** All else of it is over. */
   awaiting = false;
   logged = false;
+  /** What the engine decides is noted here for whoever asked for it; null for all other requests. */
+  trace: Trace | null;
 
   /** `now`: the present moment on the monotonic clock. */
   constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null, now: number) {
@@ -207,6 +210,7 @@ export class Request implements ClientTask {
     this.vars = parent === null ? [] : parent.main.vars;
     this.head = head;
     this.startTime = now;
+    this.trace = parent === null ? null : parent.main.trace;
   }
 
   get connectionId(): number {

@@ -1,13 +1,18 @@
 import { In } from '../../../shared/config/context.js';
 import { type Field, inherit } from '../../../shared/config/define.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
+import { msec } from '../../../shared/config/slots.js';
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { jsKind } from '../../../shared/zone/meter-kinds.js';
 import { AGAIN, ERROR, OK } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
+import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
+import { openGlobals } from '../../js/handlers/fetch-handler.js';
+import { HandlerStats } from '../../js/handlers/handler-stats.js';
 import { jsVariables, RequestObject, requestObject } from '../../js/request-object.js';
 import { checkImports, type Import, type ScriptFunction, ScriptLibrary, type Scripts } from '../../js/scripts.js';
 import { dictKind } from '../../js/shared-dict.js';
@@ -26,6 +31,10 @@ interface Settings {
   bodyFilter: string | undefined;
   /** A body filter gets text, and not bytes. */
   bodyText: boolean;
+  /** What the content handler is called as. */
+  contentKind: ContentKind;
+  /** Milliseconds that a handler may keep its client waiting; 0: for ever. */
+  timeout: number;
 }
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
@@ -68,6 +77,8 @@ const scope = defineScope<Settings>({
     headerFilter: inherit<string | undefined>(undefined),
     bodyFilter: inherit<string | undefined>(undefined),
     bodyText: inherit(true),
+    contentKind: inherit<ContentKind>('r'),
+    timeout: inherit(60_000),
   },
   directives: {
     js_import: { in: ANYWHERE, args: [1, 3], set: readImport },
@@ -100,12 +111,27 @@ const scope = defineScope<Settings>({
     },
     js_content: {
       in: HANDLERS,
-      args: 1,
+      args: [1, 2],
       set(conf, node, ctx) {
+        const kind = node.args[1];
+        if (kind !== undefined && kind !== 'fetch') {
+          ctx.fail(`unknown parameter "${kind}"`, { arg: 1 });
+        }
         once('content')(conf, node, ctx);
+        conf.contentKind = kind === undefined ? 'r' : 'fetch';
         claimContent(ctx, 'js');
       },
     },
+    node_handler: {
+      in: HANDLERS,
+      args: 1,
+      set(conf, node, ctx) {
+        once('content')(conf, node, ctx);
+        conf.contentKind = 'node';
+        claimContent(ctx, 'js');
+      },
+    },
+    js_timeout: { in: ANYWHERE, args: 1, set: msec('timeout') },
     js_access: {
       in: ANYWHERE | In.LOCATION_IF | In.LIMIT_EXCEPT,
       args: 1,
@@ -141,7 +167,8 @@ const scope = defineScope<Settings>({
     }
     for (const [field, directive] of HANDLER_FIELDS) {
       if (conf[field] !== undefined && conf.imports.length === 0) {
-        ctx.fail(`no imports defined for "${directive}" "${conf[field]}"`);
+        const named = field === 'content' && conf.contentKind === 'node' ? 'node_handler' : directive;
+        ctx.fail(`no imports defined for "${named}" "${conf[field]}"`);
       }
     }
   },
@@ -222,6 +249,7 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
   let library = libraries.get(env);
   if (library === undefined) {
     const dicts = env.zones.ofKind(dictKind);
+    openGlobals();
     library = new ScriptLibrary({
       log: { log: (level: Level, message: string) => env.log.log(level, message) },
       prefix: env.prefix,
@@ -251,6 +279,21 @@ function missing(r: Request, name: string): number {
   return 500;
 }
 
+/** The counters of a handler. */
+const statsOf = (env: WorkerEnv, name: string): HandlerStats => new HandlerStats(name, env.zones.counters.meters.meter(jsKind, name));
+
+/** The content handler, whatever it is called as. */
+function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
+  const handler = findHandler(scriptsFor(conf, env, location), name, conf.contentKind);
+  if (handler === undefined) {
+    return (r) => missing(r, name);
+  }
+  if (handler.kind === 'r') {
+    return phase(conf, env, location, 'content', name);
+  }
+  return webHandler(handler, { name, timeout: conf.timeout, stats: statsOf(env, name) });
+}
+
 function phase(
   conf: Readonly<Settings>,
   env: WorkerEnv,
@@ -258,12 +301,15 @@ function phase(
   stage: 'content' | 'access',
   name: string,
 ): PhaseHandler {
-  const run = scriptsFor(conf, env, location).find(name);
-  if (run === undefined) {
+  const found = scriptsFor(conf, env, location).find(name);
+  if (found === undefined) {
     return (r) => missing(r, name);
   }
+  const stats = statsOf(env, name);
+  const run = stats.counted(found);
+  const limit = { name, timeout: conf.timeout, timedOut: () => stats.timedOut() };
   if (stage === 'access') {
-    return (r) => requestObject(r).runPhase(stage, run);
+    return (r) => requestObject(r).runPhase(stage, run, limit);
   }
   // As in nginx, the body is there before a content handler begins.
   return (r) => {
@@ -271,9 +317,9 @@ function phase(
     let code: number = AGAIN;
     readBody(r, () => {
       if (now) {
-        code = requestObject(r).runPhase(stage, run);
+        code = requestObject(r).runPhase(stage, run, limit);
       } else {
-        const late = requestObject(r).runPhase(stage, run);
+        const late = requestObject(r).runPhase(stage, run, limit);
         if (late !== AGAIN) {
           r.resume(late);
         }
@@ -336,7 +382,7 @@ export const jsModule = defineModule({
     }
   },
   phases: { access: (conf, env, location) => (conf.access === undefined ? undefined : phase(conf, env, location, 'access', conf.access)) },
-  handler: (conf, env, location) => (conf.content === undefined ? undefined : phase(conf, env, location, 'content', conf.content)),
+  handler: (conf, env, location) => (conf.content === undefined ? undefined : contentHandler(conf, env, location, conf.content)),
   headerFilter(conf, env, location) {
     const name = conf.headerFilter;
     const run = name === undefined ? undefined : scriptsFor(conf, env, location).find(name);

@@ -10,6 +10,7 @@ import {
   RESOLVER,
   resolverKind,
   serverKind,
+  streamLimitConnKind,
   TLS,
   tlsKind,
   ZONE,
@@ -22,6 +23,7 @@ import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 import { type Labels, MetricsText } from './prometheus.js';
 import { takeReport } from './report.js';
+import { streamMetrics } from './stream-metrics.js';
 import { totalMetrics } from './total-metrics.js';
 
 /** All numbers as metrics for Prometheus, or in the form of OpenMetrics. */
@@ -35,6 +37,7 @@ export function metricsText(source: StatusSource, open: boolean): string {
   peerMetrics(text, source);
   cacheMetrics(text, source);
   limitMetrics(text, source);
+  streamMetrics(text, source);
   resolverMetrics(text, source);
   return text.end();
 }
@@ -167,6 +170,11 @@ function limitMetrics(text: MetricsText, source: StatusSource): void {
     'limit_conn_requests_total',
     'Requests by what a limit of connections decided.',
     results(readings(source, limitConnKind), false),
+  );
+  text.counter(
+    'stream_limit_conn_sessions_total',
+    'Sessions of stream by what a limit of connections decided.',
+    results(readings(source, streamLimitConnKind), false),
   );
 }
 

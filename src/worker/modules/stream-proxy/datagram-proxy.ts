@@ -216,6 +216,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker {
   }
 
   #rearm(): void {
+    this.countBytes();
     const { deadline } = this.r;
     if (this.#uploadPause !== undefined || this.#downloadPause !== undefined) {
       deadline.clear();

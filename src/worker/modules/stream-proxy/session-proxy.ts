@@ -291,6 +291,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
   }
 
   #rearm(): void {
+    this.countBytes();
     if (this.#up.delayed || this.#down.delayed) {
       this.r.deadline.clear();
     } else {

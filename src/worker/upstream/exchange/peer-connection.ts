@@ -62,6 +62,11 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     return this.#u.r;
   }
 
+  /** The group whose peers are asked, or the host that stands for one. */
+  get groupName(): string | undefined {
+    return this.#group?.name;
+  }
+
   /** Puts the attempts of a request behind those that it made elsewhere. */
   continueFrom(before: PeerConnection): void {
     this.attempts = before.attempts;

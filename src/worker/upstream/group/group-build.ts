@@ -1,6 +1,5 @@
 import { addressText } from '../../../shared/net/backend-url.js';
-import { groupKind, peerKind } from '../../../shared/zone/meter-kinds.js';
-import type { Meters } from '../../../shared/zone/meters.js';
+import { groupKind } from '../../../shared/zone/meter-kinds.js';
 import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
@@ -47,12 +46,9 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     idle?.close();
     streams?.close();
   });
-  const { meters } = runtime;
-  if (meters != null) {
-    countPeers(set, meters);
-    if (idle !== undefined) {
-      idle.meter = meters.meter(groupKind, conf.name);
-    }
+  countPeers(set, runtime);
+  if (idle !== undefined) {
+    idle.meter = runtime.meters?.meter(groupKind, conf.name) ?? null;
   }
   if (dynamic.length > 0) {
     startResolving(conf, dynamic, set, runtime, env);
@@ -79,9 +75,11 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
 }
 
 /** Has the peers of a group counted; those of the backup set apart. */
-function countPeers(set: PeerSet, meters: Meters): void {
-  set.countWith((peer) => meters.meter(peerKind, meterName(set.name, false, peer.name)));
-  set.backup?.countWith((peer) => meters.meter(peerKind, meterName(set.name, true, peer.name)));
+function countPeers(set: PeerSet, { meters, peerKind }: ProtocolRuntime): void {
+  if (meters !== null) {
+    set.countWith((peer) => meters.meter(peerKind, meterName(set.name, false, peer.name)));
+    set.backup?.countWith((peer) => meters.meter(peerKind, meterName(set.name, true, peer.name)));
+  }
 }
 
 function startResolving(
@@ -128,9 +126,7 @@ export function buildImpliedGroup(declaration: Declaration, runtime: ProtocolRun
   return impliedGroup(host, port, noPort, counted(plainPeers(host, known, port), runtime));
 }
 
-function counted(set: PeerSet, { meters }: ProtocolRuntime): PeerSet {
-  if (meters != null) {
-    countPeers(set, meters);
-  }
+function counted(set: PeerSet, runtime: ProtocolRuntime): PeerSet {
+  countPeers(set, runtime);
   return set;
 }
