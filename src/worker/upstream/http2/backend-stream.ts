@@ -13,6 +13,8 @@ import { FIRST_WINDOW, narrow, wider } from './window-growth.js';
 
 /** Bytes that may wait to be sent before whoever writes is told to wait. */
 const ENOUGH_TO_SEND = 64 * 1024;
+/** Pieces of the response smaller than this are passed on together, when they come together. */
+const SMALL = 4 * 1024;
 
 /** How a stream's input ends. */
 const INPUT = { OPEN: 0, ENDED: 1, BROKEN: 2, CLOSED: 3, FAILED: 4, TOLD: 5 } as const;
@@ -60,6 +62,8 @@ export class BackendStream implements Channel, Expiring {
   #problem = '';
   #code = 0;
   #scheduled = false;
+  /** The read of the connection in which it got data last. */
+  #lastRead = 0;
 
   constructor(connection: SharedConnection, owner: ChannelOwner, user: StreamUser, now: number) {
     this.#c = connection;
@@ -274,7 +278,12 @@ export class BackendStream implements Channel, Expiring {
   data(bytes: Buffer, start: number, end: number): void {
     if (this.paused || this.#held !== null) {
       (this.#held ??= new Gathered()).add(bytes, start, end);
+    } else if (this.#lastRead === this.#c.reads && end - start < SMALL) {
+      this.#held = new Gathered();
+      this.#held.add(bytes, start, end);
+      this.#c.deliverAfterRead(this);
     } else {
+      this.#lastRead = this.#c.reads;
       this.owner.received(this, bytes.subarray(start, end), end - start);
     }
     this.#refill();

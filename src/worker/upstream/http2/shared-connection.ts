@@ -112,6 +112,10 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #asked = false;
   #flushing = false;
   #readAt = 0;
+  /** How often something was read. */
+  reads = 0;
+  /** Those that hold small pieces of this read. */
+  #gathering: BackendStream[] = [];
   closed = false;
 
   /** Undefined `pool`: it is for one request. */
@@ -285,6 +289,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
 
   received(_c: unknown, bytes: Buffer, end: number): void {
     this.#readAt = performance.now();
+    this.reads++;
     let at = 0;
     while (at < end && !this.closed) {
       try {
@@ -296,7 +301,31 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
         }
       }
     }
+    if (this.#gathering.length > 0) {
+      this.#deliverGathered();
+    }
     this.#flush();
+  }
+
+  /** Has what a stream holds given to its owner once all of this read is looked at. */
+  deliverAfterRead(stream: BackendStream): void {
+    this.#gathering.push(stream);
+  }
+
+  #deliverGathered(): void {
+    const streams = this.#gathering;
+    this.#gathering = [];
+    for (const stream of streams) {
+      const before = enter(stream.owner.r);
+      try {
+        stream.deliver();
+      } catch (error) {
+        if (!endFailedWork(error)) {
+          throw error;
+        }
+      }
+      leave(before);
+    }
   }
 
   ended(): void {
