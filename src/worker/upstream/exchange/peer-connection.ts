@@ -394,6 +394,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (this.connection !== null) {
       attempt.bytesSent = this.connection.sent;
     }
+    const { r } = this;
+    r.main.spans?.attempt(r, attempt, this.#attemptStart, now);
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */
