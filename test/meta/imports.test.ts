@@ -57,9 +57,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/language.ts', 'worker/runtime.ts', 'worker/stream-runtime.ts'],
   ['worker/configuration.ts', 'worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
   ['worker/roles.ts', 'worker/migration', 'worker/lint', 'worker/rehearsal'],
-  ['worker/editor'],
+  ['worker/editor', 'worker/diff'],
   // The master, whose commands and parts reach into the worker's composition.
-  ['master/command-line', 'master/processes'],
+  ['master/command-line', 'master/processes', 'master/history'],
   ['master/cycle'],
   ['master/operations'],
   ['master/subcommands'],

@@ -3,6 +3,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { testConfig } from '../support/run-cli.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
 if (againstNginx) {
@@ -279,4 +280,15 @@ module.exports = app;`,
 t.test('what -t says', async (t) => {
   t.match(await configMessage(t, serverConf('js_import a.js; location / { js_content a.b other; }')), 'unknown parameter "other"');
   t.match(await configMessage(t, serverConf('location / { node_handler a.b; }')), 'no imports defined for "node_handler" "a.b"');
+  const tested = async (text: string, module: string): Promise<string> =>
+    (await testConfig(t, serverConf(text), { 'a.js': module })).stderr;
+  t.match(await tested('js_import a.js;', 'throw new Error("at load");'), /\[emerg\] js_import: Error: at load at .*a\.js:1/);
+  const waits = 'setInterval(() => {}, 1000);\nexport default { f() {} };';
+  t.match(await tested('js_import a.js; location / { js_content a.f fetch; }', waits), 'test is successful');
+  t.match(await tested('js_import a.js; location / { js_content a.g fetch; }', waits), '[emerg] js handler "a.g" not found');
+  t.match(await tested('js_import a.js; location / { node_handler a.g; }', waits), '[emerg] js handler "a.g" not found');
+  const warned = await tested('js_import a.js; location / { js_content a.g; js_access a.h; }', waits);
+  t.match(warned, '[warn] js function "a.g" not found');
+  t.match(warned, '[warn] js function "a.h" not found');
+  t.match(warned, 'test is successful');
 });
