@@ -42,8 +42,8 @@ const scope = defineScope<Settings>({
 const mirrored = contextSlot<boolean>();
 
 /**
- * Sends copies of a request to other locations and forgets about their responses. The client's next request on the connection waits for them
- * all the same. nginx: ngx_http_mirror_handler.
+ * Sends copies of a request to other locations and forgets about their responses. The client's next request on the connection waits
+ * for them all the same. nginx: ngx_http_mirror_handler.
  */
 function mirror(r: Request, conf: Readonly<Settings>): number {
   if (r !== r.main || mirrored.get(r)) {
