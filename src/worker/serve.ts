@@ -109,11 +109,11 @@ export function serve(worker: WorkerProcess): Server {
 }
 
 /** Decides once for the process what serves its plain connections, and has one worker say so. */
-function chooseEngine(choice: NetEngineChoice, { slot, log }: WorkerProcess): void {
+function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing }: WorkerProcess): void {
   if (network.name === 'uring') {
     return;
   }
-  const ring = choice === 'libuv' ? undefined : makeRing();
+  const ring = choice === 'libuv' || withoutRing ? undefined : makeRing();
   if (typeof ring === 'object') {
     ring.start();
     network.use(ring);

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
@@ -194,6 +194,32 @@ t.test('a variable that is assigned changes its pair', { skip }, async (t) => {
   await s.logged(/\[error\].*"a" cannot be a key of the keyval zone "two"/);
   await s.stop('QUIT');
   t.strictSame(JSON.parse(readFileSync(`${s.dir}/state/one.json`, 'utf8')), { a: '2' }, 'written at the latest at the end');
+});
+
+t.test('a zone whose file is lost keeps its pairs', { skip }, async (t) => {
+  const s = await startServer(t, {
+    files: { 'zones/note': '' },
+    conf: `worker_processes 2; zone_directory %%DIR%%/zones;\n${serverConf(
+      'location /api { api write=on; } location / { return 200 "<$text>"; }',
+      'keyval_zone zone=lost:32k; keyval $arg_k $text zone=lost;',
+    )}`,
+  });
+  t.strictSame(await ask(s, 'POST', 'http/keyvals/lost', { a: '1', b: '2' }), [201, '']);
+  t.strictSame(await all(s, '/?k=a'), ['<1>']);
+  const [run] = readdirSync(`${s.dir}/zones`).filter((name) => name.startsWith('sluice-'));
+  for (const file of readdirSync(`${s.dir}/zones/${run}`).filter((name) => name.startsWith('lost-'))) {
+    rmSync(`${s.dir}/zones/${run}/${file}`);
+  }
+  await waitFor(
+    async () => {
+      t.strictSame(await all(s, '/?k=a'), ['<1>']);
+      return /zone "lost": .* was removed or replaced/.test(s.log());
+    },
+    { what: () => 'a worker to notice' },
+  );
+  t.strictSame(await ask(s, 'PATCH', 'http/keyvals/lost', { a: '3' }), [204, '']);
+  await waitFor(async () => (await all(s, '/?k=a')).join() === '<3>', { what: () => 'both workers to use the new file' });
+  t.strictSame(await ask(s, 'GET', 'http/keyvals/lost'), [200, { a: '3', b: '2' }]);
 });
 
 t.test('in stream', { skip }, async (t) => {

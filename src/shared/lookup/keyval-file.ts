@@ -1,9 +1,7 @@
-import { closeSync, constants, fsync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fsPath } from '../lib/fs-path.js';
+import { replaceStateFile } from '../lib/state-file.js';
 import type { KeyvalRecord } from './keyval-index.js';
-
-/** Only the workers' user reads what is in here. */
-const MODE = 0o600;
 
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
@@ -18,25 +16,7 @@ export function writeKeyvalFile(path: string, pairs: Iterable<readonly [key: str
     const shown = expires === Number.POSITIVE_INFINITY ? utf8(value) : { value: utf8(value), expires: new Date(expires).toISOString() };
     lines.push(`  ${JSON.stringify(utf8(key))}: ${JSON.stringify(shown)}`);
   }
-  const text = Buffer.from(lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`);
-  const fresh = fsPath(`${path}.${process.pid}.new`);
-  const fd = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, MODE);
-  try {
-    for (let at = 0; at < text.length; ) {
-      at += writeSync(fd, text, at);
-    }
-    renameSync(fresh, fsPath(path));
-  } catch (error) {
-    closeSync(fd);
-    try {
-      unlinkSync(fresh);
-    } catch {
-      // It cannot be removed either.
-    }
-    throw error;
-  }
-  // A disk may take long, and the writer holds the zone.
-  fsync(fd, () => closeSync(fd));
+  replaceStateFile(path, Buffer.from(lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`));
 }
 
 /**

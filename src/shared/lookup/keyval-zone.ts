@@ -4,10 +4,10 @@ import { fsPath } from '../lib/fs-path.js';
 import { setTimer } from '../lib/timer.js';
 import type { Logger } from '../log/error-log.js';
 import { ALERT, ERROR } from '../log/level.js';
-import type { Sql, Statement, ZoneJob, ZoneKind, ZoneStats } from '../zone/kind.js';
-import { slabCapacity, slabCost } from '../zone/slab.js';
+import type { Sql, ZoneJob, ZoneKind, ZoneStats } from '../zone/kind.js';
 import { readKeyvalFile, writeKeyvalFile } from './keyval-file.js';
-import { isNetwork, type KeyvalIndex, type KeyvalRecord, type KeyvalType, keyvalIndex } from './keyval-index.js';
+import { type KeyvalIndex, type KeyvalRecord, type KeyvalType, keyvalIndex } from './keyval-index.js';
+import { KEYVAL_DDL, type KeyvalChanges, type KeyvalRow, KeyvalTable, NEVER } from './keyval-table.js';
 
 /** What `keyval_zone` says of a zone. */
 export interface KeyvalData {
@@ -18,52 +18,25 @@ export interface KeyvalData {
   readonly state: string | undefined;
 }
 
-/** Bytes beside key and value, which an allocator of nginx's kind would need; an index of networks or prefixes takes as much again. */
-const NODE = 96;
 /** How often a zone that another process holds is asked for again, a millisecond apart: until after its lock counts as stuck. */
 const TRIES = 1000;
 /** How often (milliseconds) a worker that only reads looks whether the zone's file is still there. */
 const LOOK_MS = 1000;
-/** So many names of removed pairs are kept at least for the workers to learn of. */
-const MIN_REMOVED = 64;
 /** A state file is written again after this many times of what it took the last time, and at most after {@link LATEST_MS}. */
 const REST = 20;
 const LATEST_MS = 1000;
 /** How long (milliseconds) what variables set may wait for the file. */
 const SET_MS = 1000;
 
-const NEVER = Number.POSITIVE_INFINITY;
-
-/** A pair without a value was removed. `version` says with which change; below `floor`, removals are no longer known. */
-const DDL = `CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, value TEXT, expires REAL, cost INTEGER, version INTEGER) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS pairs_version ON pairs (version);
-  CREATE INDEX IF NOT EXISTS pairs_expires ON pairs (expires) WHERE expires IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, version INTEGER, floor INTEGER, used INTEGER, entries INTEGER, removed INTEGER,
-    loaded INTEGER, written INTEGER);
-  INSERT INTO meta SELECT 1, 0, 0, 0, 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);`;
-
-/** What is done to a zone's pairs inside one transaction. */
-export interface KeyvalChanges {
-  readonly entries: number;
-  get(key: string): KeyvalRecord | undefined;
-  /** False: the zone has no room for it. */
-  put(key: string, record: KeyvalRecord): boolean;
-  delete(key: string): void;
-  clear(): void;
-}
-
-type Meta = [version: number, floor: number, used: number, entries: number, removed: number, loaded: number, written: number];
-type Row = [key: string, value: string | null, expires: number | null, version: number];
-
 /**
  * The pairs of a `keyval_zone`. The database is what counts; each worker has all pairs in an index of its own, and asks with the first
  * look-up of a tick whether the database has changed.
  */
-export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
+export class KeyvalZone implements ZoneJob, TickTask {
   readonly name: string;
   readonly data: KeyvalData;
   readonly #sql: Sql;
-  readonly #capacity: number;
+  readonly #table: KeyvalTable;
   #log: Logger | undefined;
   #index: KeyvalIndex;
   /** What the index is up to date with. */
@@ -77,44 +50,22 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
   #timer: NodeJS.Timeout | undefined;
   /** When, in milliseconds of the wall clock, the state file may be written again. */
   #restsUntil = 0;
-  // The row of meta inside a transaction.
-  #meta: Meta = [0, 0, 0, 0, 0, 0, 0];
-  #changed = false;
-
-  readonly #readVersion: Statement<number>;
-  readonly #readMeta: Statement<Meta>;
-  readonly #writeMeta: Statement<never>;
-  readonly #one: Statement<[value: string | null, expires: number | null, cost: number]>;
-  readonly #put: Statement<never>;
-  readonly #dropRemoved: Statement<never>;
-  readonly #dropAll: Statement<never>;
-  readonly #since: Statement<Row>;
-  readonly #expired: Statement<string>;
 
   constructor(sql: Sql, name: string, bytes: number, data: KeyvalData) {
     this.#sql = sql;
     this.name = name;
     this.data = data;
-    this.#capacity = slabCapacity(bytes);
+    this.#table = new KeyvalTable(sql, bytes, data.type);
     this.#index = keyvalIndex(data.type);
     this.#epoch = sql.epoch;
-    this.#readVersion = sql.prepare('SELECT version FROM meta');
-    this.#readMeta = sql.prepare('SELECT version, floor, used, entries, removed, loaded, written FROM meta');
-    this.#writeMeta = sql.prepare('UPDATE meta SET version = ?, floor = ?, used = ?, entries = ?, removed = ?, loaded = ?, written = ?');
-    this.#one = sql.prepare('SELECT value, expires, cost FROM pairs WHERE key = ?');
-    this.#put = sql.prepare('INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?, ?)');
-    this.#dropRemoved = sql.prepare('DELETE FROM pairs WHERE value IS NULL');
-    this.#dropAll = sql.prepare('DELETE FROM pairs');
-    this.#since = sql.prepare('SELECT key, value, expires, version FROM pairs WHERE version > ?');
-    this.#expired = sql.prepare('SELECT key FROM pairs WHERE expires <= ?');
   }
 
   /** Begins to serve a worker: reads the state file, if no process of the service has read it. */
   start(log: Logger): void {
     this.#log = log;
     this.#refresh(Date.now());
-    const meta = this.#sql.read(() => this.#readMeta.get());
-    if (this.data.state !== undefined && meta !== undefined && meta[6] < meta[0]) {
+    const meta = this.#sql.read(() => this.#table.readMeta());
+    if (this.data.state !== undefined && meta !== undefined && meta.written < meta.version) {
       // A worker has ended before it could write what it had changed.
       this.#writeLater(SET_MS);
     }
@@ -150,9 +101,9 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
     return [...this.#index.all()].filter(([, { expires }]) => expires > now);
   }
 
-  /** Whether a text can be a key: not empty, and for `type=ip` an address or a network. */
+  /** See {@link KeyvalTable.accepts}. */
   accepts(key: string): boolean {
-    return key !== '' && (this.data.type !== 'ip' || isNetwork(key));
+    return this.#table.accepts(key);
   }
 
   /** When a pair ends that is made now and lives for so many milliseconds; without a time as long as the zone says. */
@@ -176,17 +127,18 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
 
   /** A transaction for what variables have set. */
   work(): void {
-    this.#begin();
+    const table = this.#table;
+    table.begin();
     for (const [key, record] of this.#waiting) {
       if (record === undefined) {
-        this.delete(key);
-      } else if (!this.put(key, record)) {
+        table.delete(key);
+      } else if (!table.put(key, record)) {
         this.#log?.log(ALERT, `keyval zone "${this.name}" has no room for another pair`);
         // So that the index loses it again.
         this.#version = -1;
       }
     }
-    this.#end();
+    table.end();
   }
 
   after(): void {
@@ -203,98 +155,23 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
   change<T>(work: (changes: KeyvalChanges) => T): T | undefined {
     let outcome: { readonly value: T } | undefined;
     const done = this.#transact(() => {
-      this.#begin();
-      outcome = { value: work(this) };
-      this.#end();
+      this.#table.begin();
+      outcome = { value: work(this.#table) };
+      this.#table.end();
     });
     this.#fresh = false;
     if (!done) {
       return undefined;
     }
-    if (this.#changed && this.data.state !== undefined) {
+    if (this.#table.changed && this.data.state !== undefined) {
       this.#writeLater(this.#restsUntil - Date.now());
     }
     return outcome?.value;
   }
 
-  get entries(): number {
-    return this.#meta[3];
-  }
-
-  get(key: string): KeyvalRecord | undefined {
-    const [value, expires] = this.#one.get(key) ?? [null, null];
-    return value === null || (expires ?? NEVER) <= Date.now() ? undefined : { value, expires: expires ?? NEVER };
-  }
-
-  put(key: string, { value, expires }: KeyvalRecord): boolean {
-    const meta = this.#meta;
-    const before = this.#one.get(key);
-    const was = before === undefined || before[0] === null ? 0 : before[2];
-    const cost = this.#costOf(key, value);
-    if (meta[2] - was + cost > this.#capacity) {
-      return false;
-    }
-    this.#put.run(key, value, expires === NEVER ? null : expires, cost, meta[0] + 1);
-    meta[2] += cost - was;
-    if (was === 0) {
-      meta[3]++;
-      meta[4] -= before === undefined ? 0 : 1;
-    }
-    this.#changed = true;
-    return true;
-  }
-
-  delete(key: string): void {
-    const meta = this.#meta;
-    const before = this.#one.get(key);
-    if (before === undefined || before[0] === null) {
-      return;
-    }
-    this.#put.run(key, null, null, 0, meta[0] + 1);
-    meta[2] -= before[2];
-    meta[3]--;
-    meta[4]++;
-    this.#changed = true;
-  }
-
-  clear(): void {
-    const meta = this.#meta;
-    this.#dropAll.run();
-    meta[1] = meta[0] + 1;
-    meta[2] = meta[3] = meta[4] = 0;
-    this.#changed = true;
-  }
-
   stats(): ZoneStats {
-    const [, , used, entries] = this.#readMeta.get() ?? [0, 0, 0, 0];
+    const { entries, used } = this.#table.readMeta();
     return { entries, used, evictions: 0, rejections: 0 };
-  }
-
-  #costOf(key: string, value: string): number {
-    return slabCost(NODE + key.length + value.length) * (this.data.type === 'string' ? 1 : 2);
-  }
-
-  /** Begins the changes of a transaction: pairs that have ended make room. */
-  #begin(): void {
-    this.#meta = this.#readMeta.get()!;
-    this.#changed = false;
-    for (const key of this.#expired.all(Date.now())) {
-      this.delete(key);
-    }
-  }
-
-  #end(): void {
-    if (!this.#changed) {
-      return;
-    }
-    const meta = this.#meta;
-    meta[0]++;
-    if (meta[4] > Math.max(MIN_REMOVED, meta[3])) {
-      this.#dropRemoved.run();
-      meta[4] = 0;
-      meta[1] = meta[0];
-    }
-    this.#writeMeta.run(...meta);
   }
 
   /** Runs a transaction now, and waits for a process that holds the zone. */
@@ -315,13 +192,11 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
       // Every transaction begins with a look at the file.
       this.#sql.now(nothing);
     }
-    const version = this.#sql.read(this.#version0);
+    const version = this.#sql.read(this.#table.readVersion);
     if (version !== undefined && (version !== this.#version || this.#sql.epoch !== this.#epoch)) {
       this.#catchUp();
     }
   }
-
-  readonly #version0 = (): number => this.#readVersion.get()!;
 
   #catchUp(): void {
     const anew = this.#version === -1 || this.#sql.epoch !== this.#epoch;
@@ -330,10 +205,10 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
     }
     this.#sql.read(() => {
       const { epoch } = this.#sql;
-      const [version, floor] = this.#readMeta.get()!;
+      const { version, floor } = this.#table.readMeta();
       // What is removed below the floor leaves no row.
       const whole = anew || this.#version < floor;
-      const rows = this.#since.all(whole ? -1 : this.#version);
+      const rows = this.#table.since(whole ? -1 : this.#version);
       if (whole) {
         this.#index.clear();
       }
@@ -354,23 +229,24 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
     if (this.#log === undefined) {
       return;
     }
+    const table = this.#table;
     this.#transact(() => {
-      this.#begin();
-      if (this.#meta[5] !== 0) {
+      table.begin();
+      if (table.meta.loaded !== 0) {
         return;
       }
-      this.#meta[5] = 1;
       const now = Date.now();
       const known = this.#index.size > 0 ? new Map(this.#index.all()) : this.#readState();
       for (const [key, record] of known) {
-        if (record.expires > now && this.accepts(key) && !this.put(key, record)) {
+        if (record.expires > now && table.accepts(key) && !table.put(key, record)) {
           this.#log?.log(ERROR, `keyval zone "${this.name}" has no room for all pairs of its state`);
           break;
         }
       }
-      this.#changed = true;
-      this.#meta[6] = this.#meta[0] + 1;
-      this.#end();
+      table.meta.loaded = 1;
+      table.meta.written = table.meta.version + 1;
+      table.changed = true;
+      table.end();
     });
   }
 
@@ -414,23 +290,19 @@ export class KeyvalZone implements KeyvalChanges, ZoneJob, TickTask {
   #write(): void {
     const before = performance.now();
     this.#transact(() => {
-      const meta = this.#readMeta.get()!;
-      if (meta[6] === meta[0]) {
+      const table = this.#table;
+      table.meta = table.readMeta();
+      if (table.meta.written === table.meta.version) {
         return;
       }
-      const now = Date.now();
-      const rows = this.#since.all(-1).filter(([, value, expires]) => value !== null && (expires ?? NEVER) > now);
       try {
-        writeKeyvalFile(
-          this.data.state!,
-          rows.map(([key, value, expires]) => [key, { value: value!, expires: expires ?? NEVER }]),
-        );
+        writeKeyvalFile(this.data.state!, liveRecords(table.since(-1), Date.now()));
       } catch (error) {
         this.#log?.log(ALERT, `keyval zone "${this.name}": the state cannot be written (${(error as Error).message})`);
         return;
       }
-      meta[6] = meta[0];
-      this.#writeMeta.run(...meta);
+      table.meta.written = table.meta.version;
+      table.writeMeta();
     });
     this.#restsUntil = Date.now() + Math.min(LATEST_MS, (performance.now() - before) * REST);
   }
@@ -441,9 +313,15 @@ const pause = new Int32Array(new SharedArrayBuffer(4));
 
 const nothing = (): void => {};
 
+/** The pairs among rows that have not ended. */
+const liveRecords = (rows: readonly KeyvalRow[], now: number): [key: string, record: KeyvalRecord][] =>
+  rows.flatMap(([key, value, expires]) =>
+    value !== null && (expires ?? NEVER) > now ? [[key, { value, expires: expires ?? NEVER }]] : [],
+  );
+
 const kind = (id: string): ZoneKind<KeyvalZone, KeyvalData> => ({
   id,
-  ddl: DDL,
+  ddl: KEYVAL_DDL,
   open: (sql, zone) => new KeyvalZone(sql, zone.name, zone.bytes, zone.data),
   stats: (zone) => zone.stats(),
 });

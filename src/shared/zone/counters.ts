@@ -243,6 +243,7 @@ const METER_KINDS: readonly kinds.MeterKind[] = [
   kinds.resolverKind,
   kinds.tlsKind,
   kinds.reasonKind,
+  kinds.jsKind,
 ];
 
 /** The kind of the one zone that holds the counters. */

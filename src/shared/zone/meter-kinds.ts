@@ -142,6 +142,10 @@ export const tlsKind = kind(TLS, TLS_LENGTH, { id: 'ssl' });
 /** How often the server itself answered with an error for one reason. */
 export const reasonKind = kind({ count: 0 }, 1, { id: 'reason' });
 
+/** A handler in JavaScript. `time` and `longest` are milliseconds of JavaScript until a run returned or waited for something. */
+export const JS = { runs: 0, errors: 1, timeouts: 2, time: 3, longest: 4 } as const;
+export const jsKind = kind(JS, 5, { id: 'js', latest: ['longest'] });
+
 /** What the master does. `loadedAt` is milliseconds of the wall clock. */
 export const SERVICE = { generation: 0, respawned: 1, loadedAt: 2 } as const;
 export const serviceKind = kind(SERVICE, 3, { id: 'service', latest: ['loadedAt'] });

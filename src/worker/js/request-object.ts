@@ -11,6 +11,7 @@ import { RequestBody, readBody } from '../http/request/request-body.js';
 import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
+import { Deadline } from '../io/deadline.js';
 import { argsObject } from './args-object.js';
 import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut, namedValues } from './header-objects.js';
@@ -54,6 +55,16 @@ interface SubrequestSettings {
   readonly detached?: unknown;
 }
 
+/** How long a handler may keep its client waiting. */
+export interface WaitLimit {
+  /** As the directive names it. */
+  readonly name: string;
+  /** Milliseconds; 0: for ever. */
+  readonly timeout: number;
+  /** Told when the time has passed. */
+  readonly timedOut: () => void;
+}
+
 /** What a body filter passes on, and whether it is the end. */
 export interface FilterOutput {
   readonly pieces: Buffer[];
@@ -84,6 +95,9 @@ export class RequestObject implements TaskOwner {
   #code: Result | undefined = undefined;
   /** The phase waits for {@link Request.resume}. */
   #waiting = false;
+  /** Of a handler that waits. */
+  #deadline: Deadline | undefined = undefined;
+  #timeout = 0;
   /** What a body filter's run has passed on. */
   output: FilterOutput | undefined = undefined;
   returnValue: unknown = undefined;
@@ -95,8 +109,9 @@ export class RequestObject implements TaskOwner {
   // --- how a phase uses it
 
   /** Runs a handler of the content or the access phase. Returns the code to return from it. */
-  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown): Result {
+  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
     const r = this.#r;
+    this.#deadline = undefined;
     this.stage = stage;
     this.#code = undefined;
     this.#waiting = false;
@@ -113,7 +128,29 @@ export class RequestObject implements TaskOwner {
       return this.#settledCode();
     }
     this.#waiting = true;
+    this.#limit(limit, task);
     return AGAIN;
+  }
+
+  /** Bounds the time in which the client hears nothing. */
+  #limit({ name, timeout, timedOut }: WaitLimit, task: Task): void {
+    if (timeout === 0) {
+      return;
+    }
+    const r = this.#r;
+    const expired = (): void => {
+      if (this.#code === undefined && !r.finished) {
+        r.log(ERR, `js handler "${name}" timed out`);
+        timedOut();
+        task.cancel();
+        this.#go(r.headerSent ? ERROR : 500);
+      }
+    };
+    const deadline = new Deadline({ expired });
+    this.#deadline = deadline;
+    this.#timeout = timeout;
+    deadline.set(performance.now(), timeout);
+    r.onFinish(() => deadline.close());
   }
 
   /** The code when nothing is left to wait for. */
@@ -145,6 +182,7 @@ export class RequestObject implements TaskOwner {
       return;
     }
     this.#code = code;
+    this.#deadline?.clear();
     if (this.#waiting && !this.#r.finished) {
       this.#r.resume(code);
     }
@@ -374,6 +412,7 @@ export class RequestObject implements TaskOwner {
     if (!this.#r.headerSent) {
       throw new Error('cannot send while in handler');
     }
+    this.#deadline?.set(performance.now(), this.#timeout);
     for (const piece of data) {
       this.#source?.write(this.#r, bufferOf(piece));
     }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { functionOf, ModuleLoader } from './module-loader.js';
+import { functionOf, ModuleLoader, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
 import type { toScript } from './transform.js';
 
@@ -26,6 +26,16 @@ export function checkImports(imports: readonly Import[], folders: readonly strin
   for (const { file } of imports) {
     loader.check(file);
   }
+}
+
+/**
+ * The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged.
+ * @throws what a module throws while it is loaded.
+ */
+export function trialScripts(imports: readonly Import[], folders: readonly string[], version: string): Scripts {
+  const confPrefix = imports[0]?.confFolder ?? '';
+  const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version };
+  return new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] }).scripts(imports, folders);
 }
 
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */
@@ -64,5 +74,11 @@ export class Scripts {
   find(name: string): ScriptFunction | undefined {
     const [module = '', ...path] = name.split('.');
     return this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
+  }
+
+  /** What a name stands for, with what it is a member of; undefined when there is no such module. */
+  value(name: string): { readonly owner: unknown; readonly value: unknown } | undefined {
+    const [module = '', ...path] = name.split('.');
+    return this.#modules.has(module) ? memberOf(this.#modules.get(module), path) : undefined;
   }
 }

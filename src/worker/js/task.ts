@@ -70,6 +70,11 @@ export class Task {
     setImmediate(() => this.release());
   }
 
+  /** Runs code that belongs to the task; what it throws is the caller's. */
+  within<T>(action: () => T): T {
+    return storage.run(this, action);
+  }
+
   #guard(action: () => unknown): unknown {
     try {
       return storage.run(this, action);

@@ -1,4 +1,5 @@
-import { httpKeyvals, type KeyvalChanges, type KeyvalZone, streamKeyvals } from '../../shared/lookup/keyval-zone.js';
+import type { KeyvalChanges } from '../../shared/lookup/keyval-table.js';
+import { httpKeyvals, type KeyvalZone, streamKeyvals } from '../../shared/lookup/keyval-zone.js';
 import { type Answer, type Question, Refusal } from './api-question.js';
 import { latin1, type StatusSource, utf8 } from './source.js';
 

@@ -182,13 +182,13 @@ function remove(group: UpstreamGroup, peer: Peer): void {
   );
 }
 
-function changeMembers({ set, shared }: UpstreamGroup, change: (now: Membership) => Membership): void {
+function changeMembers({ set, shared, state }: UpstreamGroup, change: (now: Membership) => Membership): void {
   if (shared === undefined) {
     applyMembership(set!, change(set!.membership));
     return;
   }
   for (let tries = 0; tries < TRIES; tries++) {
-    if (shared.changeMembers(change)) {
+    if (shared.changeMembers(change, () => state?.write(set!))) {
       return;
     }
   }

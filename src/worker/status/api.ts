@@ -1,5 +1,7 @@
 import {
   cacheKind,
+  JS,
+  jsKind,
   LIMIT,
   limitConnKind,
   limitReqKind,
@@ -51,6 +53,14 @@ const resetMeters =
   (source: StatusSource, name: string | undefined): void => {
     metersOf(source).reset(kind, name === undefined ? undefined : latin1(name));
   };
+
+const handlerObject = ({ values }: Reading): object => ({
+  runs: values[JS.runs],
+  errors: values[JS.errors],
+  timeouts: values[JS.timeouts],
+  time: values[JS.time],
+  longest: values[JS.longest],
+});
 
 const limitObject =
   (delays: boolean) =>
@@ -136,6 +146,14 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
       all: (source) => byName(takeCaches(source), cacheObject),
       missing: ['CacheNotFound', 'cache not found'],
       reset: resetMeters(cacheKind),
+    },
+  ],
+  [
+    'js/handlers',
+    {
+      all: (source) => byName(readings(source, jsKind), handlerObject),
+      missing: ['JsHandlerNotFound', 'js handler not found'],
+      reset: resetMeters(jsKind),
     },
   ],
   [

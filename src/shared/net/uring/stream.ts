@@ -7,7 +7,7 @@ import { RingError } from './memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from './ring.js';
 import { SLOT } from './send-slots.js';
 
-const [EINTR, EAGAIN, ENOMEM, ENOBUFS, ECANCELED] = [-4, -11, -12, -105, -125];
+const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
 /** Milliseconds that a closed connection's last bytes have to leave. */
 const LAST_BYTES = 60_000;
 /** So many small pieces in turn, and no large ones are expected any more: the rest of one message is often small, and its end. */
@@ -468,6 +468,50 @@ export abstract class UringStream implements Endpoint {
       return 0;
     }
     return Math.max(0, this.#writeNow(bytes, false));
+  }
+
+  /**
+   * Has the kernel send so many bytes of a file, from `at` on, as far as it has room for them. Returns how many it took; -1 where it does
+   * not send that file.
+   */
+  protected sendFile(file: number, at: number, size: number): number {
+    if (this.closed || this.#writeError < 0 || !this.#idle || !this.#slotLeaves()) {
+      return 0;
+    }
+    const taken = this.engine.native.sendFile(this.fd, file, at, size);
+    if (taken >= 0) {
+      return taken;
+    }
+    if (taken === EAGAIN || taken === EINTR) {
+      return 0;
+    }
+    if (taken === EPIPE || taken === ECONNRESET) {
+      this.#writeError = taken;
+      this.#ask();
+      return 0;
+    }
+    return -1;
+  }
+
+  /** Gives the kernel what is in the slot, as the beginning of more. Returns whether it took all. */
+  #slotLeaves(): boolean {
+    const slot = this.#slot;
+    if (slot === -1) {
+      return true;
+    }
+    const bytes = this.engine.slots.bytes(slot, this.#used);
+    const taken = this.engine.native.sendMore(this.fd, bytes);
+    if (taken < 0 && taken !== EAGAIN && taken !== EINTR) {
+      this.#writeError = taken;
+      return false;
+    }
+    const rest = Math.max(0, taken);
+    if (rest < bytes.length) {
+      this.#wait(Buffer.from(bytes.subarray(rest)));
+    }
+    this.#release(slot);
+    this.#slot = -1;
+    return rest === bytes.length;
   }
 
   /** Has the next slot sent unless one is. */

@@ -19,6 +19,7 @@ import { LocationSettings } from './location-settings.js';
 import type { LocationTree } from './location-tree.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { Request } from './request.js';
+import type { Tracer } from './trace.js';
 
 /** The settings of a `server {}` that the engine itself reads; filled by the `server` and `client` modules. */
 export interface ServerSettings {
@@ -123,6 +124,8 @@ export class HttpRuntime implements ProtocolRuntime {
   explains = false;
   /** Some log or some client wants lines of level debug: asked first, since requests ask often. */
   debugs = false;
+  /** Decides which requests get a {@link Trace}; null where none may. */
+  tracer: Tracer | null = null;
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
   /** What other rooms keep for the whole block, by the key of runtimePart. */

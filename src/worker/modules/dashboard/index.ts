@@ -66,7 +66,7 @@ export const dashboardModule = defineModule({
       return;
     }
     http.explains = true;
-    if (path === undefined || path === '') {
+    if (path === undefined || path === '' || env.rehearsing) {
       return;
     }
     const history = new History(`${path.replace(/\/$/, '')}/${FILE}`, { http, env });

@@ -60,6 +60,11 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     return this.#u.r;
   }
 
+  /** The group whose peers are asked, or the host that stands for one. */
+  get groupName(): string | undefined {
+    return this.#group?.name;
+  }
+
   /** Puts the attempts of a request behind those that it made elsewhere. */
   continueFrom(before: PeerConnection): void {
     this.attempts = before.attempts;
@@ -369,6 +374,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (this.connection !== null) {
       attempt.bytesSent = this.connection.sent;
     }
+    const { r } = this;
+    r.main.spans?.attempt(r, attempt, this.#attemptStart, now);
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */

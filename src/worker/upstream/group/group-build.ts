@@ -13,8 +13,9 @@ import { IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
 import { StreamPool } from '../http2/stream-pool.js';
 import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
 import { meterName, type UpstreamGroup } from './group.js';
-import type { Declaration, GroupServer, GroupSettings } from './group-config.js';
+import { ACCEPTS, type Declaration, type GroupServer, type GroupSettings } from './group-config.js';
 import { impliedGroup, plainPeers, unixPeer } from './groups.js';
+import { GroupState } from './state-file.js';
 
 /** Makes a balancer for a group's peers. */
 export type BalancerFactory = (set: PeerSet, env: WorkerEnv) => Balancer;
@@ -33,7 +34,8 @@ function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSe
 /** Makes a group of an `upstream {}` block. */
 export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRuntime, env: WorkerEnv): UpstreamGroup {
   const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
-  const withBackup = dynamic.length > 0 || conf.servers.some((server) => server.backup);
+  const mayHaveBackup = dynamic.length > 0 || (conf.state !== undefined && (conf.accepts & ACCEPTS.BACKUP) !== 0);
+  const withBackup = mayHaveBackup || conf.servers.some((server) => server.backup);
   const backup = withBackup ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
   const set = new PeerSet(conf.name, peersOf(conf, false), backup);
   for (const [id, peer] of [...set.peers, ...(backup?.peers ?? [])].entries()) {
@@ -54,8 +56,11 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     startResolving(conf, dynamic, set, runtime, env);
   }
   const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
-  // One worker needs nobody's knowledge but its own.
-  const shared = conf.zone !== undefined && env.workers > 1 ? new SharedBalancer(own, set, env.zones.open(conf.zone)) : undefined;
+  // One worker needs nobody's knowledge but its own, unless the worker after it has to know what was changed.
+  const shared =
+    conf.zone !== undefined && (env.workers > 1 || conf.state !== undefined)
+      ? new SharedBalancer(own, set, env.zones.open(conf.zone))
+      : undefined;
   if (conf.balancer === undefined && shared === undefined) {
     set.rotation = new Rotation(set);
   }
@@ -70,6 +75,7 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     set,
     shared,
     zone: conf.zone?.name,
+    state: conf.state === undefined ? undefined : new GroupState(conf.state, conf.name, dynamic, env.log),
     lazySet: dynamic.some((server) => server.resolve === 'lazy') ? set : undefined,
   };
 }
