@@ -124,5 +124,15 @@ export function functionOf(exports: unknown, path: readonly string[]): ((...args
     owner = value;
     value = (value as Record<string, unknown> | undefined | null)?.[name];
   }
-  return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(owner) : undefined;
+  if (typeof value !== 'function') {
+    return undefined;
+  }
+  const run = value as (...args: unknown[]) => unknown;
+  // As in njs, a function of a module has no `this`; a method of an object of some class does.
+  return owner === undefined || isPlainObject(owner) ? run : run.bind(owner);
+}
+
+function isPlainObject(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

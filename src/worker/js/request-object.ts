@@ -14,8 +14,12 @@ import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
 import { argsObject } from './args-object.js';
 import { type Form, type FormOptions, readForm } from './form.js';
-import { headersIn, headersOut, namedValues } from './header-objects.js';
+import { headersIn, headersOut } from './header-objects.js';
+import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { ScriptSource } from './script-source.js';
+import { jsVariableNames } from './script-variables.js';
+import type { FetchScope } from './fetch-settings.js';
+import { placeOf } from './script-place.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, textOf } from './text.js';
 
@@ -23,18 +27,6 @@ import { bufferOf, bytesOf, textOf } from './text.js';
 export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-const declared = new WeakMap<object, string[]>();
-
-/** The names that `js_var` has given in the configuration that a table of variables belongs to; to be added to while that is read. */
-export function jsVariables(table: object): string[] {
-  let names = declared.get(table);
-  if (names === undefined) {
-    names = [];
-    declared.set(table, names);
-  }
-  return names;
-}
 
 const states = contextSlot<RequestObject>();
 
@@ -46,6 +38,27 @@ export function requestObject(r: Request): RequestObject {
     states.set(r, object);
   }
   return object;
+}
+
+/** Whose tasks are those of a request. */
+class RequestOwner implements TaskOwner {
+  readonly subject: Request;
+
+  constructor(r: Request) {
+    this.subject = r;
+  }
+
+  get fetchScope(): FetchScope | undefined {
+    return placeOf(this.subject.location)?.fetchScope;
+  }
+
+  get engineId(): number | undefined {
+    return placeOf(this.subject.location)?.scripts?.id;
+  }
+
+  log(level: Level, message: string): void {
+    this.subject.log(level, bytesOf(message));
+  }
 }
 
 interface SubrequestSettings {
@@ -63,8 +76,9 @@ export interface FilterOutput {
 }
 
 /** `r` of a handler. nginx: ngx_http_js_ext_http_request. */
-export class RequestObject implements TaskOwner {
+export class RequestObject {
   readonly #r: Request;
+  readonly #owner: RequestOwner;
   /** The request whose subrequest this is, for a reply. */
   #parent: RequestObject | undefined = undefined;
   #args: object | undefined = undefined;
@@ -91,6 +105,7 @@ export class RequestObject implements TaskOwner {
 
   constructor(r: Request) {
     this.#r = r;
+    this.#owner = new RequestOwner(r);
   }
 
   // --- how a phase uses it
@@ -103,7 +118,7 @@ export class RequestObject implements TaskOwner {
     this.#waiting = false;
     this.#redirect = undefined;
     this.#declined = false;
-    const task = new Task(this, { settled: () => this.#go(this.#settledCode()), failed: () => this.#go(r.headerSent ? ERROR : 500) });
+    const task = new Task(this.#owner, { settled: () => this.#go(this.#settledCode()), failed: () => this.#go(r.headerSent ? ERROR : 500) });
     r.onFinish(() => task.cancel());
     task.run(() => handler(this));
     if (this.#code !== undefined) {
@@ -140,6 +155,37 @@ export class RequestObject implements TaskOwner {
     return 500;
   }
 
+  /** The value that a function gives a variable; undefined after an exception, which is in the log. */
+  value(run: (r: RequestObject) => unknown): string | undefined {
+    const before = this.stage;
+    this.stage = 'variable';
+    this.returnValue = undefined;
+    let failed = false;
+    const result = new Task(this.#owner, { settled() {}, failed: () => (failed = true) }).run(() => run(this));
+    this.stage = before;
+    if (failed) {
+      return undefined;
+    }
+    const value = this.returnValue ?? result;
+    return value === undefined || value === null || value instanceof Promise ? undefined : bytesOf(value);
+  }
+
+  /** Lets a function look at the response's head. False after an exception, which is in the log. */
+  filterHead(run: (r: RequestObject) => unknown): boolean {
+    const before = this.stage;
+    this.stage = 'headers';
+    const done = this.filter(() => run(this));
+    this.stage = before;
+    return done;
+  }
+
+  /** Runs a filter, which waits for nothing. False after an exception, which is in the log. */
+  filter(code: () => unknown): boolean {
+    let done = true;
+    new Task(this.#owner, { settled() {}, failed: () => (done = false) }).run(code);
+    return done;
+  }
+
   /** Goes on with a code, at once or when the handler returns. */
   #go(code: Result): void {
     if (this.#code !== undefined) {
@@ -151,14 +197,8 @@ export class RequestObject implements TaskOwner {
     }
   }
 
-  log(level: Level, message: string): void;
-  log(message: unknown): void;
-  log(level: unknown, message?: string): void {
-    if (message === undefined) {
-      this.#r.log(INFO, `js: ${bytesOf(String(level))}`);
-    } else {
-      this.#r.log(level as Level, bytesOf(message));
-    }
+  log(message: unknown): void {
+    this.#r.log(INFO, `js: ${bytesOf(String(message))}`);
   }
 
   warn(message: unknown): void {
@@ -211,41 +251,18 @@ export class RequestObject implements TaskOwner {
   }
 
   get variables(): object {
-    this.#variables ??= namedValues(
-      (name) => {
-        const value = readVariable(this.#r, name);
-        return value === undefined ? undefined : textOf(value);
-      },
-      () => this.#r.http.variables.names(),
-      (name, value) => this.#writeVariable(name, value),
-    );
+    this.#variables ??= variablesOf(this.#r);
     return this.#variables;
   }
 
   get rawVariables(): object {
-    this.#rawVariables ??= namedValues(
-      (name) => {
-        const value = readVariable(this.#r, name);
-        return value === undefined ? undefined : Buffer.from(value, 'latin1');
-      },
-      () => this.#r.http.variables.names(),
-      (name, value) => this.#writeVariable(name, value),
-    );
+    this.#rawVariables ??= rawVariablesOf(this.#r);
     return this.#rawVariables;
   }
 
   /** The names of the variables of `js_var` that begin so. */
-  jsVarNames(prefix: unknown = ''): string[] {
-    if (typeof prefix !== 'string') {
-      throw new TypeError('prefix must be a string');
-    }
-    return jsVariables(this.#r.http.variables).filter((name) => name.startsWith(prefix));
-  }
-
-  #writeVariable(name: string, value: unknown): void {
-    if (!this.#r.http.variables.assignNamed(this.#r, name.toLowerCase(), bytesOf(value))) {
-      throw new TypeError('variable not found');
-    }
+  jsVarNames(prefix?: unknown): string[] {
+    return jsVariableNames(this.#r.http.variables, prefix);
   }
 
   // --- the request's body
@@ -537,13 +554,6 @@ const pairs = (list: readonly string[]): [string, string][] => {
   }
   return result;
 };
-
-function readVariable(r: Request, name: string): string | undefined {
-  if (/^\d+$/.test(name)) {
-    return r.captures?.[Number(name)];
-  }
-  return r.http.variables.named(r, name.toLowerCase());
-}
 
 /** The whole of a body, from memory or from its file. */
 function wholeBody(body: RequestBody): Buffer {

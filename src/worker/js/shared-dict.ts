@@ -8,6 +8,8 @@ export interface DictData {
   readonly timeout: number;
   /** A full dictionary forgets the oldest entries. */
   readonly evict: boolean;
+  /** The complete path of a file that keeps the entries over restarts. */
+  readonly state: string | undefined;
 }
 
 /** The dictionary is full. nginx: njs's SharedMemoryError. */

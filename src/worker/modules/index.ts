@@ -33,7 +33,7 @@ import { http2Module, http2Scope } from './http2/index.js';
 import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
-import { jsModule } from './js/index.js';
+import { jsAccessModule, jsModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
 import { leastConnModule } from './least-conn/index.js';
 import { leastTimeModule } from './least-time/index.js';
@@ -158,6 +158,7 @@ export const modules: readonly AnyModule[] = [
   realipModule,
   limitReqModule,
   limitConnModule,
+  jsAccessModule,
   accessModule,
   authBasicModule,
   authRequestModule,

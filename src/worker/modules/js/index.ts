@@ -1,25 +1,23 @@
 import { In } from '../../../shared/config/context.js';
-import { type Field, inherit } from '../../../shared/config/define.js';
-import { parseSize, parseTime } from '../../../shared/config/language/units.js';
-import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
-import { AGAIN, ERROR, OK } from '../../client/codes.js';
+import { inherit } from '../../../shared/config/define.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { AGAIN, DECLINED, ERROR, OK } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
-import { jsVariables, RequestObject, requestObject } from '../../js/request-object.js';
-import { checkImports, type Import, type ScriptFunction, ScriptLibrary, type Scripts } from '../../js/scripts.js';
-import { dictKind } from '../../js/shared-dict.js';
-import { exceptionText, Task } from '../../js/task.js';
+import { HTTP_ANYWHERE, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { startPeriodics } from '../../js/periodic.js';
+import { RequestObject, requestObject } from '../../js/request-object.js';
+import { installScripts, placeOf, type ScriptPlace } from '../../js/script-place.js';
+import type { ScriptFunction } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
-import { NGINX_VERSION } from '../../version.js';
 import { JsBodyStage } from './body-stage.js';
 
-interface Settings {
-  imports: readonly Import[];
-  folders: readonly string[];
+interface Settings extends ScriptSettings {
   content: string | undefined;
   access: string | undefined;
   headerFilter: string | undefined;
@@ -28,23 +26,9 @@ interface Settings {
   bodyText: boolean;
 }
 
-const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
-/** What an inner block has comes behind what the outer ones have. */
-const appended = <T>(): Field<readonly T[]> => ({
-  initial: [],
-  merge: (parent, child) => (child === undefined ? parent : [...parent, ...child]),
-});
-
 type HandlerField = 'content' | 'access' | 'headerFilter' | 'bodyFilter';
-
-const HANDLER_FIELDS: readonly (readonly [HandlerField, string])[] = [
-  ['content', 'js_content'],
-  ['access', 'js_access'],
-  ['headerFilter', 'js_header_filter'],
-  ['bodyFilter', 'js_body_filter'],
-];
 
 /** Stores the name of a function, which a block gives once. */
 const once =
@@ -56,13 +40,9 @@ const once =
     conf[field] = node.args[0]!;
   };
 
-/** Lists of modules that blocks have in common and that can be loaded. */
-const checked = new WeakSet<readonly Import[]>();
-
 const scope = defineScope<Settings>({
   fields: {
-    imports: appended<Import>(),
-    folders: appended<string>(),
+    ...scriptFields,
     content: inherit<string | undefined>(undefined),
     access: inherit<string | undefined>(undefined),
     headerFilter: inherit<string | undefined>(undefined),
@@ -70,34 +50,7 @@ const scope = defineScope<Settings>({
     bodyText: inherit(true),
   },
   directives: {
-    js_import: { in: ANYWHERE, args: [1, 3], set: readImport },
-    js_path: {
-      in: ANYWHERE,
-      args: 1,
-      set(conf, node, ctx) {
-        conf.folders = [...(conf.folders ?? []), ctx.path(node.args[0]!, 'conf')];
-      },
-    },
-    js_set: {
-      in: ANYWHERE,
-      args: [2, 3],
-      set(_conf, node, ctx) {
-        const [variable = '', name = '', nocache] = node.args;
-        if (nocache !== undefined && nocache !== 'nocache') {
-          ctx.fail(`unrecognized flag "${nocache}"`, { arg: 2 });
-        }
-        defineVariable(ctx, variable, (r) => callForValue(r, name), nocache === undefined);
-      },
-    },
-    js_var: {
-      in: ANYWHERE,
-      args: [1, 2],
-      set(_conf, node, ctx) {
-        const value = node.args[1] === undefined ? undefined : ctx.complex(node.args[1]);
-        defineVariable(ctx, node.args[0]!, (r) => value?.eval(r) ?? '', true);
-        jsVariables(ctx.variables).push(node.args[0]!.slice(1).toLowerCase());
-      },
-    },
+    ...scriptDirectives({ anywhere: HTTP_ANYWHERE, periodic: In.LOCATION, main: In.HTTP, evaluate: callForValue }),
     js_content: {
       in: HANDLERS,
       args: 1,
@@ -106,16 +59,8 @@ const scope = defineScope<Settings>({
         claimContent(ctx, 'js');
       },
     },
-    js_access: {
-      in: ANYWHERE | In.LOCATION_IF | In.LIMIT_EXCEPT,
-      args: 1,
-      set: once('access'),
-    },
-    js_header_filter: {
-      in: HANDLERS,
-      args: 1,
-      set: once('headerFilter'),
-    },
+    js_access: { in: HANDLERS, args: 1, set: once('access') },
+    js_header_filter: { in: HANDLERS, args: 1, set: once('headerFilter') },
     js_body_filter: {
       in: HANDLERS,
       args: [1, 2],
@@ -128,142 +73,29 @@ const scope = defineScope<Settings>({
         conf.bodyText = type === 'buffer_type=string';
       },
     },
-    js_shared_dict_zone: { in: In.HTTP, args: { min: 1 }, set: readDict },
   },
   link(conf, ctx) {
-    if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
-      checked.add(conf.imports);
-      try {
-        checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder]);
-      } catch (error) {
-        ctx.fail(`js_import: ${(error as Error).message.split('\n')[0]}`);
-      }
-    }
-    for (const [field, directive] of HANDLER_FIELDS) {
-      if (conf[field] !== undefined && conf.imports.length === 0) {
-        ctx.fail(`no imports defined for "${directive}" "${conf[field]}"`);
-      }
-    }
+    linkScripts(conf, ctx, [
+      ['js_content', conf.content],
+      ['js_access', conf.access],
+      ['js_header_filter', conf.headerFilter],
+      ['js_body_filter', conf.bodyFilter],
+    ]);
   },
 });
 
-function readImport(conf: Partial<Settings>, node: Context['node'], ctx: Context): void {
-  const [first = '', from, path] = node.args;
-  if (path !== undefined && from !== 'from') {
-    ctx.fail(`invalid parameter "${from}"`, { arg: 1 });
-  }
-  const file = path ?? first;
-  const name = path === undefined ? /([^/]*?)(?:\.[mc]?[jt]s)?$/.exec(file)![1]! : first;
-  if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
-    ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
-  }
-  conf.imports = [...(conf.imports ?? []), { name, file, confFolder: ctx.path('', 'conf') }];
-}
-
-function defineVariable(ctx: Context, text: string, get: (r: Request) => string | undefined, cacheable: boolean): void {
-  if (!text.startsWith('$')) {
-    ctx.fail(`invalid variable name "${text}"`, { arg: 0, hint: `write \`$${text}\`` });
-  }
-  const name = text.slice(1);
-  if (!ctx.variables.define({ name, changeable: true, cacheable, get })) {
-    ctx.fail(`the duplicate "${name}" variable`);
-  }
-  ctx.variables.slot(name);
-}
-
-function readDict(_conf: Partial<Settings>, node: Context['node'], ctx: Context): void {
-  let name = '';
-  let bytes = 0;
-  let timeout = 0;
-  let evict = false;
-  let type: 'string' | 'number' = 'string';
-  for (const [arg, text] of node.args.entries()) {
-    const zone = /^zone=([^:]*):(.*)$/.exec(text);
-    const time = /^timeout=(.*)$/.exec(text);
-    if (zone !== null) {
-      name = zone[1]!;
-      bytes = parseSize(zone[2]!) ?? -1;
-      if (name === '') {
-        ctx.fail(`invalid zone name "${text}"`, { arg });
-      }
-      if (bytes < 8 * 4096) {
-        ctx.fail(bytes < 0 ? `invalid zone size "${zone[2]}"` : `zone "${name}" is too small`, { arg });
-      }
-    } else if (time !== null) {
-      timeout = parseTime(time[1]!, 'ms') ?? -1;
-      if (timeout <= 0) {
-        ctx.fail(`invalid timeout value "${time[1]}"`, { arg });
-      }
-    } else if (text === 'evict') {
-      evict = true;
-    } else if (text === 'type=number' || text === 'type=string') {
-      type = text === 'type=number' ? 'number' : 'string';
-    } else {
-      ctx.fail(`invalid parameter "${text}"`, { arg });
-    }
-  }
-  if (name === '') {
-    ctx.reject('must have "zone" parameter');
-  }
-  if (evict && timeout === 0) {
-    ctx.fail('evict requires timeout=');
-  }
-  if (ctx.zone(dictKind, name).bytes > 0) {
-    ctx.fail(`shared zone "${name}" is already declared`);
-  }
-  ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict } });
-}
-
-/** The functions of each location of this worker. */
-const scriptsOf = new WeakMap<LocationRuntime, Scripts>();
-const libraries = new WeakMap<WorkerEnv, ScriptLibrary>();
-
-function libraryOf(env: WorkerEnv): ScriptLibrary {
-  let library = libraries.get(env);
-  if (library === undefined) {
-    const dicts = env.zones.ofKind(dictKind);
-    library = new ScriptLibrary({
-      log: { log: (level: Level, message: string) => env.log.log(level, message) },
-      prefix: env.prefix,
-      confPrefix: env.confPrefix,
-      confFile: env.confFile,
-      workerId: env.slot,
-      version: NGINX_VERSION,
-      dict: (name) => dicts.get(name),
-      dictNames: () => [...dicts.keys()],
-    });
-    libraries.set(env, library);
-  }
-  return library;
-}
-
-function scriptsFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): Scripts {
-  let scripts = scriptsOf.get(location);
-  if (scripts === undefined) {
-    scripts = libraryOf(env).scripts(conf.imports, [...conf.folders, env.confPrefix]);
-    scriptsOf.set(location, scripts);
-  }
-  return scripts;
-}
+const placeFor = (conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace =>
+  installScripts(location, conf, env, location.settings);
 
 function missing(r: Request, name: string): number {
   r.log(ERR, `js function "${name}" not found`);
   return 500;
 }
 
-function phase(
-  conf: Readonly<Settings>,
-  env: WorkerEnv,
-  location: LocationRuntime,
-  stage: 'content' | 'access',
-  name: string,
-): PhaseHandler {
-  const run = scriptsFor(conf, env, location).find(name);
+function phase(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
+  const run = placeFor(conf, env, location).scripts?.find(name);
   if (run === undefined) {
     return (r) => missing(r, name);
-  }
-  if (stage === 'access') {
-    return (r) => requestObject(r).runPhase(stage, run);
   }
   // As in nginx, the body is there before a content handler begins.
   return (r) => {
@@ -271,9 +103,9 @@ function phase(
     let code: number = AGAIN;
     readBody(r, () => {
       if (now) {
-        code = requestObject(r).runPhase(stage, run);
+        code = requestObject(r).runPhase('content', run);
       } else {
-        const late = requestObject(r).runPhase(stage, run);
+        const late = requestObject(r).runPhase('content', run);
         if (late !== AGAIN) {
           r.resume(late);
         }
@@ -284,47 +116,44 @@ function phase(
   };
 }
 
-/** The value of a variable of `js_set`. */
-function callForValue(r: Request, name: string): string | undefined {
-  const scripts = scriptsOf.get(r.location);
-  const run = scripts?.find(name);
+/** The functions of `js_access`, by location. */
+const accessNames = new WeakMap<LocationRuntime, string>();
+
+// nginx: ngx_http_js_access_handler.
+function accessPhase(location: LocationRuntime): PhaseHandler | undefined {
+  const name = accessNames.get(location);
+  if (name === undefined) {
+    return undefined;
+  }
+  const run = placeOf(location)?.scripts?.find(name);
+  return (r) => (r !== r.main ? DECLINED : run === undefined ? missing(r, name) : requestObject(r).runPhase('access', run));
+}
+
+/** The value of a variable of `js_set`. nginx: ngx_http_js_variable_set. */
+function callForValue(task: ClientTask, name: string): string | undefined {
+  const r = task as Request;
+  const scripts = placeOf(r.location)?.scripts;
+  if (scripts === undefined) {
+    r.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
+    return undefined;
+  }
+  const run = scripts.find(name);
   if (run === undefined) {
-    if (scripts === undefined) {
-      r.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
-    } else {
-      missing(r, name);
-    }
+    missing(r, name);
     return undefined;
   }
-  const object = requestObject(r);
-  const before = object.stage;
-  object.stage = 'variable';
-  object.returnValue = undefined;
-  let failed = false;
-  const task = new Task(object, { settled() {}, failed: () => (failed = true) });
-  const result = task.run(() => run(object));
-  object.stage = before;
-  if (failed) {
-    return undefined;
-  }
-  const value = object.returnValue ?? result;
-  return value === undefined || value === null ? undefined : bytesOf(value);
+  return requestObject(r).value(run);
 }
 
 function filterHead(r: Request, run: ScriptFunction): number {
-  const object = requestObject(r);
-  const before = object.stage;
-  object.stage = 'headers';
-  try {
-    run(object);
-    return OK;
-  } catch (error) {
-    r.log(ERR, `js exception: ${exceptionText(error)}`);
-    return ERROR;
-  } finally {
-    object.stage = before;
-  }
+  return requestObject(r).filterHead(run) ? OK : ERROR;
 }
+
+/** Asks scripts whether a request may come in, before others do. nginx: ngx_http_js_access_handler. */
+export const jsAccessModule = defineModule({
+  name: 'js_access',
+  phases: { access: (_conf, _env, location) => accessPhase(location) },
+});
 
 /** Runs JavaScript in the server. nginx: ngx_http_js_module. */
 export const jsModule = defineModule({
@@ -332,19 +161,43 @@ export const jsModule = defineModule({
   location: scope,
   installLocation(conf, location, env) {
     if (conf.imports.length > 0) {
-      scriptsFor(conf, env, location);
+      placeFor(conf, env, location);
+    }
+    if (conf.access !== undefined) {
+      accessNames.set(location, conf.access);
     }
   },
-  phases: { access: (conf, env, location) => (conf.access === undefined ? undefined : phase(conf, env, location, 'access', conf.access)) },
-  handler: (conf, env, location) => (conf.content === undefined ? undefined : phase(conf, env, location, 'content', conf.content)),
+  finishLocation(conf, location, env) {
+    if (conf.periodics.length > 0) {
+      const { scripts, fetchScope } = placeFor(conf, env, location);
+      const { server } = location;
+      startPeriodics(
+        conf.periodics,
+        {
+          protocol: server.http,
+          log: { log: (level, message) => location.log.log(level, bytesOf(message)) },
+          fetchScope,
+          engineId: scripts?.id ?? 0,
+          kind: 'http',
+          shape: { http: server.http, server, location },
+          find: (name) => scripts?.find(name),
+        },
+        env,
+      );
+    }
+  },
+  handler: (conf, env, location) => (conf.content === undefined ? undefined : phase(conf, env, location, conf.content)),
   headerFilter(conf, env, location) {
     const name = conf.headerFilter;
-    const run = name === undefined ? undefined : scriptsFor(conf, env, location).find(name);
-    return name === undefined ? undefined : run === undefined ? (r) => missing(r, name) : (r) => filterHead(r, run);
+    if (name === undefined) {
+      return undefined;
+    }
+    const run = placeFor(conf, env, location).scripts?.find(name);
+    return run === undefined ? (r) => missing(r, name) : (r) => filterHead(r, run);
   },
   bodyFilter(conf, env, location) {
     const name = conf.bodyFilter;
-    const run = name === undefined ? undefined : scriptsFor(conf, env, location).find(name);
+    const run = name === undefined ? undefined : placeFor(conf, env, location).scripts?.find(name);
     return run === undefined ? undefined : (r, next) => new JsBodyStage(new RequestObject(r), run, conf.bodyText, next);
   },
 });
