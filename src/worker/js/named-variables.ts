@@ -20,8 +20,9 @@ function read(task: ClientTask, name: string): string | undefined {
 
 // nginx: ngx_http_js_ext_set_variable.
 function write(task: ClientTask, name: string, value: unknown): void {
-  if (!task.protocol.variables.assignNamed(task, name.toLowerCase(), bytesOf(value))) {
-    throw new TypeError('variable not found');
+  const wrong = task.protocol.variables.override(task, name.toLowerCase(), bytesOf(value));
+  if (wrong !== undefined) {
+    throw new TypeError(wrong === 'unknown' ? 'variable not found' : 'variable is not writable');
   }
 }
 

@@ -18,6 +18,7 @@ import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { ScriptSource } from './script-source.js';
 import { jsVariableNames } from './script-variables.js';
+import { SHOWN } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
 import { placeOf } from './script-place.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
@@ -99,6 +100,10 @@ export class RequestObject {
   #code: Result | undefined = undefined;
   /** The phase waits for {@link Request.resume}. */
   #waiting = false;
+  /** Functions of variables that still wait for something. */
+  #background = 0;
+  /** The phase's function is over, but not those. */
+  #settled = false;
   /** What a body filter's run has passed on. */
   output: FilterOutput | undefined = undefined;
   returnValue: unknown = undefined;
@@ -118,7 +123,7 @@ export class RequestObject {
     this.#waiting = false;
     this.#redirect = undefined;
     this.#declined = false;
-    const task = new Task(this.#owner, { settled: () => this.#go(this.#settledCode()), failed: () => this.#go(r.headerSent ? ERROR : 500) });
+    const task = new Task(this.#owner, { settled: () => this.#settle(), failed: () => this.#go(r.headerSent ? ERROR : 500) });
     r.onFinish(() => task.cancel());
     task.run(() => handler(this));
     if (this.#code !== undefined) {
@@ -130,6 +135,15 @@ export class RequestObject {
     }
     this.#waiting = true;
     return AGAIN;
+  }
+
+  /** The phase's function is over. What functions of variables have begun may still answer. */
+  #settle(): void {
+    if (this.#background > 0) {
+      this.#settled = true;
+    } else {
+      this.#go(this.#settledCode());
+    }
   }
 
   /** The code when nothing is left to wait for. */
@@ -161,7 +175,26 @@ export class RequestObject {
     this.stage = 'variable';
     this.returnValue = undefined;
     let failed = false;
-    const result = new Task(this.#owner, { settled() {}, failed: () => (failed = true) }).run(() => run(this));
+    let inside = true;
+    const over = (): void => {
+      this.#background--;
+      if (this.#background === 0 && this.#settled && !inside) {
+        this.#settled = false;
+        this.#go(this.#settledCode());
+      }
+    };
+    const failure = (): void => {
+      failed = true;
+      over();
+    };
+    this.#background++;
+    const task = new Task(this.#owner, { settled: over, failed: failure });
+    const result = task.run(() => run(this));
+    inside = false;
+    if (!failed && !task.busy) {
+      task.cancel();
+      over();
+    }
     this.stage = before;
     if (failed) {
       return undefined;
@@ -242,6 +275,10 @@ export class RequestObject {
     return textOf(this.#r.uri);
   }
 
+  get requestLine(): string {
+    return textOf(this.#r.main.line);
+  }
+
   get remoteAddress(): string {
     return this.#r.connection.remoteAddress;
   }
@@ -265,6 +302,30 @@ export class RequestObject {
     return jsVariableNames(this.#r.http.variables, prefix);
   }
 
+  /** What `njs.dump` and JSON show of it. */
+  toJSON(): object {
+    const { args, headersIn, headersOut, httpVersion, internal, method, remoteAddress, requestLine, requestText, responseText, status, uri } =
+      this;
+    return {
+      args: { ...args },
+      headersIn: { ...headersIn },
+      headersOut: { ...headersOut },
+      httpVersion,
+      internal,
+      method,
+      remoteAddress,
+      requestLine,
+      requestText,
+      responseText,
+      status,
+      uri,
+    };
+  }
+
+  [SHOWN](): object {
+    return this.toJSON();
+  }
+
   // --- the request's body
 
   get requestText(): string | undefined {
@@ -277,7 +338,7 @@ export class RequestObject {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    return body === null ? undefined : wholeBody(body);
+    return body === null ? undefined : wholeBody(this.#r, body);
   }
 
   #bodyText(): string | undefined {
@@ -307,7 +368,7 @@ export class RequestObject {
       return Promise.reject(new Error('the request body cannot be read in this handler'));
     }
     if (this.#reading !== undefined) {
-      return Promise.reject(new Error('request body is being read'));
+      return Promise.reject(new TypeError('request body is already being read'));
     }
     const task = currentTask();
     task?.hold();
@@ -315,7 +376,7 @@ export class RequestObject {
     return new Promise((done) => {
       readBody(r, () => {
         this.#reading = undefined;
-        done(r.body === null ? Buffer.alloc(0) : wholeBody(r.body));
+        done(r.body === null ? Buffer.alloc(0) : wholeBody(r, r.body));
         setImmediate(() => task?.release());
       });
     });
@@ -437,7 +498,7 @@ export class RequestObject {
   }
 
   internalRedirect(uri: unknown): void {
-    if (this.#parent !== undefined) {
+    if (this.#parent !== undefined || this.#r !== this.#r.main) {
       throw new Error('internalRedirect cannot be called from a subrequest');
     }
     this.#redirect = bytesOf(uri);
@@ -464,7 +525,7 @@ export class RequestObject {
 
   subrequest(uri: unknown, ...rest: unknown[]): Promise<RequestObject> | undefined {
     const r = this.#r;
-    if (this.#parent !== undefined) {
+    if (this.#parent !== undefined || r !== r.main) {
       throw new Error('subrequest can only be created for the primary request');
     }
     const [first, second] = rest;
@@ -474,8 +535,8 @@ export class RequestObject {
     }
     const options: SubrequestSettings =
       typeof first === 'object' && first !== null ? first : typeof first === 'string' ? { args: first } : {};
-    const parsed = parseUnsafeUri(r, bytesOf(String(uri)));
-    const args = options.args === undefined ? (parsed?.args ?? '') : bytesOf(String(options.args));
+    const parsed = parseUnsafeUri(r, converted(uri, 'uri arg'));
+    const args = options.args === undefined ? (parsed?.args ?? '') : converted(options.args, 'options.args');
     const detached = options.detached === true;
     if (detached && callback !== undefined) {
       throw new Error('detached flag and callback are mutually exclusive');
@@ -483,7 +544,7 @@ export class RequestObject {
     if (parsed === undefined) {
       throw new Error('unsafe uri');
     }
-    const method = options.method === undefined ? 'GET' : String(options.method);
+    const method = options.method === undefined ? 'GET' : converted(options.method, 'options.method');
     const body = options.body === undefined ? undefined : bufferOf(options.body);
     return this.#subrequest(parsed.uri, args, method, body, detached, callback as ((reply: RequestObject) => unknown) | undefined);
   }
@@ -508,6 +569,10 @@ export class RequestObject {
       ...(sink === undefined ? {} : { sink }),
       end: (done) => {
         if (detached || task === undefined) {
+          return;
+        }
+        if (states.get(r) !== this) {
+          r.log(ERR, 'js subrequest: failed to get the parent context');
           return;
         }
         const reply = requestObject(done);
@@ -547,6 +612,15 @@ export class RequestObject {
   }
 }
 
+/** A text that a handler gives. @throws TypeError for what cannot be one. */
+function converted(value: unknown, what: string): string {
+  try {
+    return bytesOf(String(value));
+  } catch {
+    throw new TypeError(`failed to convert ${what}`);
+  }
+}
+
 const pairs = (list: readonly string[]): [string, string][] => {
   const result: [string, string][] = [];
   for (let i = 0; i < list.length; i += 2) {
@@ -556,11 +630,12 @@ const pairs = (list: readonly string[]): [string, string][] => {
 };
 
 /** The whole of a body, from memory or from its file. */
-function wholeBody(body: RequestBody): Buffer {
+function wholeBody(r: Request, body: RequestBody): Buffer {
   const inMemory = body.inMemory();
   if (inMemory !== undefined || body.file === undefined) {
     return inMemory ?? Buffer.alloc(0);
   }
+  r.log(WARN, 'http js reading request body from a temporary file');
   const bytes = Buffer.alloc(body.length);
   for (let at = 0; at < bytes.length; ) {
     const count = readSync(body.file.fd, bytes, at, bytes.length - at, at);

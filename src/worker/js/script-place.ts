@@ -1,3 +1,4 @@
+import { ERROR as ERR } from '../../shared/log/level.js';
 import { NGINX_VERSION } from '../version.js';
 import type { WorkerEnv } from '../env.js';
 import type { ScriptSettings } from './directives.js';
@@ -24,6 +25,10 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
   let library = libraries.get(env);
   if (library === undefined) {
     const dicts = env.zones.ofKind(dictKind);
+    for (const dict of dicts.values()) {
+      dict.restore((message) => env.log.log(ERR, bytesOf(message)));
+      env.onClose(() => dict.save());
+    }
     library = new ScriptLibrary({
       log: { log: (level, message) => env.log.log(level, bytesOf(message)) },
       prefix: env.prefix,

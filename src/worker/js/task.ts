@@ -48,6 +48,11 @@ export class Task {
     this.#end = end;
   }
 
+  /** It waits for more than the end of the tick. */
+  get busy(): boolean {
+    return this.#pending > 1;
+  }
+
   get over(): boolean {
     return this.#over;
   }

@@ -68,6 +68,7 @@ import { staticModule } from './static/index.js';
 import { statusZoneModule } from './status-zone/index.js';
 import { stickyModule } from './sticky/index.js';
 import { streamHealthCheckModule } from './stream-health-check/index.js';
+import { streamJsModule } from './stream-js/index.js';
 import { streamPassModule } from './stream-pass/index.js';
 import { streamProxyModule } from './stream-proxy/index.js';
 import { streamReturnModule } from './stream-return/index.js';
@@ -144,6 +145,7 @@ export const modules: readonly AnyModule[] = [
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
+  streamJsModule,
   streamSslPrereadModule,
   streamSetModule,
   // Phases before the content.

@@ -27,12 +27,11 @@ export class JsBodyStage implements BodyStage {
       this.#next.send(r, chunk, last);
       return;
     }
-    const bytes = chunk ?? EMPTY;
     const output: FilterOutput = { pieces: [], last: false, done: false };
     this.#object.output = output;
-    const done = this.#object.filter(() =>
-      this.#run(this.#object, this.#asText ? bytes.toString('utf8') : Buffer.from(bytes), { last }),
-    );
+    // As in nginx, the end of a backend's response comes by itself.
+    const apart = last && chunk !== null && chunk.length > 0 && r.upstream !== null;
+    const done = this.#call(chunk ?? EMPTY, last && !apart) && (!apart || output.done || this.#call(EMPTY, true));
     this.#object.output = undefined;
     if (!done) {
       r.terminate(ERROR);
@@ -45,6 +44,10 @@ export class JsBodyStage implements BodyStage {
       return;
     }
     this.#next.send(r, output.pieces.length === 0 ? null : Buffer.concat(output.pieces), this.#ended);
+  }
+
+  #call(bytes: Buffer, last: boolean): boolean {
+    return this.#object.filter(() => this.#run(this.#object, this.#asText ? bytes.toString('utf8') : Buffer.from(bytes), { last }));
   }
 
   abort(r: Request): void {
