@@ -225,12 +225,7 @@ function readPreload(conf: Partial<ScriptSettings>, node: SharedContext['node'],
   conf.preloads = [...(conf.preloads ?? []), { name, file: ctx.path(file, 'conf') }];
 }
 
-function defineVariable(
-  ctx: SharedContext,
-  given: string,
-  get: (task: ClientTask) => string | undefined,
-  cacheable: boolean,
-): void {
+function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTask) => string | undefined, cacheable: boolean): void {
   if (!given.startsWith('$')) {
     ctx.fail(`invalid variable name "${given}"`, { arg: 0, hint: `write \`$${given}\`` });
   }

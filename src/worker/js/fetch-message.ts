@@ -217,7 +217,9 @@ export class FetchResponse {
   }
 
   formData(): ReturnType<Response['formData']> {
-    return new NodeResponse(this.#body.take(), { headers: { 'Content-Type': this.#received.headers.get('content-type') ?? '' } }).formData();
+    return new NodeResponse(this.#body.take(), {
+      headers: { 'Content-Type': this.#received.headers.get('content-type') ?? '' },
+    }).formData();
   }
 
   clone(): FetchResponse {

@@ -82,7 +82,9 @@ export class FetchResponseReader {
       return;
     }
     if (!this.#inBody) {
-      throw new FetchError(this.#head === null || STATUS_START.test(this.#line()) ? 'prematurely closed connection' : 'invalid http header');
+      throw new FetchError(
+        this.#head === null || STATUS_START.test(this.#line()) ? 'prematurely closed connection' : 'invalid http header',
+      );
     }
     if (this.#chunks !== undefined) {
       throw new FetchError('invalid http chunked response');

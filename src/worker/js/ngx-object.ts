@@ -44,10 +44,8 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     shared,
     log: (level: unknown, message: unknown) => logNow(Number(level) as Level, String(message), host.log),
     fetch: scriptFetch(host.log),
-    get engine_id(): number {
-      return currentTask()?.owner.engineId ?? 0;
-    },
   };
+  Object.defineProperty(ngx, 'engine_id', { get: () => currentTask()?.owner.engineId ?? 0, enumerable: true });
   return {
     ngx,
     njs: { version: NJS_VERSION, version_number: versionNumber(NJS_VERSION), engine: 'V8', dump, on: onEvent },

@@ -13,14 +13,14 @@ import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js'
 import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
 import { argsObject } from './args-object.js';
+import { SHOWN } from './dump.js';
+import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
+import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
 import { jsVariableNames } from './script-variables.js';
-import { SHOWN } from './dump.js';
-import type { FetchScope } from './fetch-settings.js';
-import { placeOf } from './script-place.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, textOf } from './text.js';
 
@@ -304,8 +304,20 @@ export class RequestObject {
 
   /** What `njs.dump` and JSON show of it. */
   toJSON(): object {
-    const { args, headersIn, headersOut, httpVersion, internal, method, remoteAddress, requestLine, requestText, responseText, status, uri } =
-      this;
+    const {
+      args,
+      headersIn,
+      headersOut,
+      httpVersion,
+      internal,
+      method,
+      remoteAddress,
+      requestLine,
+      requestText,
+      responseText,
+      status,
+      uri,
+    } = this;
     return {
       args: { ...args },
       headersIn: { ...headersIn },
@@ -528,6 +540,7 @@ export class RequestObject {
     if (this.#parent !== undefined || r !== r.main) {
       throw new Error('subrequest can only be created for the primary request');
     }
+    const target = converted(uri, 'uri arg');
     const [first, second] = rest;
     const callback = typeof first === 'function' ? first : second;
     if (callback !== undefined && typeof callback !== 'function') {
@@ -535,7 +548,7 @@ export class RequestObject {
     }
     const options: SubrequestSettings =
       typeof first === 'object' && first !== null ? first : typeof first === 'string' ? { args: first } : {};
-    const parsed = parseUnsafeUri(r, converted(uri, 'uri arg'));
+    const parsed = parseUnsafeUri(r, target);
     const args = options.args === undefined ? (parsed?.args ?? '') : converted(options.args, 'options.args');
     const detached = options.detached === true;
     if (detached && callback !== undefined) {
@@ -572,7 +585,6 @@ export class RequestObject {
           return;
         }
         if (states.get(r) !== this) {
-          r.log(ERR, 'js subrequest: failed to get the parent context');
           return;
         }
         const reply = requestObject(done);
@@ -604,6 +616,10 @@ export class RequestObject {
       return undefined;
     }
     task.hold();
+    if (this.stage === 'variable') {
+      // Nothing waits for it once the request has been sent elsewhere.
+      r.onFinish(() => states.get(r) !== this && r.log(ERR, 'js subrequest: failed to get the parent context'));
+    }
     return callback === undefined
       ? new Promise((done) => {
           resolve = done;

@@ -1,9 +1,9 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
-import { NGINX_VERSION } from '../version.js';
 import type { WorkerEnv } from '../env.js';
+import { NGINX_VERSION } from '../version.js';
 import type { ScriptSettings } from './directives.js';
 import { FetchScope, type Lookup } from './fetch-settings.js';
-import { type Scripts, ScriptLibrary } from './scripts.js';
+import { ScriptLibrary, type Scripts } from './scripts.js';
 import { dictKind } from './shared-dict.js';
 import { bytesOf } from './text.js';
 

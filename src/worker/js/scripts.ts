@@ -42,7 +42,9 @@ function preloaded(preloads: readonly Preload[]): Record<string, unknown> {
   const globals: Record<string, unknown> = {};
   for (const { name, file } of preloads) {
     globals[name] = JSON.parse(readFileSync(file, 'utf8'), (_key, value: unknown) =>
-      typeof value === 'object' && value !== null ? Object.freeze(Array.isArray(value) ? value : Object.setPrototypeOf(value, null)) : value,
+      typeof value === 'object' && value !== null
+        ? Object.freeze(Array.isArray(value) ? value : Object.setPrototypeOf(value, null))
+        : value,
     );
   }
   return globals;
@@ -95,7 +97,10 @@ export class Scripts {
     this.id = id;
     for (const { name, file } of imports) {
       try {
-        this.#modules.set(name, new Task(log, { settled() {}, failed() {} }).within(() => loader.load(file)));
+        this.#modules.set(
+          name,
+          new Task(log, { settled() {}, failed() {} }).within(() => loader.load(file)),
+        );
       } catch (error) {
         log.log(ERR, `js exception: ${exceptionText(error)}`);
         this.#failures.set(name, error);

@@ -73,7 +73,7 @@ export class SharedDict {
     this.#expire = sql.prepare('DELETE FROM dict WHERE expires <= ?');
     this.#used = sql.prepare('SELECT CAST(total(cost) AS INTEGER) FROM dict');
     this.#count = sql.prepare('SELECT count(*) FROM dict WHERE expires IS NULL OR expires > ?');
-    this.#all = sql.prepare('SELECT key, value, expires FROM dict WHERE expires IS NULL OR expires > ? LIMIT ?');
+    this.#all = sql.prepare('SELECT key, value, expires FROM dict WHERE expires IS NULL OR expires > ? ORDER BY hash, key LIMIT ?');
     this.#oldest = sql.prepare('SELECT hash, key FROM dict ORDER BY expires LIMIT 16');
     this.#isLoaded = sql.prepare('SELECT loaded FROM state LIMIT 1');
     this.#setLoaded = sql.prepare('INSERT INTO state (loaded) VALUES (1)');
