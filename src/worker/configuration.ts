@@ -10,7 +10,7 @@ import { In } from '../shared/config/context.js';
 import type { Scope } from '../shared/config/define.js';
 import { type Diagnostic, diagnosticDetail, placedMessage } from '../shared/config/errors.js';
 import { blockIn, type Loaded, LoadFailure, loadFromDisk } from '../shared/config/load.js';
-import { resolvePath } from '../shared/config/paths.js';
+import { defaultStatePath, HISTORY_FOLDER, resolvePath } from '../shared/config/paths.js';
 import type { Sources } from '../shared/config/sources.js';
 import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
 import { EMERG, levelByName } from '../shared/log/level.js';
@@ -60,6 +60,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     workingDirectory: settings.workingDirectory,
     env: settings.env,
     zoneDirectory: settings.zoneDirectory,
+    history: settings.history === 'off' ? undefined : (settings.history ?? defaultStatePath(HISTORY_FOLDER, options.prefix)),
     nginxCompatibility: settings.compatibility,
   };
   const { listens, urls } = listensOf(loaded);

@@ -2,6 +2,7 @@ import type { NamedFiles } from '../shared/config/named-files.js';
 import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { ZoneStore } from '../shared/zone/store.js';
+import type { Resolver } from './resolver/resolver.js';
 
 /** What a worker offers to the parts that are built in it. */
 export interface WorkerEnv {
@@ -23,6 +24,10 @@ export interface WorkerEnv {
   readonly confFile: string;
   /** `nginx_compatibility on`. */
   readonly compatible: boolean;
+  /** Requests are only tried out: nothing is written, and no connection is made. */
+  readonly rehearsing?: true;
+  /** Answers for all name servers. */
+  readonly resolver?: Resolver;
   /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */
   onDrain(callback: () => void): void;
   /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { onMasterMessage, sendToMaster } from '../shared/ipc/channel.js';
 import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.js';
-import { FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
+import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
 import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
 import { signalText } from '../shared/lib/signal.js';
@@ -13,6 +13,7 @@ import { LogFiles } from '../shared/log/log-files.js';
 import { redirectStandardError } from '../shared/log/standard-error.js';
 import { loadWinston } from '../shared/log/winston.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
+import { RingError } from '../shared/net/uring/memory.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
 
@@ -112,6 +113,7 @@ export class Lifecycle {
         snapshot,
         process: conf,
         zones: start.zones,
+        withoutRing: start.withoutRing,
         sockets: this.#sockets,
         log: this.#log,
         logFiles: this.#logFiles,
@@ -217,7 +219,7 @@ export class Lifecycle {
     }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#log.log(ALERT, `uncaught exception: ${text.replaceAll(/\s*\n\s*/g, ' ')}`);
-    process.exit(1);
+    process.exit(error instanceof RingError ? BROKEN_RING_EXIT : 1);
   }
 
   #orphaned(): void {

@@ -45,6 +45,9 @@ export function serve(worker: WorkerProcess): Server {
   };
   const http = buildRuntime(loaded, modules, env);
   const stream = buildStreamRuntime(loaded, modules, env);
+  if (http !== undefined) {
+    http.stream = stream;
+  }
   const debugClients = settings.debugConnections.length === 0 ? undefined : new DebugClients(settings.debugConnections);
   for (const protocol of [http, stream]) {
     if (protocol !== undefined && debugClients !== undefined) {
@@ -106,11 +109,11 @@ export function serve(worker: WorkerProcess): Server {
 }
 
 /** Decides once for the process what serves its plain connections, and has one worker say so. */
-function chooseEngine(choice: NetEngineChoice, { slot, log }: WorkerProcess): void {
+function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing }: WorkerProcess): void {
   if (network.name === 'uring') {
     return;
   }
-  const ring = choice === 'libuv' ? undefined : makeRing();
+  const ring = choice === 'libuv' || withoutRing ? undefined : makeRing();
   if (typeof ring === 'object') {
     ring.start();
     network.use(ring);

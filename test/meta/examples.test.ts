@@ -45,6 +45,7 @@ const NOT_TRIED: readonly [RegExp, string][] = [
   [/^memcached_pass /, 'needs $memcached_key, which the example above it sets'],
   [/^health_check /, 'needs a proxy_pass beside it'],
   [/^(listen 443 ssl default_server;|ssl on;|ssl_certificate )/, 'needs a certificate and its key beside it'],
+  [/^state /, 'needs a zone and no server beside it, as the example below it has'],
   [/^upstream \w+ \{ \.\.\. \}/, 'needs a server in the block'],
 ];
 
@@ -60,6 +61,7 @@ const PRELUDE: readonly [used: RegExp, defined: RegExp, text: (name: string) => 
   [/_cache_purge +\$(purge);/g, /map \S+ \$purge /, () => 'map $request_method $purge { PURGE 1; }'],
   [/\b(acme)_(?:issuer|certificate) /g, /^resolver /m, () => 'resolver 127.0.0.1;'],
   [/\bacme_certificate +(\w+)/g, /acme_issuer +NAME /, (name) => `acme_issuer ${name} { uri https://ca.example.com/directory; }`],
+  [/^keyval .*zone=(\w+)/gm, /keyval_zone zone=NAME:/, (name) => `keyval_zone zone=${name}:32k;`],
   [/\bmatch=(\w+)/g, /\bmatch +NAME /, (name) => `match ${name} { status 200; }`],
   [/_pass +(?:https?:\/\/)?([a-z_]+)[;/]/g, /upstream +NAME /, (name) => `upstream ${name} { zone ${name} 64k; server 127.0.0.1:9; }`],
 ];

@@ -16,7 +16,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['shared/net/uring'],
   ['shared/net/engine', 'shared/lookup', 'shared/ipc'],
   // What knows no request: time and files, the syntax of heads, names looked up in DNS.
-  ['worker/env.ts', 'worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/io', 'worker/resolver', 'worker/trace', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/env.ts'],
   // A client, and what it wants done, as far as http and stream are the same.
   ['worker/client'],
   ['worker/http/syntax'],
@@ -49,15 +50,16 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/upstream/directives', 'worker/acme'],
   ['worker/cgi', 'worker/status'],
   ['worker/js'],
+  ['worker/js/handlers'],
   ['worker/modules'],
   // Composition: what names the modules.
   ['worker/modules/index.ts'],
   ['worker/language.ts', 'worker/runtime.ts', 'worker/stream-runtime.ts'],
   ['worker/configuration.ts', 'worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
-  ['worker/roles.ts', 'worker/migration', 'worker/lint'],
-  ['worker/editor'],
+  ['worker/roles.ts', 'worker/migration', 'worker/lint', 'worker/rehearsal'],
+  ['worker/editor', 'worker/diff'],
   // The master, whose commands and parts reach into the worker's composition.
-  ['master/command-line', 'master/processes'],
+  ['master/command-line', 'master/processes', 'master/history'],
   ['master/cycle'],
   ['master/operations'],
   ['master/subcommands'],
@@ -190,7 +192,14 @@ t.test('no module imports another', async (t) => {
 });
 
 /** Packages that the build puts into a file of ours, so that nobody has to install them. */
-const BUNDLED = ['sucrase', 'vscode-languageserver', 'vscode-languageserver-textdocument'];
+const BUNDLED = [
+  '@opentelemetry/otlp-exporter-base',
+  '@opentelemetry/otlp-grpc-exporter-base',
+  '@opentelemetry/otlp-transformer',
+  'sucrase',
+  'vscode-languageserver',
+  'vscode-languageserver-textdocument',
+];
 
 t.test('a package is imported by one file', async (t) => {
   const importers = new Map<string, Set<string>>();
@@ -198,7 +207,7 @@ t.test('a package is imported by one file', async (t) => {
     if (to.startsWith('node:')) {
       continue;
     }
-    const name = to === 'winston-transport' ? 'winston' : to.replace(/^(vscode-[^/]+)\/node$/, '$1');
+    const name = to === 'winston-transport' ? 'winston' : to.replace(/^(vscode-[^/]+|@opentelemetry\/[^/]+)\/node(-http)?$/, '$1');
     importers.set(name, (importers.get(name) ?? new Set()).add(from));
   }
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -216,5 +225,13 @@ t.test('a package is imported by one file', async (t) => {
 t.test("HTTP is the server's own", async (t) => {
   // The package for ACME speaks by Node's client for HTTPS, in a process that no request comes to.
   const acme = 'worker/acme-process/client.ts -> node:https';
-  t.strictSame(packages.filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to)).map(show), [acme]);
+  // Applications for node:http extend its request and response, whose classes they get without its connections.
+  const handler = 'worker/js/handlers/node-handler.ts -> node:http';
+  t.strictSame(
+    packages
+      .filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to))
+      .map(show)
+      .sort(),
+    [acme, handler],
+  );
 });

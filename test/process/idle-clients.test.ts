@@ -71,6 +71,8 @@ t.test('a request and a handshake under way are left alone', async (t) => {
   const server = await start(t);
   const request = (await RawClient.connect(server)).send(REQUEST.slice(0, 10));
   const { secured, goOn } = await halfHandshake(server.port(1));
+  // Who came first is read first, so that the worker knows of both beginnings once these are answered.
+  await answers(t, server, 'both are read');
   for (let i = 0; i < 2; i++) {
     await crowd(t, server, 0);
   }

@@ -17,6 +17,23 @@ const helper = `${root}test/support/without-uring.mjs`;
 const ring = makeRing();
 const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${ring}` };
 
+/** A handler that closes the descriptor of its worker's ring. */
+const BREAK = `
+  import { closeSync, readdirSync, readlinkSync } from 'node:fs';
+  function breakRing(r) {
+    for (const fd of readdirSync('/proc/self/fd')) {
+      let path = '';
+      try {
+        path = readlinkSync('/proc/self/fd/' + fd);
+      } catch {}
+      if (path === 'anon_inode:[io_uring]') {
+        closeSync(Number(fd));
+      }
+    }
+    r.return(200);
+  }
+  export default { breakRing };`;
+
 /** A server that has a file and a backend, with this engine. */
 async function start(t: Test, engine: string, more: Partial<ServerOptions> = {}): Promise<Server> {
   const origin = await startOrigin(t, () => ({ body: 'from the backend' }));
@@ -93,6 +110,20 @@ t.test('kill -9 in the middle: the worker that follows serves', needsRing, async
   const [worker] = server.workers();
   process.kill(worker!, 'SIGKILL');
   await server.logged('exited on signal 9');
+  t.equal((await http(server, 'GET /file.txt HTTP/1.0\r\n\r\n')).text, 'the file');
+});
+
+t.test('rings that break: libuv takes over', needsRing, async (t) => {
+  const server = await startServer(t, {
+    conf: `net_engine uring;\n${serverConf('location /break { js_content main.breakRing; }', 'js_import main from break.mjs;')}`,
+    files: { 'html/file.txt': 'the file', 'break.mjs': BREAK },
+    expectAlerts: /io_uring_enter\(\) failed \(9\)|exited with code 3/,
+  });
+  const left = 'processes ended because their io_uring broke, using "libuv" from now on';
+  while (!server.log().includes(left)) {
+    await httpGet(server, '/break').catch(() => {});
+  }
+  await server.logged('using the "libuv" network engine');
   t.equal((await http(server, 'GET /file.txt HTTP/1.0\r\n\r\n')).text, 'the file');
 });
 

@@ -20,16 +20,17 @@ export interface Context {
 /**
  * Loads the configuration and reports what is wrong or odd about it; undefined when it cannot be used. `before`: the configuration in
  * force. `parsed` is called when the text was found right, after the warnings about it and before errors of another kind. `warned`: the
- * process that started this one has told the warnings.
+ * process that started this one has told the warnings. `kept`: an earlier configuration is meant, not that of the files.
  */
 export async function loadReported(
   { load, options, log }: Context,
   before?: Configuration,
   parsed?: () => void,
   warned = false,
+  kept?: Pick<LoadOptions, 'entry' | 'prefix' | 'confPrefix' | 'globals' | 'kept'>,
 ): Promise<Configuration | undefined> {
   try {
-    const configuration = await load(before === undefined ? options : { ...options, inherited: before.inheritable });
+    const configuration = await load({ ...options, ...kept, ...(before === undefined ? {} : { inherited: before.inheritable }) });
     for (const finding of warned ? [] : configuration.warnings) {
       log.report(finding);
     }

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import type { Finding } from '../../shared/config/configuration.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { INFO, type Level, levelNames, NOTICE, WARN } from '../../shared/log/level.js';
+import { EMERG, INFO, type Level, levelNames, NOTICE, WARN } from '../../shared/log/level.js';
 import { closeLogFd, type LogFd, openLogFd, stderrLogFd } from '../../shared/log/log-fd.js';
 import { textLine } from '../../shared/log/log-line.js';
 
@@ -18,6 +18,8 @@ export class MasterLog implements Logger {
   /** Lines reach the terminal as they are, so they need not go there again. */
   #onTerminal = false;
   #testing = false;
+  /** The first message of the level emerg since {@link forget}: why something could not be done. */
+  #reason = '';
 
   /** `name` begins each line on the terminal; `write` (latin1) puts a text there. */
   constructor(name: string, write: (text: string) => void) {
@@ -57,7 +59,20 @@ export class MasterLog implements Logger {
     this.#write = undefined;
   }
 
+  /** Why what was tried since {@link forget} could not be done; empty when nothing was in the way. */
+  get reason(): string {
+    return this.#reason;
+  }
+
+  /** Something is tried anew. */
+  forget(): void {
+    this.#reason = '';
+  }
+
   log(level: Level, message: string): void {
+    if (level <= EMERG && this.#reason === '') {
+      this.#reason = message;
+    }
     if (level > this.level) {
       return;
     }

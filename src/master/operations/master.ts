@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Context } from '../cycle/context.js';
 import type { Cycle } from '../cycle/cycle.js';
+import type { History } from '../history/history.js';
 import type { ControlFolder } from '../processes/orphans.js';
 import type { PidFile } from '../processes/pid-file.js';
 import type { WorkerPool } from './workers.js';
@@ -9,6 +10,7 @@ import type { WorkerPool } from './workers.js';
 export interface Master {
   readonly context: Context;
   readonly pool: WorkerPool;
+  readonly history: History;
   cycle: Cycle;
   /** Descriptor 2 leads to the error log, and follows it. */
   readonly standardError: boolean;

@@ -1,9 +1,9 @@
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
-import { loadReported } from '../cycle/context.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import { PidFile } from '../processes/pid-file.js';
 import { logsToTerminal } from '../processes/terminal.js';
+import { loadAsked } from './load-asked.js';
 import type { Master } from './master.js';
 import { followErrorLog } from './standard-error.js';
 
@@ -38,19 +38,23 @@ export function isReloading(master: Master): boolean {
 }
 
 async function reloadOnce(master: Master): Promise<void> {
-  const { context, pool, control } = master;
+  const { context, pool, control, history } = master;
   const { log } = context;
   log.log(NOTICE, 'reconfiguring');
-  const configuration = await loadReported(context, master.cycle.configuration);
+  const previous = master.cycle;
+  const asked = history.take();
+  log.forget();
+  const configuration = await loadAsked(context, previous.configuration, history, asked);
   if (configuration === undefined || master.ending !== undefined) {
+    history.refused(asked, log.reason);
     return;
   }
-  const previous = master.cycle;
   if (configuration.process.lockFile !== previous.configuration.process.lockFile) {
     log.log(EMERG, '"lock_file" could not be changed, ignored');
   }
   const cycle = await openCycle(configuration, context, { held: previous.listeners, previous, testing: false });
   if (cycle === undefined) {
+    history.refused(asked, log.reason);
     return;
   }
   // The end may have been asked for while a port in use was tried again.
@@ -63,6 +67,7 @@ async function reloadOnce(master: Master): Promise<void> {
     if (problem !== undefined && master.ending === undefined) {
       log.log(EMERG, problem);
     }
+    history.refused(asked, problem ?? log.reason);
     discard(cycle, previous);
     return;
   }
@@ -71,6 +76,7 @@ async function reloadOnce(master: Master): Promise<void> {
   master.noAccepting = false;
   log.use(cycle.log, logsToTerminal(configuration));
   await movePidFile(master, previous);
+  history.replaced(configuration, asked, '');
   pool.quit('old');
   closeUnused(cycle, previous, master);
   closeLogs(previous);

@@ -25,7 +25,8 @@ export async function quit(master: Master): Promise<void> {
 
 async function leave(master: Master): Promise<void> {
   await master.pool.empty();
-  const { context, control, pidFile } = master;
+  const { context, control, pidFile, history } = master;
+  history.ended(master.ending === 'quit' ? 'the server was told to quit' : 'the server was told to stop');
   pidFile.remove();
   control?.remove();
   context.log.log(NOTICE, 'exit');

@@ -6,12 +6,14 @@ import { setTimer } from '../../shared/lib/timer.js';
 import { EMERG, NOTICE } from '../../shared/log/level.js';
 import { isStandardError, redirectStandardError } from '../../shared/log/standard-error.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
-import { type Context, loadReported } from '../cycle/context.js';
+import type { Context } from '../cycle/context.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
+import { History } from '../history/history.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals, type Verb } from '../processes/signals.js';
 import { logsToTerminal } from '../processes/terminal.js';
+import { loadAsked } from './load-asked.js';
 
 /** Serves in this process, without workers; for development and small containers. nginx: ngx_single_process_cycle. */
 export async function serveAlone(
@@ -37,6 +39,7 @@ export async function serveAlone(
   try {
     await pidFile.lock();
     await alone.begin();
+    alone.history.started(configuration);
     pidFile.write();
   } catch (error) {
     log.log(EMERG, (error as Error).message);
@@ -54,6 +57,7 @@ interface Parts {
 }
 
 class SingleProcess {
+  readonly history: History;
   readonly #context: Context;
   readonly #parts: Parts;
   readonly #pidFile: PidFile;
@@ -66,7 +70,7 @@ class SingleProcess {
 
   constructor(context: Context, cycle: Cycle, parts: Parts, pidFile: PidFile) {
     this.#context = context;
-    this.#parts = parts;
+    this.history = new History(context.log);
     this.#cycle = cycle;
     this.#standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
     this.#parts = parts;
@@ -86,7 +90,7 @@ class SingleProcess {
     const sockets = [...listeners.values()];
     const generation = this.#generation++;
     // One process stands for all its configurations, so their numbers take the place of process ids.
-    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, sockets, log, logFiles };
+    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, withoutRing: false, sockets, log, logFiles };
     const { serve, serveAcme } = this.#parts;
     const server = configuration.acme ? together(serve(what), serveAcme(what)) : serve(what);
     server.start();
@@ -138,13 +142,17 @@ class SingleProcess {
   async #reload(): Promise<void> {
     const { log } = this.#context;
     log.log(NOTICE, 'reconfiguring');
-    const configuration = await loadReported(this.#context, this.#cycle.configuration);
+    const asked = this.history.take();
+    log.forget();
+    const configuration = await loadAsked(this.#context, this.#cycle.configuration, this.history, asked);
     if (configuration === undefined || this.#ending) {
+      this.history.refused(asked, log.reason);
       return;
     }
     const previous = this.#cycle;
     const cycle = await openCycle(configuration, this.#context, { held: previous.listeners, previous, testing: false });
     if (cycle === undefined) {
+      this.history.refused(asked, log.reason);
       return;
     }
     const added = [...cycle.listeners].filter(([key]) => !previous.listeners.has(key)).map(([, socket]) => socket);
@@ -156,6 +164,7 @@ class SingleProcess {
       this.#cycle = cycle;
       this.#context.zones.commit(cycle.zones);
       log.use(cycle.log, logsToTerminal(configuration));
+      this.history.replaced(configuration, asked, '');
       removeListeners(removed, log);
       const old = this.#generation - 2;
       before?.drain(() => {
@@ -165,6 +174,7 @@ class SingleProcess {
       });
     } catch (error) {
       log.log(EMERG, (error as Error).message);
+      this.history.refused(asked, (error as Error).message);
       closeListeners(added);
       closeLogs(cycle);
       this.#context.zones.retire(cycle.zones);
@@ -176,6 +186,7 @@ class SingleProcess {
     if (!this.#ending) {
       removeListeners(this.#cycle.listeners.values(), log);
     }
+    this.history.ended(this.#ending ? 'the server was told to quit' : 'the server was told to stop');
     this.#ending = true;
     this.#pidFile.remove();
     log.log(NOTICE, 'exit');

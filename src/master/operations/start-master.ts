@@ -8,6 +8,7 @@ import { startLines } from '../command-line/version.js';
 import type { Context } from '../cycle/context.js';
 import { type Cycle, openCycle } from '../cycle/cycle.js';
 import { removeListeners } from '../cycle/listeners.js';
+import { History } from '../history/history.js';
 import { inheritedSockets } from '../processes/inherited.js';
 import { ControlFolder, type Inheritance, inheritFromOrphans } from '../processes/orphans.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
@@ -70,6 +71,7 @@ function makeMaster(
   const standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
   return {
     context,
+    history: new History(log),
     cycle,
     standardError,
     control,
@@ -118,7 +120,10 @@ function setTitle(name: string): void {
 }
 
 /** Starts the workers and, while they start, takes the lock; the pid file comes last. Resolves to what went wrong. */
-async function bringUp({ context, pool, cycle, control, pidFile }: Master, orphans: Inheritance | undefined): Promise<string | undefined> {
+async function bringUp(
+  { context, pool, cycle, control, pidFile, history }: Master,
+  orphans: Inheritance | undefined,
+): Promise<string | undefined> {
   const starting = pool.start({
     configuration: cycle.configuration,
     listeners: cycle.listeners,
@@ -132,6 +137,7 @@ async function bringUp({ context, pool, cycle, control, pidFile }: Master, orpha
     if (problem !== undefined) {
       return problem;
     }
+    history.started(cycle.configuration);
     pidFile.write();
   } catch (error) {
     return (error as Error).message;

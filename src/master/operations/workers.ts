@@ -2,11 +2,11 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
 import type { Role } from '../../shared/ipc/messages.js';
-import { FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
+import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
 import { numberOfSignal } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
+import { ALERT, EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import type { Listeners } from '../cycle/listeners.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
@@ -28,6 +28,8 @@ const OWN_FAULTS: ReadonlySet<NodeJS.Signals> = new Set([
 ]);
 /** Milliseconds a process has to live for its end to be no sign that its replacement ends as quickly. */
 const HEALTHY = 3_000;
+/** So many processes may end because their io_uring broke; then no other one makes one, until the master is started again. */
+const MOST_BROKEN_RINGS = 3;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /** Milliseconds until the master kills a process that it told to end at once. nginx: the termination cycle. */
@@ -87,6 +89,7 @@ export interface PoolOptions {
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #members = new Set<Member>();
+  #brokenRings = 0;
   /** Replacements that wait, by their timer. */
   readonly #pauses = new Map<NodeJS.Timeout, Generation>();
   #generations = 0;
@@ -246,6 +249,7 @@ export class WorkerPool {
       zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
       standardError: this.#options.standardError,
+      withoutRing: this.#brokenRings >= MOST_BROKEN_RINGS,
       listens: sockets.map(({ spec }) => spec),
       control,
       name: this.#options.name,
@@ -266,6 +270,9 @@ export class WorkerPool {
     const { pid, role, generation } = member;
     if (generation.control !== undefined) {
       removeControl(generation.control, pid);
+    }
+    if (code === BROKEN_RING_EXIT && ++this.#brokenRings === MOST_BROKEN_RINGS) {
+      log.log(WARN, `${MOST_BROKEN_RINGS} processes ended because their io_uring broke, using "libuv" from now on`);
     }
     const clean = signal === null && code === 0;
     if (signal === null) {

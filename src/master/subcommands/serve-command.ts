@@ -138,7 +138,7 @@ function start(text: string, what: string, directory: string | undefined): Serve
   chmodSync(prefix, 0o711);
   mkdirSync(`${prefix}/logs`);
   writeFileSync(`${prefix}/sluice.conf`, text, 'latin1');
-  let globals = 'daemon off;';
+  let globals = 'daemon off; configuration_history off;';
   if (directory !== undefined && isClosedToNobody(directory)) {
     process.stderr.write(`sluice: ${what} is closed to the user nobody, so the workers stay root\n`);
     globals += ' user root;';

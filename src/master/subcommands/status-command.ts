@@ -11,6 +11,7 @@ import { reportObject } from '../../worker/acme/report-object.js';
 import type { AcmeZoneRef } from '../../worker/acme/settings.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import { readRecord, type ServiceRecord } from '../history/record.js';
 import { runningMaster } from '../processes/pid-file.js';
 import { serverOptions } from './server-options.js';
 import { countTables, type NamedCounts, namedCounts } from './status-tables.js';
@@ -98,7 +99,8 @@ function showStatus(
   const ref = configuration.zones.find(({ kind }) => kind === acmeZone) as AcmeZoneRef | undefined;
   const certificates = ref && inZones(master.pid, (folder, uid) => readZone(folder, uid, ref, (zone) => zone.reports()));
   const write = json ? jsonText : plainText;
-  const status = { master, pidFile, children, counters, certificates: certificates ?? [] };
+  const service = serviceOf(master.pid, configuration);
+  const status = { master, pidFile, children, counters, certificates: certificates ?? [], service };
   const now = Date.now();
   const tables = json || named === undefined ? '' : countTables(named, before?.counts, before === undefined ? 1 : (now - before.at) / 1000);
   process.stdout.write(`${write(status)}${tables === '' ? '' : `${tables}\n`}`, 'latin1');
@@ -113,9 +115,29 @@ interface Status {
   /** undefined: they cannot be read. */
   readonly counters: readonly WorkerTotals[] | undefined;
   readonly certificates: readonly OrderReport[];
+  /** What the master says of the configuration that it serves; undefined where it says nothing, or nobody may read it. */
+  readonly service: ServiceRecord | undefined;
 }
 
-function plainText({ master, pidFile, children, counters, certificates }: Status): string {
+function serviceOf(master: number, { process: { history } }: Configuration): ServiceRecord | undefined {
+  const record = history === undefined ? undefined : readRecord(history);
+  return record?.master === master ? record : undefined;
+}
+
+/** Which configuration serves, where that is not what the files say, and how the last reload went. */
+function serviceLines({ serving, rolledBack, since, by, entry, reload }: ServiceRecord): string[] {
+  const who = by === null ? '' : `, asked for by ${by}`;
+  const lines = rolledBack
+    ? [`it serves the kept configuration ${serving} by a rollback since ${shown(new Date(since))}${who}, not ${entry}`]
+    : [];
+  if (reload !== null && (reload.outcome !== 'done' || reload.text !== '')) {
+    const outcomes = { running: 'is under way', refused: 'was refused', done: 'went through' } as const;
+    lines.push(`the reload of ${shown(new Date(reload.at))} ${outcomes[reload.outcome]}: ${reload.text}`);
+  }
+  return lines;
+}
+
+function plainText({ master, pidFile, children, counters, certificates, service }: Status): string {
   const lines = [`sluice runs as process ${master.pid} since ${shown(master.since)} (pid file ${pidFile})`];
   for (const { pid, role, since, engine } of children) {
     const own = counters?.find(({ worker }) => worker === pid);
@@ -131,7 +153,7 @@ function plainText({ master, pidFile, children, counters, certificates }: Status
       `${connections(active)}: ${reading} reading, ${writing} writing, ${waiting} waiting; ${requests(sum(counters).requests)} in all`,
     );
   }
-  return `${[...lines, ...certificates.map(certificateLine)].join('\n')}\n`;
+  return `${[...lines, ...(service === undefined ? [] : serviceLines(service)), ...certificates.map(certificateLine)].join('\n')}\n`;
 }
 
 function certificateLine({ issuer, identifiers, notAfter, next, error }: OrderReport): string {
@@ -140,7 +162,7 @@ function certificateLine({ issuer, identifiers, notAfter, next, error }: OrderRe
   return `certificate for ${identifiers} from ${issuer}: ${valid}${next === 0 ? '' : `, ${then}`}`;
 }
 
-function jsonText({ master, pidFile, children, counters, certificates }: Status): string {
+function jsonText({ master, pidFile, children, counters, certificates, service }: Status): string {
   const numbers = (row: Numbers | undefined): object =>
     row === undefined
       ? {}
@@ -159,8 +181,14 @@ function jsonText({ master, pidFile, children, counters, certificates }: Status)
     })),
     ...numbers(counters === undefined ? undefined : sum(counters)),
     certificates: certificates.map(reportObject),
+    ...(service === undefined ? {} : { configuration: configurationObject(service) }),
   };
   return `${Buffer.from(JSON.stringify(document, undefined, 2)).toString('latin1')}\n`;
+}
+
+function configurationObject({ serving, rolledBack, since, by, entry, reload }: ServiceRecord): object {
+  const last = reload && { at: reload.at, by: reload.by, outcome: reload.outcome, text: reload.text };
+  return { entry, number: serving, rolled_back: rolledBack, since, by, last_reload: last };
 }
 
 const connections = (n: number): string => `${n} connection${n === 1 ? '' : 's'}`;

@@ -1,17 +1,24 @@
 import { quantile } from '../../shared/zone/histogram.js';
-import { PEER, peerKind, serverKind, ZONE } from '../../shared/zone/meter-kinds.js';
+import { JS, jsKind, PEER, peerKind, serverKind, streamPeerKind, streamServerKind, ZONE } from '../../shared/zone/meter-kinds.js';
 import type { Meters, Reading } from '../../shared/zone/meters.js';
 
 /** What a running service has counted by name. */
 export interface NamedCounts {
   readonly servers: readonly Reading[];
   readonly peers: readonly Reading[];
+  /** Those of `stream`. */
+  readonly streamServers: readonly Reading[];
+  readonly streamPeers: readonly Reading[];
+  readonly handlers: readonly Reading[];
 }
 
 /** Reads it. */
 export const namedCounts = (meters: Meters): NamedCounts => ({
   servers: [...meters.read(serverKind).values()],
   peers: [...meters.read(peerKind).values()],
+  handlers: [...meters.read(jsKind).values()],
+  streamServers: [...meters.read(streamServerKind).values()],
+  streamPeers: [...meters.read(streamPeerKind).values()],
 });
 
 /** Servers and peers as tables of plain text; `seconds` since `before`, for what happens a second. Empty without any. */
@@ -45,7 +52,54 @@ export function countTables(now: NamedCounts, before: NamedCounts | undefined, s
         String(Math.max(0, reading.values[PEER.active]!)),
       ]),
     ),
+    ...table(
+      ['stream server', 'sess/s', 'sessions', '2xx', '4xx', '5xx', 'discarded', 'received', 'sent', 'active'],
+      now.streamServers.map((reading) => [
+        reading.name,
+        rate(before?.streamServers, reading, ZONE.requests),
+        ...[ZONE.requests, ZONE.class1 + 1, ZONE.class1 + 3, ZONE.class1 + 4, ZONE.discarded].map((at) => String(reading.values[at])),
+        ...[ZONE.received, ZONE.sent].map((at) => bytes(reading.values[at]!)),
+        String(Math.max(0, reading.values[ZONE.processing]!)),
+      ]),
+    ),
+    ...table(
+      ['stream peer', 'conn/s', 'connections', 'received', 'sent', 'connect', 'first byte', 'failed', 'active'],
+      now.streamPeers.map((reading) => [
+        reading.name.replace('\n', ' '),
+        rate(before?.streamPeers, reading, PEER.requests),
+        String(reading.values[PEER.requests]),
+        ...[PEER.received, PEER.sent].map((at) => bytes(reading.values[at]!)),
+        mean(reading.values, PEER.connectTime, PEER.connects),
+        mean(reading.values, PEER.headerTime, PEER.headers),
+        String(reading.values[PEER.fails]),
+        String(Math.max(0, reading.values[PEER.active]!)),
+      ]),
+    ),
+    ...table(
+      ['js handler', 'runs/s', 'runs', 'errors', 'timeouts', 'mean', 'longest'],
+      now.handlers.map((reading) => [
+        reading.name,
+        rate(before?.handlers, reading, JS.runs),
+        String(reading.values[JS.runs]),
+        String(reading.values[JS.errors]),
+        String(reading.values[JS.timeouts]),
+        `${(reading.values[JS.time]! / Math.max(1, reading.values[JS.runs]!)).toFixed(3)} ms`,
+        `${reading.values[JS.longest]!.toFixed(1)} ms`,
+      ]),
+    ),
   ].join('\n');
+}
+
+/** The mean of times in milliseconds. */
+const mean = (values: Float64Array, sum: number, count: number): string =>
+  values[count] === 0 ? '-' : `${(values[sum]! / values[count]!).toFixed(1)} ms`;
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+/** A size in the largest unit of which there is at least one. */
+function bytes(n: number): string {
+  const unit = Math.min(UNITS.length - 1, n < 1 ? 0 : Math.floor(Math.log2(n) / 10));
+  return unit === 0 ? `${n} B` : `${(n / 1024 ** unit).toFixed(1)} ${UNITS[unit]}`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

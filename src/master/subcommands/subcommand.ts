@@ -136,6 +136,29 @@ export const subcommands: readonly Subcommand[] = [
     run: async (values) => (await import('./lint-command.js')).runLintCommand(values),
   },
   {
+    name: 'diff',
+    describe: 'say in words what a reload would change',
+    options: [
+      ...SERVER,
+      { name: 'against', describe: 'what to compare with: running (unless given), the number of a kept configuration, or a file' },
+      { name: 'history', describe: 'folder of the configurations that served; as the configuration says unless given' },
+      { name: 'json', describe: 'as one JSON object', flag: true },
+    ],
+    run: async (values) => (await import('./diff-command.js')).runDiffCommand(values),
+  },
+  {
+    name: 'rollback',
+    describe: 'go back to a configuration that served before, or list those that are kept',
+    options: [
+      { name: 'number', describe: 'its number in the list; the one before unless given', positional: true },
+      ...SERVER,
+      { name: 'list', alias: 'l', describe: 'list what is kept', flag: true },
+      { name: 'json', describe: 'the list as one JSON object', flag: true },
+      { name: 'history', describe: 'folder of the configurations that served; as the configuration says unless given' },
+    ],
+    run: async (values) => (await import('./rollback-command.js')).runRollbackCommand(values),
+  },
+  {
     name: 'lsp',
     describe: "answer an editor's questions about configurations (Language Server Protocol)",
     options: [

@@ -14,6 +14,7 @@ import { semicolonHint, unitHint } from './hints.js';
 import { argPosition, type DirectiveNode, type Node, type Pos } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
+import type { Provenance } from './provenance.js';
 import type { Registry } from './registry.js';
 import type { Sources } from './sources.js';
 import { ZoneTable } from './zone-table.js';
@@ -42,6 +43,8 @@ export class ConfigBuilder<R extends Subject> {
   /** The `load_module` directives and the unknown directives, in the order of the text. */
   readonly natives: { readonly node: DirectiveNode; readonly path: string }[] = [];
   readonly unknown: DirectiveNode[] = [];
+  /** Learns which directive wrote which setting; undefined where nobody asks. */
+  readonly provenance: Provenance | undefined;
 
   constructor(
     registry: Registry<R>,
@@ -49,7 +52,9 @@ export class ConfigBuilder<R extends Subject> {
     prefix: string,
     confPrefix: string,
     tables: { http: VariableTable<R>; stream: VariableTable<R> },
+    provenance?: Provenance,
   ) {
+    this.provenance = provenance;
     this.registry = registry;
     this.sources = sources;
     this.prefix = prefix;
@@ -117,8 +122,15 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
     fail(node, `directive "${node.name}" has no opening "{"`);
   }
   checkArgs(node, directive.args);
-  const numbered = draft.registry.scopes[row.scope]!;
-  directive.set(written(ownerOf(block, numbered.level), row.scope), node, new DirectiveContext(draft, block, node));
+  const owner = ownerOf(block, draft.registry.scopes[row.scope]!.level);
+  const conf = written(owner, row.scope);
+  const { provenance } = draft;
+  if (provenance === undefined) {
+    directive.set(conf, node, new DirectiveContext(draft, block, node));
+  } else {
+    const watched = provenance.watch(owner, row.scope, conf);
+    provenance.during(node, block, directive, () => directive.set(watched, node, new DirectiveContext(draft, block, node)));
+  }
   block.see(node);
 }
 
@@ -303,8 +315,11 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   }
 
   conf<C extends object>(scope: Scope<C, R>): Partial<C> {
-    const numbered = this.#draft.registry.numbered(scope);
-    return written(ownerOf(this.block, numbered.level), numbered.number) as Partial<C>;
+    const { registry, provenance } = this.#draft;
+    const { level, number } = registry.numbered(scope);
+    const owner = ownerOf(this.block, level);
+    const conf = written(owner, number);
+    return (provenance === undefined || owner !== this.block ? conf : provenance.watch(owner, number, conf)) as Partial<C>;
   }
 
   openBlock(opened: DirectiveNode, context: number, info?: unknown): Block {
@@ -314,7 +329,24 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   }
 
   entries(opened: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
-    const lineContext = new DirectiveContext(this.#draft, this.block, opened);
+    this.#walk(opened.block ?? [], entry);
+  }
+
+  fileLines(path: string, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+    let nodes: readonly Node[];
+    try {
+      nodes = this.#draft.sources.parse(path, place(this.node));
+    } catch (error) {
+      if (error instanceof ConfigError && error.message.endsWith('(2: No such file or directory)')) {
+        return;
+      }
+      throw error;
+    }
+    this.#walk(nodes, entry);
+  }
+
+  #walk(lines: readonly Node[], entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+    const lineContext = new DirectiveContext(this.#draft, this.block, this.node);
     const walk = (nodes: readonly Node[]): void => {
       for (const line of nodes) {
         if ('syntaxError' in line) {
@@ -330,7 +362,7 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
         }
       }
     };
-    walk(opened.block ?? []);
+    walk(lines);
   }
 
   logFile(path: string): void {

@@ -63,6 +63,8 @@ export interface ProcessConf {
   readonly env: readonly string[];
   /** Full path of the folder in which the shared zones' files are kept; undefined for the default. */
   readonly zoneDirectory: string | undefined;
+  /** Full path of the folder in which configurations that served are kept; undefined when they are not. */
+  readonly history: string | undefined;
   readonly nginxCompatibility: boolean;
 }
 
@@ -146,6 +148,10 @@ export interface LoadOptions {
   readonly signalling: boolean;
   /** {@link Configuration.inheritable} of the configuration before. */
   readonly inherited?: ReadonlyMap<string, Version>;
+  /** The texts of a configuration that served before, which are read in place of the files. */
+  readonly kept?: Pick<Snapshot, 'files' | 'globs'>;
+  /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
+  readonly testing?: boolean;
 }
 
 /** Reads and validates a configuration; throws {@link ConfigErrors}. */

@@ -116,6 +116,8 @@ export interface ConfigContext<R extends Subject> {
   openBlock(node: DirectiveNode, context: number, info?: unknown): Block;
   /** Reads a free-form body (`map`, `types`), following `include` lines; `entry` gets each line, and a context that fails there. */
   entries(node: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void;
+  /** Reads the lines of another file; one that is not there has none. */
+  fileLines(path: string, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void;
   /** A path as nginx completes it: relative to the prefix, or with `conf` to the main file's folder. */
   path(path: string, base?: 'prefix' | 'conf'): string;
   /** Reads files that belong to the configuration. */
@@ -160,4 +162,6 @@ export interface LinkContext<R extends Subject> {
   folder(path: string): void;
   /** True in the master: files may be opened and checked there; a worker trusts the master's checks. */
   readonly checking: boolean;
+  /** True when the configuration is only tested (`-t`): what a worker would run at its start may be run. */
+  readonly testing: boolean;
 }

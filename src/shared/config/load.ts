@@ -14,8 +14,9 @@ import { commandLine, type Pos } from './language/ast.js';
 import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
 import { type ForeignDirective, judgeNativeModules, type NativeModule } from './native-modules.js';
+import type { Provenance } from './provenance.js';
 import { Registry } from './registry.js';
-import { diskSources, type Sources, snapshotSources } from './sources.js';
+import { diskSources, type KeptTexts, type Sources, snapshotSources } from './sources.js';
 import { suggest } from './suggest.js';
 import type { ZoneTable } from './zone-table.js';
 
@@ -69,15 +70,24 @@ export interface Language<R extends Subject> {
 /** Where a configuration's text comes from. */
 export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
 
-/**
- * Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. `edited`: texts that stand in for
- * files on disk.
- */
-export async function loadFromDisk<R extends Subject>(
-  language: Language<R>,
-  origin: Origin & { readonly inherited?: ReadonlyMap<string, Version>; readonly edited?: ReadonlyMap<string, string> },
-): Promise<Loaded<R>> {
-  const draft = read(language, diskSources(origin, origin.inherited, origin.edited), origin, true);
+/** What else a load from disk can be told. */
+export interface DiskOptions {
+  /** What the configuration before may hand on. */
+  readonly inherited?: ReadonlyMap<string, Version>;
+  /** Texts that stand in for files on disk. */
+  readonly edited?: ReadonlyMap<string, string>;
+  /** Texts of an earlier time, which are read in place of all files on disk. */
+  readonly kept?: KeptTexts;
+  /** Learns which directive wrote which setting. */
+  readonly provenance?: Provenance;
+  /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
+  readonly testing?: boolean;
+}
+
+/** Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. */
+export async function loadFromDisk<R extends Subject>(language: Language<R>, origin: Origin & DiskOptions): Promise<Loaded<R>> {
+  const sources = diskSources(origin, origin.inherited, origin.edited, origin.kept);
+  const draft = read(language, sources, origin, true, origin.provenance);
   const hosts: Record<string, readonly string[]> = {};
   let missing = 0;
   for (const { ref, what, options, errors } of draft.hosts) {
@@ -95,7 +105,7 @@ export async function loadFromDisk<R extends Subject>(
     }
     ref.addresses = hosts[ref.host]!;
   }
-  return link(draft, hosts, true);
+  return link(draft, hosts, true, origin.testing);
 }
 
 /** Builds the same configuration from the master's snapshot, as a worker does. */
@@ -107,11 +117,17 @@ export function loadFromSnapshot<R extends Subject>(language: Language<R>, snaps
   return link(draft, snapshot.hosts, false);
 }
 
-function read<R extends Subject>(language: Language<R>, sources: Sources, origin: Origin, checking: boolean): ConfigBuilder<R> {
+function read<R extends Subject>(
+  language: Language<R>,
+  sources: Sources,
+  origin: Origin,
+  checking: boolean,
+  provenance?: Provenance,
+): ConfigBuilder<R> {
   const http = new VariableTable<R>();
   const stream = new VariableTable<R>();
   language.defineVariables(http, stream);
-  const draft = new ConfigBuilder(new Registry(language), sources, origin.prefix, origin.confPrefix, { http, stream });
+  const draft = new ConfigBuilder(new Registry(language), sources, origin.prefix, origin.confPrefix, { http, stream }, provenance);
   for (const file of [commandLine, origin.entry]) {
     try {
       applyNodes(draft, draft.root, sources.parse(file));
@@ -147,6 +163,7 @@ function link<R extends Subject>(
   draft: ConfigBuilder<R>,
   hosts: Readonly<Record<string, readonly string[]>>,
   checking: boolean,
+  testing = false,
 ): Loaded<R> {
   const { root, errors, registry, tables } = draft;
   const giveUp = (parsed: boolean): void => {
@@ -157,7 +174,7 @@ function link<R extends Subject>(
   giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
   visitMerged(registry, root, draft.prefix, (scopes, place) => {
-    const ctx = new BlockLinkContext(draft, place.block, checking);
+    const ctx = new BlockLinkContext(draft, place.block, checking, testing);
     for (const { scope, number } of scopes) {
       try {
         scope.link?.(place.block.merged(number)!, ctx, place);
@@ -212,13 +229,15 @@ function link<R extends Subject>(
 /** What `link` functions are given: one for each block. */
 class BlockLinkContext<R extends Subject> implements LinkContext<R> {
   readonly checking: boolean;
+  readonly testing: boolean;
   readonly #draft: ConfigBuilder<R>;
   readonly #block: Block;
 
-  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean) {
+  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean, testing: boolean) {
     this.#draft = draft;
     this.#block = block;
     this.checking = checking;
+    this.testing = testing;
   }
 
   get variables(): VariableTable<R> {

@@ -23,3 +23,6 @@ export function defaultTempPath(name: string, prefix: string): string {
 export function defaultStatePath(name: string, prefix: string): string {
   return prefix === SYSTEM_PREFIX ? SYSTEM_STATE + name : prefix + name;
 }
+
+/** The name of the folder in which configurations that served are kept; see {@link defaultStatePath}. */
+export const HISTORY_FOLDER = 'configurations';

@@ -36,25 +36,41 @@ export interface Sources {
 
 type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
 
+/** The texts of a configuration as they were at an earlier time, and which files its patterns named then. */
+export type KeptTexts = Pick<Snapshot, 'files' | 'globs'>;
+
 /**
  * Sources that read from disk, each file and pattern when it is first asked for. `earlier`: see {@link NamedFiles}. `edited`: texts by
- * full path that stand in for those on disk, as an editor has them.
+ * full path that stand in for those on disk, as an editor has them. `kept`: all texts; only files that settings name are read from disk.
  */
-export function diskSources(options: Origin, earlier?: ReadonlyMap<string, Version>, edited?: ReadonlyMap<string, string>): Sources {
+export function diskSources(
+  options: Origin,
+  earlier?: ReadonlyMap<string, Version>,
+  edited?: ReadonlyMap<string, string>,
+  kept?: KeptTexts,
+): Sources {
+  if (kept !== undefined) {
+    return new CachedSources(options, {}, textOf(kept), (pattern) => kept.globs[pattern] ?? [], new NamedFiles({}, earlier));
+  }
   const read = (path: string, from: Pos | undefined): string => edited?.get(path) ?? readConfigFile(path, from);
   return new CachedSources(options, {}, read, globFiles, new NamedFiles({}, earlier));
 }
 
 /** Sources that hold what others have read before. */
 export function snapshotSources(snapshot: Snapshot): Sources {
-  const read = (path: string, from: Pos | undefined) => {
-    const text = snapshot.files[path];
+  const glob = (pattern: string): readonly string[] => snapshot.globs[pattern] ?? [];
+  return new CachedSources(snapshot, snapshot.hosts, textOf(snapshot), glob, new NamedFiles(snapshot.named));
+}
+
+/** Reads from texts that others have read. A file that is not among them does not exist. */
+function textOf({ files }: KeptTexts): (path: string, from: Pos | undefined) => string {
+  return (path, from) => {
+    const text = files[path];
     if (text === undefined) {
       throw new ConfigError(withErrno(`open() "${path}" failed`, -2), from);
     }
     return text;
   };
-  return new CachedSources(snapshot, snapshot.hosts, read, (pattern) => snapshot.globs[pattern] ?? [], new NamedFiles(snapshot.named));
 }
 
 class CachedSources implements Sources {

@@ -19,6 +19,8 @@ export interface Start {
   readonly errorLogs: readonly ErrorLogSpec[];
   /** Descriptor 2 follows the first error log that is a file. */
   readonly standardError: boolean;
+  /** Rings have broken too often: libuv serves, whatever `net_engine` says. */
+  readonly withoutRing: boolean;
   /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
   readonly listens: readonly ListenSpec[];
   /** Folder of the sockets by which a new master reaches workers that lost theirs; undefined when there is none. */

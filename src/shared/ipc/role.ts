@@ -10,3 +10,6 @@ export const ROLE_NAMES: Readonly<Record<Role, string>> = {
 
 /** Exit code of a process that must not be replaced, since its replacement would fail alike. nginx: exit(2) in ngx_worker_process_init. */
 export const FATAL_EXIT = 2;
+
+/** Exit code of a process whose io_uring is broken. */
+export const BROKEN_RING_EXIT = 3;

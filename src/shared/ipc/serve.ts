@@ -14,6 +14,8 @@ export interface WorkerProcess {
   readonly snapshot: Snapshot;
   readonly process: ProcessConf;
   readonly zones: ZonePlan;
+  /** Rings have broken too often: libuv serves, whatever `net_engine` says. */
+  readonly withoutRing: boolean;
   readonly sockets: readonly ListenSocket[];
   /** The log of the main context. */
   readonly log: Logger;

@@ -49,11 +49,15 @@ export interface ClientSocket {
   /** How many bytes may be offered at a time. */
   readonly offerLimit: number;
   /**
-   * Gives the kernel as many of the bytes as it has room for, and returns how many it took. The caller may use their memory again. Nothing
-   * is
-   * {@link pending} afterwards except a cipher's records; a cipher takes all or nothing.
+   * Gives the kernel as many of the bytes as it has room for, and returns how many it took. The caller may use their memory again.
+   * Nothing is {@link pending} afterwards except a cipher's records; a cipher takes all or nothing.
    */
   offer(bytes: Buffer): number;
+  /**
+   * The same with so many bytes of a file, from `at` on, which the kernel sends by itself. Returns -1 where it does not send that file;
+   * absent where it sends none.
+   */
+  offerFile?(file: number, at: number, size: number): number;
   /** Has `flushed` called when everything is sent, though the latest write returned true. */
   awaitFlush(): void;
   /** Sends what is left, and then that this is the end. Reading goes on. */

@@ -233,13 +233,17 @@ const METER_KINDS: readonly kinds.MeterKind[] = [
   kinds.serverKind,
   kinds.locationKind,
   kinds.peerKind,
+  kinds.streamServerKind,
+  kinds.streamPeerKind,
   kinds.groupKind,
   kinds.cacheKind,
   kinds.limitReqKind,
   kinds.limitConnKind,
+  kinds.streamLimitConnKind,
   kinds.resolverKind,
   kinds.tlsKind,
   kinds.reasonKind,
+  kinds.jsKind,
 ];
 
 /** The kind of the one zone that holds the counters. */

@@ -55,7 +55,10 @@ const TLS_LENGTH = 12;
 /** The methods that are counted by name. The last place is for all others. */
 export const COUNTED_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'other'] as const;
 
-/** A virtual server or a location. `class1` to `class5` and the methods stand in a row. Times are milliseconds. */
+/**
+ * A virtual server or a location. `class1` to `class5` and the methods stand in a row. Times are milliseconds. For a server of `stream`,
+ * requests are sessions, whose statuses have classes as well, and which have no methods.
+ */
 export const ZONE = {
   processing: 0,
   requests: 1,
@@ -72,8 +75,12 @@ const ZONE_LENGTH = ZONE.buckets + BUCKETS;
 
 export const serverKind = kind(ZONE, ZONE_LENGTH, { id: 'server', gauges: ['processing'], codes: true });
 export const locationKind = kind(ZONE, ZONE_LENGTH, { id: 'location', gauges: ['processing'], codes: true });
+export const streamServerKind = kind(ZONE, ZONE_LENGTH, { id: 'stream_server', gauges: ['processing'] });
 
-/** A peer of a group. `selected` and `downSince` are milliseconds of the wall clock. */
+/**
+ * A peer of a group. `selected` and `downSince` are milliseconds of the wall clock. For a peer of `stream`, requests are connections,
+ * headers are first bytes, and responses are sessions.
+ */
 export const PEER = {
   active: 0,
   requests: 1,
@@ -88,16 +95,16 @@ export const PEER = {
   responseTime: 14,
   selected: 15,
   downSince: 16,
-  tls: 17,
-  plus: 17 + TLS_LENGTH,
-  buckets: 17 + TLS_LENGTH + PLUS_BOUNDS.length + 1,
+  /** Connections of `stream` that were made, and how long that took. */
+  connects: 17,
+  connectTime: 18,
+  tls: 19,
+  plus: 19 + TLS_LENGTH,
+  buckets: 19 + TLS_LENGTH + PLUS_BOUNDS.length + 1,
 } as const;
-export const peerKind = kind(PEER, PEER.buckets + BUCKETS, {
-  id: 'peer',
-  gauges: ['active'],
-  latest: ['selected', 'downSince'],
-  codes: true,
-});
+const PEER_MERGE = { gauges: ['active'], latest: ['selected', 'downSince'] } as const;
+export const peerKind = kind(PEER, PEER.buckets + BUCKETS, { id: 'peer', ...PEER_MERGE, codes: true });
+export const streamPeerKind = kind(PEER, PEER.buckets + BUCKETS, { id: 'stream_peer', ...PEER_MERGE });
 
 /** What a group's workers hold open without a request. */
 export const groupKind = kind({ idle: 0 }, 1, { id: 'group', gauges: ['idle'] });
@@ -111,6 +118,7 @@ export const cacheKind = kind(CACHE, 28, { id: 'cache' });
 export const LIMIT = { passed: 0, delayed: 1, rejected: 2, delayedDryRun: 3, rejectedDryRun: 4 } as const;
 export const limitReqKind = kind(LIMIT, 5, { id: 'limit_req' });
 export const limitConnKind = kind(LIMIT, 5, { id: 'limit_conn' });
+export const streamLimitConnKind = kind(LIMIT, 5, { id: 'stream_limit_conn' });
 
 /** A resolver's questions and their outcomes. */
 export const RESOLVER = {
@@ -133,6 +141,10 @@ export const tlsKind = kind(TLS, TLS_LENGTH, { id: 'ssl' });
 
 /** How often the server itself answered with an error for one reason. */
 export const reasonKind = kind({ count: 0 }, 1, { id: 'reason' });
+
+/** A handler in JavaScript. `time` and `longest` are milliseconds of JavaScript until a run returned or waited for something. */
+export const JS = { runs: 0, errors: 1, timeouts: 2, time: 3, longest: 4 } as const;
+export const jsKind = kind(JS, 5, { id: 'js', latest: ['longest'] });
 
 /** What the master does. `loadedAt` is milliseconds of the wall clock. */
 export const SERVICE = { generation: 0, respawned: 1, loadedAt: 2 } as const;

@@ -24,7 +24,7 @@ export function runHelper(worker: WorkerProcess, make: (helper: Helper) => reado
   const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
   const http = blockIn(loaded.root, In.HTTP);
   const paths = http === undefined ? [] : loaded.settings(cachePathScope, http).paths;
-  const caches = paths.map(({ zone }) => new DiskCache(zones.open(zone), worker.log));
+  const caches = paths.map(({ zone }) => new DiskCache(zones.open(zone), worker.log, false));
   const timers = new Set<NodeJS.Timeout>();
   let running = 0;
   const after = (step: Step, ms: number): void => {

@@ -169,7 +169,7 @@ export const cachePathScope = defineScope<Settings>({
 export function openCache(env: WorkerEnv, zone: ZoneRef<CacheIndex, CacheDef>): DiskCache {
   const index = env.zones.open(zone);
   if (index.disk === undefined) {
-    const disk = new DiskCache(index, env.log);
+    const disk = new DiskCache(index, env.log, env.rehearsing === true);
     index.disk = disk;
     env.onClose(() => disk.close());
   }

@@ -34,6 +34,7 @@ export class DiskCache implements TickTask {
   readonly #log: Logger;
   readonly #hot = new Lru<Entry>(HOT_BYTES);
   readonly #noteEvery: number;
+  readonly #keeps: boolean;
   /** The latest look-up found a file, but no entry in it. */
   foundUseless = false;
   #uses = new Set<string>();
@@ -45,8 +46,10 @@ export class DiskCache implements TickTask {
   #asked = false;
   #noting: NodeJS.Timeout | undefined = undefined;
 
-  constructor(index: CacheIndex, log: Logger) {
+  /** `keeps`: files are not deleted, only said to be; see {@link WorkerEnv.rehearsing}. */
+  constructor(index: CacheIndex, log: Logger, keeps: boolean) {
     this.index = index;
+    this.#keeps = keeps;
     this.waiters = new LockWaiters(index);
     this.#log = log;
     this.#noteEvery = Math.max(1, Math.min(10, Math.floor(index.def.inactive / 10)));
@@ -209,6 +212,9 @@ export class DiskCache implements TickTask {
 
   /** Deletes an entry's file, unless it is somebody else's. Returns whether it did. */
   deleteFile(hash: string): boolean {
+    if (this.#keeps) {
+      return this.exists(hash);
+    }
     const path = this.pathOf(hash);
     try {
       return unlinkOurs(path);

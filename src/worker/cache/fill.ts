@@ -29,6 +29,13 @@ export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cach
         use.validUntil = now + seconds;
       }
     }
+    if (use.validUntil !== 0 && r.http.env.rehearsing) {
+      // It would be kept: that much is to be seen, and no file is made.
+      use.foreseen = true;
+      u.allowCaching(false);
+      use.free();
+      return;
+    }
     if (use.validUntil !== 0) {
       use.writer = makeWriter(u, use, now);
       u.copyBodyTo(use.writer);
@@ -103,6 +110,10 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     use.validUntil = now + seconds;
   }
   chooseFile(u, use);
+  if (u.r.http.env.rehearsing) {
+    use.foreseen = true;
+    return;
+  }
   const writer = writerOf(u, use, {
     key: use.key,
     validUntil: use.validUntil,

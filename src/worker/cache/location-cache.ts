@@ -135,6 +135,7 @@ export class LocationCache implements ResponseCache {
       use.status = 'HIT';
       use.entry = entry;
       use.disk!.noteUse(entry, now);
+      this.traceStatus(u);
       return header.error;
     }
     use.entry = entry;
@@ -283,6 +284,7 @@ export class LocationCache implements ResponseCache {
       r.log(DEBUG, `http file cache send: ${entry.path}`);
     }
     u.useCached(entry.head(u.conf.kinds));
+    this.traceStatus(u);
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {
       readFreshness(u, u.head, use, nowSeconds());
       if (use.noCache || use.expired) {
@@ -298,6 +300,13 @@ export class LocationCache implements ResponseCache {
       r.finalize(code);
     }
     return DONE;
+  }
+
+  traceStatus({ r, cacheUse }: UpstreamRequest): void {
+    const use = cacheUse as CacheUse | null;
+    if (use !== null && use.status !== '') {
+      r.main.spans?.event('cache', use.status, use.reason);
+    }
   }
 
   headRead(u: UpstreamRequest): void {
@@ -360,7 +369,7 @@ export class LocationCache implements ResponseCache {
         validUntil = now + seconds;
       }
     }
-    if (validUntil !== 0) {
+    if (validUntil !== 0 && u.r.http.env.rehearsing === undefined) {
       use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
     }
     this.#serveInstead(u, use);

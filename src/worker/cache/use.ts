@@ -49,6 +49,8 @@ export class CacheUse {
   /** The response is stored, or will not be. */
   settled = false;
   stored = false;
+  /** A rehearsed response would be stored. */
+  foreseen = false;
   /** Bytes of the body that were stored. */
   written = 0;
 

@@ -1,6 +1,7 @@
 import type { Scope } from '../../shared/config/define.js';
 import { ALERT, ERROR } from '../../shared/log/level.js';
 import type { VariableTable } from '../../shared/value/variables.js';
+import type { MeterKind } from '../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../shared/zone/meters.js';
 import type { WorkerEnv } from '../env.js';
 import type { Resolver } from '../resolver/resolver.js';
@@ -11,6 +12,8 @@ export interface ProtocolRuntime {
   readonly env: WorkerEnv;
   /** What counts for the status; null where nobody asks. */
   readonly meters: Meters | null;
+  /** What peers of its groups are counted as. */
+  readonly peerKind: MeterKind;
   /** By what the configuration says of each. */
   readonly resolvers: Map<object, Resolver>;
   /** What other rooms keep for the whole block, by the key of {@link runtimePart}. */

@@ -167,20 +167,24 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
 
 /** Lists of modules that blocks have in common and that can be loaded. */
 const checked = new WeakSet<readonly Import[]>();
+/** Those of them that cannot. */
+const broken = new WeakSet<readonly Import[]>();
 
-/** Checks what only shows when all is read; `handlers` are the functions that directives name. */
+/** Checks what only shows when all is read; `handlers` are the functions that directives name. False: the modules cannot be loaded. */
 export function linkScripts(
   conf: Readonly<ScriptSettings>,
   ctx: LinkContext<ClientTask>,
   handlers: readonly (readonly [directive: string, name: string | undefined])[],
-): void {
+): boolean {
   if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
     checked.add(conf.imports);
+    broken.add(conf.imports);
     try {
       checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads);
     } catch (error) {
       ctx.fail(`js_import: ${(error as Error).message.split('\n')[0]}`);
     }
+    broken.delete(conf.imports);
   }
   const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
   for (const [directive, name] of [...handlers, ...periodics]) {
@@ -196,6 +200,7 @@ export function linkScripts(
       ctx.fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
     }
   }
+  return !broken.has(conf.imports);
 }
 
 function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext): void {

@@ -107,23 +107,41 @@ export class ModuleLoader {
   #requireFrom(file: string): (name: string) => unknown {
     const native = createRequire(file);
     return (name) => {
-      const own = isBuiltin(name) ? undefined : this.#find(name, [dirname(file), ...this.#folders]);
+      const own = isBuiltin(name) || isPackage(native, name) ? undefined : this.#find(name, [dirname(file), ...this.#folders]);
       return own === undefined ? native(name) : this.#module(own).exports;
     };
+  }
+}
+
+/** Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has. */
+function isPackage(native: NodeJS.Require, name: string): boolean {
+  if (/^[./]|\.[mc]?[jt]s$/.test(name)) {
+    return false;
+  }
+  try {
+    return isAbsolute(native.resolve(name));
+  } catch {
+    return false;
   }
 }
 
 /** What Node loads itself: packages, and files that say by their names what they are. */
 const isNative = (file: string): boolean => file.includes('/node_modules/') || /\.(?:cjs|json|node)$/.test(file);
 
-/** The function that a directive names, `module.function` or `module.object.function`; undefined when there is none. */
-export function functionOf(exports: unknown, path: readonly string[]): ((...args: unknown[]) => unknown) | undefined {
+/** What a name leads to from a module's exports, and the object that it is a member of. */
+export function memberOf(exports: unknown, path: readonly string[]): { readonly owner: unknown; readonly value: unknown } {
   let owner: unknown;
   let value = exports;
   for (const name of path) {
     owner = value;
     value = (value as Record<string, unknown> | undefined | null)?.[name];
   }
+  return { owner, value };
+}
+
+/** The function that a directive names, `module.function` or `module.object.function`; undefined when there is none. */
+export function functionOf(exports: unknown, path: readonly string[]): ((...args: unknown[]) => unknown) | undefined {
+  const { owner, value } = memberOf(exports, path);
   if (typeof value !== 'function') {
     return undefined;
   }

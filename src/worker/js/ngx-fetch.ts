@@ -1,17 +1,22 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { FetchExchange } from './fetch-exchange.js';
 import { describeRequest, type FetchInit, FetchResponse } from './fetch-message.js';
-import { readProxy } from './fetch-settings.js';
+import { type FetchScope, readProxy } from './fetch-settings.js';
 import { currentTask, type TaskOwner } from './task.js';
 
 /** `ngx.fetch`, for which the handler that called it waits. `fallback` is asked where no handler runs. nginx: ngx_qjs_ext_fetch. */
-export function scriptFetch(fallback: TaskOwner): (resource?: unknown, init?: unknown) => Promise<FetchResponse> {
-  function fetch(resource?: unknown, init?: unknown): Promise<FetchResponse> {
+export function scriptFetch(fallback: TaskOwner): (resource?: unknown, init?: unknown) => Promise<Response | FetchResponse> {
+  function fetch(resource?: unknown, init?: unknown): Promise<Response | FetchResponse> {
     // What fails later says where it was called.
     const site: { stack?: string } = {};
     Error.captureStackTrace(site, fetch);
+    const owner = currentTask()?.owner ?? fallback;
+    if (owner.fetchScope === undefined) {
+      // A thread of `js_isolation` has no settings of a location.
+      return globalThis.fetch(resource as string, init as RequestInit);
+    }
     try {
-      return start(currentTask()?.owner ?? fallback, resource, init, (error) => located(error, site));
+      return start(owner, owner.fetchScope, resource, init, (error) => located(error, site));
     } catch (error) {
       return Promise.reject(located(error as Error, site));
     }
@@ -27,13 +32,15 @@ function located(error: Error, { stack = '' }: { readonly stack?: string }): Err
 
 const sizeOr = (value: unknown, other: number): number => (value === undefined ? other : Number(value) || 0);
 
-function start(owner: TaskOwner, resource: unknown, given: unknown, located: (error: Error) => Error): Promise<FetchResponse> {
+function start(
+  owner: TaskOwner,
+  scope: FetchScope,
+  resource: unknown,
+  given: unknown,
+  located: (error: Error) => Error,
+): Promise<FetchResponse> {
   const request = describeRequest(resource, given);
   const init: FetchInit = typeof given === 'object' && given !== null ? given : {};
-  const scope = owner.fetchScope;
-  if (scope === undefined) {
-    throw new Error('fetch is not available here');
-  }
   const { settings } = scope;
   const dynamic = settings.fetchProxy !== undefined && settings.fetchProxy.constant === undefined;
   const proxyUrl = settings.fetchProxy?.constant ?? (owner.subject === undefined ? '' : (settings.fetchProxy?.eval(owner.subject) ?? ''));

@@ -136,6 +136,7 @@ class PeriodicSubject implements ClientTask {
   readonly ctx: unknown[] = [];
   finished = false;
   readonly debugging = false;
+  readonly spans = null;
   readonly connectionId = 0;
   readonly #place: PeriodicPlace;
   readonly #ends: (() => void)[] = [];

@@ -1,5 +1,4 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
-import { readSync } from 'node:fs';
 import { ups } from '../../shared/lib/ups.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { AGAIN, DONE, ERROR, OK, type Result } from '../client/codes.js';
@@ -12,6 +11,7 @@ import { RequestBody, readBody } from '../http/request/request-body.js';
 import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
+import { Deadline } from '../io/deadline.js';
 import { argsObject } from './args-object.js';
 import { SHOWN } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
@@ -69,6 +69,16 @@ interface SubrequestSettings {
   readonly detached?: unknown;
 }
 
+/** How long a handler may keep its client waiting. */
+export interface WaitLimit {
+  /** As the directive names it. */
+  readonly name: string;
+  /** Milliseconds; 0: for ever. */
+  readonly timeout: number;
+  /** Told when the time has passed. */
+  readonly timedOut: () => void;
+}
+
 /** What a body filter passes on, and whether it is the end. */
 export interface FilterOutput {
   readonly pieces: Buffer[];
@@ -104,6 +114,9 @@ export class RequestObject {
   #background = 0;
   /** The phase's function is over, but not those. */
   #settled = false;
+  /** Of a handler that waits. */
+  #deadline: Deadline | undefined = undefined;
+  #timeout = 0;
   /** What a body filter's run has passed on. */
   output: FilterOutput | undefined = undefined;
   returnValue: unknown = undefined;
@@ -116,8 +129,9 @@ export class RequestObject {
   // --- how a phase uses it
 
   /** Runs a handler of the content or the access phase. Returns the code to return from it. */
-  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown): Result {
+  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
     const r = this.#r;
+    this.#deadline = undefined;
     this.stage = stage;
     this.#code = undefined;
     this.#waiting = false;
@@ -134,6 +148,7 @@ export class RequestObject {
       return this.#settledCode();
     }
     this.#waiting = true;
+    this.#limit(limit, task);
     return AGAIN;
   }
 
@@ -144,6 +159,27 @@ export class RequestObject {
     } else {
       this.#go(this.#settledCode());
     }
+  }
+
+  /** Bounds the time in which the client hears nothing. */
+  #limit({ name, timeout, timedOut }: WaitLimit, task: Task): void {
+    if (timeout === 0) {
+      return;
+    }
+    const r = this.#r;
+    const expired = (): void => {
+      if (this.#code === undefined && !r.finished) {
+        r.log(ERR, `js handler "${name}" timed out`);
+        timedOut();
+        task.cancel();
+        this.#go(r.headerSent ? ERROR : 500);
+      }
+    };
+    const deadline = new Deadline({ expired });
+    this.#deadline = deadline;
+    this.#timeout = timeout;
+    deadline.set(performance.now(), timeout);
+    r.onFinish(() => deadline.close());
   }
 
   /** The code when nothing is left to wait for. */
@@ -225,6 +261,7 @@ export class RequestObject {
       return;
     }
     this.#code = code;
+    this.#deadline?.clear();
     if (this.#waiting && !this.#r.finished) {
       this.#r.resume(code);
     }
@@ -465,6 +502,7 @@ export class RequestObject {
     if (!this.#r.headerSent) {
       throw new Error('cannot send while in handler');
     }
+    this.#deadline?.set(performance.now(), this.#timeout);
     for (const piece of data) {
       this.#source?.write(this.#r, bufferOf(piece));
     }
@@ -647,18 +685,8 @@ const pairs = (list: readonly string[]): [string, string][] => {
 
 /** The whole of a body, from memory or from its file. */
 function wholeBody(r: Request, body: RequestBody): Buffer {
-  const inMemory = body.inMemory();
-  if (inMemory !== undefined || body.file === undefined) {
-    return inMemory ?? Buffer.alloc(0);
+  if (body.file !== undefined) {
+    r.log(WARN, 'http js reading request body from a temporary file');
   }
-  r.log(WARN, 'http js reading request body from a temporary file');
-  const bytes = Buffer.alloc(body.length);
-  for (let at = 0; at < bytes.length; ) {
-    const count = readSync(body.file.fd, bytes, at, bytes.length - at, at);
-    if (count === 0) {
-      break;
-    }
-    at += count;
-  }
-  return bytes;
+  return body.whole();
 }

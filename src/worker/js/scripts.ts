@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ERROR as ERR } from '../../shared/log/level.js';
-import { functionOf, ModuleLoader } from './module-loader.js';
+import { functionOf, ModuleLoader, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
 import { catchRejections, exceptionText, Task } from './task.js';
 import type { toScript } from './transform.js';
@@ -48,6 +48,24 @@ function preloaded(preloads: readonly Preload[]): Record<string, unknown> {
     );
   }
   return globals;
+}
+
+/**
+ * The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged.
+ * @throws what a module throws while it is loaded.
+ */
+export function trialScripts(
+  imports: readonly Import[],
+  folders: readonly string[],
+  preloads: readonly Preload[],
+  version: string,
+): Scripts {
+  const confPrefix = imports[0]?.confFolder ?? '';
+  const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version, argv: ['sluice'], errorLog: '' };
+  const library = new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] });
+  const scripts = library.scripts(imports, folders, preloads);
+  scripts.check();
+  return scripts;
 }
 
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */
@@ -117,5 +135,18 @@ export class Scripts {
       };
     }
     return this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
+  }
+
+  /** @throws what the first of the modules that could not be loaded has thrown. */
+  check(): void {
+    for (const error of this.#failures.values()) {
+      throw error;
+    }
+  }
+
+  /** What a name stands for, with what it is a member of; undefined when there is no such module. */
+  value(name: string): { readonly owner: unknown; readonly value: unknown } | undefined {
+    const [module = '', ...path] = name.split('.');
+    return this.#modules.has(module) ? memberOf(this.#modules.get(module), path) : undefined;
   }
 }

@@ -35,6 +35,11 @@ export const switched: readonly Difference[] = [
     note: '`$request_id` has 16 characters instead of 32 unless `nginx_compatibility on`',
     when: (args) => args.some((arg) => /\$(\{request_id\}|request_id\b)/.test(arg)),
   },
+  {
+    directives: ['otel_trace'],
+    note: 'attempts at backends get spans of their own, unless `otel_upstream_spans off` or `nginx_compatibility on`',
+    when: (args) => args[0] !== 'off',
+  },
 ];
 
 /** The tables, in the order of the page. */

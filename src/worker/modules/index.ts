@@ -35,6 +35,7 @@ import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
 import { jsAccessModule, jsModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
+import { keyvalModule } from './keyval/index.js';
 import { leastConnModule } from './least-conn/index.js';
 import { leastTimeModule } from './least-time/index.js';
 import { limitConnModule } from './limit-conn/index.js';
@@ -45,6 +46,7 @@ import { mapModule } from './map/index.js';
 import { memcachedModule } from './memcached/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
+import { otelModule } from './otel/index.js';
 import { postActionModule } from './post-action/index.js';
 import { postponeModule } from './postpone/index.js';
 import { processModule } from './process/index.js';
@@ -98,6 +100,7 @@ export const modules: readonly AnyModule[] = [
   errorLogModule,
   accessLogModule,
   serverModule,
+  streamServerModule,
   statusZoneModule,
   sslModule,
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
@@ -141,7 +144,6 @@ export const modules: readonly AnyModule[] = [
   grpcModule,
   tunnelModule,
   // What sessions of stream are.
-  streamServerModule,
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
@@ -149,10 +151,12 @@ export const modules: readonly AnyModule[] = [
   streamSslPrereadModule,
   streamSetModule,
   // Phases before the content.
+  otelModule,
   rewriteModule,
   // Variables by look-up.
   mapModule,
   geoModule,
+  keyvalModule,
   splitClientsModule,
   refererModule,
   browserModule,

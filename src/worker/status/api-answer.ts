@@ -1,5 +1,6 @@
 import { type Endpoint, endpoints } from './api.js';
-import { type Answer, fail, type Question } from './api-question.js';
+import { answerKeyvals } from './api-keyvals.js';
+import { type Answer, fail, type Question, Refusal } from './api-question.js';
 import { answerServers } from './api-servers.js';
 import type { StatusSource } from './source.js';
 
@@ -7,10 +8,41 @@ import type { StatusSource } from './source.js';
 const FIRST_VERSION = 1;
 const LAST_VERSION = 9;
 
+/** All paths below a version, in NGINX Plus's order. */
+const PATHS = [
+  'nginx',
+  'processes',
+  'connections',
+  'slabs',
+  'http/requests',
+  'http/server_zones',
+  'http/location_zones',
+  'http/caches',
+  'http/limit_conns',
+  'http/limit_reqs',
+  'http/keyvals',
+  'http/upstreams',
+  'stream/keyvals',
+  'resolvers',
+  'ssl',
+  'workers',
+];
+
 const versions = (): number[] => Array.from({ length: LAST_VERSION - FIRST_VERSION + 1 }, (_, i) => FIRST_VERSION + i);
 
 /** What the API answers from the counters. undefined: there is no such path here. */
 export function answerApi(source: StatusSource, question: Question): Answer | undefined {
+  try {
+    return answer(source, question);
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return error.answer;
+    }
+    throw error;
+  }
+}
+
+function answer(source: StatusSource, question: Question): Answer | undefined {
   const { method, path, write } = question;
   if (path === '') {
     return method === 'GET' ? { status: 200, body: versions() } : fail(405, 'MethodDisabled', 'method disabled');
@@ -20,11 +52,11 @@ export function answerApi(source: StatusSource, question: Question): Answer | un
     return fail(404, 'UnknownVersion', 'unknown version');
   }
   const below = rest.join('/');
-  const servers = answerServers(source, question, below);
-  if (servers !== undefined) {
-    return servers;
+  const special = answerServers(source, question, below) ?? answerKeyvals(source, question, below);
+  if (special !== undefined) {
+    return special;
   }
-  const list = listOf(below);
+  const list = listOf(source, below);
   if (list !== undefined) {
     return method === 'GET' ? { status: 200, body: list } : fail(405, 'MethodDisabled', 'method disabled');
   }
@@ -49,11 +81,11 @@ export function answerApi(source: StatusSource, question: Question): Answer | un
 }
 
 /** The names below a path that is no endpoint itself; undefined where there are none. */
-function listOf(path: string): string[] | undefined {
+function listOf({ http }: StatusSource, path: string): string[] | undefined {
   const prefix = path === '' ? '' : `${path}/`;
   const names = new Set<string>();
-  for (const name of endpoints.keys()) {
-    if (name.startsWith(prefix) && name !== path) {
+  for (const name of PATHS) {
+    if (name.startsWith(prefix) && name !== path && (http.stream !== undefined || !name.startsWith('stream/'))) {
       names.add(name.slice(prefix.length).split('/')[0]!);
     }
   }

@@ -11,11 +11,22 @@ export interface Question {
   readonly path: string;
   /** The value of `fields`; undefined: all. */
   readonly fields: string | undefined;
+  /** The value of `key`. */
+  readonly key?: string | undefined;
   /** `write=on`. */
   readonly write: boolean;
-  /** The body of the request; undefined where it is too long for memory. */
-  readonly body?: string | undefined;
+  /** The body of the request. */
+  readonly body?: string;
 }
 
 /** An error in the API's form. */
 export const fail = (status: number, code: string, text: string): Answer => ({ status, body: { error: { status, text, code } } });
+
+/** An answer that is thrown, as an error of the API. */
+export class Refusal extends Error {
+  readonly answer: Answer;
+  constructor(status: number, code: string, text: string) {
+    super(text);
+    this.answer = fail(status, code, text);
+  }
+}

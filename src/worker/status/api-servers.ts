@@ -4,7 +4,7 @@ import { type AddedServer, applyMembership, type Membership } from '../upstream/
 import { DOWN, DRAINING, defaultPeerOptions, type Peer } from '../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
-import { type Answer, fail, type Question } from './api-question.js';
+import { type Answer, type Question, Refusal } from './api-question.js';
 import { changePeer, type PeerChange } from './peer-changes.js';
 import { type StatusSource, utf8 } from './source.js';
 import { groupName } from './upstreams.js';
@@ -17,29 +17,13 @@ const FIRST_ADDED_ID = 100_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An answer that is thrown, as an error of the API. */
-class Refusal extends Error {
-  readonly answer: Answer;
-  constructor(status: number, code: string, text: string) {
-    super(text);
-    this.answer = fail(status, code, text);
-  }
-}
-
 /** Answers `http/upstreams/NAME/servers/` and below it. undefined: the path is another one. */
 export function answerServers(source: StatusSource, question: Question, path: string): Answer | undefined {
   const match = /^http\/upstreams\/([^/]+)\/servers(?:\/([^/]*))?$/.exec(path);
   if (match === null) {
     return undefined;
   }
-  try {
-    return answer(source, question, match[1]!, match[2]);
-  } catch (error) {
-    if (error instanceof Refusal) {
-      return error.answer;
-    }
-    throw error;
-  }
+  return answer(source, question, match[1]!, match[2]);
 }
 
 function answer(source: StatusSource, { method, write, body }: Question, name: string, item: string | undefined): Answer {
@@ -198,13 +182,13 @@ function remove(group: UpstreamGroup, peer: Peer): void {
   );
 }
 
-function changeMembers({ set, shared }: UpstreamGroup, change: (now: Membership) => Membership): void {
+function changeMembers({ set, shared, state }: UpstreamGroup, change: (now: Membership) => Membership): void {
   if (shared === undefined) {
     applyMembership(set!, change(set!.membership));
     return;
   }
   for (let tries = 0; tries < TRIES; tries++) {
-    if (shared.changeMembers(change)) {
+    if (shared.changeMembers(change, () => state?.write(set!))) {
       return;
     }
   }

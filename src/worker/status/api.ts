@@ -1,5 +1,7 @@
 import {
   cacheKind,
+  JS,
+  jsKind,
   LIMIT,
   limitConnKind,
   limitReqKind,
@@ -28,7 +30,7 @@ import {
   workerObject,
   workersOf,
 } from './service.js';
-import { metersOf, readings, type StatusSource, utf8 } from './source.js';
+import { latin1, metersOf, readings, type StatusSource, utf8 } from './source.js';
 import { groupName, groupObject, takeGroups } from './upstreams.js';
 import { locationObject, serverObject, tlsObject } from './zones.js';
 
@@ -46,13 +48,19 @@ export interface Endpoint {
 const byName = <T extends { readonly name: string }>(all: readonly T[], show: (item: T) => object): Record<string, object> =>
   Object.fromEntries(all.map((item) => [utf8(item.name), show(item)]));
 
-const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
-
 const resetMeters =
   (kind: MeterKind) =>
   (source: StatusSource, name: string | undefined): void => {
     metersOf(source).reset(kind, name === undefined ? undefined : latin1(name));
   };
+
+const handlerObject = ({ values }: Reading): object => ({
+  runs: values[JS.runs],
+  errors: values[JS.errors],
+  timeouts: values[JS.timeouts],
+  time: values[JS.time],
+  longest: values[JS.longest],
+});
 
 const limitObject =
   (delays: boolean) =>
@@ -138,6 +146,14 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
       all: (source) => byName(takeCaches(source), cacheObject),
       missing: ['CacheNotFound', 'cache not found'],
       reset: resetMeters(cacheKind),
+    },
+  ],
+  [
+    'js/handlers',
+    {
+      all: (source) => byName(readings(source, jsKind), handlerObject),
+      missing: ['JsHandlerNotFound', 'js handler not found'],
+      reset: resetMeters(jsKind),
     },
   ],
   [

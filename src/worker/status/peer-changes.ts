@@ -31,6 +31,7 @@ export function changePeer(group: UpstreamGroup, peer: Peer, change: PeerChange)
     peer.down = downOf(peer.down, change);
     set.count();
     set.backup?.count();
+    group.state?.write(set);
   };
   const { shared } = group;
   if (shared === undefined) {

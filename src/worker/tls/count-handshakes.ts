@@ -13,7 +13,7 @@ const FAILURES: readonly (readonly [words: RegExp, place: number])[] = [
 /** Has the outcome of a handshake counted before it is told. */
 export function counted<S extends TlsServer>(address: TlsAddress<S>, done: TlsDone<S>): TlsDone<S> {
   const { defaultServer } = address;
-  if (defaultServer.http?.meters == null && defaultServer.zone == null) {
+  if (defaultServer.meters === null && defaultServer.zone === null) {
     return done;
   }
   return (result) => {
@@ -45,5 +45,5 @@ export function countVerifyFailure(server: TlsServer, code: number): void {
 
 function count(server: TlsServer, place: number): void {
   server.zone?.count(ZONE.tls + place);
-  server.http?.meters?.meter(tlsKind, '').count(place);
+  server.meters?.meter(tlsKind, '').count(place);
 }

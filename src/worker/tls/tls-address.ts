@@ -17,9 +17,12 @@ export interface TlsServer {
   /** What {@link ServerTls} it has; set by the ssl module. */
   readonly tls: unknown;
   readonly root: TlsRoot;
-  /** Of `http`: what counts its handshakes (null: nothing), and the block, whose handshakes may answer challenges of a CA. */
-  readonly zone?: Meter | null;
-  readonly http?: ProtocolRuntime & { readonly meters: Meters | null };
+  /** What counts its handshakes; null: nothing. */
+  readonly zone: Meter | null;
+  /** What counts those of all servers; null: nothing. */
+  readonly meters: Meters | null;
+  /** Of `http`: the block, whose handshakes may answer challenges of a CA. */
+  readonly http?: ProtocolRuntime;
 }
 
 /** The names of ALPN that a server offers. */

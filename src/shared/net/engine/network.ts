@@ -41,9 +41,17 @@ export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onr
   return options;
 }
 
+/** Takes connections to backends in place of the network. */
+export interface NetworkStandIn {
+  /** As {@link Network.connect}. TLS is left out: what is written is what the backend would read. */
+  connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket;
+}
+
 /** How this process's plain connections are served: by libuv, or by an io_uring of its own. */
 export class Network {
   #ring: UringEngine | undefined = undefined;
+  /** Set while requests are rehearsed: no connection leaves this process then. */
+  standIn: NetworkStandIn | undefined = undefined;
 
   /** Serves connections on a ring from now on. */
   use(ring: UringEngine): void {

@@ -13,7 +13,7 @@ const INDEX_MASK = 0xffffff;
 
 /** For heads and small messages, and for bodies. */
 const SMALL = { group: 0, count: 512, size: 4 * 1024 };
-const LARGE = { group: 1, count: 64, size: 64 * 1024 };
+const LARGE = { group: 1, count: 16, size: 64 * 1024 };
 
 /** More than a head; and as much as a connection that nobody reads may bring in before that is noticed. */
 const RECEIVE_MOST = 16 * 1024;

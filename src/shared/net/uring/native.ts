@@ -20,6 +20,8 @@ export interface Native {
   socket(family: number, type: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
   listen(fd: number, backlog: number): number;
+  /** accept4: the descriptor of a connection that waits, which is not blocking and not inherited. */
+  accept(fd: number): number;
   connect(fd: number, address: Uint8Array, length: number): number;
   /** Says that nothing more is sent. */
   shutdownSend(fd: number): number;
@@ -29,6 +31,10 @@ export interface Native {
   /** Writes the socket's own address, or its peer's, into memory of 128 bytes. */
   localAddress(fd: number, into: Uint8Array): number;
   peerAddress(fd: number, into: Uint8Array): number;
+  /** send: of bytes that more will follow at once. Never waits. */
+  sendMore(fd: number, bytes: Uint8Array): number;
+  /** sendfile: `length` bytes of a file from `offset` on, as far as the socket has room. */
+  sendFile(fd: number, file: number, offset: number, length: number): number;
   close(fd: number): number;
 }
 
@@ -36,6 +42,8 @@ const [READ_WRITE, SHARED_POPULATED, PRIVATE] = [3, 0x8001, 0x4022];
 const [RING_SETUP, RING_ENTER, RING_REGISTER] = [425, 426, 427];
 const NOT_BLOCKING_CLOSED_ON_EXEC = 0x80800;
 const SEND = 1;
+/** MSG_DONTWAIT, MSG_NOSIGNAL and MSG_MORE. */
+const NOW_AND_MORE = 0x40 | 0x4000 | 0x8000;
 const MAP_FAILED = -1;
 
 let loaded: Native | string | undefined;
@@ -77,14 +85,18 @@ function bind(koffi: typeof Koffi): Native {
   const socket = func('int socket(int, int, int)');
   const bindTo = func('int bind(int, void *, uint32_t)');
   const listen = func('int listen(int, int)');
+  const accept = func('int accept4(int, intptr_t, intptr_t, int)');
   const connect = func('int connect(int, void *, uint32_t)');
   const shutdown = func('int shutdown(int, int)');
   const setsockopt = func('int setsockopt(int, int, int, void *, uint32_t)');
   const getsockopt = func('int getsockopt(int, int, int, void *, void *)');
   const getsockname = func('int getsockname(int, void *, void *)');
   const getpeername = func('int getpeername(int, void *, void *)');
+  const send = func('intptr_t send(int, void *, size_t, int)');
+  const sendfile = func('intptr_t sendfile(int, int, void *, size_t)');
   const close = func('int close(int)');
   const length = new Uint32Array(1);
+  const from = new BigInt64Array(1);
   return {
     map(size, fd, offset) {
       const address = mmap(0, size, READ_WRITE, fd < 0 ? PRIVATE : SHARED_POPULATED, fd, offset);
@@ -97,6 +109,7 @@ function bind(koffi: typeof Koffi): Native {
     socket: (family, type) => checked(socket(family, type, 0)),
     bind: (fd, address, size) => checked(bindTo(fd, address, size)),
     listen: (fd, backlog) => checked(listen(fd, backlog)),
+    accept: (fd) => checked(accept(fd, 0, 0, NOT_BLOCKING_CLOSED_ON_EXEC)),
     connect: (fd, address, size) => checked(connect(fd, address, size)),
     shutdownSend: (fd) => checked(shutdown(fd, SEND)),
     setOption: (fd, level, option, value) => checked(setsockopt(fd, level, option, value, value.byteLength)),
@@ -111,6 +124,11 @@ function bind(koffi: typeof Koffi): Native {
     peerAddress(fd, into) {
       length[0] = into.byteLength;
       return checked(getpeername(fd, into, length));
+    },
+    sendMore: (fd, bytes) => checked(send(fd, bytes, bytes.length, NOW_AND_MORE)),
+    sendFile(fd, file, offset, size) {
+      from[0] = BigInt(offset);
+      return checked(sendfile(fd, file, from, size));
     },
     close: (fd) => checked(close(fd)),
   };

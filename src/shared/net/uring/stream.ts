@@ -7,9 +7,11 @@ import { RingError } from './memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from './ring.js';
 import { SLOT } from './send-slots.js';
 
-const [EINTR, EAGAIN, ENOMEM, ENOBUFS, ECANCELED] = [-4, -11, -12, -105, -125];
+const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
 /** Milliseconds that a closed connection's last bytes have to leave. */
 const LAST_BYTES = 60_000;
+/** So many small pieces in turn, and no large ones are expected any more: the rest of one message is often small, and its end. */
+const FEW = 3;
 const [SOL_SOCKET, SO_LINGER] = [1, 13];
 const RESET = new Int32Array([1, 0]);
 
@@ -36,6 +38,8 @@ export abstract class UringStream implements Endpoint {
   #receiveKind: number = Kind.RECEIVE;
   #wanted = false;
   #large = false;
+  /** How many pieces in turn would have fitted into a small buffer. */
+  #little = 0;
   #much = false;
   /** What came while nobody wanted it: pieces, and at last how it ended (0, or a negated error number). */
   #held: Buffer[] | null = null;
@@ -189,11 +193,18 @@ export abstract class UringStream implements Endpoint {
 
   expectMuch(much: boolean): void {
     this.#much = much;
-    if (much && !this.#large) {
-      this.#large = true;
-      if (this.#receiving === Receiving.MANY) {
-        this.#cancelReceiving();
-      }
+    if (much) {
+      this.#readLarge();
+    }
+  }
+
+  #readLarge(): void {
+    if (this.#large) {
+      return;
+    }
+    this.#large = true;
+    if (this.#receiving === Receiving.MANY) {
+      this.#cancelReceiving();
     }
   }
 
@@ -277,13 +288,12 @@ export abstract class UringStream implements Endpoint {
 
   /** Much is read at a time from where buffers come full. */
   #adapt(room: number, length: number): void {
-    const large = this.#large ? length > this.engine.small.size : length === room;
-    if (large === this.#large) {
-      return;
-    }
-    this.#large = large;
-    if (large && this.#receiving === Receiving.MANY) {
-      this.#cancelReceiving();
+    const { size } = this.engine.small;
+    if (room === size ? length === size : length > size) {
+      this.#little = 0;
+      this.#readLarge();
+    } else if (this.#large && ++this.#little === FEW) {
+      this.#large = false;
     }
   }
 
@@ -390,7 +400,7 @@ export abstract class UringStream implements Endpoint {
 
   /** Whether so many bytes go behind those in the slot, which there is then. */
   #room(length: number): boolean {
-    if (this.#used + length > SLOT) {
+    if ((this.#slot === -1 ? length : this.#used + length) > SLOT) {
       return false;
     }
     if (this.#slot === -1) {
@@ -458,6 +468,50 @@ export abstract class UringStream implements Endpoint {
       return 0;
     }
     return Math.max(0, this.#writeNow(bytes, false));
+  }
+
+  /**
+   * Has the kernel send so many bytes of a file, from `at` on, as far as it has room for them. Returns how many it took; -1 where it does
+   * not send that file.
+   */
+  protected sendFile(file: number, at: number, size: number): number {
+    if (this.closed || this.#writeError < 0 || !this.#idle || !this.#slotLeaves()) {
+      return 0;
+    }
+    const taken = this.engine.native.sendFile(this.fd, file, at, size);
+    if (taken >= 0) {
+      return taken;
+    }
+    if (taken === EAGAIN || taken === EINTR) {
+      return 0;
+    }
+    if (taken === EPIPE || taken === ECONNRESET) {
+      this.#writeError = taken;
+      this.#ask();
+      return 0;
+    }
+    return -1;
+  }
+
+  /** Gives the kernel what is in the slot, as the beginning of more. Returns whether it took all. */
+  #slotLeaves(): boolean {
+    const slot = this.#slot;
+    if (slot === -1) {
+      return true;
+    }
+    const bytes = this.engine.slots.bytes(slot, this.#used);
+    const taken = this.engine.native.sendMore(this.fd, bytes);
+    if (taken < 0 && taken !== EAGAIN && taken !== EINTR) {
+      this.#writeError = taken;
+      return false;
+    }
+    const rest = Math.max(0, taken);
+    if (rest < bytes.length) {
+      this.#wait(Buffer.from(bytes.subarray(rest)));
+    }
+    this.#release(slot);
+    this.#slot = -1;
+    return rest === bytes.length;
   }
 
   /** Has the next slot sent unless one is. */

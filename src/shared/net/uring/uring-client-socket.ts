@@ -42,6 +42,10 @@ export class UringClientSocket extends UringStream implements AcceptedSocket {
     return this.writePart(before, bytes, start, end, after);
   }
 
+  offerFile(file: number, at: number, size: number): number {
+    return this.sendFile(file, at, size);
+  }
+
   get offerLimit(): number {
     return Number.POSITIVE_INFINITY;
   }

@@ -9,6 +9,8 @@ const [IPPROTO_TCP, TCP_NODELAY] = [6, 1];
 const ON = new Int32Array([1]);
 /** Milliseconds until it is tried again when the system has no descriptors. nginx: accept_mutex_delay. */
 const RETRY = 500;
+/** For how many connections the kernel may have woken this process when it stops accepting: far more than come in that instant. */
+const WOKEN = 64;
 
 /** Accepts on a listening socket. */
 export class UringListener implements ConnectionTaker, Endpoint {
@@ -84,8 +86,23 @@ export class UringListener implements ConnectionTaker, Endpoint {
     this.pause();
     // Whoever was accepted already is served.
     this.#engine.flush();
+    this.#takeWaiting();
     if (!this.#accepting) {
       this.#remove();
+    }
+  }
+
+  /**
+   * Takes the connections that wait. For each the kernel has woken one process alone, and does not wake another one when that gives up
+   * accepting: they would wait until the next client comes.
+   */
+  #takeWaiting(): void {
+    for (let taken = 0; taken < WOKEN; taken++) {
+      const fd = this.#engine.native.accept(this.#fd);
+      if (fd < 0) {
+        return;
+      }
+      this.#take(new UringClientSocket(this.#engine, fd));
     }
   }
 

@@ -16,6 +16,9 @@ const WAITING = 4 * 1024;
 /** As much as is read at once where that is not left to a thread: the bytes are still in the processor's cache when they are sent. */
 const AT_ONCE = 128 * 1024;
 
+/** As much as the kernel is asked to send by itself at a time. nginx sends more, but then one client has a worker for longer. */
+const UNREAD = 512 * 1024;
+
 let common: Buffer | undefined;
 
 /** Memory that is in use only during a call. */
@@ -46,6 +49,8 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   /** The worker's buffer that is read into; null for memory that stages may keep. */
   #buffer: Buffer | null = null;
   #aborted = false;
+  /** The kernel sends the file by itself as far as is known. */
+  #unread = true;
   readonly #onRead = (error: Error | null, count: number, piece: Buffer): void => this.#readDone(error, count, piece);
 
   /** Sends the bytes from `start` up to, not including, `end`. `path` is for log lines. */
@@ -81,24 +86,55 @@ export class FileSource implements Source, BufferTaker, SharingReader {
       share.wait(this);
       return;
     }
+    if (this.#unread) {
+      const size = Math.min(UNREAD, this.#end - this.#at);
+      const taken = r.stream.offerFile(r, this.#fd, this.#at, size);
+      if (taken >= 0) {
+        share.spend(taken);
+        this.#at += taken;
+        this.#sendRest(r, size - taken);
+        return;
+      }
+      this.#unread = false;
+    }
     const size = Math.min(this.#settings.readSize, AT_ONCE, this.#limit, this.#end - this.#at);
-    const piece = commonPart(size);
-    let count = 0;
-    try {
-      count = readSync(this.#fd, piece, 0, size, this.#at);
-    } catch (error) {
-      this.#failed(r, error as Error, 0, size);
+    const piece = this.#readNow(r, commonPart(size));
+    if (piece === undefined) {
       return;
     }
-    if (count < size) {
-      this.#failed(r, null, count, size);
-      return;
-    }
-    share.spend(count);
+    share.spend(size);
     const taken = r.stream.offer(r, piece);
     this.#at += taken;
     const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
     this.#send(r, rest, rest === null ? 0 : rest.length);
+  }
+
+  /** Sends a little of what the kernel has not taken of the file itself, if there is such, which waits for the client. */
+  #sendRest(r: Request, rest: number): void {
+    if (rest === 0) {
+      this.#send(r, null, 0);
+      return;
+    }
+    const piece = this.#readNow(r, Buffer.allocUnsafe(Math.min(rest, WAITING)));
+    if (piece !== undefined) {
+      this.#send(r, piece, piece.length);
+    }
+  }
+
+  /** Fills a piece; undefined if that failed, which has ended the request. */
+  #readNow(r: Request, piece: Buffer): Buffer | undefined {
+    let count = 0;
+    try {
+      count = readSync(this.#fd, piece, 0, piece.length, this.#at);
+    } catch (error) {
+      this.#failed(r, error as Error, 0, piece.length);
+      return undefined;
+    }
+    if (count < piece.length) {
+      this.#failed(r, null, count, piece.length);
+      return undefined;
+    }
+    return piece;
   }
 
   readShare(): void {

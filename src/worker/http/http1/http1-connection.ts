@@ -344,6 +344,10 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     return this.closed ? 0 : this.#output.offer(r, bytes);
   }
 
+  offerFile(r: Request, fd: number, at: number, size: number): number {
+    return this.closed ? 0 : this.#output.offerFile(r, fd, at, size);
+  }
+
   // ---------------------------------------------------------------- the end of a request
 
   finish(r: Request): void {

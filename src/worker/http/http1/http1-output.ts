@@ -206,6 +206,17 @@ export class Http1Output implements TickTask {
     return taken;
   }
 
+  /** The same with bytes of a file that the kernel sends by itself; -1 where it does not. */
+  offerFile(r: Request, fd: number, at: number, size: number): number {
+    if (this.#socket.offerFile === undefined) {
+      return -1;
+    }
+    this.flush();
+    const taken = this.#socket.offerFile(fd, at, size);
+    r.bytesSent += Math.max(0, taken);
+    return taken;
+  }
+
   /** The kernel has taken everything. */
   get empty(): boolean {
     return this.#socket.empty;

@@ -55,7 +55,8 @@ export class StreamTunnel implements ClientTunnel, BodySink {
   }
 
   failed(): void {
-    this.#stream.afterwards = ERROR_CODE.CONNECT_ERROR;
+    const { resetCode } = this.#stream.request;
+    this.#stream.afterwards = resetCode === 0 ? ERROR_CODE.CONNECT_ERROR : resetCode;
   }
 
   // ---------------------------------------------------------------- from the client

@@ -330,6 +330,10 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     return 0;
   }
 
+  offerFile(_r: Request, _fd: number, _at: number, _size: number): number {
+    return -1;
+  }
+
   upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
     this.#watcher = null;
     this.#tunnel = new StreamTunnel(this, owner);

@@ -1,19 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import type { Request } from '../request/request.js';
+import { acceptOf } from '../syntax/websocket-accept.js';
 
 /** The status by which an HTTP/1.1 backend says that it switches protocols. */
 export const SWITCHING = 101;
-/** What RFC 6455, 1.3, has the server hash behind the key. */
-const SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** A new key for `Sec-WebSocket-Key`: HTTP/2 has none, HTTP/1.1 backends ask for it (RFC 8441, 5.1). */
 export const newKey = (): string => randomBytes(16).toString('base64');
-
-const acceptOf = (key: string): string =>
-  createHash('sha1')
-    .update(key + SUFFIX)
-    .digest('base64');
 
 /**
  * The status for a client of HTTP/2 where HTTP/1.1 would have that of `r.out`; `key` is that of the WebSocket that it asked for, or empty.

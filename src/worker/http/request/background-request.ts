@@ -64,6 +64,10 @@ class NoClient implements ClientConnection, ClientStream {
     return 0;
   }
 
+  offerFile(): number {
+    return -1;
+  }
+
   sendHead(): void {}
   flush(): void {}
   send(): void {}

@@ -46,6 +46,8 @@ export interface ClientStream {
    * before a `send`, of what follows or of nothing, which tells when there is room again.
    */
   offer(r: Request, bytes: Chunk): number;
+  /** The same with so many bytes of an open file from `at` on, without reading them. Returns -1 where that is not possible. */
+  offerFile(r: Request, fd: number, at: number, size: number): number;
   /** The request's body has been read to its end, or it has none. */
   bodyDone(r: Request): boolean;
   /** Starts giving the request body to a sink; what has arrived already first. */

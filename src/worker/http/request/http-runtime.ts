@@ -3,6 +3,7 @@ import type { Scope } from '../../../shared/config/define.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { VariableTable } from '../../../shared/value/variables.js';
+import { peerKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meter, Meters } from '../../../shared/zone/meters.js';
 import { type ProtocolRuntime, reportVariables } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
@@ -18,6 +19,7 @@ import { LocationSettings } from './location-settings.js';
 import type { LocationTree } from './location-tree.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { Request } from './request.js';
+import type { Tracer } from './trace.js';
 
 /** The settings of a `server {}` that the engine itself reads; filled by the `server` and `client` modules. */
 export interface ServerSettings {
@@ -49,8 +51,13 @@ export class ServerRuntime {
   /** Counts its requests; null: they are not counted. */
   zone: Meter | null = null;
   readonly http: HttpRuntime;
+
   constructor(http: HttpRuntime) {
     this.http = http;
+  }
+
+  get meters(): Meters | null {
+    return this.http.meters;
   }
 }
 
@@ -110,10 +117,15 @@ export class HttpRuntime implements ProtocolRuntime {
   readonly fairShare = new FairShare();
   /** Counts servers, groups, caches, limits and handshakes by their names; null with `status_zones off`. */
   meters: Meters | null = null;
+  /** The `stream` block beside it. */
+  stream: ProtocolRuntime | undefined = undefined;
+  readonly peerKind = peerKind;
   /** Requests note why they are refused, for `$error_reason`. */
   explains = false;
   /** Some log or some client wants lines of level debug: asked first, since requests ask often. */
   debugs = false;
+  /** Decides which requests get a {@link Trace}; null where none may. */
+  tracer: Tracer | null = null;
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
   /** What other rooms keep for the whole block, by the key of runtimePart. */

@@ -1,4 +1,4 @@
-import { closeSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, INFO, WARN } from '../../../shared/log/level.js';
@@ -20,6 +20,23 @@ export class RequestBody {
       return undefined;
     }
     return this.bytes.joined();
+  }
+
+  /** The whole of it, from memory or from its file. */
+  whole(): Buffer {
+    const { file } = this;
+    if (file === undefined) {
+      return this.bytes.joined();
+    }
+    const bytes = Buffer.alloc(this.length);
+    for (let at = 0; at < bytes.length; ) {
+      const count = readSync(file.fd, bytes, at, bytes.length - at, at);
+      if (count === 0) {
+        break;
+      }
+      at += count;
+    }
+    return bytes;
   }
 }
 

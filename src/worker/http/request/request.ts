@@ -13,7 +13,9 @@ import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
+import type { RequestTrace } from './request-trace.js';
 import type { SubrequestQueue } from './subrequest-queue.js';
+import type { Trace } from './trace.js';
 import type { UpstreamWork } from './upstream-work.js';
 
 /** How often a request may change its URI inside the server. nginx: NGX_HTTP_MAX_URI_CHANGES. */
@@ -146,6 +148,8 @@ export class Request implements ClientTask {
   aborted = false;
   /** Counts it as being processed. */
   zone: Meter | null = null;
+  /** On a main request that is traced: what is told of it and of its subrequests. */
+  spans: RequestTrace | null = null;
   /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
   lastLogged = '';
   reason = '';
@@ -194,6 +198,8 @@ export class Request implements ClientTask {
   /** All else of it is over. */
   awaiting = false;
   logged = false;
+  /** What the engine decides is noted here for whoever asked for it; null for all other requests. */
+  trace: Trace | null;
 
   /** `now`: the present moment on the monotonic clock. */
   constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null, now: number) {
@@ -207,6 +213,7 @@ export class Request implements ClientTask {
     this.vars = parent === null ? [] : parent.main.vars;
     this.head = head;
     this.startTime = now;
+    this.trace = parent === null ? null : parent.main.trace;
   }
 
   get connectionId(): number {

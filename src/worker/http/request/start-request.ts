@@ -9,6 +9,10 @@ import { startPhases } from './run-phases.js';
  * ngx_http_process_request.
  */
 export function startRequest(r: Request): void {
+  const { tracer } = r.http;
+  if (tracer !== null) {
+    tracer.begin(r);
+  }
   const { bodyEarlyRead } = r.server.settings;
   if (bodyEarlyRead.length === 0 || firstTrue(r, bodyEarlyRead) === undefined) {
     startPhases(r);

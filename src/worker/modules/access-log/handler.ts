@@ -12,6 +12,7 @@ import { OK, type Result } from '../../client/codes.js';
 import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
+import type { Request } from '../../http/request/request.js';
 import type { AccessLog, LogFormat, LogSettings } from './settings.js';
 
 /** Variables whose values are made by the server and hold nothing to escape. nginx: ngx_http_log_vars. */
@@ -70,6 +71,9 @@ export class LogWriters {
   #writer(log: AccessLog, cache: OpenLogFileCache | undefined): Write {
     const line = this.#format(log.format);
     const { to } = log;
+    if (this.#env.rehearsing) {
+      return (r) => foresee(r, to, line(r));
+    }
     switch (to.kind) {
       case 'file': {
         const file = this.#env.logFiles.open(to.path);
@@ -129,6 +133,16 @@ function filtered(filter: ComplexValue<ClientTask> | undefined, write: Write): W
       write(r);
     }
   };
+}
+
+/** Says which line would be written where, when a request is only tried out. */
+function foresee(r: ClientTask, to: AccessLog['to'], line: string): void {
+  const { trace } = r as Request;
+  if (trace == null) {
+    return;
+  }
+  const path = to.kind === 'file' ? to.path : to.kind === 'variable' ? to.path.eval(r) : `syslog:${to.syslog.host}`;
+  trace.add(r as Request, 'log', `log line to ${path}`, { in: (r as Request).location, directive: 'access_log' }, { path, line });
 }
 
 /** nginx: ngx_http_log_script_write, ngx_stream_log_script_write. */

@@ -23,8 +23,9 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
         method: r.methodBit === METHOD.HEAD ? 'GET' : r.method,
         path: utf8(apiPath(r)),
         fields: queryValue(r.args, 'fields'),
+        key: queryValue(r.args, 'key'),
         write,
-        body: r.body?.inMemory()?.toString(),
+        body: r.body?.whole().toString() ?? '',
       };
       const source = { http: location.server.http, env, address: r.connection.localAddress };
       send(r, answerApi(source, question) ?? notFound());

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
+import { writeParameter } from '../../status/write-parameter.js';
 import { answerRequest } from './handler.js';
 
 const scope = defineScope<{ write: boolean }>({
@@ -9,12 +10,8 @@ const scope = defineScope<{ write: boolean }>({
     api: {
       in: In.LOCATION,
       args: [0, 1],
-      set(conf, node, ctx) {
-        const [parameter] = node.args;
-        if (parameter !== undefined && !/^write=(on|off)$/.test(parameter)) {
-          ctx.fail(`invalid parameter "${parameter}"`, { arg: 0 });
-        }
-        conf.write = parameter === 'write=on';
+      set(conf, _node, ctx) {
+        conf.write = writeParameter(ctx);
         claimContent(ctx, 'api');
       },
     },

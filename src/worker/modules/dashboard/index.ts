@@ -4,6 +4,7 @@ import { defaultTempPath } from '../../../shared/config/paths.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
 import { History, historyOf } from '../../status/history.js';
+import { writeParameter } from '../../status/write-parameter.js';
 import { serveDashboard } from './handler.js';
 
 /** The name of the file in the folder of `status_history`. */
@@ -44,12 +45,8 @@ const scope = defineScope<{ write: boolean }>({
     dashboard: {
       in: In.LOCATION,
       args: [0, 1],
-      set(conf, node, ctx) {
-        const [parameter] = node.args;
-        if (parameter !== undefined && !/^write=(on|off)$/.test(parameter)) {
-          ctx.fail(`invalid parameter "${parameter}"`, { arg: 0 });
-        }
-        conf.write = parameter === 'write=on';
+      set(conf, _node, ctx) {
+        conf.write = writeParameter(ctx);
         ctx.conf(mainScope).shown = true;
         claimContent(ctx, 'dashboard');
         (ctx.block.info as LocationInfo).autoRedirect = true;
@@ -69,7 +66,7 @@ export const dashboardModule = defineModule({
       return;
     }
     http.explains = true;
-    if (path === undefined || path === '') {
+    if (path === undefined || path === '' || env.rehearsing) {
       return;
     }
     const history = new History(`${path.replace(/\/$/, '')}/${FILE}`, { http, env });

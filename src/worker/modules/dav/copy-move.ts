@@ -136,6 +136,9 @@ function transfer(
     return failure(r, error, 404, 'lstat()', source);
   }
   const moving = r.methodBit === METHOD.MOVE;
+  if (r.http.env.rehearsing && (!info.isDirectory() || r.uri.endsWith('/'))) {
+    return info.isDirectory() ? 201 : 204;
+  }
   if (!info.isDirectory()) {
     const done = moving ? moveFile(r, source, target, conf.access) : copyFile(r, source, target, info);
     return done ? 204 : 500;

@@ -1,4 +1,6 @@
-import { mkdirSync, type Stats } from 'node:fs';
+import { existsSync, mkdirSync, type Stats } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
@@ -61,10 +63,25 @@ export function makeCollection(r: Request, conf: Readonly<Settings>): Result {
   if (path === undefined) {
     return noPath(r);
   }
+  if (r.http.env.rehearsing) {
+    return foresee(r, path);
+  }
   try {
     mkdirSync(fsPath(path), { mode: folderAccess(conf.access) });
   } catch (error) {
     return failure(r, error, 409, 'mkdir()', path);
+  }
+  setLocation(r);
+  return 201;
+}
+
+/** What making a folder would come to. */
+function foresee(r: Request, path: string): Result {
+  if (existsSync(fsPath(path))) {
+    return failure(r, { code: 'EEXIST', errno: -constants.errno.EEXIST }, 409, 'mkdir()', path);
+  }
+  if (!existsSync(fsPath(dirname(path)))) {
+    return failure(r, { code: 'ENOENT', errno: -constants.errno.ENOENT }, 409, 'mkdir()', path);
   }
   setLocation(r);
   return 201;

@@ -25,7 +25,7 @@ export function put(r: Request, conf: Readonly<Settings>): Result {
     r.log(ERR, 'PUT with range is unsupported');
     return 501;
   }
-  r.requestBodyInFileOnly = true;
+  r.requestBodyInFileOnly = r.http.env.rehearsing === undefined;
   readBody(r, () => r.finalize(store(r, conf)));
   return DONE;
 }
@@ -44,7 +44,7 @@ function store(r: Request, conf: Readonly<Settings>): Result {
     r.log(ERR, `"${path}" could not be created (${errnoText(EISDIR)})`);
     return 409;
   }
-  if (!placeBody(r, path, conf)) {
+  if (r.http.env.rehearsing === undefined && !placeBody(r, path, conf)) {
     return 500;
   }
   const made = before.errno !== 0;

@@ -64,7 +64,7 @@ export const errorLogModule = defineModule({
   process: mainErrorLogs,
   location: locationErrorLogs,
   installLocation(conf, location, env) {
-    location.log = conf.logs === undefined ? env.log : openOnce(conf.logs, env);
+    location.log = conf.logs === undefined || env.rehearsing ? env.log : openOnce(conf.logs, env);
   },
   stream: {
     installLocation(conf, server, env) {

@@ -1,6 +1,9 @@
 import { In } from '../../../shared/config/context.js';
-import { inherit } from '../../../shared/config/define.js';
+import { inherit, type Scope } from '../../../shared/config/define.js';
+import { parseSize } from '../../../shared/config/language/units.js';
+import { msec } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
+import { jsKind } from '../../../shared/zone/meter-kinds.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { AGAIN, DECLINED, ERROR, OK } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
@@ -9,12 +12,20 @@ import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { HTTP_ANYWHERE, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
+import { openGlobals } from '../../js/handlers/fetch-handler.js';
+import { HandlerStats } from '../../js/handlers/handler-stats.js';
+import { IsolatePool } from '../../js/handlers/isolate-pool.js';
+import { isolatedHandler } from '../../js/handlers/isolate-run.js';
+import { Watchdog } from '../../js/handlers/watchdog.js';
 import { startPeriodics } from '../../js/periodic.js';
-import { RequestObject, requestObject } from '../../js/request-object.js';
+import { RequestObject, requestObject, type WaitLimit } from '../../js/request-object.js';
 import { installScripts, placeOf, type ScriptPlace } from '../../js/script-place.js';
-import type { ScriptFunction } from '../../js/scripts.js';
+import { type Import, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
+import { exceptionText } from '../../js/task.js';
 import { bytesOf } from '../../js/text.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
+import { NGINX_VERSION } from '../../version.js';
 import { JsBodyStage } from './body-stage.js';
 
 interface Settings extends ScriptSettings {
@@ -24,6 +35,53 @@ interface Settings extends ScriptSettings {
   bodyFilter: string | undefined;
   /** A body filter gets text, and not bytes. */
   bodyText: boolean;
+  /** What the content handler is called as. */
+  contentKind: ContentKind;
+  /** Milliseconds that a handler may keep its client waiting; 0: for ever. */
+  timeout: number;
+  /** The content handler runs in threads of its own. */
+  isolation: Isolation | undefined;
+}
+
+/** Modules that `-t` has run, by the list of imports. */
+const tried = new WeakMap<readonly Import[], Scripts | null>();
+
+/**
+ * Runs the modules as a worker would at its start, and looks whether they have the functions that are named. njs finds out about a missing
+ * one when a request comes, which is why that is only a warning.
+ */
+function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
+  let scripts = tried.get(conf.imports);
+  if (scripts === null) {
+    return;
+  }
+  if (scripts === undefined) {
+    tried.set(conf.imports, null);
+    try {
+      scripts = trialScripts(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, NGINX_VERSION);
+    } catch (error) {
+      ctx.fail(`js_import: ${exceptionText(error).replaceAll(/\s*\n\s*/g, ' ')}`);
+    }
+    tried.set(conf.imports, scripts);
+  }
+  const kind = conf.isolation === undefined ? conf.contentKind : 'fetch';
+  if (conf.content !== undefined && findHandler(scripts, conf.content, kind) === undefined) {
+    if (kind !== 'r') {
+      ctx.fail(`js handler "${conf.content}" not found`);
+    }
+    ctx.warn(`js function "${conf.content}" not found`);
+  }
+  for (const name of [conf.access, conf.headerFilter, conf.bodyFilter]) {
+    if (name !== undefined && scripts.find(name) === undefined) {
+      ctx.warn(`js function "${name}" not found`);
+    }
+  }
+}
+
+/** `js_isolation thread`: how many threads, and how many MiB each may use. */
+interface Isolation {
+  readonly threads: number;
+  readonly memory: number;
 }
 
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
@@ -40,6 +98,8 @@ const once =
     conf[field] = node.args[0]!;
   };
 
+type LinkContext = Parameters<NonNullable<Scope<Settings, Request>['link']>>[1];
+
 const scope = defineScope<Settings>({
   fields: {
     ...scriptFields,
@@ -48,17 +108,36 @@ const scope = defineScope<Settings>({
     headerFilter: inherit<string | undefined>(undefined),
     bodyFilter: inherit<string | undefined>(undefined),
     bodyText: inherit(true),
+    contentKind: inherit<ContentKind>('r'),
+    timeout: inherit(60_000),
+    isolation: inherit<Isolation | undefined>(undefined),
   },
   directives: {
     ...scriptDirectives({ anywhere: HTTP_ANYWHERE, periodic: In.LOCATION, main: In.HTTP, evaluate: callForValue }),
     js_content: {
       in: HANDLERS,
-      args: 1,
+      args: [1, 2],
       set(conf, node, ctx) {
+        const kind = node.args[1];
+        if (kind !== undefined && kind !== 'fetch') {
+          ctx.fail(`unknown parameter "${kind}"`, { arg: 1 });
+        }
         once('content')(conf, node, ctx);
+        conf.contentKind = kind === undefined ? 'r' : 'fetch';
         claimContent(ctx, 'js');
       },
     },
+    node_handler: {
+      in: HANDLERS,
+      args: 1,
+      set(conf, node, ctx) {
+        once('content')(conf, node, ctx);
+        conf.contentKind = 'node';
+        claimContent(ctx, 'js');
+      },
+    },
+    js_isolation: { in: HTTP_ANYWHERE, args: { min: 1 }, set: readIsolation },
+    js_timeout: { in: HTTP_ANYWHERE, args: 1, set: msec('timeout') },
     js_access: { in: HANDLERS, args: 1, set: once('access') },
     js_header_filter: { in: HANDLERS, args: 1, set: once('headerFilter') },
     js_body_filter: {
@@ -75,37 +154,141 @@ const scope = defineScope<Settings>({
     },
   },
   link(conf, ctx) {
-    linkScripts(conf, ctx, [
-      ['js_content', conf.content],
+    const loadable = linkScripts(conf, ctx, [
+      [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
       ['js_access', conf.access],
       ['js_header_filter', conf.headerFilter],
       ['js_body_filter', conf.bodyFilter],
     ]);
+    if (ctx.testing && loadable && conf.imports.length > 0) {
+      tryHandlers(conf, ctx);
+    }
+    if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
+      ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
+    }
   },
 });
 
-const placeFor = (conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace =>
-  installScripts(location, conf, env, location.settings);
+function readIsolation(conf: Partial<Settings>, node: Context['node'], ctx: Context): void {
+  const [where, ...rest] = node.args;
+  let threads = 2;
+  let memory = 0;
+  if ('isolation' in conf) {
+    ctx.reject('is duplicate');
+  }
+  if (where !== 'thread' && where !== 'off') {
+    ctx.fail(`invalid value "${where}"`, { arg: 0, hint: 'write `thread` or `off`' });
+  }
+  for (const [i, text] of rest.entries()) {
+    const [name, value = ''] = text.split('=');
+    if (name === 'threads' && /^[1-9]\d?$/.test(value)) {
+      threads = Number(value);
+    } else if (name === 'memory' && (parseSize(value) ?? 0) >= 16 * 1024 * 1024) {
+      memory = Math.floor(parseSize(value)! / (1024 * 1024));
+    } else {
+      ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
+    }
+  }
+  conf.isolation = where === 'off' ? undefined : { threads, memory };
+}
+
+/** Settings of the worker as a whole. */
+interface MainSettings {
+  /** Milliseconds for which JavaScript may hold a worker; 0: for ever. */
+  blockTimeout: number;
+}
+
+const mainScope = defineScope<MainSettings>({
+  fields: { blockTimeout: inherit(0) },
+  directives: { js_block_timeout: { in: In.HTTP, args: 1, set: msec('blockTimeout') } },
+});
+
+function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
+  openGlobals();
+  return installScripts(location, conf, env, location.settings);
+}
 
 function missing(r: Request, name: string): number {
   r.log(ERR, `js function "${name}" not found`);
   return 500;
 }
 
-function phase(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
-  const run = placeFor(conf, env, location).scripts?.find(name);
-  if (run === undefined) {
+/** What ends a worker that a handler holds, where `js_block_timeout` is set. */
+const watchdogs = new WeakMap<WorkerEnv, Watchdog>();
+
+/** The threads of this worker, by what they load. */
+const pools = new WeakMap<WorkerEnv, Map<string, IsolatePool>>();
+
+function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: WorkerEnv): IsolatePool {
+  let known = pools.get(env);
+  if (known === undefined) {
+    pools.set(env, (known = new Map()));
+  }
+  const folders = [...conf.folders, env.confPrefix];
+  const key = JSON.stringify([conf.imports, conf.preloads, folders, threads, memory, conf.timeout]);
+  let pool = known.get(key);
+  if (pool === undefined) {
+    const { prefix, confPrefix, confFile, slot } = env;
+    const data = {
+      imports: conf.imports,
+      preloads: conf.preloads,
+      folders,
+      prefix,
+      confPrefix,
+      confFile,
+      workerId: slot,
+      version: NGINX_VERSION,
+    };
+    const own = new IsolatePool(
+      { threads, memory, block: blockTimeouts.get(env) ?? conf.timeout, data },
+      { log: (level, message) => env.log.log(level, bytesOf(message)) },
+    );
+    known.set(key, (pool = own));
+    env.onClose(() => own.close());
+  }
+  return pool;
+}
+
+/** `js_block_timeout`, where it is set. */
+const blockTimeouts = new WeakMap<WorkerEnv, number>();
+
+/** The counters of a handler. */
+const statsOf = (env: WorkerEnv, name: string): HandlerStats =>
+  new HandlerStats(name, env.zones.counters.meters.meter(jsKind, name), watchdogs.get(env));
+
+/** The content handler, whatever it is called as. */
+function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
+  if (conf.isolation !== undefined) {
+    return isolatedHandler({ name, timeout: conf.timeout, stats: statsOf(env, name) }, poolFor(conf, conf.isolation, env));
+  }
+  const { scripts } = placeFor(conf, env, location);
+  const handler = scripts === undefined ? undefined : findHandler(scripts, name, conf.contentKind);
+  if (handler === undefined) {
     return (r) => missing(r, name);
   }
+  if (handler.kind === 'r') {
+    return contentPhase(conf, env, scripts!, name);
+  }
+  return webHandler(handler, { name, timeout: conf.timeout, stats: statsOf(env, name) });
+}
+
+/** A function with its runs counted, and how long it may keep its client waiting. */
+function limited(conf: Readonly<Settings>, env: WorkerEnv, name: string, found: ScriptFunction): [ScriptFunction, WaitLimit] {
+  const stats = statsOf(env, name);
+  return [stats.counted(found), { name, timeout: conf.timeout, timedOut: () => stats.timedOut() }];
+}
+
+function contentPhase(conf: Readonly<Settings>, env: WorkerEnv, scripts: Scripts, name: string): PhaseHandler {
+  const [run, limit] = limited(conf, env, name, scripts.find(name)!);
   // As in nginx, the body is there before a content handler begins.
   return (r) => {
     let now = true;
     let code: number = AGAIN;
     readBody(r, () => {
       if (now) {
-        code = requestObject(r).runPhase('content', run);
+        code = requestObject(r).runPhase('content', run, limit);
       } else {
-        const late = requestObject(r).runPhase('content', run);
+        const late = requestObject(r).runPhase('content', run, limit);
         if (late !== AGAIN) {
           r.resume(late);
         }
@@ -116,17 +299,22 @@ function phase(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRunti
   };
 }
 
-/** The functions of `js_access`, by location. */
-const accessNames = new WeakMap<LocationRuntime, string>();
+/** The settings of locations with `js_access`. */
+const accessSettings = new WeakMap<LocationRuntime, Readonly<Settings>>();
 
 // nginx: ngx_http_js_access_handler.
-function accessPhase(location: LocationRuntime): PhaseHandler | undefined {
-  const name = accessNames.get(location);
-  if (name === undefined) {
+function accessPhase(env: WorkerEnv, location: LocationRuntime): PhaseHandler | undefined {
+  const conf = accessSettings.get(location);
+  if (conf?.access === undefined) {
     return undefined;
   }
-  const run = placeOf(location)?.scripts?.find(name);
-  return (r) => (r !== r.main ? DECLINED : run === undefined ? missing(r, name) : requestObject(r).runPhase('access', run));
+  const name = conf.access;
+  const found = placeFor(conf, env, location).scripts?.find(name);
+  if (found === undefined) {
+    return (r) => (r === r.main ? missing(r, name) : DECLINED);
+  }
+  const [run, limit] = limited(conf, env, name, found);
+  return (r) => (r === r.main ? requestObject(r).runPhase('access', run, limit) : DECLINED);
 }
 
 /** The value of a variable of `js_set`. nginx: ngx_http_js_variable_set. */
@@ -152,19 +340,29 @@ function filterHead(r: Request, run: ScriptFunction): number {
 /** Asks scripts whether a request may come in, before others do. nginx: ngx_http_js_access_handler. */
 export const jsAccessModule = defineModule({
   name: 'js_access',
-  phases: { access: (_conf, _env, location) => accessPhase(location) },
+  phases: { access: (_conf, env, location) => accessPhase(env, location) },
 });
 
 /** Runs JavaScript in the server. nginx: ngx_http_js_module. */
 export const jsModule = defineModule({
   name: 'js',
+  main: mainScope,
+  installMain({ blockTimeout }, _http, env) {
+    if (blockTimeout > 0) {
+      const watchdog = new Watchdog(blockTimeout, env.log);
+      blockTimeouts.set(env, blockTimeout);
+      watchdogs.set(env, watchdog);
+      env.onClose(() => watchdog.close());
+    }
+  },
   location: scope,
   installLocation(conf, location, env) {
-    if (conf.imports.length > 0) {
+    // What runs apart from the worker is not loaded into it.
+    if (conf.imports.length > 0 && conf.isolation === undefined) {
       placeFor(conf, env, location);
     }
     if (conf.access !== undefined) {
-      accessNames.set(location, conf.access);
+      accessSettings.set(location, conf);
     }
   },
   finishLocation(conf, location, env) {
@@ -186,7 +384,7 @@ export const jsModule = defineModule({
       );
     }
   },
-  handler: (conf, env, location) => (conf.content === undefined ? undefined : phase(conf, env, location, conf.content)),
+  handler: (conf, env, location) => (conf.content === undefined ? undefined : contentHandler(conf, env, location, conf.content)),
   headerFilter(conf, env, location) {
     const name = conf.headerFilter;
     if (name === undefined) {

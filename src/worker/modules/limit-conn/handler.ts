@@ -1,7 +1,7 @@
 import { setTimer } from '../../../shared/lib/timer.js';
 import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
-import { LIMIT, limitConnKind } from '../../../shared/zone/meter-kinds.js';
+import { LIMIT, type MeterKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
 import { type ClientTask, lastingSlot } from '../../client/client-task.js';
 import { AGAIN, DECLINED, type Result } from '../../client/codes.js';
@@ -29,8 +29,13 @@ const MAX_KEY = 255;
 const RETRY_PAUSES = [3, 5, 12, 30];
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler, ngx_stream_limit_conn_handler. */
-export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null): (task: ClientTask) => Result {
-  const location = new LocationLimits(conf, env, meters);
+export function limitConnections(
+  conf: Readonly<Settings>,
+  env: WorkerEnv,
+  meters: Meters | null,
+  kind: MeterKind,
+): (task: ClientTask) => Result {
+  const location = new LocationLimits(conf, env, meters, kind);
   return (r) => {
     if (STATUS.get(r) !== undefined) {
       return DECLINED;
@@ -51,12 +56,12 @@ export function limitConnections(conf: Readonly<Settings>, env: WorkerEnv, meter
 class LocationLimits extends LimitedLocation<Settings> {
   readonly zones: readonly ConnZone[];
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null) {
+  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null, kind: MeterKind) {
     super(conf, env);
     this.zones = conf.limits.map(({ zone, max }) => {
       const opened = env.zones.open(zone);
       opened.limit(max);
-      opened.meter = meters?.meter(limitConnKind, zone.name) ?? null;
+      opened.meter = meters?.meter(kind, zone.name) ?? null;
       return opened;
     });
   }
@@ -155,8 +160,13 @@ class Entry implements ZoneJob {
         zones[i]!.meter?.count(LIMIT.passed);
       }
     }
-    STATUS.set(this.#r, 'PASSED');
+    this.#note('PASSED', '');
     this.#r.main.onFinish(() => this.#leave());
+  }
+
+  #note(status: string, zone: string): void {
+    STATUS.set(this.#r, status);
+    this.#r.main.spans?.event('limit_conn', status, zone);
   }
 
   #mayRetry(): boolean {
@@ -183,11 +193,11 @@ class Entry implements ZoneJob {
     }
     zones[this.#refusing]!.meter?.count(conf.dryRun ? LIMIT.rejectedDryRun : LIMIT.rejected);
     if (conf.dryRun) {
-      STATUS.set(r, 'REJECTED_DRY_RUN');
+      this.#note('REJECTED_DRY_RUN', name);
       r.resume(DECLINED);
       return;
     }
-    STATUS.set(r, 'REJECTED');
+    this.#note('REJECTED', name);
     r.resume(conf.status);
   }
 }

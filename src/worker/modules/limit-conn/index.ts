@@ -2,6 +2,8 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
+import { limitConnKind, type MeterKind, streamLimitConnKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
 import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
 import { defineModule, defineSharedScope, type SharedContext, type SharedVariable } from '../../module.js';
@@ -62,17 +64,16 @@ function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: SharedConte
 
 const variables: readonly SharedVariable[] = [{ name: 'limit_conn_status', cacheable: false, get: (task) => STATUS.get(task) }];
 
-/** Sessions have no zones of `status_zone` to count in. */
-const buildForSessions = (conf: Readonly<Settings>, env: WorkerEnv): ReturnType<typeof limitConnections> | undefined =>
-  conf.limits.length === 0 ? undefined : limitConnections(conf, env, null);
+type Handler = ReturnType<typeof limitConnections> | undefined;
+
+const build = (conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null, kind: MeterKind): Handler =>
+  conf.limits.length === 0 ? undefined : limitConnections(conf, env, meters, kind);
 
 /** Limits how many requests or sessions are under way for each key. nginx: ngx_http_limit_conn_module, ngx_stream_limit_conn_module. */
 export const limitConnModule = defineModule({
   name: 'limit_conn',
   location: scope,
   variables,
-  phases: {
-    preaccess: (conf, env, { server }) => (conf.limits.length === 0 ? undefined : limitConnections(conf, env, server.http.meters)),
-  },
-  stream: { variables, phases: { preaccess: buildForSessions } },
+  phases: { preaccess: (conf, env, { server }) => build(conf, env, server.meters, limitConnKind) },
+  stream: { variables, phases: { preaccess: (conf, env, server) => build(conf, env, server.meters, streamLimitConnKind) } },
 });

@@ -27,6 +27,8 @@ export interface ProcessSettings {
   workingDirectory: string | undefined;
   env: readonly string[];
   zoneDirectory: string | undefined;
+  /** Folder of the configurations that served, `off`, or undefined for the default. */
+  history: string | undefined;
   compatibility: boolean;
   /** Whether certificates whose files stay as they are need not be read again by the next configuration. */
   inheritable: boolean;
@@ -53,9 +55,10 @@ export const processScope = defineScope<ProcessSettings>({
     workingDirectory: inherit<string | undefined>(undefined),
     env: inherit<readonly string[]>([]),
     zoneDirectory: inherit<string | undefined>(undefined),
+    history: inherit<string | undefined>(undefined),
     compatibility: inherit(false),
     inheritable: inherit(true),
-    netEngine: inherit<NetEngineChoice>('libuv'),
+    netEngine: inherit<NetEngineChoice>('auto'),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
@@ -106,6 +109,16 @@ export const processScope = defineScope<ProcessSettings>({
           ctx.reject('is duplicate');
         }
         conf.zoneDirectory = ctx.path(node.args[0]!);
+      },
+    },
+    configuration_history: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.history !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.history = node.args[0] === 'off' ? 'off' : ctx.path(node.args[0]!);
       },
     },
     ssl_object_cache_inheritable: { in: In.MAIN, args: 'flag', set: flag('inheritable') },

@@ -2,6 +2,8 @@ import {
   CACHE,
   CACHE_STATUSES,
   COUNTED_METHODS,
+  JS,
+  jsKind,
   LIMIT,
   limitConnKind,
   limitReqKind,
@@ -10,6 +12,7 @@ import {
   RESOLVER,
   resolverKind,
   serverKind,
+  streamLimitConnKind,
   TLS,
   tlsKind,
   ZONE,
@@ -22,6 +25,7 @@ import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 import { type Labels, MetricsText } from './prometheus.js';
 import { takeReport } from './report.js';
+import { streamMetrics } from './stream-metrics.js';
 import { totalMetrics } from './total-metrics.js';
 
 /** All numbers as metrics for Prometheus, or in the form of OpenMetrics. */
@@ -35,6 +39,8 @@ export function metricsText(source: StatusSource, open: boolean): string {
   peerMetrics(text, source);
   cacheMetrics(text, source);
   limitMetrics(text, source);
+  handlerMetrics(text, source);
+  streamMetrics(text, source);
   resolverMetrics(text, source);
   return text.end();
 }
@@ -168,6 +174,21 @@ function limitMetrics(text: MetricsText, source: StatusSource): void {
     'Requests by what a limit of connections decided.',
     results(readings(source, limitConnKind), false),
   );
+  text.counter(
+    'stream_limit_conn_sessions_total',
+    'Sessions of stream by what a limit of connections decided.',
+    results(readings(source, streamLimitConnKind), false),
+  );
+}
+
+function handlerMetrics(text: MetricsText, source: StatusSource): void {
+  const all = readings(source, jsKind);
+  const samples = (at: number, unit = 1): [Labels, number][] =>
+    all.map(({ name, values }) => [{ handler: utf8(name) }, values[at]! / unit]);
+  text.counter('js_runs_total', 'Runs of a handler in JavaScript.', samples(JS.runs));
+  text.counter('js_errors_total', 'Runs of a handler that failed.', samples(JS.errors));
+  text.counter('js_timeouts_total', 'Runs of a handler that took longer than js_timeout.', samples(JS.timeouts));
+  text.counter('js_seconds_total', 'Time that a handler ran before it returned or waited.', samples(JS.time, 1000));
 }
 
 function resolverMetrics(text: MetricsText, source: StatusSource): void {

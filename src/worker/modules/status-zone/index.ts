@@ -1,31 +1,35 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
-import { locationKind, serverKind } from '../../../shared/zone/meter-kinds.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { locationKind, type MeterKind, serverKind, streamServerKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meter, Meters } from '../../../shared/zone/meters.js';
+import type { WorkerEnv } from '../../env.js';
+import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { beginRequest, countRequests } from './count-request.js';
 
+const SERVER = In.SERVER | In.STREAM_SERVER;
+
 /** What is counted without a word about it. */
-const byName = defineScope<{ zones: 'auto' | 'off' }>({
+const byName = defineSharedScope<{ zones: 'auto' | 'off' }>({
   fields: { zones: own<'auto' | 'off'>('auto') },
   directives: {
     // Ours. Syntax: status_zones auto | off;
-    status_zones: { in: In.HTTP, args: 1, set: oneOf('zones', { auto: 'auto', off: 'off' }) },
+    status_zones: { in: In.HTTP | In.STREAM, args: 1, set: oneOf('zones', { auto: 'auto', off: 'off' }) },
   },
 });
 
-const serverScope = defineScope<{ zone: string }>({ fields: { zone: own('') }, directives: {} });
+const serverScope = defineSharedScope<{ zone: string }>({ fields: { zone: own('') }, directives: {} });
 
-const locationScope = defineScope<{ zone: string }>({
+const locationScope = defineSharedScope<{ zone: string }>({
   // `off` takes the zone of the location around away.
   fields: { zone: inherit('off') },
   directives: {
-    status_zone: { in: In.SERVER | In.LOCATION | In.LOCATION_IF, args: 1, set: (conf, _node, ctx) => setZone(conf, ctx) },
+    status_zone: { in: SERVER | In.LOCATION | In.LOCATION_IF, args: 1, set: (conf, _node, ctx) => setZone(conf, ctx) },
   },
 });
 
-function setZone(conf: { zone?: string | undefined }, ctx: Context): void {
-  const target = ctx.block.context === In.SERVER ? ctx.conf(serverScope) : conf;
+function setZone(conf: { zone?: string | undefined }, ctx: SharedContext): void {
+  const target = (ctx.block.context & SERVER) !== 0 ? ctx.conf(serverScope) : conf;
   if (target.zone !== undefined) {
     ctx.reject('is duplicate');
   }
@@ -33,7 +37,15 @@ function setZone(conf: { zone?: string | undefined }, ctx: Context): void {
   target.zone = name === '' ? ctx.fail('invalid zone name ""', { arg: 0 }) : name;
 }
 
-/** Counts requests by virtual server and location. NGINX Plus: `status_zone` of ngx_http_api_module. */
+/** A server's meter; null where it is not counted. */
+function meterOf(zone: string, kind: MeterKind, name: string, all: Meters | null, { zones }: WorkerEnv): Meter | null {
+  if (zone === 'off') {
+    return null;
+  }
+  return zone === '' ? (all?.meter(kind, name) ?? null) : zones.counters.meters.meter(kind, zone);
+}
+
+/** Counts requests by virtual server and location, and sessions by server. NGINX Plus: `status_zone` of ngx_http_api_module. */
 export const statusZoneModule = defineModule({
   name: 'status_zone',
   main: byName,
@@ -50,14 +62,14 @@ export const statusZoneModule = defineModule({
     http.meters = zones === 'auto' ? env.zones.counters.meters : null;
   },
   installServer({ zone }, server, env) {
-    const { meters } = env.zones.counters;
-    if (zone === 'off') {
-      return;
-    }
-    if (zone !== '') {
-      server.zone = meters.meter(serverKind, zone);
-    } else if (server.http.meters !== null) {
-      server.zone = meters.meter(serverKind, server.settings.serverName || '_');
-    }
+    server.zone = meterOf(zone, serverKind, server.settings.serverName || '_', server.meters, env);
+  },
+  stream: {
+    installMain({ zones }, stream, env) {
+      stream.meters = zones === 'auto' ? env.zones.counters.meters : null;
+    },
+    installServer({ zone }, server, env) {
+      server.zone = meterOf(zone, streamServerKind, server.label, server.meters, env);
+    },
   },
 });

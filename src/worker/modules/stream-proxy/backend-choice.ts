@@ -4,6 +4,7 @@ import { parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { DONE, type Result } from '../../client/codes.js';
+import { countBytes } from '../../stream/session/count-session.js';
 import type { Session } from '../../stream/session/session.js';
 import type { SessionUpstream } from '../../stream/session/session-upstream.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
@@ -11,8 +12,10 @@ import { Attempt } from '../../upstream/balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
 import { PEER_FAILED, PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
 import type { BackendUser } from '../../upstream/connection/backend-user.js';
+import { countChoice } from '../../upstream/exchange/count-attempt.js';
 import type { UpstreamGroup } from '../../upstream/group/group.js';
 import { type ResolvedTarget, startResolving, type TargetUser } from '../../upstream/group/resolve-target.js';
+import { countEnd, countTransfer } from './count-attempt.js';
 import type { ProxiedServer } from './proxied-server.js';
 
 /**
@@ -28,6 +31,9 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
   #peer: Peer | null = null;
   protected attempt: Attempt | null = null;
   readonly attempts: Attempt[] = [];
+  /** How much of what goes from and to the backend has been counted. */
+  #countedFrom = 0;
+  #countedTo = 0;
   /** Monotonic milliseconds at the first choice of a peer, and when the attempt at hand began. */
   #startTime = 0;
   protected attemptStart = 0;
@@ -197,6 +203,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     this.name = peer.name;
     this.unix = peer.port === 0;
     attempt.peer = peer.name;
+    countChoice(peer);
     this.ask(peer);
   }
 
@@ -235,9 +242,20 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
   #giveBack(state: number): void {
     const peer = this.#peer;
     if (peer !== null) {
+      this.countBytes();
+      countEnd(peer, state, this.attempt!, performance.now() - this.attemptStart);
       this.#peer = null;
       this.#picker!.done(peer, state, this.attempt);
     }
+  }
+
+  /** Counts what has gone both ways by now. */
+  protected countBytes(): void {
+    countBytes(this.r);
+    const { bytesFromBackend, bytesToBackend } = this;
+    countTransfer(this.#peer!, bytesFromBackend - this.#countedFrom, bytesToBackend - this.#countedTo);
+    this.#countedFrom = bytesFromBackend;
+    this.#countedTo = bytesToBackend;
   }
 
   #endAttempt(now: number): void {

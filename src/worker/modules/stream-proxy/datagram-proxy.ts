@@ -240,6 +240,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
   }
 
   #rearm(): void {
+    this.countBytes();
     const { deadline } = this.r;
     if (this.#uploadPause !== undefined || this.#downloadPause !== undefined) {
       deadline.clear();

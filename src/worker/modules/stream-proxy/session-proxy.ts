@@ -312,6 +312,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   }
 
   #rearm(): void {
+    this.countBytes();
     if (this.#up.delayed || this.#down.delayed) {
       this.r.deadline.clear();
     } else {

@@ -105,6 +105,8 @@ const settings = defineSharedScope<Settings>({
   },
 });
 
+const listenText = ({ text, udp }: Listen): string => (udp ? `${text} udp` : text);
+
 /** nginx: ngx_stream_core_variables. */
 const variables: readonly StreamVariable[] = [
   { name: 'server_name', get: (s) => s.server.settings.serverName },
@@ -131,6 +133,7 @@ export const streamServerModule = defineModule({
     variables,
     installServer(conf, server) {
       server.settings.serverName = conf.names[0]!.text;
+      server.label = server.settings.serverName || listenText(conf.listens[0]!);
     },
     installLocation(conf, server) {
       Object.assign(server.settings, conf);

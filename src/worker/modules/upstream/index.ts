@@ -12,6 +12,7 @@ import {
   type Declaration,
   declarations,
   declareGroup,
+  type GroupServer,
   type GroupSettings,
   groupScope,
   type UpstreamInfo,
@@ -57,7 +58,7 @@ const blocks = defineSharedScope<object>({
         const info: UpstreamInfo = { kind: 'upstream', name };
         const inside = ctx.block.context === In.STREAM ? In.STREAM_UPSTREAM : In.UPSTREAM;
         const block = ctx.openBlock(node, inside, info);
-        if (block.seen('server') === undefined) {
+        if (block.seen('server') === undefined && block.seen('state') === undefined) {
           throw blockError(node, 'no servers are inside upstream');
         }
       },
@@ -67,10 +68,15 @@ const blocks = defineSharedScope<object>({
       args: { min: 1 },
       set(_conf, node, ctx) {
         const group = ctx.conf(groupScope);
+        if (group.state !== undefined) {
+          ctx.reject('is incompatible with "state"');
+        }
         group.servers = [...(group.servers ?? []), readServer(node, ctx)];
       },
     },
     zone: { in: ANY_GROUP, args: [1, 2], set: (_conf, node, ctx) => setZone(node, ctx) },
+    // NGINX Plus: the servers that the API adds and changes.
+    state: { in: ANY_GROUP, args: 1, set: (_conf, node, ctx) => readState(node, ctx) },
     // nginx: ngx_http_upstream_resolver.
     resolver: {
       in: ANY_GROUP,
@@ -96,6 +102,30 @@ const blocks = defineSharedScope<object>({
     },
   },
 });
+
+/** Takes the servers from the file that keeps them. */
+function readState(node: DirectiveNode, ctx: SharedContext): void {
+  const group = ctx.conf(groupScope);
+  if (group.state !== undefined) {
+    ctx.reject('is duplicate');
+  }
+  if (group.servers !== undefined) {
+    ctx.reject('is incompatible with "server"');
+  }
+  const [file] = node.args as [string];
+  if (file === '') {
+    ctx.reject('needs the name of a file', { arg: 0 });
+  }
+  const servers: GroupServer[] = [];
+  group.state = ctx.path(file);
+  ctx.fileLines(group.state, (line, lineCtx) => {
+    if (line.name !== 'server' || line.args.length === 0) {
+      lineCtx.fail(`unexpected "${line.name}" in the state of an upstream`);
+    }
+    servers.push(readServer(line, lineCtx));
+  });
+  group.servers = servers;
+}
 
 // nginx: ngx_http_upstream_zone.
 function setZone(node: DirectiveNode, ctx: SharedContext): void {

@@ -12,6 +12,9 @@ export function resolverOf(spec: ResolverSpec, runtime: ProtocolRuntime, env: Wo
   if (known !== undefined) {
     return known;
   }
+  if (env.resolver !== undefined) {
+    return env.resolver;
+  }
   const dns = new DnsResolver(spec, env.log);
   env.onClose(() => dns.close());
   const { statusZone } = spec;

@@ -2,6 +2,8 @@ import type { Block } from '../../../shared/config/block.js';
 import type { Scope } from '../../../shared/config/define.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import type { VariableTable } from '../../../shared/value/variables.js';
+import { streamPeerKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meter, Meters } from '../../../shared/zone/meters.js';
 import type { Result } from '../../client/codes.js';
 import { type ProtocolRuntime, reportVariables } from '../../client/protocol-runtime.js';
 import type { TlsTerminator } from '../../client/tls-terminator.js';
@@ -35,6 +37,10 @@ export class StreamServer {
   readonly settings = {} as StreamSettings;
   readonly stream: StreamRuntime;
   log!: Logger;
+  /** What it is called where its sessions are counted: by its first name, else by the first `listen`. */
+  label = '';
+  /** What counts its sessions; null where nothing is counted. */
+  zone: Meter | null = null;
   /** By the index of {@link PHASES}. Features that are not configured are absent. */
   phases: readonly (readonly SessionHandler[])[] = [];
   logPhase: readonly SessionHandler[] = [];
@@ -49,6 +55,10 @@ export class StreamServer {
 
   constructor(stream: StreamRuntime) {
     this.stream = stream;
+  }
+
+  get meters(): Meters | null {
+    return this.stream.meters;
   }
 
   /** Where handshakes log to, and how they look names up: there are no locations in it. */
@@ -87,8 +97,9 @@ export interface StreamListener {
 export class StreamRuntime implements ProtocolRuntime {
   readonly variables: VariableTable<Session>;
   readonly env: WorkerEnv;
-  /** Servers of stream have no zones of `status_zone`. */
-  readonly meters = null;
+  /** Counts servers, groups, limits and handshakes by their names; null with `status_zones off`. */
+  meters: Meters | null = null;
+  readonly peerKind = streamPeerKind;
   readonly servers: StreamServer[] = [];
   readonly listeners: StreamListener[] = [];
   readonly resolvers = new Map<object, Resolver>();

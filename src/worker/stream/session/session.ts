@@ -8,6 +8,7 @@ import type { LogContext } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { Client, TlsConnection } from '../../client/client.js';
 import type { ClientTask } from '../../client/client-task.js';
@@ -15,6 +16,7 @@ import type { Connections, HeldConnection } from '../../client/connections.js';
 import type { PassedClient } from '../../client/passing.js';
 import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
+import { countBegin, countEnd } from './count-session.js';
 import { runPhases } from './phases.js';
 import { readProxyHeader } from './proxy-header.js';
 import type { StreamAddress, StreamListener, StreamRuntime, StreamServer } from './runtime.js';
@@ -74,6 +76,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   evaluating = 0;
   matchSteps = requestSteps;
   lasting: unknown[] = [];
+  readonly spans = null;
 
   // --- phases
   phase = 0;
@@ -87,6 +90,11 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   /** From the client, and to it. */
   bytesReceived = 0;
   bytesSent = 0;
+  /** What counts it as being under way. */
+  zone: Meter | null = null;
+  /** How much of the bytes has been counted. */
+  countedReceived = 0;
+  countedSent = 0;
   /** What came before somebody used it. */
   #held: Buffer | null = null;
   #heldLength = 0;
@@ -165,6 +173,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   /** Goes through the phases from the first one. nginx: the end of ngx_stream_init_connection. */
   begin(): void {
     this.connections.hold(this);
+    countBegin(this);
     const { log } = this.server;
     if (log.level >= INFO || this.#named) {
       const client = this.listener.unix
@@ -267,6 +276,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   /** Ends the session without its connection, which somebody else takes over. */
   leave(): PassedClient {
     const { id, socket, remoteAddress, remotePort, proxyProtocol, held, lasting } = this;
+    countEnd(this, STATUS_OK);
     this.finished = true;
     this.deadline.close();
     this.connections.drop(this);
@@ -364,6 +374,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
     }
     this.status = status;
     this.upstream?.release();
+    countEnd(this, status);
     const handlers = this.server.logPhase;
     for (let i = 0; i < handlers.length; i++) {
       handlers[i]!(this);

@@ -49,15 +49,16 @@ export class SharedBalancer implements Balancer {
   }
 
   /**
-   * Changes the members of the group for all workers, by what they are. `change` may return undefined to leave them. False: the zone is
-   * busy, and nothing was done.
+   * Changes the members of the group for all workers, by what they are; `then` runs in the same transaction. `change` may return undefined
+   * to leave them. False: the zone is busy, and nothing was done.
    */
-  changeMembers(change: (now: Membership) => Membership | undefined): boolean {
+  changeMembers(change: (now: Membership) => Membership | undefined, then: () => void = () => {}): boolean {
     return this.zone.sql.now(() => {
       this.shared.load();
       const changed = change(this.set.membership);
       if (changed !== undefined) {
         this.shared.changeMembers(changed);
+        then();
       }
     });
   }

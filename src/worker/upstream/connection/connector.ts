@@ -28,8 +28,14 @@ export function connectPeer(
   tls: ConnectionOptions | undefined,
   preface?: Buffer,
 ): UpstreamConnection {
-  const connection = new UpstreamConnection(owner, tls !== undefined);
   const target: BackendTarget = { ...from, address: peer.address, port: peer.port };
+  const { standIn } = network;
+  if (standIn !== undefined) {
+    const rehearsed = new UpstreamConnection(owner, false);
+    rehearsed.attach(standIn.connect(target, rehearsed));
+    return rehearsed;
+  }
+  const connection = new UpstreamConnection(owner, tls !== undefined);
   if (tls === undefined) {
     connection.attach(network.connect(target, connection));
     return connection;

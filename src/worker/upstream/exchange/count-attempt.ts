@@ -46,7 +46,8 @@ export function countEnd({ meter }: Peer, state: number, attempt: Attempt, u: Up
   meter.touch();
 }
 
-function plusBucket(ms: number): number {
+/** The place of a time in NGINX Plus's histogram. */
+export function plusBucket(ms: number): number {
   let i = 0;
   while (i < PLUS_BOUNDS.length && ms > PLUS_BOUNDS[i]!) {
     i++;

@@ -3,7 +3,7 @@ import { now } from '../../client/at-work.js';
 import type { Request } from '../../http/request/request.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
-import { StreamRefused } from '../http2/stream-user.js';
+import { StreamRefused, StreamUnsuited } from '../http2/stream-user.js';
 import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_ERROR, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { processHead } from './copy-head.js';
@@ -191,6 +191,11 @@ export class HeadReader implements ChannelOwner {
     if (error instanceof StreamRefused) {
       u.peer.report(INFO, error.message);
       u.peer.next(FailureType.REFUSED);
+      return;
+    }
+    if (error instanceof StreamUnsuited) {
+      u.peer.report(ERR, error.message);
+      u.peer.next(FailureType.UNSUITED);
       return;
     }
     const { level, message } = transferFailure(error);

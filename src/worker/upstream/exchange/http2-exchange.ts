@@ -30,6 +30,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   readonly endsWithConnection = false;
   readonly streamUser: StreamUser = this;
   complete = false;
+  connects = false;
   /** Takes the body, for whoever asks on the server's own account; null: the request's pipe does. */
   sink: PieceSink | null = null;
   next = 0;
@@ -179,6 +180,10 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   }
 
   // ---------------------------------------------------------------- what the engine reads
+
+  get problem(): string {
+    return this.#problem;
+  }
 
   readHead(u: UpstreamRequest, _bytes: Buffer, _start: number, end: number): number {
     this.next = end;

@@ -7,6 +7,7 @@ import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 
 const METHOD = nameCode(':method', KEEP.ALWAYS);
+const PROTOCOL = nameCode(':protocol', KEEP.ALWAYS);
 const PATH = nameCode(':path');
 const AUTHORITY = nameCode(':authority', KEEP.ALWAYS);
 // The second of two that have the same name follows it.
@@ -43,6 +44,8 @@ export interface Http2Headers {
   readonly lines: readonly { readonly code: NameCode; readonly value: Http2HeaderSource['value'] }[];
   /** Names (in lower case) of the client's headers that are not passed on. */
   readonly replaced: ReadonlySet<string>;
+  /** The value of `*_set_header Upgrade`: the protocol that a tunnel is asked for. */
+  readonly upgrade: ComplexValue<Request> | undefined;
 }
 
 /**
@@ -54,6 +57,7 @@ export function compileHttp2Headers(
   defaults: readonly { readonly name: string; readonly value?: Http2HeaderSource['value'] | undefined }[],
 ): Http2Headers {
   let host: ComplexValue<Request> | undefined;
+  let upgrade: ComplexValue<Request> | undefined;
   const lines: { code: NameCode; value: Http2HeaderSource['value'] }[] = [];
   const replaced = new Set<string>(CONNECTION_FIELDS);
   const set = new Set<string>();
@@ -69,6 +73,8 @@ export function compileHttp2Headers(
     set.add(lower);
     if (lower === 'host' && typeof value !== 'string') {
       host = lineValue(value);
+    } else if (lower === 'upgrade' && typeof value !== 'string') {
+      upgrade = lineValue(value);
     } else {
       add(lower, value);
     }
@@ -83,12 +89,13 @@ export function compileHttp2Headers(
       add(lower, value);
     }
   }
-  return { host, lines, replaced };
+  return { host, lines, replaced, upgrade };
 }
 
 /** The head of one request: it is written when the request's stream is opened, perhaps for another backend again. */
 export class Http2Head {
   #method = '';
+  #protocol = '';
   #https = false;
   #path = '';
   #authority = '';
@@ -98,9 +105,10 @@ export class Http2Head {
   /** What is too long to be sent; empty when all can be. */
   tooLong = '';
 
-  /** Begins, and says whom and what the request asks. */
-  begin(method: string, https: boolean, path: string, authority: string): void {
+  /** Begins, and says whom and what the request asks; `protocol`: what the tunnel is for that it opens, or empty (RFC 8441, 4). */
+  begin(method: string, https: boolean, path: string, authority: string, protocol = ''): void {
     this.#method = method;
+    this.#protocol = protocol;
     this.#https = https;
     this.#path = path;
     this.#authority = authority;
@@ -129,12 +137,12 @@ export class Http2Head {
     }
   }
 
-  /** Adds the client's headers that go on as they came. */
-  addClient(r: Request, replaced: ReadonlySet<string>): void {
+  /** Adds the client's headers that go on as they came, but for those of the names given. */
+  addClient(r: Request, replaced: ReadonlySet<string>, also = ''): void {
     const { headers, names } = r.head;
     for (let i = 0; i < names.length; i++) {
       // A colon would make it one of the fields that only we may set.
-      if (!replaced.has(names[i]!) && names[i]!.charCodeAt(0) !== 0x3a) {
+      if (!replaced.has(names[i]!) && names[i]! !== also && names[i]!.charCodeAt(0) !== 0x3a) {
         this.#add(foreignNameCode(names[i]!), headers[i * 2 + 1]!);
       }
     }
@@ -155,6 +163,9 @@ export class Http2Head {
       section.indexed(POST);
     } else {
       section.field(METHOD, this.#method);
+    }
+    if (this.#protocol !== '') {
+      section.field(PROTOCOL, this.#protocol);
     }
     section.indexed(this.#https ? HTTPS : HTTP);
     if (this.#path === '/') {

@@ -12,7 +12,7 @@ export function mayTryNext(u: UpstreamRequest, failure: number): boolean {
   const { r } = u;
   const settings = u.conf.settings;
   let needed = failure;
-  if (failure === FailureType.REFUSED) {
+  if (failure === FailureType.REFUSED || failure === FailureType.UNSUITED) {
     needed = FailureType.ERROR;
   } else if (u.requestSent && (r.methodBit & NON_IDEMPOTENT) !== 0) {
     needed |= FailureType.NON_IDEMPOTENT;

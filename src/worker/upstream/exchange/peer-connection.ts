@@ -21,7 +21,7 @@ import type { UpstreamRequest } from './upstream-request.js';
 /** After so many refusals another one counts as any failure does. */
 const REFUSALS = 3;
 /** What a peer may answer without being counted as failed. */
-const NO_FAULT: ReadonlySet<number> = new Set([FailureType.HTTP_403, FailureType.HTTP_404, FailureType.REFUSED]);
+const NO_FAULT: ReadonlySet<number> = new Set([FailureType.HTTP_403, FailureType.HTTP_404, FailureType.REFUSED, FailureType.UNSUITED]);
 
 /**
  * A request's way to a backend: chooses a peer, connects to it, and turns to another one when that fails. It owns the
@@ -58,6 +58,11 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
 
   get r(): Request {
     return this.#u.r;
+  }
+
+  /** The group whose peers are asked, or the host that stands for one. */
+  get groupName(): string | undefined {
+    return this.#group?.name;
   }
 
   /** Puts the attempts of a request behind those that it made elsewhere. */
@@ -369,6 +374,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (this.connection !== null) {
       attempt.bytesSent = this.connection.sent;
     }
+    const { r } = this;
+    r.main.spans?.attempt(r, attempt, this.#attemptStart, now);
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */

@@ -40,6 +40,8 @@ export interface Exchange {
   readonly endsWithConnection: boolean;
   /** Has the request sent on a stream of an HTTP/2 connection; undefined where it has a connection of its own. */
   readonly streamUser?: StreamUser;
+  /** Of a stream: what the backend did wrong; empty while it did nothing wrong. */
+  readonly problem?: string;
 }
 
 /** The framing of a request body of unknown length. */

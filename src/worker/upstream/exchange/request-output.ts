@@ -29,7 +29,9 @@ export class RequestOutput {
       return;
     }
     const flowing = c.writeText(u.exchange.requestText);
-    c.finishRequest();
+    if (u.exchange.streamUser?.connects !== true) {
+      c.finishRequest();
+    }
     if (c.flushed) {
       this.complete = true;
       c.deadline.set(now, settings.readTimeout);

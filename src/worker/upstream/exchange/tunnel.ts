@@ -1,4 +1,4 @@
-import { INFO } from '../../../shared/log/level.js';
+import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { now } from '../../client/at-work.js';
 import { OK } from '../../client/codes.js';
 import type { ClientTunnel, TunnelOwner } from '../../http/request/client-stream.js';
@@ -7,6 +7,9 @@ import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import type { Passing, UpstreamRequest } from './upstream-request.js';
+
+/** What a backend has to end its side of a stream after a client is gone that cannot read the end, ms. */
+const LINGERING = 5000;
 
 /** Passes bytes both ways once a backend has switched protocols. nginx: ngx_http_upstream_process_upgraded. */
 export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
@@ -45,10 +48,15 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
     this.#touch();
   }
 
+  /** The backend's side is a stream of a connection that others use. */
+  get #onStream(): boolean {
+    return this.#upstream !== this.#upstream.carrier;
+  }
+
   /** Something moved: both directions' times start anew. */
   #touch(): void {
     const settings = this.#u.conf.settings;
-    if (this.#upstreamEnded) {
+    if (this.#upstreamEnded || (this.#clientEnded && this.#onStream && !this.#client.halfCloses)) {
       return;
     }
     this.#upstream.deadline.set(now(), this.#upstreamBlocked ? settings.sendTimeout : settings.readTimeout);
@@ -59,8 +67,29 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
   ready(): void {}
 
   received(_c: Channel, bytes: Buffer, end: number): void {
+    if (end === 0) {
+      this.#streamOver();
+      return;
+    }
     this.#u.peer.attempt!.bytesReceived += end;
     this.#fromUpstream(bytes, end);
+  }
+
+  /** The backend has ended its side of a stream, or broke it off. */
+  #streamOver(): void {
+    const problem = this.#u.exchange.problem ?? '';
+    if (problem !== '') {
+      this.#broken(problem);
+      return;
+    }
+    this.#upstream.end();
+    this.#over();
+  }
+
+  #broken(problem: string): void {
+    this.#u.log(ERR, problem);
+    this.#client.failed();
+    this.#u.finalize(OK);
   }
 
   #fromUpstream(bytes: Buffer, end: number): void {
@@ -102,7 +131,7 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
   }
 
   drained(): void {
-    if (this.#clientEnded && !this.#client.halfCloses && this.#upstream.flushed) {
+    if (this.#clientEnded && !this.#onStream && !this.#client.halfCloses && this.#upstream.flushed) {
       this.#u.finalize(OK);
       return;
     }
@@ -120,9 +149,15 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
       return;
     }
     this.#clientEnded = true;
+    if (this.#onStream) {
+      this.#upstream.end();
+      if (!this.#client.halfCloses) {
+        this.#upstream.deadline.set(performance.now(), Math.min(this.#u.conf.settings.readTimeout, LINGERING));
+      }
+      return;
+    }
     if (this.#client.halfCloses) {
-      // Only HTTP/1.1 has tunnels: the connection is this one's alone.
-      this.#upstream.carrier.end();
+      this.#upstream.end();
       return;
     }
     if (this.#upstream.flushed) {
@@ -139,8 +174,17 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
     }
   }
 
-  /** The backend sends no more: what it sent still goes to the client. */
+  /** The backend has closed the connection; that of a stream, without a word of the stream. */
   ended(): void {
+    if (this.#onStream) {
+      this.#broken('upstream prematurely closed connection');
+    } else {
+      this.#over();
+    }
+  }
+
+  /** The backend sends no more: what it sent still goes to the client. */
+  #over(): void {
     if (this.#client.flushed) {
       this.#u.finalize(OK);
       return;
@@ -157,6 +201,10 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
   }
 
   timedOut(): void {
+    if (this.#clientEnded && this.#onStream && !this.#client.halfCloses) {
+      this.#u.finalize(OK);
+      return;
+    }
     this.#client.failed();
     this.#u.log(INFO, 'upstream timed out (110: Connection timed out)');
     this.#u.finalize(504);

@@ -234,7 +234,10 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
     this.#head = null;
-    if (this.conf.settings.store !== null) {
+    if (this.conf.cache !== undefined && this.r.main.spans !== null) {
+      this.conf.cache.traceStatus(this);
+    }
+    if (this.conf.settings.store !== null && this.r.http.env.rehearsing === undefined) {
       this.store = new StoreFile(this);
     }
     watchClient(this);

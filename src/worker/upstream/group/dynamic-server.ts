@@ -12,7 +12,7 @@ import type { KnownAddress, NamesZone } from './names-zone.js';
 const MIN_RETRY = 1000;
 
 /** Ids of peers whose addresses were looked up begin here. */
-const FIRST_RESOLVED_ID = 2 ** 20;
+export const FIRST_RESOLVED_ID = 2 ** 20;
 
 /** What the names of a group have in common. */
 export interface DynamicGroup {

@@ -1,6 +1,5 @@
 import { addressText } from '../../../shared/net/backend-url.js';
-import { groupKind, peerKind } from '../../../shared/zone/meter-kinds.js';
-import type { Meters } from '../../../shared/zone/meters.js';
+import { groupKind } from '../../../shared/zone/meter-kinds.js';
 import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
@@ -14,8 +13,9 @@ import { IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
 import { StreamPool } from '../http2/stream-pool.js';
 import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
 import { meterName, type UpstreamGroup } from './group.js';
-import type { Declaration, GroupServer, GroupSettings } from './group-config.js';
+import { ACCEPTS, type Declaration, type GroupServer, type GroupSettings } from './group-config.js';
 import { impliedGroup, plainPeers, unixPeer } from './groups.js';
+import { GroupState } from './state-file.js';
 
 /** Makes a balancer for a group's peers. */
 export type BalancerFactory = (set: PeerSet, env: WorkerEnv) => Balancer;
@@ -34,7 +34,8 @@ function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSe
 /** Makes a group of an `upstream {}` block. */
 export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRuntime, env: WorkerEnv): UpstreamGroup {
   const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
-  const withBackup = dynamic.length > 0 || conf.servers.some((server) => server.backup);
+  const mayHaveBackup = dynamic.length > 0 || (conf.state !== undefined && (conf.accepts & ACCEPTS.BACKUP) !== 0);
+  const withBackup = mayHaveBackup || conf.servers.some((server) => server.backup);
   const backup = withBackup ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
   const set = new PeerSet(conf.name, peersOf(conf, false), backup);
   for (const [id, peer] of [...set.peers, ...(backup?.peers ?? [])].entries()) {
@@ -47,19 +48,19 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     idle?.close();
     streams?.close();
   });
-  const { meters } = runtime;
-  if (meters != null) {
-    countPeers(set, meters);
-    if (idle !== undefined) {
-      idle.meter = meters.meter(groupKind, conf.name);
-    }
+  countPeers(set, runtime);
+  if (idle !== undefined) {
+    idle.meter = runtime.meters?.meter(groupKind, conf.name) ?? null;
   }
   if (dynamic.length > 0) {
     startResolving(conf, dynamic, set, runtime, env);
   }
   const own = conf.balancer?.(set, env) ?? new RoundRobin(set);
-  // One worker needs nobody's knowledge but its own.
-  const shared = conf.zone !== undefined && env.workers > 1 ? new SharedBalancer(own, set, env.zones.open(conf.zone)) : undefined;
+  // One worker needs nobody's knowledge but its own, unless the worker after it has to know what was changed.
+  const shared =
+    conf.zone !== undefined && (env.workers > 1 || conf.state !== undefined)
+      ? new SharedBalancer(own, set, env.zones.open(conf.zone))
+      : undefined;
   if (conf.balancer === undefined && shared === undefined) {
     set.rotation = new Rotation(set);
   }
@@ -74,14 +75,17 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     set,
     shared,
     zone: conf.zone?.name,
+    state: conf.state === undefined ? undefined : new GroupState(conf.state, conf.name, dynamic, env.log),
     lazySet: dynamic.some((server) => server.resolve === 'lazy') ? set : undefined,
   };
 }
 
 /** Has the peers of a group counted; those of the backup set apart. */
-function countPeers(set: PeerSet, meters: Meters): void {
-  set.countWith((peer) => meters.meter(peerKind, meterName(set.name, false, peer.name)));
-  set.backup?.countWith((peer) => meters.meter(peerKind, meterName(set.name, true, peer.name)));
+function countPeers(set: PeerSet, { meters, peerKind }: ProtocolRuntime): void {
+  if (meters !== null) {
+    set.countWith((peer) => meters.meter(peerKind, meterName(set.name, false, peer.name)));
+    set.backup?.countWith((peer) => meters.meter(peerKind, meterName(set.name, true, peer.name)));
+  }
 }
 
 function startResolving(
@@ -128,9 +132,7 @@ export function buildImpliedGroup(declaration: Declaration, runtime: ProtocolRun
   return impliedGroup(host, port, noPort, counted(plainPeers(host, known, port), runtime));
 }
 
-function counted(set: PeerSet, { meters }: ProtocolRuntime): PeerSet {
-  if (meters != null) {
-    countPeers(set, meters);
-  }
+function counted(set: PeerSet, runtime: ProtocolRuntime): PeerSet {
+  countPeers(set, runtime);
   return set;
 }

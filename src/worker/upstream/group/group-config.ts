@@ -65,6 +65,8 @@ export interface GroupSettings {
   /** Where names marked `resolve` are looked up; undefined: as the `http` block says. */
   resolver: ResolverSpec | undefined;
   resolverTimeout: number | undefined;
+  /** The file that keeps the servers; undefined: they stand in the configuration. */
+  state: string | undefined;
   /** Addresses that names had in the configuration before; set when a name is marked `resolve`. */
   names: NamesZoneRef | undefined;
 }
@@ -83,6 +85,7 @@ export const groupScope = defineSharedScope<GroupSettings>({
     zone: own<PeerZoneRef | undefined>(undefined),
     resolver: own<ResolverSpec | undefined>(undefined),
     resolverTimeout: own<number | undefined>(undefined),
+    state: own<string | undefined>(undefined),
     names: own<NamesZoneRef | undefined>(undefined),
   },
   directives: {},
@@ -110,7 +113,10 @@ function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<ClientTask>,
   if (dynamic.length > 0 && (resolver === undefined || resolver.servers.length === 0)) {
     ctx.fail(`no resolver defined to resolve names at run time in ${where}`, null);
   }
-  if (conf.servers.every((server) => server.backup)) {
+  if (conf.state !== undefined && conf.zone === undefined) {
+    ctx.fail(`"state" requires ${where} to be in shared memory`, null);
+  }
+  if (conf.state === undefined && conf.servers.every((server) => server.backup)) {
     ctx.fail(`no servers in ${where}`, null);
   }
 }

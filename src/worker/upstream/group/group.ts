@@ -3,6 +3,7 @@ import type { PeerSet } from '../balancing/peer.js';
 import type { SharedBalancer } from '../balancing/shared-picker.js';
 import type { IdlePool } from '../connection/idle-pool.js';
 import type { StreamPool } from '../http2/stream-pool.js';
+import type { GroupState } from './state-file.js';
 
 /** What the meter of a group's peer is called; `backup`: it stands behind the others. */
 export const meterName = (group: string, backup: boolean, peer: string): string => `${group}\n${backup ? 'backup ' : ''}${peer}`;
@@ -24,6 +25,8 @@ export interface UpstreamGroup {
   readonly zone?: string | undefined;
   /** What the workers share of them, if they share anything. */
   readonly shared?: SharedBalancer | undefined;
+  /** Keeps the servers over restarts. */
+  readonly state?: GroupState | undefined;
   /** The servers of a group that may have none yet (`resolve=lazy`). */
   readonly lazySet?: PeerSet | undefined;
 }

@@ -52,7 +52,9 @@ export class GroupChecks {
       set.beginWith(first);
       set.backup?.beginWith(first);
     }
-    this.#look();
+    if (this.#env.rehearsing === undefined) {
+      this.#look();
+    }
   }
 
   stop(): void {

@@ -8,7 +8,7 @@ import { Gathered } from '../../io/gathered.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import type { SharedConnection } from './shared-connection.js';
-import type { StreamUser } from './stream-user.js';
+import { StreamUnsuited, type StreamUser } from './stream-user.js';
 
 /** What a backend may send ahead on a stream at first, and what this grows to while the client's side keeps up. */
 export const FIRST_WINDOW: number = 256 * 1024;
@@ -154,6 +154,10 @@ export class BackendStream implements Channel, Expiring {
       return true;
     }
     if (this.id === 0) {
+      if (this.user.connects && !this.#c.takesTunnels) {
+        this.#awaitSettings();
+        return true;
+      }
       this.#sendHead();
     }
     // What is still to be given may leave in the same frame.
@@ -178,6 +182,15 @@ export class BackendStream implements Channel, Expiring {
       this.#outEnded();
     }
     return true;
+  }
+
+  /** A tunnel is not asked for before the backend has said that it takes such; once it has said otherwise, never. */
+  #awaitSettings(): void {
+    if (this.#c.settled) {
+      const before = enter(this.owner.r);
+      this.failed(new StreamUnsuited('upstream does not accept extended CONNECT'));
+      leave(before);
+    }
   }
 
   #sendHead(): void {
@@ -394,6 +407,13 @@ export class BackendStream implements Channel, Expiring {
   close(): void {
     if (this.closed) {
       return;
+    }
+    // What ends a request that was answered may leave still: only what does not is broken off.
+    if (this.#whole && this.inClosed && !this.outClosed && this.id !== 0 && this.flushed && !this.#c.closed) {
+      this.#owed = false;
+      while (!this.outClosed) {
+        this.takeTurn();
+      }
     }
     this.closed = true;
     this.deadline.close();

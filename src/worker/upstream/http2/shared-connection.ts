@@ -99,6 +99,10 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #lastId = -1;
   /** What the backend lets each stream send at first. */
   #initialWindow = DEFAULT_WINDOW;
+  /** The backend has said what it takes. */
+  settled = false;
+  /** It takes requests that open tunnels (RFC 8441, 3). */
+  takesTunnels = false;
   /** How many streams the backend takes. */
   #most = BEFORE_SETTINGS;
   #continuations = 0;
@@ -107,7 +111,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #asked = false;
   #flushing = false;
   #readAt = 0;
-  #closed = false;
+  closed = false;
 
   /** Undefined `pool`: it is for one request. */
   constructor(pool: StreamPool | undefined) {
@@ -154,11 +158,11 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       if (at !== -1) {
         this.#waiting.splice(at, 1);
       }
-    } else if (this.#streams.delete(stream.id) && !(stream.outClosed && stream.inClosed) && !this.#closed) {
+    } else if (this.#streams.delete(stream.id) && !(stream.outClosed && stream.inClosed) && !this.closed) {
       this.output.numbers(FRAME.RST_STREAM, stream.id, stream.inClosed ? ERROR_CODE.NO_ERROR : ERROR_CODE.CANCEL);
       this.#askTurn();
     }
-    if (this.size > 0 || this.#closed) {
+    if (this.size > 0 || this.closed) {
       return;
     }
     if (this.#pool === undefined || this.retired || !this.usable) {
@@ -219,7 +223,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   #flush(): void {
-    if (!this.usable || this.#closed || this.#flushing) {
+    if (!this.usable || this.closed || this.#flushing) {
       return;
     }
     this.#flushing = true;
@@ -234,7 +238,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
         }
       }
       output.send();
-    } while (this.#due.length > 0 && !output.blocked && !this.#closed);
+    } while (this.#due.length > 0 && !output.blocked && !this.closed);
     this.#flushing = false;
     if (!output.blocked) {
       this.#guard.sent();
@@ -279,7 +283,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   received(_c: unknown, bytes: Buffer, end: number): void {
     this.#readAt = performance.now();
     let at = 0;
-    while (at < end && !this.#closed) {
+    while (at < end && !this.closed) {
       try {
         at = this.#read(bytes, at, end);
       } catch (error) {
@@ -337,10 +341,10 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   close(): void {
-    if (this.#closed) {
+    if (this.closed) {
       return;
     }
-    this.#closed = this.retired = true;
+    this.closed = this.retired = true;
     this.#pool?.forget(this);
     this.output.drop();
     this.carrier.close();
@@ -558,7 +562,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     start += extra;
     const { streamId } = this.#frames;
     const stream = this.#stream('frame');
-    if (stream === undefined && this.#closed) {
+    if (stream === undefined && this.closed) {
       return;
     }
     this.#block.begin(streamId, (flags & FLAG.END_STREAM) !== 0, false);
@@ -672,7 +676,9 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     if (!this.#control('settings') || !this.#acknowledge('settings')) {
       return;
     }
-    if (this.#most === BEFORE_SETTINGS) {
+    const first = !this.settled;
+    if (first) {
+      this.settled = true;
       this.#most = Number.POSITIVE_INFINITY;
     }
     for (let at = start; at < end; at += 6) {
@@ -681,6 +687,11 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       }
     }
     this.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
+    if (first) {
+      for (const stream of this.#waiting) {
+        this.sendSoon(stream);
+      }
+    }
   }
 
   /** Answers that nobody has read yet are as many as a backend may have us keep. Returns false if there are more. */
@@ -707,6 +718,14 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
         return true;
       case SETTING.HEADER_TABLE_SIZE:
         this.section.encoder.resize(value);
+        return true;
+      case SETTING.ENABLE_CONNECT_PROTOCOL:
+        // What was said once holds (RFC 8441, 3).
+        if (value > 1 || (value === 0 && this.takesTunnels)) {
+          this.#fail(ERROR_CODE.PROTOCOL_ERROR, `upstream sent settings frame with invalid extended connect value: ${value}`);
+          return false;
+        }
+        this.takesTunnels = value === 1;
         return true;
       default:
         return true;

@@ -5,6 +5,8 @@ import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 export interface StreamUser extends FieldSink {
   /** How many streams a connection may have at a time. */
   readonly maxStreams: number;
+  /** The request opens a tunnel: it waits until the backend has said whether it takes such, and does not end with its head. */
+  readonly connects: boolean;
   /** How many bytes the names and values of one header section may have. */
   readonly headLimit: number;
   /** Writes the fields of the request's head. */
@@ -25,3 +27,6 @@ export interface StreamUser extends FieldSink {
 
 /** The backend has not looked at a request and will not: it may go elsewhere, whatever it is. */
 export class StreamRefused extends Error {}
+
+/** The backend cannot serve such a request, though it is well otherwise. */
+export class StreamUnsuited extends Error {}

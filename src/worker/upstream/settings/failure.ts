@@ -17,6 +17,8 @@ export const FailureType = {
   NON_IDEMPOTENT: 0x4000,
   /** The backend has not looked at the request, and will not. */
   REFUSED: 0x8000,
+  /** The backend cannot serve such a request, and is well otherwise. */
+  UNSUITED: 0x10000,
   NOLIVE: 0x40000000,
   OFF: 0x20000000,
 } as const;

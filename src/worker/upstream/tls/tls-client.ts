@@ -107,7 +107,7 @@ export class TlsClient implements UpstreamTls {
   }
 
   opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
-    if (!this.#conf.sslSessionReuse) {
+    if (!this.#conf.sslSessionReuse || c.tlsSocket === undefined) {
       return;
     }
     const context = options.secureContext!;
@@ -116,7 +116,7 @@ export class TlsClient implements UpstreamTls {
     }
     const sessions = (peer.sessions ??= new WeakMap());
     c.identity = { certificate: undefined };
-    c.tlsSocket!.on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
+    c.tlsSocket.on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
   }
 
   // nginx: ngx_http_upstream_ssl_handshake.

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { ListenSocket, plainSpec } from '../../../../src/shared/net/listen-socket.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { kernelAddress } from '../../../../src/shared/net/uring/socket-addresses.js';
 import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
 import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
+import { UringListener } from '../../../../src/shared/net/uring/uring-listener.js';
 import { NotingOwner } from '../../../support/accepted.js';
 import { acceptOnRing, needsRing, ring } from '../../../support/ring.js';
 
 const engine = ring as UringEngine;
+const [AF_INET, SOCK_STREAM] = [2, 1];
 
 /** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
 async function pair(t: Test) {
@@ -186,6 +189,34 @@ t.test('connections that cannot be made', needsRing, async (t) => {
   t.strictSame(missing.events, []);
   await missing.until(() => missing.events.length > 0);
   t.strictSame(missing.events, ['connect ENOENT']);
+});
+
+// The kernel wakes one of them, and no other one when that gives up.
+t.test('a client that comes as one of two stops accepting', needsRing, async (t) => {
+  const { native } = engine;
+  const accepted: UringClientSocket[] = [];
+  const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
+  const [first, second] = [0, 1].map(() => new UringListener(engine, false, (socket) => accepted.push(socket)));
+  t.teardown(() => {
+    second!.close();
+    listening.close();
+  });
+  for (const listener of [first!, second!]) {
+    t.equal(listener.open(listening.fd, 511), 0);
+    engine.flush();
+  }
+  const name: { port?: number } = {};
+  listening.handle.getsockname!(name);
+  const { bytes } = kernelAddress('127.0.0.1', name.port!)!;
+  const client = native.socket(AF_INET, SOCK_STREAM);
+  t.equal(native.connect(client, bytes, bytes.length), 0);
+  first!.close();
+  for (let turns = 0; turns < 100 && accepted.length === 0; turns++) {
+    await new Promise(setImmediate);
+  }
+  t.equal(accepted.length, 1);
+  accepted[0]?.close();
+  native.close(client);
 });
 
 t.teardown(() => process.exit());

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { replaceFile } from './kept.js';
+
+/** How a reload went. */
+export interface ReloadReport {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly by: string | null;
+  /** The requests that this reload answers. */
+  readonly tokens: readonly string[];
+  readonly outcome: 'running' | 'done' | 'refused';
+  /** What is to be known: why it was refused, or what the canary found. Latin1. */
+  readonly text: string;
+}
+
+/** What the master of a folder says about itself. */
+export interface ServiceRecord {
+  readonly master: number;
+  /** When that process began, as the system counts: numbers of processes are used again. */
+  readonly began: string;
+  /** Paths are latin1. */
+  readonly pidFile: string;
+  readonly entry: string;
+  /** The number of the kept configuration that serves; null when it could not be kept. */
+  readonly serving: number | null;
+  /** It serves by a rollback: the files may say something else. */
+  readonly rolledBack: boolean;
+  /** Since when (ISO 8601), and who asked for it. */
+  readonly since: string;
+  readonly by: string | null;
+  readonly reload: ReloadReport | null;
+}
+
+/** When a process began, in a form that is only compared; undefined when there is none. */
+export function beginningOf(pid: number): string | undefined {
+  try {
+    // The name of the program, in brackets, may hold anything; the time is the 20th field after it.
+    return readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^[\s\S]*\) /, '')
+      .split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the master that wrote this runs. */
+export const isRunning = ({ master, began }: ServiceRecord): boolean => beginningOf(master) === began;
+
+const NAME = 'service.json';
+
+/** Writes it. Throws node:fs's errors. */
+export function writeRecord(folder: string, record: ServiceRecord): void {
+  replaceFile(`${folder}/${NAME}`, `${JSON.stringify(record, undefined, 1)}\n`);
+}
+
+/** Reads it; undefined when there is none. */
+export function readRecord(folder: string): ServiceRecord | undefined {
+  try {
+    const record = JSON.parse(readFileSync(fsPath(`${folder}/${NAME}`), 'latin1')) as ServiceRecord;
+    return typeof record.master === 'number' ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}

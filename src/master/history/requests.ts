@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { fsPath } from '../../shared/lib/fs-path.js';
+import { byteText } from '../../shared/lib/native-text.js';
+
+/** A request that is older (milliseconds) is one whose signal never came. */
+const FRESH = 60_000;
+/** So many are looked at. */
+const MOST = 100;
+
+/** What somebody asks the master for, beside the signal HUP, which can say nothing. */
+export interface ReloadRequest {
+  /** By this the master's answer is known. */
+  readonly token: string;
+  /** Milliseconds of the wall clock. */
+  readonly at: number;
+  /** Who asks: `root (uid 0), by sudo from alice`. */
+  readonly by: string;
+  /** The kept configuration that is to serve; undefined for the operator's own files. */
+  readonly rollback?: number;
+}
+
+/** A new name for a request. */
+export const newToken = (): string => randomBytes(8).toString('hex');
+
+/** Who runs this process. */
+export function askedBy(): string {
+  const uid = process.getuid?.() ?? 0;
+  let name = '';
+  try {
+    name = byteText(userInfo().username);
+  } catch {
+    // A user without a name, as containers have them.
+  }
+  const sudo = process.env.SUDO_USER;
+  const own = name === '' ? `uid ${uid}` : `${name} (uid ${uid})`;
+  return sudo === undefined || sudo === name
+    ? own
+    : `${own}, by sudo from ${byteText(sudo)
+        .replace(/[^\x21-\x7e]/g, '?')
+        .slice(0, 64)}`;
+}
+
+/** Leaves a request for the master of a folder. Throws node:fs's errors. Returns the way to take it back. */
+export function leaveRequest(folder: string, request: ReloadRequest): () => void {
+  const path = `${folder}/request-${request.token}.json`;
+  writeFileSync(fsPath(`${path}.new`), `${JSON.stringify(request)}\n`, { mode: 0o600, flag: 'wx', encoding: 'latin1' });
+  const owner = statSync(fsPath(folder)).uid;
+  if (owner !== process.geteuid?.()) {
+    chownSync(fsPath(`${path}.new`), owner, -1);
+  }
+  renameSync(fsPath(`${path}.new`), fsPath(path));
+  return () => rmSync(fsPath(path), { force: true });
+}
+
+/** Takes the requests that are there, oldest first. What cannot be read is removed. */
+export function takeRequests(folder: string): ReloadRequest[] {
+  let names: string[];
+  try {
+    names = readdirSync(fsPath(folder), 'latin1').filter((name) => /^request-[0-9a-f]+\.json$/.test(name));
+  } catch {
+    return [];
+  }
+  const requests: ReloadRequest[] = [];
+  for (const name of names.slice(0, MOST)) {
+    const path = fsPath(`${folder}/${name}`);
+    try {
+      const request = JSON.parse(readFileSync(path, 'latin1')) as ReloadRequest;
+      if (typeof request.token === 'string' && Math.abs(Date.now() - request.at) < FRESH) {
+        requests.push(request);
+      }
+    } catch {
+      // Not whole; nobody waits for an answer to it.
+    }
+    rmSync(path, { force: true });
+  }
+  return requests.sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,154 @@
+import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { enter, leave } from '../../client/at-work.js';
+import { ERROR, type Result } from '../../client/codes.js';
+import type { Request } from '../../http/request/request.js';
+import { Deadline, type Expiring } from '../../io/deadline.js';
+import { exceptionText, Task, type TaskOwner } from '../task.js';
+import { bytesOf } from '../text.js';
+import type { HandlerStats } from './handler-stats.js';
+
+/** What is the same for all requests of a location's handler. */
+export interface HandlerPlan {
+  /** As the directive names it. */
+  readonly name: string;
+  /** Milliseconds that it may keep its client waiting; 0: for ever. */
+  readonly timeout: number;
+  readonly stats: HandlerStats;
+}
+
+/** One request that a handler in JavaScript answers: what can go wrong with it costs that request alone. */
+export abstract class HandlerRun implements TaskOwner, Expiring {
+  readonly r: Request;
+  readonly #plan: HandlerPlan;
+  /** What logs and timers of the handler belong to. */
+  readonly #task: Task;
+  #deadline: Deadline | undefined = undefined;
+  /** The phase has returned and waits for {@link Request.resume}. */
+  #waiting = false;
+  #answered = false;
+  #timer = false;
+  #attached = false;
+
+  constructor(r: Request, plan: HandlerPlan) {
+    this.r = r;
+    this.#plan = plan;
+    this.#task = new Task(this, { settled() {}, failed: () => this.breakOff() });
+    this.#task.hold();
+  }
+
+  log(level: Level, message: string): void {
+    this.r.log(level, bytesOf(message));
+  }
+
+  get stats(): HandlerStats {
+    return this.#plan.stats;
+  }
+
+  /** The head is on its way, or the request has its status. */
+  get answered(): boolean {
+    return this.#answered;
+  }
+
+  /** Runs code of the handler; what it throws ends the request, and the result is undefined then. */
+  within(action: () => unknown): unknown {
+    try {
+      return this.#plan.stats.timed(() => this.#task.within(action));
+    } catch (error) {
+      this.failed(error);
+      return undefined;
+    }
+  }
+
+  /** Logs an exception and ends the request. */
+  failed(error: unknown): void {
+    if (!this.r.finished) {
+      this.r.log(ERR, `js exception: ${bytesOf(exceptionText(error))}`);
+      this.breakOff();
+    }
+  }
+
+  /** Ends the request with 500, or breaks off what was begun. The log says why. */
+  breakOff(status = 500): void {
+    this.#plan.stats.failed();
+    if (!this.#answered) {
+      this.go(status);
+    } else if (this.r.headerSent && !this.r.finished) {
+      this.inside(() => this.r.terminate(ERROR));
+    }
+  }
+
+  /** The phase returns the code, or goes on with it if it has returned already. */
+  go(code: Result): Result {
+    if (!this.#answered) {
+      this.#answered = true;
+      this.code = code;
+      if (this.#waiting && !this.r.finished) {
+        this.r.resume(code);
+      }
+    }
+    return code;
+  }
+
+  /** All of the answer was given. */
+  done = false;
+
+  /** The code that the phase returns once {@link answered}. */
+  code: Result = 500;
+
+  /** The phase returns and is resumed later. */
+  wait(): void {
+    this.#waiting = true;
+    this.touch();
+    this.attach();
+  }
+
+  /** {@link over} is called once the request is. */
+  attach(): void {
+    if (!this.#attached) {
+      this.#attached = true;
+      this.r.onFinish(() => {
+        this.#deadline?.close();
+        this.over();
+      });
+    }
+  }
+
+  /** The request is over, however it ended. */
+  protected abstract over(): void;
+
+  /** Something was done for the client: the time of `js_timeout` begins again. */
+  touch(): void {
+    const { timeout } = this.#plan;
+    if (timeout > 0) {
+      this.#timer = true;
+      this.#deadline ??= new Deadline(this);
+      this.#deadline.set(performance.now(), timeout);
+    }
+  }
+
+  /** The client is what is waited for, or the answer is complete. */
+  rest(): void {
+    if (this.#timer) {
+      this.#deadline!.clear();
+    }
+  }
+
+  expired(): void {
+    const { r } = this;
+    if (r.finished) {
+      return;
+    }
+    this.inside(() => {
+      r.log(ERR, `js handler "${this.#plan.name}" timed out`);
+      this.#plan.stats.timedOut();
+      this.breakOff();
+    });
+  }
+
+  /** Runs what goes on with the request. */
+  inside(action: () => void): void {
+    const before = enter(this.r);
+    action();
+    leave(before);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Source } from '../../http/request/body-stage.js';
+import type { Request } from '../../http/request/request.js';
+import type { HandlerRun } from './handler-run.js';
+
+/** A response body that a stream gives: the next piece is read once the one before has left. */
+export class StreamSource implements Source {
+  readonly #run: HandlerRun;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #over = false;
+
+  constructor(run: HandlerRun, stream: ReadableStream<Uint8Array>) {
+    this.#run = run;
+    this.#reader = stream.getReader();
+  }
+
+  pull(r: Request): void {
+    this.#run.touch();
+    this.#reader.read().then(
+      ({ done, value }) => {
+        this.#run.rest();
+        if (!this.#over && !r.finished) {
+          this.#run.inside(() => this.#take(r, done, value));
+        }
+      },
+      (error: unknown) => {
+        if (!this.#over) {
+          this.#run.failed(error);
+        }
+      },
+    );
+  }
+
+  #take(r: Request, done: boolean, value: unknown): void {
+    if (done) {
+      this.#over = true;
+      this.#run.done = true;
+      if (r.source === this) {
+        r.source = null;
+      }
+      r.flushBody = false;
+      r.first!.send(r, null, true);
+      return;
+    }
+    if (!(value instanceof Uint8Array)) {
+      this.#run.failed(new TypeError('a body has to be a stream of bytes'));
+      return;
+    }
+    if (value.length === 0) {
+      r.more();
+      return;
+    }
+    r.flushBody = true;
+    r.first!.send(r, Buffer.from(value.buffer, value.byteOffset, value.length), false);
+  }
+
+  abort(): void {
+    if (!this.#over) {
+      this.#over = true;
+      this.#run.rest();
+      this.#reader.cancel(new DOMException('the client has left', 'AbortError')).catch(() => {});
+    }
+  }
+}

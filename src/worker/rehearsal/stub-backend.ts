@@ -1,0 +1,185 @@
+import type { BackendSocket, BackendSocketOwner } from '../../shared/net/backend-socket.js';
+import type { SocketAddress } from '../../shared/net/client-socket.js';
+import type { BackendTarget, NetworkStandIn } from '../../shared/net/engine/network.js';
+import { fastcgiStub } from './stub-fastcgi.js';
+import { http1Stub } from './stub-http1.js';
+import { http2Stub } from './stub-http2.js';
+import { memcachedStub, scgiStub, uwsgiStub } from './stub-others.js';
+
+/** The protocols that backends are spoken to in. */
+export type StubProtocol = 'http' | 'http2' | 'fastcgi' | 'scgi' | 'uwsgi' | 'memcached';
+
+/** A request as a backend gets it. Texts are latin1. */
+export interface BackendRequest {
+  readonly protocol: StubProtocol;
+  /** `10.0.0.1:8080`, `[::1]:80` or `unix:/path`. */
+  readonly peer: string;
+  readonly method: string;
+  /** With its arguments; of memcached, the key. */
+  readonly uri: string;
+  /** Header fields in their order; of FastCGI, uwsgi and SCGI the parameters; of HTTP/2 without the pseudo-headers. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** What a backend answers. */
+export interface StubAnswer {
+  /** 200 unless given. */
+  readonly status?: number | undefined;
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly body?: string | Buffer | undefined;
+  /** The connection is refused, no answer ever comes, or the connection breaks before the answer. */
+  readonly fails?: 'refused' | 'timeout' | 'reset' | undefined;
+}
+
+/** An answer with all defaults filled in. */
+export interface CompleteAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** Says what a backend answers. `request` is undefined while a connection to `peer` is made: only `fails` counts then. */
+export type StubBackend = (peer: string, request: BackendRequest | undefined) => StubAnswer;
+
+/** Reads requests of one connection in one protocol. */
+export interface StubReader {
+  /** Takes what was written; calls {@link StubChannel.answer} for each request that is complete. */
+  written(bytes: Buffer): void;
+}
+
+/** What a reader is given of its connection. */
+export interface StubChannel {
+  /** Asks for the answer to a request, and notes it. Undefined: there is none. */
+  answer(request: Omit<BackendRequest, 'peer'>): CompleteAnswer | undefined;
+  send(bytes: Buffer | string): void;
+  /** The backend closes. */
+  end(): void;
+}
+
+function systemError(syscall: string, code: string, errno: number): Error {
+  return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -errno, syscall });
+}
+
+/** Takes the place of all backends. */
+export class StubNetwork implements NetworkStandIn {
+  stub: StubBackend = () => ({});
+  #requests: BackendRequest[] = [];
+
+  /** The requests since the last call. */
+  take(): BackendRequest[] {
+    const requests = this.#requests;
+    this.#requests = [];
+    return requests;
+  }
+
+  connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket {
+    const { address, port } = target;
+    const peer = port === 0 ? `unix:${address}` : address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+    return new StubConnection(peer, owner, this.stub, this.#requests);
+  }
+}
+
+class StubConnection implements BackendSocket {
+  readonly pending = false;
+  readonly flushed = true;
+  readonly #owner: BackendSocketOwner;
+  readonly #channel: StubChannel;
+  #reader: StubReader | undefined = undefined;
+  #closed = false;
+
+  constructor(peer: string, owner: BackendSocketOwner, stub: StubBackend, requests: BackendRequest[]) {
+    this.#owner = owner;
+    this.#channel = {
+      answer: (request) => {
+        const whole: BackendRequest = { ...request, peer };
+        requests.push(whole);
+        const { fails, status = 200, headers = [], body = '' } = stub(peer, whole);
+        if (fails === undefined) {
+          return { status, headers, body: Buffer.from(body as string, 'latin1') };
+        }
+        if (fails !== 'timeout') {
+          this.#later(() => owner.socketFailed(systemError('read', 'ECONNRESET', 104)));
+        }
+        return undefined;
+      },
+      send: (data) => {
+        const bytes = Buffer.from(data as string, 'latin1');
+        this.#later(() => owner.socketReceived(bytes, bytes.length));
+      },
+      end: () => this.#later(() => owner.socketEnded()),
+    };
+    const { fails } = stub(peer, undefined);
+    if (fails === 'refused') {
+      this.#later(() => owner.socketFailed(systemError('connect', 'ECONNREFUSED', 111)));
+    } else if (fails !== 'timeout') {
+      this.#later(() => owner.socketConnected());
+    }
+  }
+
+  /** Nothing is told before the call that led to it has returned. */
+  #later(then: () => void): void {
+    setImmediate(() => {
+      if (!this.#closed) {
+        then();
+      }
+    });
+  }
+
+  write(data: string | Buffer): boolean {
+    const bytes = Buffer.from(data as string, 'latin1');
+    this.#reader ??= readerOf(bytes, this.#channel);
+    this.#reader.written(bytes);
+    return true;
+  }
+
+  writeLent(bytes: Buffer, start: number, end: number): boolean {
+    return this.write(bytes.subarray(start, end));
+  }
+
+  offer(bytes: Buffer): number {
+    this.write(bytes);
+    return bytes.length;
+  }
+
+  local(): SocketAddress {
+    return { address: '127.0.0.1', port: 1024 };
+  }
+
+  cork(): void {}
+
+  uncork(): void {}
+
+  awaitFlush(): void {
+    this.#later(() => this.#owner.socketDrained());
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  end(): void {}
+
+  close(): void {
+    this.#closed = true;
+  }
+}
+
+/** Tells the protocol by the first bytes of a connection. */
+function readerOf(bytes: Buffer, channel: StubChannel): StubReader {
+  const start = bytes.toString('latin1', 0, 16);
+  if (start.startsWith('PRI * HTTP/2')) {
+    return http2Stub(channel);
+  }
+  if (bytes[0] === 1 && bytes[1] === 1) {
+    return fastcgiStub(channel);
+  }
+  if (/^\d+:/.test(start)) {
+    return scgiStub(channel);
+  }
+  if (/^gets? /.test(start)) {
+    return memcachedStub(channel);
+  }
+  // A packet of uwsgi begins with two numbers and a length; a request of HTTP with a word.
+  return /^[!#-'*+.^_`|~0-9A-Za-z-]+ /.test(start) || /^[!#-'*+.^_`|~0-9A-Za-z-]{16}/.test(start) ? http1Stub(channel) : uwsgiStub(channel);
+}

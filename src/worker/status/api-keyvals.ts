@@ -1,0 +1,161 @@
+import type { KeyvalChanges } from '../../shared/lookup/keyval-table.js';
+import { httpKeyvals, type KeyvalZone, streamKeyvals } from '../../shared/lookup/keyval-zone.js';
+import { type Answer, type Question, Refusal } from './api-question.js';
+import { latin1, type StatusSource, utf8 } from './source.js';
+
+const PATH = /^(http|stream)\/keyvals(?:\/([^/]*))?$/;
+
+/** What a request says of a pair: what is absent stays as it is; a value of null removes the pair. */
+interface PairChange {
+  readonly key: string;
+  readonly value: string | null | undefined;
+  /** Milliseconds from now. */
+  readonly expire: number | undefined;
+}
+
+/** Answers `http/keyvals/`, `stream/keyvals/` and what is below them. undefined: the path is another one. */
+export function answerKeyvals({ env }: StatusSource, question: Question, path: string): Answer | undefined {
+  const match = PATH.exec(path);
+  if (match === null) {
+    return undefined;
+  }
+  const zones = env.zones.ofKind(match[1] === 'http' ? httpKeyvals : streamKeyvals);
+  const { method, fields } = question;
+  if (match[2] === undefined || match[2] === '') {
+    if (method !== 'GET') {
+      throw new Refusal(405, 'MethodDisabled', 'method disabled');
+    }
+    const names = [...zones.keys()].map(utf8);
+    return {
+      status: 200,
+      body: fields === '' ? names : Object.fromEntries([...zones.values()].map((zone) => [utf8(zone.name), pairsOf(zone)])),
+    };
+  }
+  const zone = zones.get(latin1(match[2]));
+  if (zone === undefined) {
+    throw new Refusal(404, 'KeyvalNotFound', 'keyval not found');
+  }
+  return method === 'GET' ? { status: 200, body: read(zone, question) } : change(zone, question);
+}
+
+const pairsOf = (zone: KeyvalZone): Record<string, string> =>
+  Object.fromEntries(zone.pairs().map(([key, { value }]) => [utf8(key), utf8(value)]));
+
+function read(zone: KeyvalZone, { key }: Question): object {
+  const pairs = pairsOf(zone);
+  if (key === undefined) {
+    return pairs;
+  }
+  if (!Object.hasOwn(pairs, key)) {
+    throw new Refusal(404, 'KeyvalKeyNotFound', 'keyval key not found');
+  }
+  return { [key]: pairs[key] };
+}
+
+function change(zone: KeyvalZone, { method, write, body }: Question): Answer {
+  if (!write || !['POST', 'PATCH', 'DELETE'].includes(method)) {
+    throw new Refusal(405, 'MethodDisabled', 'method disabled');
+  }
+  const pairs = method === 'DELETE' ? [] : pairsIn(zone, body);
+  const refused = zone.change((changes) => {
+    switch (method) {
+      case 'POST':
+        return add(zone, changes, pairs);
+      case 'PATCH':
+        return patch(zone, changes, pairs);
+      default:
+        changes.clear();
+        return null;
+    }
+  });
+  if (refused === undefined) {
+    throw new Refusal(503, 'KeyvalBusy', 'the zone is busy');
+  }
+  if (refused !== null) {
+    throw refused;
+  }
+  return { status: method === 'POST' ? 201 : 204, body: undefined };
+}
+
+/** Adds pairs, all of them or none. */
+function add(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChange[]): Refusal | null {
+  if (pairs.length > 1 && changes.entries > 0) {
+    return formatError('only one key can be added');
+  }
+  for (const { key, value, expire } of pairs) {
+    if (typeof value !== 'string') {
+      return formatError('invalid key format');
+    }
+    if (changes.get(key) !== undefined) {
+      return new Refusal(409, 'KeyvalKeyExists', 'key already exists');
+    }
+    if (!changes.put(key, { value, expires: zone.endOf(expire) })) {
+      if (pairs.length > 1) {
+        changes.clear();
+      }
+      return full();
+    }
+  }
+  return null;
+}
+
+function patch(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChange[]): Refusal | null {
+  if (pairs.length > 1) {
+    return formatError('only one key can be updated');
+  }
+  const { key, value, expire } = pairs[0]!;
+  const before = changes.get(key);
+  if (before === undefined) {
+    return new Refusal(404, 'KeyvalKeyNotFound', 'keyval key not found');
+  }
+  if (value === null) {
+    changes.delete(key);
+    return null;
+  }
+  return changes.put(key, { value: value ?? before.value, expires: zone.endOf(expire) }) ? null : full();
+}
+
+const formatError = (text: string): Refusal => new Refusal(400, 'KeyvalFormatError', text);
+
+const full = (): Refusal => new Refusal(413, 'KeyvalOutOfMemory', 'the zone has no room for the pair');
+
+function pairsIn(zone: KeyvalZone, body: string | undefined): PairChange[] {
+  let object: unknown;
+  try {
+    object = JSON.parse(body ?? '');
+  } catch {
+    throw new Refusal(415, 'JsonError', 'JSON error');
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw formatError('invalid JSON');
+  }
+  const pairs = Object.entries(object).map(([key, said]) => pairOf(zone, key, said));
+  if (pairs.length === 0) {
+    throw formatError('key required');
+  }
+  return pairs;
+}
+
+function pairOf(zone: KeyvalZone, name: string, said: unknown): PairChange {
+  const key = latin1(name);
+  if (key === '') {
+    throw formatError('key required');
+  }
+  if (!zone.accepts(key)) {
+    throw formatError('invalid key format');
+  }
+  if (typeof said === 'string' || said === null) {
+    return { key, value: said === null ? null : latin1(said), expire: undefined };
+  }
+  const { value, expire, ...rest } = (typeof said === 'object' ? said : { wrong: said }) as Readonly<Record<string, unknown>>;
+  if (Object.keys(rest).length > 0 || (value !== undefined && value !== null && typeof value !== 'string')) {
+    throw formatError('invalid key format');
+  }
+  if (expire !== undefined && zone.data.timeout === 0) {
+    throw formatError('keyval timeout is not enabled');
+  }
+  if (expire !== undefined && !(typeof expire === 'number' && Number.isSafeInteger(expire) && expire > 0)) {
+    throw formatError('invalid "expire"');
+  }
+  return { key, value: typeof value === 'string' ? latin1(value) : value, expire: expire as number | undefined };
+}
