@@ -42,8 +42,8 @@ function injects(s) {
   });
 }
 function who(s) { return s.remoteAddress + ' ' + s.status + ' ' + shared.name + ' ' + s.rawVariables.binary_remote_addr.length; }
-function tick() { ngx.shared.counts.incr('n', 1); }
-function exits(s) { njs.on('exit', () => s.warn('bytes ' + s.variables.bytes_received + ' ' + s.status)); s.allow(); }
+function tick() { ngx.shared.counts.incr('n', 1); ngx.log(ngx.WARN, 'tick'); }
+function exits(s) { njs.on('exit', () => s.warn('bytes ' + s.variables.bytes_received + ' ' + s.status)); s.decline(); }
 export default { access, late, preread, never, fetches, filter, both, injects, who, tick, exits };
 `;
 
@@ -58,7 +58,8 @@ t.test('phases', async (t) => {
       server { listen 127.0.0.1:%%PORT_2%%; js_preread t.preread; return $message; }
       server { listen 127.0.0.1:%%PORT_3%%; js_preread t.never; return x; }
       server { listen 127.0.0.1:%%PORT_4%%; js_preread t.fetches; return $message; }
-      server { listen 127.0.0.1:%%PORT_5%%; js_access t.exits; deny all; return x; }`),
+      server { listen 127.0.0.1:%%PORT_5%%; js_access t.exits; deny all; return x; }
+      server { listen 127.0.0.1:%%PORT_6%%; js_access t.access; deny all; return "let in"; }`),
     files: { 't.js': script, 'shared.json': '{"name":"preloaded"}' },
   });
   const rest = async (n: number, ...pieces: string[]): Promise<string> => {
@@ -76,6 +77,7 @@ t.test('phases', async (t) => {
   t.equal(await rest(3), '', 'a function that decides nothing ends the session');
   t.equal(await rest(4), 'fetched');
   t.equal(await rest(5), '', 'js_access runs first, and others after it');
+  t.equal(await rest(6), 'let in', 'allow() leaves the others out');
   await s.accessLogged(/^403$/m);
   await s.logged(/\[error\] .*js exception: Error: on purpose.* while prereading client data/);
   await s.logged(/\[warn\] .*js: bytes 0 403/);
@@ -102,11 +104,13 @@ t.test('filters', async (t) => {
 
 t.test('periodic calls', async (t) => {
   const s = await startServer(t, {
-    conf: `worker_processes 2;\n${streamConf(`
+    // Workers write in the folder of the state.
+    conf: `${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes 2;\n${streamConf(`
       js_import t.js; js_shared_dict_zone zone=counts:32k type=number state=counts.json;
       server { listen 127.0.0.1:%%PORT_0%%; js_periodic t.tick interval=10ms worker_affinity=01; return ""; }`)}`,
     files: { 't.js': script, 'counts.json': '{"n":{"value":100}}' },
   });
+  await s.logged(/\[warn\] .*js: tick/);
   await s.stop('QUIT');
   const saved = JSON.parse(s.read('counts.json')) as { n: { value: number } };
   t.ok(saved.n.value > 100, 'the state of the dictionary is kept');

@@ -81,7 +81,7 @@ export function readForm(body: Buffer, contentType: string, options: FormOptions
   return form;
 }
 
-/** Takes a header such as `multipart/form-data; boundary=x` apart. `trailing`: what is said of anything else. nginx: ngx_js_form_parse_param. */
+/** Takes a header such as `multipart/form-data; boundary=x` apart. `trailing`: what is said of anything else. */
 function parseType(
   header: string,
   trailing = 'malformed parameter',

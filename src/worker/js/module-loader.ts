@@ -113,7 +113,9 @@ export class ModuleLoader {
   }
 }
 
-/** Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has. */
+/**
+ * Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has.
+ */
 function isPackage(native: NodeJS.Require, name: string): boolean {
   if (/^[./]|\.[mc]?[jt]s$/.test(name)) {
     return false;

@@ -61,7 +61,7 @@ export interface PeriodicPlace {
   find(name: string): ScriptFunction | undefined;
 }
 
-/** Calls functions of a location or server again and again, until the worker takes no more connections. nginx: ngx_http_js_periodic_init. */
+/** Calls functions again and again, until the worker takes no more connections. nginx: ngx_http_js_periodic_init. */
 export function startPeriodics(periodics: readonly Periodic[], place: PeriodicPlace, env: WorkerEnv): void {
   for (const periodic of periodics) {
     const { affinity } = periodic;

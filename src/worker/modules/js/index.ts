@@ -1,6 +1,5 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, type Scope } from '../../../shared/config/define.js';
-import { parseSize } from '../../../shared/config/language/units.js';
 import { msec } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { jsKind } from '../../../shared/zone/meter-kinds.js';
@@ -27,6 +26,7 @@ import { bytesOf } from '../../js/text.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
 import { NGINX_VERSION } from '../../version.js';
 import { JsBodyStage } from './body-stage.js';
+import { type Isolation, readIsolation } from './isolation.js';
 
 interface Settings extends ScriptSettings {
   content: string | undefined;
@@ -76,12 +76,6 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
       ctx.warn(`js function "${name}" not found`);
     }
   }
-}
-
-/** `js_isolation thread`: how many threads, and how many MiB each may use. */
-interface Isolation {
-  readonly threads: number;
-  readonly memory: number;
 }
 
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
@@ -154,6 +148,9 @@ const scope = defineScope<Settings>({
     },
   },
   link(conf, ctx) {
+    if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
+      ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
+    }
     const loadable = linkScripts(conf, ctx, [
       [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
       ['js_access', conf.access],
@@ -163,34 +160,8 @@ const scope = defineScope<Settings>({
     if (ctx.testing && loadable && conf.imports.length > 0) {
       tryHandlers(conf, ctx);
     }
-    if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
-      ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
-    }
   },
 });
-
-function readIsolation(conf: Partial<Settings>, node: Context['node'], ctx: Context): void {
-  const [where, ...rest] = node.args;
-  let threads = 2;
-  let memory = 0;
-  if ('isolation' in conf) {
-    ctx.reject('is duplicate');
-  }
-  if (where !== 'thread' && where !== 'off') {
-    ctx.fail(`invalid value "${where}"`, { arg: 0, hint: 'write `thread` or `off`' });
-  }
-  for (const [i, text] of rest.entries()) {
-    const [name, value = ''] = text.split('=');
-    if (name === 'threads' && /^[1-9]\d?$/.test(value)) {
-      threads = Number(value);
-    } else if (name === 'memory' && (parseSize(value) ?? 0) >= 16 * 1024 * 1024) {
-      memory = Math.floor(parseSize(value)! / (1024 * 1024));
-    } else {
-      ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
-    }
-  }
-  conf.isolation = where === 'off' ? undefined : { threads, memory };
-}
 
 /** Settings of the worker as a whole. */
 interface MainSettings {

@@ -3,8 +3,8 @@ import type { Session } from './session.js';
 /** Changes what goes from one side of a session to the other. nginx: a filter of stream. */
 export interface SessionFilter {
   /**
-   * Bytes came, whose memory is used again after the call; with `last`, that side sends no more. Whatever goes on is given to the output, at
-   * once or later. False: the session has been ended.
+   * Bytes came, whose memory is used again after the call; with `last`, that side sends no more. Whatever goes on is given to the
+   * output, at once or later. False: the session has been ended.
    */
   take(bytes: Buffer, last: boolean, fromUpstream: boolean): boolean;
 }
