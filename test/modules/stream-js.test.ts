@@ -105,7 +105,7 @@ t.test('filters', async (t) => {
 t.test('periodic calls', async (t) => {
   const s = await startServer(t, {
     // Workers write in the folder of the state.
-    conf: `${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes 2;\n${streamConf(`
+    conf: `${process.getuid?.() === 0 ? 'user root;' : ''}\nworker_processes 2;\n${streamConf(`
       js_import t.js; js_shared_dict_zone zone=counts:32k type=number state=counts.json;
       server { listen 127.0.0.1:%%PORT_0%%; js_periodic t.tick interval=10ms worker_affinity=01; return ""; }`)}`,
     files: { 't.js': script, 'counts.json': '{"n":{"value":100}}' },
