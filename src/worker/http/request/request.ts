@@ -1,5 +1,5 @@
 import { debugOf } from '../../../shared/log/error-log.js';
-import { ALERT, DEBUG, INFO, type Level } from '../../../shared/log/level.js';
+import { ALERT, DEBUG, INFO, type Level, levelNames } from '../../../shared/log/level.js';
 import type { LogContext } from '../../../shared/log/log-line.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
 import type { Meter } from '../../../shared/zone/meters.js';
@@ -233,6 +233,9 @@ export class Request implements ClientTask {
   log(level: Level, message: string): void {
     if (this.http.explains && level <= INFO) {
       this.main.lastLogged = message;
+    }
+    if (this.trace !== null && level <= INFO) {
+      this.trace.add(this, 'error', message, undefined, { level: levelNames[level] });
     }
     const log = this.connection.debugging ? debugOf(this.location.log) : this.location.log;
     if (level <= log.level) {

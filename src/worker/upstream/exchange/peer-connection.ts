@@ -16,6 +16,7 @@ import { countChoice, countEnd } from './count-attempt.js';
 import { HeadReader } from './head-reader.js';
 import { mayTryNext } from './next-upstream.js';
 import { openConnection, openStream } from './open-channel.js';
+import { traceChoice, traceRequest } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** After so many refusals another one counts as any failure does. */
@@ -191,6 +192,9 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       return;
     }
     const attempt = this.attempt!;
+    if (u.r.trace !== null) {
+      traceChoice(u, peer);
+    }
     if (peer === null) {
       attempt.peer = picker.groupName;
       this.name = picker.groupName;
@@ -246,6 +250,9 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     }
     const reader = new HeadReader(this.#u);
     c.owner = reader;
+    if (this.r.trace !== null) {
+      traceRequest(this.#u, this.#reused);
+    }
     this.#u.sendRequest(c, now);
     if (this.#u.exchange.makesHead) {
       reader.received(c, EMPTY, 0);
@@ -310,6 +317,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
   /** Logs what went wrong with the attempt at hand, and keeps it for `$error_reason`. */
   report(level: Level, message: string): void {
     this.r.log(level, message);
+    this.r.trace?.add(this.r, 'upstream', `${this.name}: ${message}`, undefined, { peer: this.name, failed: true });
     this.attempt!.reason = message;
   }
 

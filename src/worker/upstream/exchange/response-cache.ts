@@ -1,3 +1,4 @@
+import type { Trace } from '../../http/request/trace.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /**
@@ -12,6 +13,8 @@ export interface ResponseCache {
   lookup(u: UpstreamRequest): number;
   /** Tells the trace of the request what the cache had for it, when its backend is asked. */
   traceStatus(u: UpstreamRequest): void;
+  /** Notes what the latest {@link lookup} found. */
+  trace(u: UpstreamRequest, trace: Trace): void;
   /** A head was read: says what is in it for the cache. */
   headRead(u: UpstreamRequest): void;
   /** That head is going to the client. */

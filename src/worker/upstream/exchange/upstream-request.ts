@@ -215,6 +215,9 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     }
     if (conf.cache !== undefined) {
       const code = conf.cache.lookup(this);
+      if (r.trace !== null) {
+        conf.cache.trace(this, r.trace);
+      }
       if (code !== DONE && r.debugging) {
         this.log(DEBUG, `http upstream cache: ${code}`);
       }
