@@ -4,7 +4,8 @@
 // %%FASTCGI%% that of a small FastCGI responder, %%CONF%% the folder of shipped configuration.
 // `body` is what each request of a row for HTTP/2 posts.
 // %%ECHO%% is the address of a backend that sends datagrams back.
-// `nginxLoses`: the share of requests that nginx may fail. `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
+// `nginxLoses`: the share of requests that nginx may fail.
+// `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
 // aims at. `seconds`: a round takes at least so long.
 
 const KB = 1024;
