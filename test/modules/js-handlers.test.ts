@@ -49,11 +49,11 @@ export default {
     request.signal.addEventListener('abort', () => { left++; console.error('client left'); });
     return new Promise(() => {});
   },
-  endless() {
+  endless(request) {
     let n = 0;
     return new Response(new ReadableStream({
       pull(controller) { n++; controller.enqueue(new Uint8Array(65536)); },
-      cancel() { console.error('cancelled after ' + (n < 400 ? 'few' : n) + ' pieces'); },
+      cancel() { console.error('cancelled ' + new URL(request.url).search + (n < 400 ? ' few' : n)); },
     }));
   },
   broken: () => new Response(new ReadableStream({ async pull(controller) {
@@ -166,12 +166,18 @@ t.test('bodies that come slowly, and clients that leave', async (t) => {
   await httpGet(s, '/bytes');
   broken.destroy();
   await s.logged('client prematurely closed connection');
+  const greedy = await RawClient.connect(s);
+  greedy.send(requestText('GET', '/endless'));
+  await greedy.take(4_000_000);
+  t.equal((await httpGet(s, '/bytes')).text, 'hi', 'a stream that never waits lets others have their turn');
+  greedy.destroy();
+  await s.logged('js: cancelled');
   const reader = await RawClient.connect(s);
   reader.socket.pause();
-  reader.send(requestText('GET', '/endless'));
+  reader.send(requestText('GET', '/endless?paused'));
   await httpGet(s, '/bytes');
   reader.destroy();
-  await s.logged('js: cancelled after few pieces');
+  await s.logged('js: cancelled ?paused few');
   const half = await RawClient.connect(s);
   half.send(requestText('GET', '/broken'));
   await half.closed();

@@ -80,7 +80,7 @@ export interface DiskOptions {
   readonly kept?: KeptTexts;
   /** Learns which directive wrote which setting. */
   readonly provenance?: Provenance;
-  /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
+  /** See {@link LinkContext.testing}. */
   readonly testing?: boolean;
 }
 

@@ -151,12 +151,12 @@ export class TlsClient implements UpstreamTls {
   // nginx: ngx_http_upstream_ssl_certificate.
   #contextFor(u: BackendUser): SecureContext | null {
     const { sslCertificate, sslCertificateKey } = this.#conf;
-    const certificate = sslCertificate!.eval(u.r);
-    if (certificate === '') {
-      return this.#context;
-    }
-    const key = sslCertificateKey!.eval(u.r);
     try {
+      const certificate = sslCertificate!.eval(u.r);
+      if (certificate === '') {
+        return this.#context;
+      }
+      const key = sslCertificateKey!.eval(u.r);
       return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
     } catch (error) {
       u.log(ERR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
