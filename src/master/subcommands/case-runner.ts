@@ -1,10 +1,10 @@
-import type { Snapshot } from '../../../shared/config/configuration.js';
-import { Rehearsal, RehearsalError, type Rehearsed } from '../../../worker/rehearsal/rehearsal.js';
-import type { StubAnswer, StubBackend } from '../../../worker/rehearsal/stub-backend.js';
-import { complete, RequestError } from '../explain-request.js';
-import { usualPort } from '../rehearsed-places.js';
+import type { Snapshot } from '../../shared/config/configuration.js';
+import { Rehearsal, RehearsalError, type Rehearsed } from '../../worker/rehearsal/rehearsal.js';
+import type { StubAnswer, StubBackend } from '../../worker/rehearsal/stub-backend.js';
+import { checkCase, type Failure } from './case-check.js';
 import type { Case } from './case-file.js';
-import { checkCase, type Failure } from './check-case.js';
+import { complete, RequestError } from './explain-request.js';
+import { usualPort } from './rehearsed-places.js';
 
 /** What became of a case. */
 export interface CaseResult {

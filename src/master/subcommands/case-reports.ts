@@ -1,4 +1,4 @@
-import type { CaseResult } from './run-cases.js';
+import type { CaseResult } from './case-runner.js';
 
 const passed = ({ failures, error }: CaseResult): boolean => failures.length === 0 && error === undefined;
 

@@ -1,5 +1,5 @@
-import type { PlacedStep } from '../../../worker/http/serving/trace-places.js';
-import type { Rehearsed } from '../../../worker/rehearsal/rehearsal.js';
+import type { PlacedStep } from '../../worker/http/serving/trace-places.js';
+import type { Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { Case, Expectation } from './case-file.js';
 
 /** An expectation that was not met. */

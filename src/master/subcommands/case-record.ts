@@ -1,5 +1,5 @@
-import type { Rehearsed } from '../../../worker/rehearsal/rehearsal.js';
-import type { RequestParts } from '../explain-request.js';
+import type { Rehearsed } from '../../worker/rehearsal/rehearsal.js';
+import type { RequestParts } from './explain-request.js';
 
 /** Header fields of answers that say nothing about the configuration, or differ from one time to the next. */
 const NOT_RECORDED = new Set([

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { DirectiveNode, Node, Pos } from '../../../shared/config/language/ast.js';
-import { parseConfig } from '../../../shared/config/language/parser.js';
-import type { StubAnswer } from '../../../worker/rehearsal/stub-backend.js';
-import { parseWords, type RequestParts } from '../explain-request.js';
+import type { DirectiveNode, Node, Pos } from '../../shared/config/language/ast.js';
+import { parseConfig } from '../../shared/config/language/parser.js';
+import type { StubAnswer } from '../../worker/rehearsal/stub-backend.js';
+import { parseWords, type RequestParts } from './explain-request.js';
 
 /** How a text is compared: it is the same, it matches or does not, or there is none. */
 export type Operator = '=' | '~' | '~*' | '!~' | '!~*';
