@@ -91,7 +91,7 @@ if (options.json !== undefined) {
 process.exit(0);
 
 function writeLargeFile() {
-  if (!chosen.some((row) => row.paths[0].endsWith(`/${largeFile.name}`))) {
+  if (!chosen.some((row) => row.paths[0]?.endsWith(`/${largeFile.name}`))) {
     return;
   }
   const file = openSync(`${docs}/${largeFile.name}`, 'w');

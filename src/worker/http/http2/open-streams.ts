@@ -144,7 +144,7 @@ export class OpenStreams {
       const r = stream.request;
       stream.gone();
       if (!r.finished) {
-        r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+        r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
       }
     }
   }

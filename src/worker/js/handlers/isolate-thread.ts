@@ -21,6 +21,8 @@ const library = new ScriptLibrary({
   confFile: data.confFile,
   workerId: data.workerId,
   version: data.version,
+  argv: ['sluice'],
+  errorLog: '',
   dict: () => undefined,
   dictNames: () => [],
 });
@@ -40,7 +42,7 @@ async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
   Atomics.store(data.state, BEGUN, id);
   let time = 0;
   try {
-    scripts ??= library.scripts(data.imports, data.folders);
+    scripts ??= library.scripts(data.imports, data.folders, data.preloads);
     if (!handlers.has(name)) {
       handlers.set(name, findHandler(scripts, name, 'fetch')?.run as FetchFunction | undefined);
     }
