@@ -6,14 +6,18 @@ import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({ options: { rounds: { type: 'string', default: '5' } }, allowPositionals: true });
-const rows = positionals.length > 0 ? positionals : ['return200', 'static1k', 'proxy'];
+const rows = positionals.length > 0 ? positionals : ['return200', 'static1k'];
 const script = new URL('request.mjs', import.meta.url).pathname;
 const WAYS = ['off', 'auto', 'zones'];
 
 const best = new Map();
 for (let round = 0; round < Number(values.rounds); round++) {
   for (const way of WAYS) {
-    const text = execFileSync(process.execPath, [script, ...rows], { encoding: 'utf8', env: { ...process.env, STATUS: way } });
+    const text = execFileSync(process.execPath, [script, ...rows], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, STATUS: way },
+    });
     for (const [, us, row] of text.matchAll(/^([\d.]+) us {2}(\S+)$/gm)) {
       const key = `${row} ${way}`;
       best.set(key, Math.min(best.get(key) ?? Number.POSITIVE_INFINITY, Number(us)));
