@@ -109,6 +109,7 @@ const OUR_OWN = [
   'otel_upstream_spans',
   'proxy_cache_purge',
   'proxy_http2_max_streams',
+  'reload_canary',
   'scgi_cache_convert_head',
   'scgi_cache_purge',
   'sluice_status',

@@ -43,7 +43,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   protected ask(peer: Peer): void {
     const { r } = this;
     const { settings, tls } = this.server;
-    const local = { ...localAddress(this, settings), relays: true };
+    const local = localAddress(this, settings);
     const options = tls?.options(this, peer);
     if (options === null) {
       r.finalize(INTERNAL_SERVER_ERROR);
