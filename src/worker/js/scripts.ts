@@ -28,6 +28,11 @@ export function checkImports(imports: readonly Import[], folders: readonly strin
   }
 }
 
+/** The files that modules consist of: their own, and those that they import but for packages. What cannot be read is left out. */
+export function scriptFiles(names: readonly string[], folders: readonly string[]): string[] {
+  return new ModuleLoader(folders, {}, loadTransform).files(names);
+}
+
 /**
  * The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged.
  * @throws what a module throws while it is loaded.

@@ -393,6 +393,9 @@ function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: 
       { log: (level, message) => env.log.log(level, message) },
     );
     known.set(key, (pool = own));
+    if (!env.rehearsing) {
+      own.warm();
+    }
     env.onClose(() => own.close());
   }
   return pool;
@@ -503,7 +506,7 @@ export const jsModule = defineModule({
   name: 'js',
   main: mainScope,
   installMain({ blockTimeout }, _http, env) {
-    if (blockTimeout > 0) {
+    if (blockTimeout > 0 && !env.rehearsing) {
       const watchdog = new Watchdog(blockTimeout, env.log);
       blockTimeouts.set(env, blockTimeout);
       watchdogs.set(env, watchdog);
