@@ -67,6 +67,7 @@ const OUR_OWN = [
   'js_content',
   'js_header_filter',
   'js_import',
+  'js_inspect',
   'js_isolation',
   'js_path',
   'js_set',

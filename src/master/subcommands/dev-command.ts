@@ -1,15 +1,10 @@
-// Reaches into the worker's folders, as parts.ts does: what the modules of JavaScript import is known there.
 import { execFile } from 'node:child_process';
 import { type FSWatcher, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { diskSources } from '../../shared/config/sources.js';
-import { nativeText } from '../../shared/lib/native-text.js';
 import { setTimer } from '../../shared/lib/timer.js';
-import { scriptFiles } from '../../worker/js/scripts.js';
-import { lintConfiguration } from '../../worker/lint/lint.js';
+import { configuredFiles } from './configured-files.js';
 import type { ServerStart } from './serve-command.js';
-import { serverOptions } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
 
 /** Milliseconds without another change before the files are looked at: editors write several times. */
@@ -27,7 +22,7 @@ export async function runDevCommand(values: SubcommandValues): Promise<ServerSta
   const given = (name: string, option: string): string[] => (typeof values[name] === 'string' ? [option, values[name]] : []);
   const own = [...given('directory', '-p'), ...given('conf', '-c'), '-e', 'stderr'];
   const globals = typeof values.globals === 'string' ? ` ${values.globals}` : '';
-  const files = new WatchedFiles(() => filesOf(values));
+  const files = new WatchedFiles(() => configuredFiles(values));
   const test = (): Promise<string> => tested([...own, '-q', '-t', '-g', `daemon off;${globals}`]);
   for (let problem = await test(); problem !== ''; problem = await test()) {
     process.stderr.write(`${CLEAR}${problem}sluice: waiting for a change\n`, 'latin1');
@@ -65,36 +60,6 @@ function tested(args: readonly string[]): Promise<string> {
       done(error === null ? '' : text || `${error.message}\n`);
     });
   });
-}
-
-/** The files of the configuration, and the modules that it imports with theirs; as far as they can be read. */
-function filesOf(values: SubcommandValues): string[] {
-  const options = serverOptions(values, undefined);
-  const sources = diskSources(options);
-  try {
-    // Reads whatever the main file includes.
-    lintConfiguration(sources);
-  } catch {
-    // What was read up to there is enough to wait for a change.
-  }
-  const scripts: string[] = [];
-  const folders: string[] = [];
-  for (const file of sources.order) {
-    const text = (sources.text(file) ?? '').replace(/#.*/g, '');
-    for (const [, name = '', words = ''] of text.matchAll(/\b(js_import|js_path)\s+([^;{}]+);/g)) {
-      const path = words
-        .trim()
-        .split(/\s+/)
-        .at(-1)!
-        .replace(/^(['"])(.*)\1$/, '$2');
-      if (name === 'js_import') {
-        scripts.push(path);
-      } else {
-        folders.push(path.startsWith('/') ? path : options.confPrefix + path);
-      }
-    }
-  }
-  return [...new Set([options.entry, ...sources.order, ...scriptFiles(scripts, [...folders, options.confPrefix])])].map(nativeText);
 }
 
 /** Files that are looked after by their folders, since editors put new files in the place of old ones. */
