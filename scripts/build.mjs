@@ -77,6 +77,14 @@ await build({
 await build({
   ...ours,
   packages: 'bundle',
+  entryPoints: { 'otel-export': 'src/worker/trace/export-thread.ts' },
+  outdir,
+  minify: true,
+  legalComments: 'inline',
+});
+await build({
+  ...ours,
+  packages: 'bundle',
   entryPoints: { 'lsp-connection': 'src/master/subcommands/lsp-connection.ts', 'js-transform': 'src/worker/js/transform.ts' },
   outdir,
   banner: { js: moduleUrl },

@@ -28,6 +28,8 @@ export interface WorkerEnv {
   readonly compatible: boolean;
   /** Requests are only tried out: nothing is written, and no connection is made. */
   readonly rehearsing?: true;
+  /** Decides which requests are traced; see {@link HttpRuntime.tracer}. */
+  readonly tracer?: { begin(r: object): void };
   /** Answers for all name servers. */
   readonly resolver?: Resolver;
   /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */

@@ -12,6 +12,8 @@ import { requestLife } from './http/request/life.js';
 import type { LocationInfo } from './http/request/location-info.js';
 import { LocationTree } from './http/request/location-tree.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
+import { tracedFilter } from './http/request/trace-headers.js';
+import { traceVariables } from './http/serving/begin-trace.js';
 import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './listening/listeners.js';
 import type { AnyModule, Phase } from './module.js';
 import { namesScope } from './modules/server/index.js';
@@ -36,6 +38,9 @@ export function buildRuntime(loaded: Loaded<ClientTask>, modules: readonly AnyMo
   const http = new HttpRuntime(loaded.tables.http, env, requestLife, loaded.settings, block);
   const builder = new Builder(loaded, modules, env, http);
   builder.main(block);
+  if (http.tracer !== null) {
+    traceVariables(http);
+  }
   const servers = serversOf(block, (server) => loaded.settings(namesScope, server));
   const runtimes = new Map<ServerInfo, ServerRuntime>();
   for (const server of servers) {
@@ -186,11 +191,22 @@ class Builder {
     location.precontent = phase('precontent');
     location.content = phase('content');
     location.logPhase = phase('log');
-    location.headerFilters = this.#build<HeaderFilter>(block, location, (module) => module.headerFilter);
+    location.headerFilters =
+      this.#http.tracer === null
+        ? this.#build<HeaderFilter>(block, location, (module) => module.headerFilter)
+        : this.#tracedFilters(block, location);
     location.bodyFilters = this.#build<BodyFilter>(block, location, (module) => module.bodyFilter);
     const claimed = claimedBy(block);
     const owner = claimed === undefined ? undefined : this.#modules.find(({ name }) => name === claimed);
     location.handler = owner?.handler?.(this.#confOf(owner, block), this.#env, location);
+  }
+
+  /** The header filters of a location in a configuration that may trace requests. */
+  #tracedFilters(block: Block, location: LocationRuntime): HeaderFilter[] {
+    return this.#modules.flatMap((module) => {
+      const filter = module.headerFilter?.(this.#confOf(module, block), this.#env, location);
+      return filter === undefined ? [] : [tracedFilter(filter, module.name)];
+    });
   }
 
   #build<T>(

@@ -23,6 +23,8 @@ export interface Subcommand {
   readonly name: string;
   readonly describe: string;
   readonly options: readonly SubcommandOption[];
+  /** From this word on, all words are the value of that name, whatever they look like. */
+  readonly verbatim?: string;
   /** Resolves to the exit code, or to the server that is to be started. */
   run(values: SubcommandValues): Promise<number | ServerStart> | number | ServerStart;
 }
@@ -146,6 +148,26 @@ export const subcommands: readonly Subcommand[] = [
       { name: 'rules', describe: 'list the rules', flag: true },
     ],
     run: async (values) => (await import('./lint-command.js')).runLintCommand(values),
+  },
+  {
+    name: 'explain',
+    describe: 'say what would become of a request, step by step, without sending it',
+    options: [
+      { name: 'request', describe: 'a URL, a path, METHOD URL, or a command of curl', positional: true, many: true },
+      ...SERVER,
+      { name: 'method', alias: 'X', describe: "the request's method" },
+      { name: 'header', alias: 'H', describe: 'a header, as NAME: VALUE; may stand several times' },
+      { name: 'data', alias: 'd', describe: "the request's body" },
+      { name: 'address', describe: "the client's address; 127.0.0.1 unless given" },
+      { name: 'tls', describe: 'the client speaks TLS', flag: true },
+      { name: 'from', describe: 'take the request from this line of an access log' },
+      { name: 'backend', describe: 'what backends answer: a status (200), or refused, timeout or reset' },
+      { name: 'json', describe: 'as one JSON object', flag: true },
+      { name: 'all', alias: 'a', describe: 'cut nothing', flag: true },
+      { name: 'color', describe: 'with colours, wherever it goes', flag: true },
+    ],
+    verbatim: 'curl',
+    run: async (values) => (await import('./explain-command.js')).runExplainCommand(values),
   },
   {
     name: 'diff',

@@ -35,7 +35,10 @@ export async function runSubcommand(
 ): Promise<number | ServerStart> {
   const { default: yargs } = await import('yargs');
   let outcome: number | ServerStart = 0;
-  let parser: Argv = yargs([...args])
+  const verbatim = subcommands.find(({ name }) => name === args[0])?.verbatim;
+  const cut = verbatim === undefined ? -1 : args.indexOf(verbatim, 1);
+  const rest = cut === -1 ? {} : { [verbatim!]: args.slice(cut + 1) };
+  let parser: Argv = yargs(cut === -1 ? [...args] : args.slice(0, cut))
     .scriptName('sluice')
     .usage('$0 [options]\n$0 <directory>\n$0 <command> ...')
     .strict()
@@ -49,7 +52,7 @@ export async function runSubcommand(
     parser = parser.option(name, { describe, type: 'string', global: false, ...choices });
   }
   for (const subcommand of subcommands) {
-    parser = addCommand(parser, subcommand, (result) => {
+    parser = addCommand(parser, subcommand, rest, (result) => {
       outcome = result;
     });
   }
@@ -79,7 +82,13 @@ function plainMessage(message: string, command: Subcommand | undefined): string 
   return `${lacking.map(({ name, describe }) => `the ${name} is missing: ${describe}`).join('; ')} (\`sluice ${command.name} --help\` says more)`;
 }
 
-function addCommand(parser: Argv, { name, describe, options, run }: Subcommand, done: (outcome: number | ServerStart) => void): Argv {
+/** `rest`: values that yargs has not seen. */
+function addCommand(
+  parser: Argv,
+  { name, describe, options, run }: Subcommand,
+  rest: SubcommandValues,
+  done: (outcome: number | ServerStart) => void,
+): Argv {
   const words = options.flatMap((option) => (option.positional ? [placeholder(option)] : []));
   return parser.command({
     command: [name, ...words].join(' '),
@@ -96,7 +105,7 @@ function addCommand(parser: Argv, { name, describe, options, run }: Subcommand, 
       return command;
     },
     async handler(values) {
-      done(await run(values as SubcommandValues));
+      done(await run({ ...(values as SubcommandValues), ...rest }));
     },
   });
 }

@@ -178,6 +178,7 @@ export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigConte
     name,
     changeable: true,
     cacheable: !table.volatile,
+    origin: { text: 'geo', pos: node.pos },
     get(r) {
       const text = sourceSlot === undefined ? source.client(r) : variables.fresh(r, sourceSlot);
       let address = text === undefined ? undefined : parseAddress(text);

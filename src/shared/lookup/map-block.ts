@@ -86,6 +86,7 @@ export function readMap<R extends Subject>(node: DirectiveNode, ctx: ConfigConte
     name,
     changeable: true,
     cacheable: !table.volatile,
+    origin: { text: `map ${node.args[0]}`, pos: node.pos },
     get(r) {
       let text = source.eval(r);
       if (table.hostnames && text.endsWith('.')) {

@@ -27,7 +27,7 @@ export function readSplitClients<R extends Subject>(node: DirectiveNode, ctx: Co
     }
     return '';
   };
-  if (!ctx.variables.define({ name, changeable: true, get })) {
+  if (!ctx.variables.define({ name, changeable: true, get, origin: { text: `split_clients ${node.args[0]}`, pos: node.pos } })) {
     ctx.fail(`the duplicate "${name}" variable`, { arg: 1 });
   }
 }

@@ -18,6 +18,8 @@ export interface Variable<R> {
   readonly warning?: string;
   /** A later definition under the same name replaces this one (`set` over a `map`). nginx: NGX_HTTP_VAR_WEAK. */
   readonly weak?: boolean;
+  /** What computes it from something else, such as `map $uri`, and where that is written; for traces. */
+  readonly origin?: { readonly text: string; readonly pos: Pos };
 }
 
 /** Whoever is told what goes wrong while variables are evaluated. */
@@ -26,6 +28,11 @@ export interface VariableReports<R> {
   cycle(r: R, name: string): void;
   /** A regular expression gave up at its match limit; `message` is the line to log. */
   regexFailed(r: R, message: string): void;
+}
+
+/** Whoever is told of the values that variables get. */
+export interface VariableWatcher<R> {
+  computed(r: R, variable: Variable<R>, value: string | undefined): void;
 }
 
 /** nginx's limit for variables that refer to each other. */
@@ -139,6 +146,20 @@ export class VariableTable<R extends Subject> {
     }
     const prefix = this.#prefixOf(name);
     return prefix?.get(r, name.slice(prefix.name.length));
+  }
+
+  /** Has the watcher hear of each value that a variable with an origin is given. Called once, before there are requests. */
+  watch(watcher: VariableWatcher<R>): void {
+    for (const [slot, variable] of this.#bound.entries()) {
+      if (variable?.origin !== undefined) {
+        const get = (r: R, suffix: string): string | undefined => {
+          const value = variable.get(r, suffix);
+          watcher.computed(r, variable, value);
+          return value;
+        };
+        this.#bound[slot] = { ...variable, get };
+      }
+    }
   }
 
   /** Every name that can be suggested for a misspelt one. */

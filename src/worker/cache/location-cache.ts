@@ -10,6 +10,7 @@ import { firstTrue } from '../http/request/predicates.js';
 import type { Request } from '../http/request/request.js';
 import { bufferSource, respond } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
+import type { Trace } from '../http/request/trace.js';
 import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
 import { processHead } from '../upstream/exchange/copy-head.js';
@@ -96,6 +97,28 @@ export class LocationCache implements ResponseCache {
     return this.open(u, use);
   }
 
+  trace(u: UpstreamRequest, trace: Trace): void {
+    const { r } = u;
+    const use = useOf(u);
+    const where = { in: r.location, directive: `${r.location.info.handler ?? 'proxy'}_cache` };
+    if (use?.disk === undefined) {
+      trace.add(r, 'cache', `the cache is not asked${use === null ? '' : `: ${use.reason}`}`, where, { status: '' });
+      return;
+    }
+    const { disk, key, entry, reason } = use;
+    const path = entry?.path ?? disk.pathOf(md5Hex(key));
+    const status = use.status === 'MISS' && entry !== undefined ? 'EXPIRED' : use.status;
+    const why = reason === '' ? '' : ` (${reason})`;
+    const life = entry === undefined ? '' : `, good until ${new Date(entry.header.validUntil * 1000).toISOString()}`;
+    trace.add(r, 'cache', `cache ${disk.name}, key "${key}": ${status}${why}; ${path}${life}`, where, {
+      zone: disk.name,
+      key,
+      status,
+      path,
+      reason,
+    });
+  }
+
   #purge(u: UpstreamRequest, use: CacheUse): number {
     const { key } = use;
     const disk = use.disk!;
@@ -135,6 +158,7 @@ export class LocationCache implements ResponseCache {
       use.status = 'HIT';
       use.entry = entry;
       use.disk!.noteUse(entry, now);
+      this.traceStatus(u);
       return header.error;
     }
     use.entry = entry;
@@ -283,6 +307,7 @@ export class LocationCache implements ResponseCache {
       r.log(DEBUG, `http file cache send: ${entry.path}`);
     }
     u.useCached(entry.head(u.conf.kinds));
+    this.traceStatus(u);
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {
       readFreshness(u, u.head, use, nowSeconds());
       if (use.noCache || use.expired) {
@@ -298,6 +323,13 @@ export class LocationCache implements ResponseCache {
       r.finalize(code);
     }
     return DONE;
+  }
+
+  traceStatus({ r, cacheUse }: UpstreamRequest): void {
+    const use = cacheUse as CacheUse | null;
+    if (use !== null && use.status !== '') {
+      r.main.spans?.event('cache', use.status, use.reason);
+    }
   }
 
   headRead(u: UpstreamRequest): void {
@@ -388,6 +420,14 @@ export class LocationCache implements ResponseCache {
       return;
     }
     startFill(u, use, this.conf);
+    if (u.r.trace !== null) {
+      const stores = use.writer !== null || use.foreseen;
+      const text = stores
+        ? `the response is stored, good until ${new Date(use.validUntil * 1000).toISOString()}`
+        : `the response is not stored: ${storeReason(use)}`;
+      const where = { in: u.r.location, directive: `${u.r.location.info.handler ?? 'proxy'}_cache_valid` };
+      u.r.trace.add(u.r, 'cache', text, where, { stored: stores });
+    }
   }
 
   passing(u: UpstreamRequest): void {
@@ -435,6 +475,16 @@ export class LocationCache implements ResponseCache {
     use.free();
   }
 }
+
+/** Why a response is not kept, as far as its head says so. */
+const storeReason = (use: CacheUse): string =>
+  use.noCache
+    ? 'its headers forbid that'
+    : use.expired
+      ? 'it has expired'
+      : use.reason === 'not in cache' || use.reason === ''
+        ? 'nothing gives it a lifetime'
+        : use.reason;
 
 /** nginx: NGX_DECLINED where there is no entry. */
 function logLookup(r: Request, entry: Entry | undefined): void {

@@ -23,7 +23,9 @@ import type { WorkerEnv } from '../env.js';
 import { Http1Connection } from '../http/http1/http1-connection.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
-import { Trace } from '../http/request/trace.js';
+import type { TraceStep, TraceWhere } from '../http/request/trace.js';
+import { beginTrace } from '../http/serving/begin-trace.js';
+import { type PlacedStep, TracePlaces } from '../http/serving/trace-places.js';
 import { language } from '../language.js';
 import { modules } from '../modules/index.js';
 import { processScope } from '../modules/process/index.js';
@@ -34,7 +36,6 @@ import { CapturedLog, type ErrorLine, NoLogFiles } from './captured-logs.js';
 import { MemorySocket } from './memory-socket.js';
 import { type RehearsedResponse, readResponse } from './read-response.js';
 import { type BackendRequest, type StubBackend, StubNetwork } from './stub-backend.js';
-import { type PlacedStep, TracePlaces } from './trace-places.js';
 import { arrivalOf, openedFor, RehearsalHost } from './virtual-client.js';
 import { nextTurn, realMilliseconds, VirtualTime } from './virtual-time.js';
 
@@ -71,6 +72,14 @@ export interface RehearsalOptions {
   readonly stub?: StubBackend | undefined;
   /** Addresses of names that a `resolver` would look up; 192.0.2.1 unless given, and none for an empty list. */
   readonly resolve?: ((name: string) => readonly string[]) | undefined;
+}
+
+/** A header field, and the line that made it. */
+export interface PlacedField {
+  readonly name: string;
+  readonly value: string;
+  readonly file: string | undefined;
+  readonly line: number | undefined;
 }
 
 /** What came of a request. */
@@ -152,6 +161,7 @@ export class Rehearsal {
         compatible: settings.compatibility,
         rehearsing: true,
         resolver: this.#resolver(),
+        tracer: { begin: (r) => this.#begin(r as Request) },
         onDrain: (callback) => void this.#closers.push(callback),
         onClose: (callback) => void this.#closers.push(callback),
       };
@@ -160,9 +170,10 @@ export class Rehearsal {
         throw new RehearsalError('the configuration has no http block');
       }
       this.http = http;
-      http.tracer = { begin: (r) => this.#begin(r) };
       this.#host = new RehearsalHost(this.#env, new ConnectionCounters());
-      this.#places = new TracePlaces(http, loaded.sources);
+      this.#places = new TracePlaces(http, ({ args, pos }) =>
+        loaded.sources.include(args[0]!, pos).flatMap((file) => loaded.sources.parse(file, pos)),
+      );
     } finally {
       time.leave();
     }
@@ -264,12 +275,13 @@ export class Rehearsal {
       return;
     }
     this.#begun = r;
-    r.trace = new Trace();
+    beginTrace(r);
   }
 
   #outcome(request: RehearsalRequest, socket: MemorySocket): Rehearsed {
     const r = this.#begun;
-    const trace = r?.trace == null ? [] : this.#places.placed(r.trace.steps);
+    const upstreamRequests = stubs.take();
+    const trace = r?.trace == null ? [] : this.#placed(r.trace.steps, upstreamRequests);
     const u = r === undefined ? null : upstreamOf(r);
     const peer = u?.peer.attempts?.findLast((attempt) => attempt.peer !== undefined)?.peer;
     const of = (kind: string): readonly Readonly<Record<string, unknown>>[] =>
@@ -277,7 +289,7 @@ export class Rehearsal {
     return {
       response: readResponse(socket.bytes, request.method === 'HEAD'),
       trace,
-      upstreamRequests: stubs.take(),
+      upstreamRequests,
       logLines: of('log').flatMap(({ path, line }) => (line === undefined ? [] : [{ path: `${path}`, line: `${line}` }])),
       errors: this.#log.take(),
       server: r?.server.settings.serverName,
@@ -290,6 +302,50 @@ export class Rehearsal {
         key === undefined ? [] : [{ zone: `${zone}`, key: `${key}`, outcome: `${outcome}` }],
       ),
     };
+  }
+
+  /** Steps with their places; those about requests to backends get what the stubs have read. */
+  #placed(steps: readonly TraceStep[], requests: readonly BackendRequest[]): PlacedStep[] {
+    let next = 0;
+    return this.#places.placed(steps).map((step, i) => {
+      const request = step.kind === 'backend-request' ? requests[next++] : undefined;
+      if (request === undefined) {
+        return step;
+      }
+      const { protocol, method, uri } = request;
+      const fields = this.#fields(steps[i]!.where, request);
+      return { ...step, data: { peer: request.peer, protocol, method, uri, fields, bodyBytes: request.body.length } };
+    });
+  }
+
+  /** The fields of a request to a backend, each with the line that sets it. `where`: the line that passes the request on. */
+  #fields(where: TraceWhere, { protocol, headers }: BackendRequest): PlacedField[] {
+    const passing = where !== undefined && 'in' in where ? where : undefined;
+    const module = passing?.directive?.replace(/_pass$/, '');
+    const directive = `${module}_${protocol === 'http' || protocol === 'http2' ? 'set_header' : 'param'}`;
+    return headers.map(([name, value]) => {
+      const pos = module === undefined ? undefined : this.#places.find({ in: passing!.in, directive, first: name });
+      return { name, value, file: pos?.file, line: pos?.line };
+    });
+  }
+
+  /** Where a response's header comes from: the last step that gave it its value, or the directive that governs a usual one. */
+  originOf(
+    name: string,
+    outcome: Rehearsed,
+  ): { readonly from: string; readonly file: string | undefined; readonly line: number | undefined } {
+    const key = name.toLowerCase();
+    const step = outcome.trace.findLast(
+      ({ kind, depth, data }) => kind === 'header' && depth === 0 && `${data.name}`.toLowerCase() === key,
+    );
+    if (step !== undefined) {
+      const { from = 'add_header' } = step.data;
+      return { from: `${from}`, file: step.file, line: step.line };
+    }
+    const directive = GOVERNED.get(key);
+    const pos =
+      directive === undefined || this.#begun === undefined ? undefined : this.#places.find({ in: this.#begun.location, directive });
+    return { from: pos === undefined ? 'by default' : directive!, file: pos?.file, line: pos?.line };
   }
 
   #resolver(): Resolver {
@@ -312,6 +368,15 @@ export class Rehearsal {
     };
   }
 }
+
+/** Headers that the engine adds last, and what they depend on. */
+const GOVERNED: ReadonlyMap<string, string> = new Map([
+  ['server', 'server_tokens'],
+  ['connection', 'keepalive_timeout'],
+  ['keep-alive', 'keepalive_timeout'],
+  ['vary', 'gzip_vary'],
+  ['location', 'absolute_redirect'],
+]);
 
 const RealNow = Date.now.bind(Date);
 

@@ -209,3 +209,58 @@ t.test('a request that cannot be read', async (t) => {
   t.equal(response.status, 400);
   t.equal(server, undefined);
 });
+
+t.test('the trace names decisions and their lines', async (t) => {
+  const { rehearsal, dir } = await rehearsalOf(
+    t,
+    `map $uri $kind { default page; ~x script; }
+limit_req_zone $http_x zone=z:1m rate=1r/s;
+add_header X-Outer 1;
+server { listen 80; server_name b; }
+server { listen 80; server_name *.example.com;
+location / { return 404; }
+location ~ \\.txt$ {
+  rewrite ^/old/(.*)$ /new/$1 last;
+  return 200 $kind;
+  add_header X-Inner 2; }
+location = /new/x.txt { limit_req zone=z; deny all; }
+location ^~ /new/ { allow all; limit_req zone=z; proxy_pass http://10.0.0.1; proxy_set_header X-A b; }
+}`,
+  );
+  const host: [string, string] = ['Host', 'www.example.com'];
+  const { trace } = await rehearsal.run({ target: '/old/a.txt', headers: [host, ['X', 'me']] });
+  const steps = trace.map(({ kind, text, file, line }) => `${kind} ${text} ${file === `${dir}/x.conf` ? line : ''}`);
+  for (const wanted of [
+    'server server *.example.com on *:80: the wildcard fits the host "www.example.com" 7',
+    'location location ~ \\.txt$ for "/old/a.txt": the first regular expression that matches 9',
+    'rewrite rewrite "^/old/(.*)$": "/old/a.txt" becomes "/new/a.txt", last 10',
+    'location location ^~ /new/ for "/new/a.txt": the longest prefix, with ^~ 14',
+    'limit limit_req zone z, key me: passed, excess 0.000 14',
+    'access allow all: 127.0.0.1 is let in 14',
+    'upstream backend 10.0.0.1:80 of "10.0.0.1" 14',
+    'backend-request http://10.0.0.1:80/new/a.txt 14',
+    'backend-response 10.0.0.1:80 answers 200 ',
+    'header X-Outer: 1 5',
+  ]) {
+    t.ok(steps.includes(wanted), wanted);
+  }
+  t.match(trace.find(({ kind }) => kind === 'location')!.data.looked as [], [
+    { location: '/', verdict: 'a regular expression comes before a prefix', won: false },
+    { location: '~ \\.txt$', won: true },
+    { location: '= /new/x.txt', verdict: 'it is not the URI' },
+    { location: '^~ /new/', verdict: 'the URI does not begin so' },
+  ]);
+  const plain = await rehearsal.run({ target: '/x.txt', headers: [host] });
+  t.equal(plain.response.body.toString(), 'script');
+  t.match(
+    plain.trace.find(({ kind }) => kind === 'lost-header'),
+    { text: /^add_header X-Outer "1" is lost/, line: 5 },
+  );
+  t.match(
+    plain.trace.find(({ text }) => text.startsWith('$kind')),
+    { kind: 'variable', text: '$kind is "script", by map $uri', line: 3 },
+  );
+  t.strictSame((await rehearsal.run({ target: '/new/b', headers: [host, ['X', 'me']] })).limitKeys, [
+    { zone: 'z', key: 'me', outcome: 'refused' },
+  ]);
+});

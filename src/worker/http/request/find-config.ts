@@ -9,6 +9,7 @@ import type { LocationTree } from './location-tree.js';
 import { sendRedirect } from './redirect.js';
 import type { Request } from './request.js';
 import { discardBody } from './request-body.js';
+import { traceLocation } from './trace-location.js';
 
 /** Enters a location: from here its settings and handlers count. nginx: ngx_http_update_location_config. */
 export function enterLocation(r: Request, location: LocationRuntime): void {
@@ -56,6 +57,15 @@ export function findConfig(r: Request): boolean {
   if (found === REDIRECT) {
     const location = r.location;
     enterLocation(r, location);
+    if (r.trace !== null) {
+      r.trace.add(
+        r,
+        'location',
+        `"${r.uri}" lacks the slash of location ${location.info.name}`,
+        { in: location },
+        { location: location.info.name },
+      );
+    }
     r.finalize(autoRedirect(r, location));
     return false;
   }
@@ -67,10 +77,14 @@ export function findConfig(r: Request): boolean {
   if (r.debugging) {
     logLocation(r);
   }
+  if (r.trace !== null) {
+    traceLocation(r);
+  }
   if (!r.internal && location.settings.internal) {
     if (r.http.explains) {
       explain(r, `location "${location.info.name}" is internal`);
     }
+    r.trace?.add(r, 'access', 'refused with 404: the location is internal', { in: location, directive: 'internal' });
     r.finalize(404);
     return false;
   }
@@ -78,6 +92,10 @@ export function findConfig(r: Request): boolean {
   const max = r.location.settings.clientMaxBodySize;
   if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
     r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);
+    if (r.trace !== null) {
+      const where = { in: r.location, directive: 'client_max_body_size' };
+      r.trace.add(r, 'access', `refused with 413: a body of ${r.contentLength} bytes, of at most ${max}`, where);
+    }
     r.expectTested = true;
     discardBody(r);
     r.finalize(413);

@@ -125,7 +125,7 @@ export class HttpRuntime implements ProtocolRuntime {
   /** Some log or some client wants lines of level debug: asked first, since requests ask often. */
   debugs = false;
   /** Decides which requests get a {@link Trace}; null where none may. */
-  tracer: Tracer | null = null;
+  tracer: Tracer | null;
   /** By what the configuration says of each. */
   readonly resolvers = new Map<object, Resolver>();
   /** What other rooms keep for the whole block, by the key of runtimePart. */
@@ -144,6 +144,7 @@ export class HttpRuntime implements ProtocolRuntime {
     this.mainSettings = (scope) => settings(scope, block);
     this.settings = settings;
     this.env = env;
+    this.tracer = env.tracer ?? null;
     this.life = life;
   }
 }

@@ -29,6 +29,12 @@ export function internalRedirect(r: Request, uri: string, args: string, uriUps: 
     r.finalize(500);
     return DONE;
   }
+  if (r.trace !== null) {
+    r.trace.add(r, 'redirect', `goes on as "${withArgs(uri, args)}", inside the server`, undefined, {
+      from: withArgs(r.uri, r.args),
+      to: withArgs(uri, args),
+    });
+  }
   r.uri = uri;
   r.uriUps = uriUps;
   r.args = args;
@@ -68,6 +74,9 @@ export function namedLocation(r: Request, name: string): Result {
   if (r.debugging) {
     r.log(DEBUG, `using location: ${name} "${r.uri}?${r.args}"`);
   }
+  if (r.trace !== null) {
+    r.trace.add(r, 'location', `location ${name}: named`, { in: location }, { location: name, uri: r.uri });
+  }
   r.internal = true;
   r.contentHandler = undefined;
   r.uriChanged = false;
@@ -84,3 +93,5 @@ export function splitArgs(target: string): { readonly uri: string; readonly args
   const mark = target.indexOf('?');
   return mark === -1 ? { uri: target, args: '' } : { uri: target.slice(0, mark), args: target.slice(mark + 1) };
 }
+
+const withArgs = (uri: string, args: string): string => (args === '' ? uri : `${uri}?${args}`);

@@ -14,12 +14,15 @@ interface PrefixNode {
  */
 export class LocationTree {
   readonly regexes: readonly LocationRuntime[];
+  /** All of them in the order of the file, for traces. */
+  readonly all: readonly LocationRuntime[];
   readonly #exact = new Map<string, LocationRuntime>();
   readonly #prefixes: PrefixNode[] = [];
   /** Locations `/x/` that answer `/x` with a redirect, under `/x`. */
   readonly #redirects = new Map<string, LocationRuntime>();
 
   constructor(locations: readonly LocationRuntime[]) {
+    this.all = locations;
     const prefixes: LocationRuntime[] = [];
     const regexes: LocationRuntime[] = [];
     for (const location of locations) {

@@ -5,6 +5,7 @@ import type { BodyStage, Chunk, Source } from './body-stage.js';
 import { chainEnd } from './chain-end.js';
 import { logUri } from './debug-lines.js';
 import type { Request } from './request.js';
+import { traceFirstHeaders } from './trace-headers.js';
 
 /**
  * Runs the header filters and makes the head ready to leave. Returns OK, or a status or ERROR to end the request with.
@@ -24,6 +25,9 @@ export function sendHeader(r: Request): Result {
     out.statusText = undefined;
   }
   r.bodyLength = out.contentLength;
+  if (r.trace !== null && r === r.main) {
+    traceFirstHeaders(r);
+  }
   const filters = r.location.headerFilters;
   for (let i = 0; i < filters.length; i++) {
     const code = filters[i]!(r);

@@ -211,6 +211,7 @@ function refuse(r: Request, code: number): void {
     return;
   }
   r.log(INFO, 'delaying unauthorized request');
+  r.trace?.add(r, 'access', `the refusal waits for ${delay} ms`, { in: r.location, directive: 'auth_delay' });
   const timer = setTimer(answerLate, delay, r, code);
   r.onFinish(() => clearTimeout(timer));
 }

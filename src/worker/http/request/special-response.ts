@@ -41,6 +41,10 @@ export function specialResponse(r: Request, status: number): Result {
     }
     for (const page of settings.errorPages) {
       if (page.status === status) {
+        if (r.trace !== null) {
+          const where = { in: r.location, directive: 'error_page' };
+          r.trace.add(r, 'redirect', `error_page for ${status}: ${page.target.text}`, where, { status, target: page.target.text });
+        }
         return sendErrorPage(r, page);
       }
     }

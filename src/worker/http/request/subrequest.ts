@@ -27,6 +27,8 @@ export interface SubrequestOptions {
   readonly sink?: BodyStage;
   /** The sink is its place in the parent's response. */
   readonly placed?: boolean;
+  /** The directive that asks for it, for traces. */
+  readonly trace?: string;
   /** Called with each code that is about to end the subrequest; returns the one to go on with. nginx: ngx_http_post_subrequest_t. */
   readonly code?: (sr: Request, code: number) => number;
   /** Called once the subrequest is over, after its error page if it had one. Not called when the main request breaks off. */
@@ -84,6 +86,15 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.onSubrequestDone = options.done ?? null;
   sr.onSubrequestCode = options.code ?? null;
   sr.onSubrequestEnd = options.end ?? null;
+  if (sr.trace !== null) {
+    sr.trace.add(
+      sr,
+      'subrequest',
+      `subrequest for "${sr.uri}"${sr.args === '' ? '' : ` with "${sr.args}"`}`,
+      { in: r.location, directive: options.trace },
+      { uri: sr.uri },
+    );
+  }
   if (sr.debugging) {
     logUri(sr, 'http subrequest');
   }

@@ -81,3 +81,7 @@ export class Trace {
     this.steps.push({ kind, text, ms: performance.now() - r.main.startTime, depth, where, data });
   }
 }
+
+/** A text for a trace: bytes that are not printable, as those of `$binary_remote_addr`, in hexadecimal. */
+export const printable = (text: string): string =>
+  /^[\x20-\x7e]*$/.test(text) ? text : `0x${Buffer.from(text, 'latin1').toString('hex')}`;

@@ -142,7 +142,7 @@ function foresee(r: ClientTask, to: AccessLog['to'], line: string): void {
     return;
   }
   const path = to.kind === 'file' ? to.path : to.kind === 'variable' ? to.path.eval(r) : `syslog:${to.syslog.host}`;
-  trace.add(r as Request, 'log', `log line to ${path}`, { in: (r as Request).location, directive: 'access_log' }, { path, line });
+  trace.add(r as Request, 'log', `${path}: ${line}`, { in: (r as Request).location, directive: 'access_log' }, { path, line });
 }
 
 /** nginx: ngx_http_log_script_write, ngx_stream_log_script_write. */

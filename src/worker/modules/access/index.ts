@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/lib/address.js';
 import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
@@ -14,6 +14,9 @@ interface Verdict {
   readonly allows: boolean;
   /** The line, for `$error_reason`. */
   readonly reason: string;
+  /** The rule, and its place. */
+  readonly text: string;
+  readonly pos: Pos;
 }
 
 /** One line: a network, `unix:` or `all`, in the order of the text. */
@@ -34,7 +37,7 @@ const everything = [parseCidr('0.0.0.0/0')!, parseCidr('::/0')!];
 const add = (word: 'allow' | 'deny') => (conf: Partial<Settings>, node: DirectiveNode, ctx: SharedContext) => {
   const text = node.args[0]!;
   const reason = `access forbidden by rule "${word} ${text}" in ${node.pos.file}:${node.endLine}`;
-  const verdict: Verdict = { allows: word === 'allow', reason };
+  const verdict: Verdict = { allows: word === 'allow', reason, text: `${word} ${text}`, pos: node.pos };
   const cidrs =
     text === 'all' ? everything : text === 'unix:' ? [] : [parseCidr(text) ?? ctx.fail(`invalid parameter "${text}"`, { arg: 0 })];
   if (text !== 'all' && cidrs[0]?.lowBits) {
@@ -80,6 +83,14 @@ class AccessRules {
 
 function check(r: Request, rules: AccessRules): Result {
   const verdict = rules.find(r.connection.remoteAddress);
+  if (r.trace !== null) {
+    const { remoteAddress } = r.connection;
+    const text =
+      verdict === undefined
+        ? `no rule for ${remoteAddress}: let in`
+        : `${verdict.text}: ${remoteAddress} is ${verdict.allows ? 'let in' : 'refused with 403'}`;
+    r.trace.add(r, 'access', text, verdict?.pos, { address: remoteAddress, allowed: verdict?.allows ?? true });
+  }
   if (verdict === undefined) {
     return DECLINED;
   }

@@ -14,6 +14,7 @@ import { lineText } from '../../http/request/line-text.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
+import type { TraceDirective } from '../../http/request/trace.js';
 import { defineModule, defineScope } from '../../module.js';
 import { readUsers } from './user-file.js';
 
@@ -24,7 +25,7 @@ interface Settings {
   folder: string;
 }
 
-const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;
+const ANYauthLine = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;
 
 const scope = defineScope<Settings>({
   fields: {
@@ -34,10 +35,10 @@ const scope = defineScope<Settings>({
   },
   directives: {
     // Syntax: auth_basic string | off;
-    auth_basic: { in: ANYWHERE, args: 1, set: complex('realm') },
+    auth_basic: { in: ANYauthLine, args: 1, set: complex('realm') },
     // Syntax: auth_basic_user_file file;
     auth_basic_user_file: {
-      in: ANYWHERE,
+      in: ANYauthLine,
       args: 1,
       set(conf, node, ctx) {
         if (conf.userFile !== undefined) {
@@ -112,8 +113,11 @@ function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, 
   };
 }
 
+const authLine = (r: Request): TraceDirective => ({ in: r.location, directive: 'auth_basic' });
+
 // nginx: ngx_http_auth_basic_crypt_handler.
 function judge(r: Request, user: string, realm: string, verdict: Verdict): Result {
+  r.trace?.add(r, 'access', `auth_basic: the password of "${user}" is ${verdict === 'match' ? 'right' : 'wrong'}`, authLine(r), { user });
   if (verdict === 'match') {
     return OK;
   }
@@ -128,6 +132,7 @@ function judge(r: Request, user: string, realm: string, verdict: Verdict): Resul
 
 // nginx: ngx_http_auth_basic_set_realm.
 function challenge(r: Request, realm: string): Result {
+  r.trace?.add(r, 'access', 'auth_basic: asks for a user and a password', authLine(r));
   const text = `Basic realm="${lineText(realm)}"`;
   if (asksProxy(r)) {
     r.out.proxyAuthenticate = text;

@@ -64,6 +64,7 @@ function ask(r: Request, conf: Readonly<Settings>): number {
   const sr = startSubrequest(r, {
     uri: conf.uri as string,
     headerOnly: true,
+    trace: 'auth_request',
     done: (subrequest, code) => {
       setVariables(r, subrequest, conf.sets);
       r.resume(verdict(r, subrequest, code));
@@ -82,6 +83,16 @@ function setVariables(r: Request, sr: Request, sets: Settings['sets']): void {
 
 function verdict(r: Request, sr: Request, code: number): number {
   const status = code >= 300 ? code : sr.out.status;
+  if (r.trace !== null) {
+    const passes = status >= 200 && status < 300;
+    r.trace.add(
+      r,
+      'access',
+      `auth_request answers ${status}: ${passes ? 'let in' : 'refused'}`,
+      { in: r.location, directive: 'auth_request' },
+      { status },
+    );
+  }
   if (status === 403) {
     return 403;
   }

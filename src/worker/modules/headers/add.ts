@@ -1,3 +1,4 @@
+import type { Pos } from '../../../shared/config/language/ast.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
@@ -9,6 +10,8 @@ export interface HeaderLine {
   readonly value: ComplexValue<Request>;
   /** Whatever the status is. */
   readonly always: boolean;
+  /** Where it is written. */
+  readonly pos: Pos;
 }
 
 /** Adds a location's headers. `safe`: the status is one that headers without `always` go with. nginx: ngx_http_headers_filter. */
@@ -18,6 +21,26 @@ export function addHeaders(r: Request, lines: readonly HeaderLine[], safe: boole
     if (safe || line.always) {
       addHeader(r, line.name, line.value.eval(r));
     }
+  }
+}
+
+/** Notes what becomes of each `add_header` here, and which ones of outer levels are `lost`. */
+export function traceHeaders(r: Request, lines: readonly HeaderLine[], lost: readonly HeaderLine[], safe: boolean): void {
+  const trace = r.trace!;
+  for (const { name, value, always, pos } of lines) {
+    const text = value.eval(r);
+    if (!safe && !always) {
+      trace.add(r, 'lost-header', `add_header ${name} is left out of an answer with ${r.out.status}: it has no "always"`, pos, { name });
+    } else if (text === '') {
+      trace.add(r, 'lost-header', `add_header ${name} is left out: its value is empty`, pos, { name });
+    } else {
+      trace.add(r, 'header', `${name}: ${text}`, pos, { name, value: text });
+    }
+  }
+  for (const { name, value, pos } of lost) {
+    trace.add(r, 'lost-header', `add_header ${name} "${value.text}" is lost: an inner level has add_header lines of its own`, pos, {
+      name,
+    });
   }
 }
 

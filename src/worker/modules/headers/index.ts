@@ -3,7 +3,7 @@ import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
 import { lineValue } from '../../http/request/line-text.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { addHeaders, type HeaderLine, hasTrailers, trailerStage } from './add.js';
+import { addHeaders, type HeaderLine, hasTrailers, traceHeaders, trailerStage } from './add.js';
 import { type Expires, parseExpiresDirective, setExpires } from './expires.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LOCATION_IF;
@@ -16,6 +16,8 @@ interface Settings {
   trailers: readonly HeaderLine[] | undefined;
   headersInherit: Inherit;
   trailersInherit: Inherit;
+  /** Lines of outer levels that inner ones have put out of force. */
+  lost: readonly HeaderLine[];
 }
 
 const INHERIT = { off: 'off', on: 'on', merge: 'merge' } as const;
@@ -27,8 +29,13 @@ const scope = defineScope<Settings>({
     trailers: own<readonly HeaderLine[] | undefined>(undefined),
     headersInherit: inherit<Inherit>('on'),
     trailersInherit: inherit<Inherit>('on'),
+    lost: own<readonly HeaderLine[]>([]),
   },
   finish(conf, parent) {
+    conf.lost =
+      conf.headers !== undefined && conf.headersInherit === 'on'
+        ? [...(parent?.headers ?? []), ...(parent?.lost ?? [])]
+        : (parent?.lost ?? []);
     conf.headers = inherited(conf.headers, parent?.headers, conf.headersInherit);
     conf.trailers = inherited(conf.trailers, parent?.trailers, conf.trailersInherit);
   },
@@ -80,7 +87,7 @@ function inherited(
 // nginx: ngx_http_headers_add.
 function parseLine(ctx: Context): HeaderLine {
   const [name, value, option] = ctx.node.args as [string, string, string | undefined];
-  const line = { name, value: lineValue(ctx.complex(value)), always: option === 'always' };
+  const line = { name, value: lineValue(ctx.complex(value)), always: option === 'always', pos: ctx.node.pos };
   if (option !== undefined && option !== 'always') {
     ctx.fail(`invalid parameter "${option}"`, { arg: 2, hint: 'it can only be always' });
   }
@@ -94,7 +101,7 @@ const SAFE: ReadonlySet<number> = new Set([200, 201, 204, 206, 301, 302, 303, 30
 export const headersModule = defineModule({
   name: 'headers',
   location: scope,
-  headerFilter: ({ expires, headers = [], trailers = [] }) => {
+  headerFilter: ({ expires, headers = [], trailers = [], lost }) => {
     if (expires.kind === 'off' && headers.length === 0 && trailers.length === 0) {
       return undefined;
     }
@@ -105,6 +112,9 @@ export const headersModule = defineModule({
       const safe = SAFE.has(r.out.status);
       if (safe && expires.kind !== 'off') {
         setExpires(r, expires);
+      }
+      if (r.trace !== null) {
+        traceHeaders(r, headers, lost, safe);
       }
       addHeaders(r, headers, safe);
       if (hasTrailers(trailers, safe)) {

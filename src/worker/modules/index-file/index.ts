@@ -73,6 +73,16 @@ function findIndex(names: Names): PhaseHandler {
       }
       const path = folder + name;
       const info = testFile(r, path);
+      if (r.trace !== null) {
+        const found = info.errno === 0;
+        r.trace.add(
+          r,
+          'file',
+          `index: ${path} ${found ? 'is there' : 'is not there'}`,
+          { in: r.location, directive: 'index' },
+          { path, found },
+        );
+      }
       if (info.errno === 0) {
         return internalRedirect(r, r.uri + name, r.args, r.uriUps + meant);
       }

@@ -8,6 +8,8 @@ import { AGAIN, DECLINED, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
+import type { Request } from '../../http/request/request.js';
+import { printable } from '../../http/request/trace.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */
@@ -148,7 +150,30 @@ class Entry implements ZoneJob {
     }
   }
 
+  #trace(outcome: string): void {
+    const { trace } = this.#r as Request;
+    if (trace == null) {
+      return;
+    }
+    const { zones, conf } = this.#location;
+    for (let i = 0; i < zones.length; i++) {
+      const key = this.#keys[i]!;
+      const { name } = zones[i]!;
+      const text =
+        key === '' ? 'the key is empty, so that nothing is counted' : `key ${printable(key)}, at most ${conf.limits[i]!.max}: ${outcome}`;
+      const where = { in: (this.#r as Request).location, directive: 'limit_conn' };
+      trace.add(
+        this.#r as Request,
+        'limit',
+        `limit_conn zone ${name}, ${text}`,
+        where,
+        key === '' ? { zone: name } : { zone: name, key: printable(key), outcome },
+      );
+    }
+  }
+
   #hold(): void {
+    this.#trace('passed');
     if (this.#r.debugging) {
       for (const { name } of this.#location.zones) {
         this.#r.log(DEBUG, `limit conn: zone "${name}"`);
@@ -160,8 +185,13 @@ class Entry implements ZoneJob {
         zones[i]!.meter?.count(LIMIT.passed);
       }
     }
-    STATUS.set(this.#r, 'PASSED');
+    this.#note('PASSED', '');
     this.#r.main.onFinish(() => this.#leave());
+  }
+
+  #note(status: string, zone: string): void {
+    STATUS.set(this.#r, status);
+    this.#r.main.spans?.event('limit_conn', status, zone);
   }
 
   #mayRetry(): boolean {
@@ -181,6 +211,7 @@ class Entry implements ZoneJob {
     const r = this.#r;
     const { conf, zones, env } = this.#location;
     const { name } = zones[this.#refusing]!;
+    this.#trace(`refused with ${conf.status}`);
     if (this.#code !== FULL) {
       r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
     } else {
@@ -188,11 +219,11 @@ class Entry implements ZoneJob {
     }
     zones[this.#refusing]!.meter?.count(conf.dryRun ? LIMIT.rejectedDryRun : LIMIT.rejected);
     if (conf.dryRun) {
-      STATUS.set(r, 'REJECTED_DRY_RUN');
+      this.#note('REJECTED_DRY_RUN', name);
       r.resume(DECLINED);
       return;
     }
-    STATUS.set(r, 'REJECTED');
+    this.#note('REJECTED', name);
     r.resume(conf.status);
   }
 }

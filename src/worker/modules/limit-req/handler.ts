@@ -11,6 +11,7 @@ import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
+import { printable, type Trace } from '../../http/request/trace.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */
@@ -80,6 +81,9 @@ class Decision extends RateDecision implements ZoneJob {
       return;
     }
     const { code } = this;
+    if (r.trace !== null) {
+      this.#trace(r.trace);
+    }
     if (r.debugging) {
       r.log(DEBUG, `limit_req[${this.#location.limits.indexOf(this.limit!)}]: ${code} ${this.#excess()}`);
     }
@@ -100,8 +104,36 @@ class Decision extends RateDecision implements ZoneJob {
     this.#refuse();
   }
 
+  #note(status: string): void {
+    const r = this.#r;
+    STATUS.set(r, status);
+    r.main.spans?.event('limit_req', status, this.limit === undefined || status === 'PASSED' ? '' : this.limit.zone.name);
+  }
+
+  #trace(trace: Trace): void {
+    const { limits, conf } = this.#location;
+    const dry = conf.dryRun ? ', dry run' : '';
+    for (let i = 0; i < limits.length; i++) {
+      const key = this.#keys[i]!;
+      const { zone } = limits[i]!;
+      const decides = limits[i] === this.limit;
+      const where = { in: this.#r.location, directive: 'limit_req' };
+      if (key === '') {
+        trace.add(this.#r, 'limit', `limit_req zone ${zone.name}: the key is empty, so that nothing is counted`, where, {
+          zone: zone.name,
+        });
+        continue;
+      }
+      const outcome = decides && this.code !== ADMITTED ? 'refused' : decides && this.delay > 0 ? 'delayed' : 'passed';
+      const how = outcome === 'refused' ? `refused with ${conf.status}` : outcome === 'delayed' ? `delayed by ${this.delay} ms` : 'passed';
+      const excess = decides ? `, excess ${this.#excess()}` : '';
+      const shown = `limit_req zone ${zone.name}, key ${printable(key)}: ${how}${excess}${dry}`;
+      trace.add(this.#r, 'limit', shown, where, { zone: zone.name, key: printable(key), outcome });
+    }
+  }
+
   #proceed(status: string): void {
-    STATUS.set(this.#r, status);
+    this.#note(status);
     this.#r.resume(DECLINED);
   }
 
@@ -117,7 +149,7 @@ class Decision extends RateDecision implements ZoneJob {
       this.#proceed('REJECTED_DRY_RUN');
       return;
     }
-    STATUS.set(r, 'REJECTED');
+    this.#note('REJECTED');
     if (conf.retryAfter && code === BUSY) {
       r.out.add('Retry-After', String(RETRY_AFTER.get(r)));
     }
@@ -133,7 +165,7 @@ class Decision extends RateDecision implements ZoneJob {
       this.#proceed('DELAYED_DRY_RUN');
       return;
     }
-    STATUS.set(r, 'DELAYED');
+    this.#note('DELAYED');
     const timer = setTimer(() => r.resume(DECLINED), this.delay);
     r.onFinish(() => clearTimeout(timer));
   }

@@ -88,6 +88,13 @@ function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeer
     }
     const original = originalOf(r);
     ORIGINAL.set(r, original);
+    r.trace?.add(
+      r,
+      'access',
+      `the client's address is ${formatAddress(found.address)}, by ${header}, and not ${original.address}`,
+      { in: r.location, directive: 'real_ip_header' },
+      { from: original.address, to: formatAddress(found.address) },
+    );
     connection.remoteAddress = formatAddress(found.address);
     connection.remotePort = header === PROXY_PROTOCOL ? (connection.proxyProtocol?.sourcePort ?? 0) : found.port;
     main.onFinish(() => {

@@ -40,7 +40,7 @@ const scope = defineScope<Settings>({
           ctx.fail(`invalid variable name "${name}"`, { arg: 0 });
         }
         const variable = defineVariable(name.slice(1), ctx);
-        add(conf, { kind: 'set', slot: variable, name: name.slice(1), value: ctx.complex(node.args[1]!) });
+        add(conf, { kind: 'set', pos: node.pos, slot: variable, name: name.slice(1), value: ctx.complex(node.args[1]!) });
       },
     },
     // nginx: ngx_http_rewrite_if.
@@ -53,10 +53,10 @@ const scope = defineScope<Settings>({
         const outer = ctx.block.info as LocationInfo;
         const info: LocationInfo = { kind: 'nameless', name: outer.name };
         const block = ctx.openBlock(node, ctx.block.context === In.SERVER ? In.SERVER_IF : In.LOCATION_IF, info);
-        add(conf, { kind: 'if', condition, block });
+        add(conf, { kind: 'if', pos: node.pos, text: node.args.join(' '), condition, block });
       },
     },
-    break: { in: INSIDE, args: 0, set: (conf) => add(conf, { kind: 'break' }) },
+    break: { in: INSIDE, args: 0, set: (conf, node) => add(conf, { kind: 'break', pos: node.pos }) },
     return: { in: INSIDE, args: [1, 2], set: (conf, node, ctx) => add(conf, parseReturn(node, ctx)) },
     rewrite: { in: INSIDE, args: [2, 3], set: (conf, node, ctx) => add(conf, parseRewrite(node, ctx)) },
     rewrite_log: { in: ANYWHERE, args: 'flag', set: flag('rewriteLog') },
@@ -91,14 +91,14 @@ function parseReturn(node: DirectiveNode, ctx: Context): Step {
     if (text !== undefined || !/^(https?:\/\/|\$scheme)/i.test(code)) {
       ctx.fail(`invalid return code "${code}"`, { arg: 0 });
     }
-    return { kind: 'return', status: 302, text: ctx.complex(code), reason: '' };
+    return { kind: 'return', pos: node.pos, status: 302, text: ctx.complex(code), reason: '' };
   }
   const status = Number(code);
   if (status > 999) {
     ctx.fail(`invalid return code "${code}"`, { arg: 0 });
   }
   const reason = `"return ${code}" in ${node.pos.file}:${node.endLine}`;
-  return { kind: 'return', status, text: text === undefined ? undefined : ctx.complex(text), reason };
+  return { kind: 'return', pos: node.pos, status, text: text === undefined ? undefined : ctx.complex(text), reason };
 }
 
 // nginx: ngx_http_rewrite.
@@ -124,7 +124,7 @@ function parseRewrite(node: DirectiveNode, ctx: Context): Step {
   }
   const addArgs = !replacement.endsWith('?');
   const target = new Target(addArgs ? replacement : replacement.slice(0, -1), redirect !== 0, ctx);
-  return { kind: 'rewrite', regex, target, redirect, addArgs, last, breakCycle };
+  return { kind: 'rewrite', pos: node.pos, regex, target, redirect, addArgs, last, breakCycle };
 }
 
 /** `rewrite`, `if`, `set`, `return` and `break`: a small program in each server and location. nginx: ngx_http_rewrite_module. */

@@ -1,4 +1,5 @@
 import type { Block } from '../../../shared/config/block.js';
+import type { Pos } from '../../../shared/config/language/ast.js';
 import { DEBUG, ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
@@ -19,12 +20,19 @@ import type { Target } from './target.js';
 
 /** What a directive of the module does at request time. The directives of a block run in the order of the text. */
 export type Step =
-  | { readonly kind: 'set'; readonly slot: number; readonly name: string; readonly value: ComplexValue<Request> }
-  | { readonly kind: 'if'; readonly condition: Condition; readonly block: Block }
-  | { readonly kind: 'break' }
-  | { readonly kind: 'return'; readonly status: number; readonly text: ComplexValue<Request> | undefined; readonly reason: string }
+  | { readonly kind: 'set'; readonly pos: Pos; readonly slot: number; readonly name: string; readonly value: ComplexValue<Request> }
+  | { readonly kind: 'if'; readonly pos: Pos; readonly text: string; readonly condition: Condition; readonly block: Block }
+  | { readonly kind: 'break'; readonly pos: Pos }
+  | {
+      readonly kind: 'return';
+      readonly pos: Pos;
+      readonly status: number;
+      readonly text: ComplexValue<Request> | undefined;
+      readonly reason: string;
+    }
   | {
       readonly kind: 'rewrite';
+      readonly pos: Pos;
       readonly regex: RegexValue<Request>;
       readonly target: Target;
       /** Status of a redirect, 0 for a rewrite inside the server. */
@@ -85,9 +93,10 @@ function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
 function compileStep(step: Step, options: ProgramOptions): Op {
   switch (step.kind) {
     case 'set': {
-      const { slot, name, value } = step;
+      const { slot, name, value, pos } = step;
       return (r) => {
         const text = value.eval(r);
+        r.trace?.add(r, 'variable', `set $${name} to "${text}"`, pos, { name, value: text });
         if (r.debugging) {
           r.log(DEBUG, `http script set $${name}: "${text}"`);
         }
@@ -96,7 +105,7 @@ function compileStep(step: Step, options: ProgramOptions): Op {
       };
     }
     case 'if': {
-      const { condition, block } = step;
+      const { condition, block, pos, text } = step;
       const inside = compile(options.stepsOf(block), options);
       const location = options.locationOf(block);
       return (r, run) => {
@@ -105,6 +114,7 @@ function compileStep(step: Step, options: ProgramOptions): Op {
         if (debugging) {
           r.log(DEBUG, `http script if${holds === true ? '' : ': false'}`);
         }
+        r.trace?.add(r, 'rewrite', `if ${text} ${holds === true ? 'holds' : 'does not hold'}`, pos, { holds });
         if (holds === undefined) {
           run.result = 500;
           return STOP;
@@ -120,6 +130,7 @@ function compileStep(step: Step, options: ProgramOptions): Op {
     }
     case 'break':
       return (r) => {
+        r.trace?.add(r, 'rewrite', 'break', step.pos);
         if (r.uriChanged) {
           r.uriChanged = false;
           r.validLocation = false;
@@ -127,9 +138,10 @@ function compileStep(step: Step, options: ProgramOptions): Op {
         return STOP;
       };
     case 'return': {
-      const { status, text, reason } = step;
+      const { status, text, reason, pos } = step;
       if (text === undefined && status >= 400) {
         return (r, run) => {
+          r.trace?.add(r, 'answer', `return ${status}`, pos, { status });
           if (r.http.explains) {
             explain(r, reason);
           }
@@ -139,6 +151,10 @@ function compileStep(step: Step, options: ProgramOptions): Op {
       }
       const body = text?.constant === undefined ? undefined : Buffer.from(text.constant, 'latin1');
       return (r, run) => {
+        if (r.trace !== null) {
+          const shown = text === undefined ? '' : ` ${isRedirect(status) ? text.eval(r) : `"${text.text}"`}`;
+          r.trace.add(r, 'answer', `return ${status}${shown}`, pos, { status });
+        }
         if (status >= 400 && r.http.explains) {
           explain(r, reason);
           noteReason(r, status);
@@ -171,7 +187,7 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
 
 // nginx: ngx_http_script_regex_start_code, ngx_http_script_regex_end_code.
 function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: ProgramOptions): Op {
-  const { regex, target, redirect, addArgs, last, breakCycle } = step;
+  const { regex, target, redirect, addArgs, last, breakCycle, pos } = step;
   const { rewriteLog } = options;
   return (r, run) => {
     // nginx: as the condition of the notices in ngx_http_script_regex_start_code.
@@ -185,6 +201,7 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       r.log(NOTICE, `"${regex.pattern}" ${found ? 'matches' : 'does not match'} "${r.uri}"`);
     }
     if (!found) {
+      r.trace?.add(r, 'rewrite', `rewrite "${regex.pattern}" does not match "${r.uri}"`, pos, { uri: r.uri, matches: false });
       r.captures = null;
       return NEXT;
     }
@@ -197,6 +214,10 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       if (notices) {
         r.log(NOTICE, `rewritten redirect: "${location}"`);
       }
+      r.trace?.add(r, 'rewrite', `rewrite "${regex.pattern}": redirects to ${location} with ${redirect}`, pos, {
+        uri: r.uri,
+        to: location,
+      });
       r.out.location = locationText(location);
       run.result = redirect;
       return STOP;
@@ -221,6 +242,16 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       r.log(ERR, 'the rewritten URI has a zero length');
       run.result = 500;
       return STOP;
+    }
+    if (r.trace !== null) {
+      const to = r.args === '' ? path : `${path}?${r.args}`;
+      r.trace.add(
+        r,
+        'rewrite',
+        `rewrite "${regex.pattern}": "${r.uri}" becomes "${to}"${breakCycle ? ', break' : last ? ', last' : ''}`,
+        pos,
+        { uri: r.uri, to },
+      );
     }
     if (path !== r.uri) {
       r.uriUps = target.ups;

@@ -28,6 +28,11 @@ export function sendFile(r: Request): Result {
     r.log(DEBUG, `http filename: "${path}"`);
   }
   const info = openFile(r, path);
+  if (r.trace !== null) {
+    const where = { in: r.location, directive: r.location.settings.alias === 0 ? 'root' : 'alias' };
+    const what = info.errno !== 0 ? errnoText(info.errno) : info.isDirectory ? 'a folder' : 'the file is sent';
+    r.trace.add(r, 'file', `${path}: ${what}`, where, { path, found: info.errno === 0 });
+  }
   if (info.errno !== 0) {
     return openFailed(r, path, info);
   }

@@ -95,6 +95,12 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
         r.log(DEBUG, `trying to use ${folder ? 'dir' : 'file'}: "${file}" "${path}"`);
       }
       const info = testFile(r, path);
+      if (r.trace !== null) {
+        const found = info.errno === 0 && info.isDirectory === folder;
+        const what = folder ? 'folder' : 'file';
+        const text = `try_files: ${folder && !path.endsWith('/') ? `${path}/` : path} ${found ? 'is there' : info.errno === 0 ? `is no ${what}` : 'is not there'}`;
+        r.trace.add(r, 'file', text, { in: r.location, directive: 'try_files' }, { path, found });
+      }
       if (info.errno !== 0) {
         const { errno } = info;
         if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG) {
@@ -121,6 +127,10 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
     }
     if (status !== undefined && r.http.explains) {
       explain(r, `try_files found none of ${candidates.map(({ name }) => `"${root}${nameIn(r, name, alias)}"`).join(', ')}`);
+    }
+    if (r.trace !== null) {
+      const text = `try_files: nothing is there, so ${status === undefined ? `on to ${fallback.text}` : `it answers ${status}`}`;
+      r.trace.add(r, 'file', text, { in: r.location, directive: 'try_files' }, { status });
     }
     if (status !== undefined) {
       return status;

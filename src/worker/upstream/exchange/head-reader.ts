@@ -12,6 +12,7 @@ import { interceptError } from './intercept.js';
 import { logUpstreamHead } from './log-exchange.js';
 import { mayTryNext } from './next-upstream.js';
 import { sendResponse } from './send-response.js';
+import { traceResponse } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** The beginning of a head, and how much of it has been read. */
@@ -146,6 +147,9 @@ export class HeadReader implements ChannelOwner {
     }
     cache?.headRead(u);
     const status = u.head.status;
+    if (this.r.trace !== null) {
+      traceResponse(u);
+    }
     if (status >= 300) {
       if (this.#tryNext(status)) {
         return;

@@ -16,6 +16,7 @@ import { countChoice, countEnd } from './count-attempt.js';
 import { HeadReader } from './head-reader.js';
 import { mayTryNext } from './next-upstream.js';
 import { openConnection, openStream } from './open-channel.js';
+import { traceChoice, traceRequest } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** After so many refusals another one counts as any failure does. */
@@ -50,6 +51,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
   #reused = false;
   /** How often a backend has refused the request without a look. */
   #refusals = 0;
+  /** The latest attempt was refused so, and that counts as none. */
+  #refused = false;
   #cancelResolve: (() => void) | null = null;
 
   constructor(u: UpstreamRequest) {
@@ -184,7 +187,14 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       }
       return;
     }
+    if (peer === null && this.#refused && this.#group !== undefined) {
+      this.#beginAgain(this.#group, now);
+      return;
+    }
     const attempt = this.attempt!;
+    if (u.r.trace !== null) {
+      traceChoice(u, peer);
+    }
     if (peer === null) {
       attempt.peer = picker.groupName;
       this.name = picker.groupName;
@@ -220,6 +230,19 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     }
   }
 
+  /** Every peer was asked, but those that refused the request without a look may be asked again: theirs was a connection's end. */
+  #beginAgain(group: UpstreamGroup, now: number): void {
+    const { tries } = this.#picker!;
+    const picker = group.balancer.begin(this.r);
+    picker.tries = tries;
+    this.#picker = picker;
+    this.#refused = false;
+    const peer = picker.next(this);
+    if (peer !== PICKING) {
+      this.#usePeer(peer, now);
+    }
+  }
+
   #sendRequest(c: Channel, now: number): void {
     const attempt = this.attempt!;
     if (attempt.connectTime === -1) {
@@ -227,6 +250,9 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     }
     const reader = new HeadReader(this.#u);
     c.owner = reader;
+    if (this.r.trace !== null) {
+      traceRequest(this.#u, this.#reused);
+    }
     this.#u.sendRequest(c, now);
     if (this.#u.exchange.makesHead) {
       reader.received(c, EMPTY, 0);
@@ -291,6 +317,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
   /** Logs what went wrong with the attempt at hand, and keeps it for `$error_reason`. */
   report(level: Level, message: string): void {
     this.r.log(level, message);
+    this.r.trace?.add(this.r, 'upstream', `${this.name}: ${message}`, undefined, { peer: this.name, failed: true });
     this.attempt!.reason = message;
   }
 
@@ -325,7 +352,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
       attempt.reason = 'upstream timed out';
     }
-    if ((this.#reused && failure === FailureType.ERROR) || (failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS)) {
+    this.#refused = failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS;
+    if (this.#refused || (this.#reused && failure === FailureType.ERROR)) {
       picker.tries++;
     }
     const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
@@ -374,6 +402,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (this.connection !== null) {
       attempt.bytesSent = this.connection.sent;
     }
+    const { r } = this;
+    r.main.spans?.attempt(r, attempt, this.#attemptStart, now);
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */

@@ -1,3 +1,4 @@
+import type { Trace } from '../../http/request/trace.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /**
@@ -10,6 +11,10 @@ export interface ResponseCache {
    * when the response was sent from the cache, or a status to answer with. nginx: ngx_http_upstream_cache.
    */
   lookup(u: UpstreamRequest): number;
+  /** Tells the trace of the request what the cache had for it, when its backend is asked. */
+  traceStatus(u: UpstreamRequest): void;
+  /** Notes what the latest {@link lookup} found. */
+  trace(u: UpstreamRequest, trace: Trace): void;
   /** A head was read: says what is in it for the cache. */
   headRead(u: UpstreamRequest): void;
   /** That head is going to the client. */

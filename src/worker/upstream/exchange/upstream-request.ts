@@ -215,6 +215,9 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     }
     if (conf.cache !== undefined) {
       const code = conf.cache.lookup(this);
+      if (r.trace !== null) {
+        conf.cache.trace(this, r.trace);
+      }
       if (code !== DONE && r.debugging) {
         this.log(DEBUG, `http upstream cache: ${code}`);
       }
@@ -234,6 +237,9 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
     this.#head = null;
+    if (this.conf.cache !== undefined && this.r.main.spans !== null) {
+      this.conf.cache.traceStatus(this);
+    }
     if (this.conf.settings.store !== null && this.r.http.env.rehearsing === undefined) {
       this.store = new StoreFile(this);
     }

@@ -1,8 +1,7 @@
-import type { Block } from '../../shared/config/block.js';
-import type { DirectiveNode, Node, Pos } from '../../shared/config/language/ast.js';
-import type { Sources } from '../../shared/config/sources.js';
-import type { HttpRuntime, LocationRuntime } from '../http/request/http-runtime.js';
-import type { TraceKind, TraceStep, TraceWhere } from '../http/request/trace.js';
+import type { Block } from '../../../shared/config/block.js';
+import type { DirectiveNode, Node, Pos } from '../../../shared/config/language/ast.js';
+import type { HttpRuntime, LocationRuntime } from '../request/http-runtime.js';
+import type { TraceKind, TraceStep, TraceWhere } from '../request/trace.js';
 
 /** A step of a trace with its place in the configuration. */
 export interface PlacedStep {
@@ -22,10 +21,11 @@ export interface PlacedStep {
 /** Finds the lines of the configuration that steps of traces are about. */
 export class TracePlaces {
   readonly #blocks = new Map<LocationRuntime, Block>();
-  readonly #sources: Sources;
+  readonly #included: (node: DirectiveNode) => readonly Node[];
 
-  constructor(http: HttpRuntime, sources: Sources) {
-    this.#sources = sources;
+  /** `included` gives the lines that an `include` stands for; without it, lines of included files are not found by their names. */
+  constructor(http: HttpRuntime, included: (node: DirectiveNode) => readonly Node[] = () => []) {
+    this.#included = included;
     for (const [block, location] of http.locationOf) {
       this.#blocks.set(location, block);
     }
@@ -55,34 +55,30 @@ export class TracePlaces {
       return where;
     }
     const { directive, first } = where;
-    for (let block = this.#blocks.get(where.in); block !== undefined; block = block.parent) {
+    for (let block = this.#blocks.get(where.in); block?.node !== undefined; block = block.parent) {
       if (directive === undefined) {
-        return block.node?.pos;
+        return block.node.pos;
       }
-      const found = this.#search(block.node?.block ?? [], directive, first);
-      if (found !== undefined) {
-        return found.pos;
-      }
-      if (block.parent !== undefined && block.parent.node === undefined) {
-        return undefined;
+      // Directives of one name at an inner level put those of outer levels out of force.
+      const all = this.#search(block.node.block ?? [], directive);
+      if (all.length > 0) {
+        return (first === undefined ? all : all.filter(({ args }) => args[0]?.toLowerCase() === first.toLowerCase())).at(-1)?.pos;
       }
     }
     return undefined;
   }
 
-  /** The last directive of a name among the lines of a block and of the files that it includes. */
-  #search(nodes: readonly Node[], name: string, first: string | undefined): DirectiveNode | undefined {
-    let found: DirectiveNode | undefined;
+  /** The directives of a name among the lines of a block and of the files that it includes. */
+  #search(nodes: readonly Node[], name: string): DirectiveNode[] {
+    const found: DirectiveNode[] = [];
     for (const node of nodes) {
       if ('syntaxError' in node) {
         continue;
       }
-      if (node.name === name && (first === undefined || node.args[0] === first)) {
-        found = node;
+      if (node.name === name) {
+        found.push(node);
       } else if (node.name === 'include' && node.args.length === 1) {
-        for (const file of this.#sources.include(node.args[0]!, node.pos)) {
-          found = this.#search(this.#sources.parse(file, node.pos), name, first) ?? found;
-        }
+        found.push(...this.#search(this.#included(node), name));
       }
     }
     return found;

@@ -1,0 +1,168 @@
+// Reaches into the worker's folders, as parts.ts does: the engine that is asked is the worker's own.
+import { ConfigErrors } from '../../shared/config/configuration.js';
+import { byteText } from '../../shared/lib/native-text.js';
+import { loadConfiguration } from '../../worker/configuration.js';
+import { accessLogScope } from '../../worker/modules/access-log/index.js';
+import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
+import { Rehearsal, RehearsalError, type Rehearsed } from '../../worker/rehearsal/rehearsal.js';
+import type { StubBackend } from '../../worker/rehearsal/stub-backend.js';
+import { EXIT } from '../command-line/exit-codes.js';
+import {
+  type AskedRequest,
+  complete,
+  headerOf,
+  parseCurl,
+  parseLogLine,
+  parseWords,
+  RequestError,
+  type RequestParts,
+  shellWords,
+} from './explain-request.js';
+import { ExplainText, type OriginatedField, paint } from './explain-text.js';
+import { formatReader, jsonReader, type LineReader } from './log-line.js';
+import { serverOptions, textValue } from './server-options.js';
+import type { SubcommandValues } from './subcommand.js';
+
+/** Runs `sluice explain URL|REQUEST`; resolves to the exit code. */
+export async function runExplainCommand(values: SubcommandValues): Promise<number> {
+  let rehearsal: Rehearsal | undefined;
+  try {
+    const { snapshot } = await loadConfiguration(serverOptions(values, undefined));
+    rehearsal = new Rehearsal(snapshot);
+    const asked = requestOf(values, rehearsal);
+    const outcome = await rehearsal.run(asked.request, { ...asked.options, stub: stubOf(values) });
+    const headers = outcome.response.headers.map(
+      ([name, value]): OriginatedField => ({ name, value, ...rehearsal!.originOf(name, outcome) }),
+    );
+    const folder = snapshot.confPrefix;
+    const shorten = (file: string): string => (file.startsWith(folder) ? file.slice(folder.length) : file);
+    const text =
+      values.json === true
+        ? `${JSON.stringify(jsonOf(asked, outcome, headers), null, 2)}\n`
+        : new ExplainText(paint(wantsColours(values)), shorten, values.all === true).show(asked, outcome, headers);
+    process.stdout.write(text, 'latin1');
+    return EXIT.OK;
+  } catch (error) {
+    return report(error);
+  } finally {
+    rehearsal?.close();
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof ConfigErrors) {
+    for (const { message, detail } of error.findings) {
+      process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
+    }
+    return EXIT.CONFIGURATION;
+  }
+  if (error instanceof RequestError || error instanceof RehearsalError) {
+    process.stderr.write(`sluice: explain: ${error.message}\n`, 'latin1');
+    return error instanceof RequestError ? EXIT.USAGE : EXIT.NO;
+  }
+  throw error;
+}
+
+const listOf = (values: SubcommandValues, name: string): readonly string[] => {
+  const value = values[name];
+  return value === undefined || typeof value === 'boolean' ? [] : typeof value === 'string' ? [value] : value;
+};
+
+/** The request that the command line asks for. */
+function requestOf(values: SubcommandValues, rehearsal: Rehearsal): AskedRequest {
+  const words = listOf(values, 'request').map(byteText);
+  const curl = listOf(values, 'curl').map(byteText);
+  const line = textValue(values, 'from');
+  let parts: RequestParts;
+  if (line !== undefined) {
+    parts = parseLogLine(line.trim(), readersOf(rehearsal));
+  } else if (values.curl !== undefined) {
+    parts = parseCurl(curl);
+  } else if (words.length === 1 && /^\s*\$?\s*curl\s/.test(words[0]!)) {
+    parts = parseCurl(shellWords(words[0]!.replace(/^\s*\$?\s*curl/, '')));
+  } else if (words.length === 0) {
+    throw new RequestError('there is no request: give a URL, a path, a curl command or --from (`sluice explain --help` says more)');
+  } else {
+    parts = parseWords(words);
+  }
+  const headers = listOf(values, 'header').flatMap((text) => headerOf(byteText(text)));
+  const replaced = new Set(headers.map(([name]) => name.toLowerCase()));
+  return complete(
+    {
+      ...parts,
+      method: textValue(values, 'method') ?? parts.method,
+      headers: [...parts.headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...headers],
+      body: textValue(values, 'data') ?? parts.body,
+      address: textValue(values, 'address') ?? parts.address,
+      tls: values.tls === true ? true : parts.tls,
+    },
+    usualPort(rehearsal),
+  );
+}
+
+/** Where a path without a host goes: to the first listener that is there, under the name of its default server. */
+function usualPort({ http }: Rehearsal): { port: number; tls: boolean; host: string | undefined } {
+  const address = http.listeners.find(({ unix }) => !unix)?.addresses[0];
+  if (address === undefined) {
+    return { port: 80, tls: false, host: undefined };
+  }
+  const { serverName } = address.defaultServer.settings;
+  const host = /^[a-z0-9.-]+$/i.test(serverName) ? serverName : 'localhost';
+  const tls = address.tls !== undefined;
+  const usual = address.port === (tls ? 443 : 80);
+  return { port: address.port, tls, host: usual ? host : `${host}:${address.port}` };
+}
+
+/** Readers for the formats of the configuration's logs. */
+function readersOf({ loaded, http }: Rehearsal): LineReader[] {
+  const formats = new Set<LogFormat>();
+  for (const block of http.locationOf.keys()) {
+    for (const { format } of loaded.settings(accessLogScope, block).access?.logs ?? []) {
+      formats.add(format);
+    }
+  }
+  return [...[...formats, COMBINED].map(({ parts }) => formatReader(parts)), jsonReader];
+}
+
+function stubOf(values: SubcommandValues): StubBackend {
+  const word = textValue(values, 'backend') ?? '200';
+  if (word === 'refused' || word === 'timeout' || word === 'reset') {
+    return (_peer, request) => (word === 'refused' || request !== undefined ? { fails: word } : {});
+  }
+  const status = Number(word);
+  if (!/^[1-9]\d\d$/.test(word)) {
+    throw new RequestError('--backend is a status, or one of refused, timeout and reset');
+  }
+  return () => ({
+    status,
+    headers: [['Content-Type', 'text/html']],
+    body: status === 204 || status === 304 ? '' : 'what the backend answers\n',
+  });
+}
+
+/** Colours are for terminals; https://no-color.org and FORCE_COLOR have the last word. */
+function wantsColours(values: SubcommandValues): boolean {
+  if (values.color === true) {
+    return true;
+  }
+  const { NO_COLOR, FORCE_COLOR } = process.env;
+  return NO_COLOR === undefined && (process.stdout.isTTY === true || (FORCE_COLOR !== undefined && FORCE_COLOR !== '0'));
+}
+
+/** The whole story for programs. */
+function jsonOf({ request, options }: AskedRequest, outcome: Rehearsed, headers: readonly OriginatedField[]): object {
+  const { response, trace, upstreamRequests, logLines, errors, ...rest } = outcome;
+  return {
+    request: {
+      ...request,
+      to: { host: options.host, port: options.port, tls: options.tls ?? false },
+      from: options.address ?? '127.0.0.1',
+    },
+    ...rest,
+    response: { status: response.status, reason: response.reason, headers, bodyBytes: response.body.length },
+    upstreamRequests: upstreamRequests.map(({ body, ...each }) => ({ ...each, bodyBytes: body.length })),
+    logLines,
+    errors,
+    steps: trace,
+  };
+}
