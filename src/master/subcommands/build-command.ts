@@ -1,12 +1,25 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type TypeScript from 'typescript';
 import { nativeText } from '../../shared/lib/native-text.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { configuredFiles } from './configured-files.js';
 import { serverOptions } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
+
+/** The part of the package typescript that is used. It is the user's own, so that nothing here depends on it. */
+interface Compiler {
+  readonly sys: { fileExists(path: string): boolean; readFile(path: string): string | undefined };
+  readonly ScriptTarget: { readonly ES2022: number };
+  readonly ModuleKind: { readonly ESNext: number };
+  readonly ModuleResolutionKind: { readonly Bundler: number };
+  createProgram(files: readonly string[], options: object): object;
+  getPreEmitDiagnostics(program: object): readonly object[];
+  formatDiagnostics(diagnostics: readonly object[], host: object): string;
+  findConfigFile(folder: string, exists: (path: string) => boolean): string | undefined;
+  readConfigFile(path: string, read: (path: string) => string | undefined): { readonly config?: unknown };
+  parseJsonConfigFileContent(config: unknown, host: object, folder: string): { readonly options: { readonly paths?: object } };
+}
 
 /**
  * `sluice build`: checks the types of the TypeScript modules that a configuration imports, with the compiler that is installed beside them.
@@ -37,10 +50,10 @@ export function runBuildCommand(values: SubcommandValues): number {
 }
 
 /** The compiler as the modules' folders, or the configuration's, would find it. */
-function compiler(files: readonly string[], folder: string): typeof TypeScript | undefined {
+function compiler(files: readonly string[], folder: string): Compiler | undefined {
   for (const place of new Set([...files.map((file) => `${dirname(file)}/`), folder])) {
     try {
-      return createRequire(`${place}x.js`)('typescript') as typeof TypeScript;
+      return createRequire(`${place}x.js`)('typescript') as Compiler;
     } catch {
       // Perhaps the next folder has it.
     }
@@ -49,8 +62,8 @@ function compiler(files: readonly string[], folder: string): typeof TypeScript |
 }
 
 /** The options of the tsconfig.json that stands beside or above; else strict ones. Our types are found wherever the server is installed. */
-function optionsFor(ts: typeof TypeScript, folder: string): TypeScript.CompilerOptions {
-  const own: TypeScript.CompilerOptions = {
+function optionsFor(ts: Compiler, folder: string): object {
+  const own = {
     noEmit: true,
     allowImportingTsExtensions: true,
     paths: { 'sluice/types': [fileURLToPath(new URL('../types/index.d.ts', import.meta.url))] },

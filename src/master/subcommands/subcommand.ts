@@ -170,6 +170,20 @@ export const subcommands: readonly Subcommand[] = [
     run: async (values) => (await import('./explain-command.js')).runExplainCommand(values),
   },
   {
+    name: 'test',
+    describe: 'check what becomes of requests, by cases in *.test.conf files',
+    options: [
+      { name: 'cases', describe: 'files of cases, or folders; those beside the configuration unless given', positional: true, many: true },
+      ...SERVER,
+      { name: 'tap', describe: 'report in the Test Anything Protocol', flag: true },
+      { name: 'junit', describe: 'write a report in the XML of JUnit to this file, too' },
+      { name: 'watch', alias: 'w', describe: 'test again whenever a file changes', flag: true },
+      { name: 'record', describe: 'write a case of what becomes of this request today' },
+      { name: 'from', describe: 'write cases of the requests in this access log' },
+    ],
+    run: async (values) => (await import('./test-command.js')).runTestCommand(values),
+  },
+  {
     name: 'diff',
     describe: 'say in words what a reload would change',
     options: [

@@ -8,7 +8,7 @@ import { fsPath } from '../lib/fs-path.js';
 import { nativeText } from '../lib/native-text.js';
 import { DatagramHandle, type DatagramTaker } from './datagram-handle.js';
 import { listenKey } from './listen-key.js';
-import type { ConnectionHandle } from './plain-socket.js';
+import type { ConnectionHandle } from './plain-stream.js';
 
 /** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
 export interface SocketHandle {

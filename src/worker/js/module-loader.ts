@@ -135,7 +135,9 @@ export class ModuleLoader {
   }
 }
 
-/** Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has. */
+/**
+ * Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has.
+ */
 function isPackage(native: NodeJS.Require, name: string): boolean {
   if (/^[./]|\.[mc]?[jt]s$/.test(name)) {
     return false;
@@ -164,5 +166,15 @@ export function memberOf(exports: unknown, path: readonly string[]): { readonly 
 /** The function that a directive names, `module.function` or `module.object.function`; undefined when there is none. */
 export function functionOf(exports: unknown, path: readonly string[]): ((...args: unknown[]) => unknown) | undefined {
   const { owner, value } = memberOf(exports, path);
-  return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(owner) : undefined;
+  if (typeof value !== 'function') {
+    return undefined;
+  }
+  const run = value as (...args: unknown[]) => unknown;
+  // As in njs, a function of a module has no `this`; a method of an object of some class does.
+  return owner === undefined || isPlainObject(owner) ? run : run.bind(owner);
+}
+
+function isPlainObject(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

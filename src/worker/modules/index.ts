@@ -34,7 +34,7 @@ import { http2Module, http2Scope } from './http2/index.js';
 import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
-import { jsModule } from './js/index.js';
+import { jsAccessModule, jsModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
 import { keyvalModule } from './keyval/index.js';
 import { leastConnModule } from './least-conn/index.js';
@@ -71,6 +71,7 @@ import { staticModule } from './static/index.js';
 import { statusZoneModule } from './status-zone/index.js';
 import { stickyModule } from './sticky/index.js';
 import { streamHealthCheckModule } from './stream-health-check/index.js';
+import { streamJsModule } from './stream-js/index.js';
 import { streamPassModule } from './stream-pass/index.js';
 import { streamProxyModule } from './stream-proxy/index.js';
 import { streamReturnModule } from './stream-return/index.js';
@@ -148,6 +149,7 @@ export const modules: readonly AnyModule[] = [
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
+  streamJsModule,
   streamSslPrereadModule,
   streamSetModule,
   // Phases before the content.
@@ -164,6 +166,7 @@ export const modules: readonly AnyModule[] = [
   realipModule,
   limitReqModule,
   limitConnModule,
+  jsAccessModule,
   accessModule,
   authBasicModule,
   authRequestModule,

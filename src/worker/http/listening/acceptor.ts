@@ -5,7 +5,8 @@ import type { AcceptedSocket, ClientSocket, SocketOwner } from '../../../shared/
 import { network } from '../../../shared/net/engine/network.js';
 import { type ListenSocket, takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
-import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import { PlainSocket } from '../../../shared/net/plain-socket.js';
+import { canBePlain } from '../../../shared/net/plain-stream.js';
 import type { Connections, HeldConnection } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
 import type { IdleQueue } from '../../client/idle-queue.js';

@@ -21,6 +21,8 @@ const library = new ScriptLibrary({
   confFile: data.confFile,
   workerId: data.workerId,
   version: data.version,
+  argv: ['sluice'],
+  errorLog: '',
   dict: () => undefined,
   dictNames: () => [],
 });
@@ -136,7 +138,7 @@ function cancel(id: number): void {
 
 openGlobals();
 try {
-  scripts = library.scripts(data.imports, data.folders);
+  scripts = library.scripts(data.imports, data.folders, data.preloads);
 } catch (error) {
   broken = error;
 }
