@@ -68,6 +68,28 @@ export class ModuleLoader {
     }
   }
 
+  /** The files of modules and of what they import, without running anything. */
+  files(names: readonly string[]): string[] {
+    const found = new Set<string>();
+    const visit = (name: string, folders: readonly string[]): void => {
+      const file = this.#find(name, folders);
+      if (file === undefined || found.has(file) || isNative(file)) {
+        return;
+      }
+      found.add(file);
+      const text = readFileSync(file, 'utf8');
+      for (const [, imported] of text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\()\s*(?:\(\s*)?['"]([^'"]+)['"]/g)) {
+        if (!isBuiltin(imported!)) {
+          visit(imported!, [dirname(file), ...this.#folders]);
+        }
+      }
+    };
+    for (const name of names) {
+      visit(name, this.#folders);
+    }
+    return [...found];
+  }
+
   #find(name: string, folders: readonly string[]): string | undefined {
     const candidates = isAbsolute(name) ? [name] : folders.map((folder) => resolve(folder, name));
     for (const path of candidates) {
