@@ -53,6 +53,7 @@ const OUR_OWN = [
   'cache_status_header',
   'configuration_history',
   'dashboard',
+  'explain_token',
   'fastcgi_cache_convert_head',
   'fastcgi_cache_purge',
   'grpc_max_streams',

@@ -11,7 +11,7 @@ export interface ResponseCache {
    * when the response was sent from the cache, or a status to answer with. nginx: ngx_http_upstream_cache.
    */
   lookup(u: UpstreamRequest): number;
-  /** Notes what the latest {@link lookup} found. */
+  /** Notes what was found, before a backend is asked or an error is answered that the cache remembers. */
   trace(u: UpstreamRequest, trace: Trace): void;
   /** A head was read: says what is in it for the cache. */
   headRead(u: UpstreamRequest): void;
