@@ -57,6 +57,7 @@ await build({
     worker: 'src/worker/main.ts',
     'subcommands/yargs-cli': 'src/master/subcommands/yargs-cli.ts',
     index: 'src/master/package.ts',
+    'js-isolate': 'src/worker/js/handlers/isolate-thread.ts',
   },
   outdir,
   banner: { js: moduleUrl },
@@ -66,8 +67,19 @@ await build({
   packages: 'bundle',
   // hash-wasm's other form has all its functions in it.
   mainFields: ['module', 'main'],
-  entryPoints: { 'hash-thread': 'src/shared/lib/password/hash-thread.ts' },
+  entryPoints: {
+    'hash-thread': 'src/shared/lib/password/hash-thread.ts',
+    'js-watchdog': 'src/worker/js/handlers/watchdog-thread.ts',
+  },
   outdir,
+  legalComments: 'inline',
+});
+await build({
+  ...ours,
+  packages: 'bundle',
+  entryPoints: { 'otel-export': 'src/worker/trace/export-thread.ts' },
+  outdir,
+  minify: true,
   legalComments: 'inline',
 });
 await build({

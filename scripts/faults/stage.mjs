@@ -36,8 +36,24 @@ export class Stage {
     this.originPort = await new Promise((done) => child.once('message', done));
   }
 
-  #fork(file) {
-    const child = fork(`${here}${file}`, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  /** Starts another process of a drill, which ends with it: `answer` is what it says first, and `ask` resolves with what it says to a message. */
+  async helper(file, ...args) {
+    const child = this.#fork(file, args.map(String));
+    const next = () => new Promise((done) => child.once('message', done));
+    const answer = await next();
+    return {
+      child,
+      answer,
+      ask: (message) => {
+        const said = next();
+        child.send(message);
+        return said;
+      },
+    };
+  }
+
+  #fork(file, args = []) {
+    const child = fork(`${here}${file}`, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#children.push(child);
     return child;
   }

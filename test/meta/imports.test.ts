@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['shared/net/uring'],
   ['shared/net/engine', 'shared/lookup', 'shared/ipc'],
   // What knows no request: time and files, the syntax of heads, names looked up in DNS.
-  ['worker/io', 'worker/resolver', 'worker/process-settings.ts', 'worker/orphan.ts'],
+  ['worker/io', 'worker/resolver', 'worker/trace', 'worker/process-settings.ts', 'worker/orphan.ts'],
   ['worker/env.ts'],
   // A client, and what it wants done, as far as http and stream are the same.
   ['worker/client'],
@@ -192,7 +192,14 @@ t.test('no module imports another', async (t) => {
 });
 
 /** Packages that the build puts into a file of ours, so that nobody has to install them. */
-const BUNDLED = ['sucrase', 'vscode-languageserver', 'vscode-languageserver-textdocument'];
+const BUNDLED = [
+  '@opentelemetry/otlp-exporter-base',
+  '@opentelemetry/otlp-grpc-exporter-base',
+  '@opentelemetry/otlp-transformer',
+  'sucrase',
+  'vscode-languageserver',
+  'vscode-languageserver-textdocument',
+];
 
 t.test('a package is imported by one file', async (t) => {
   const importers = new Map<string, Set<string>>();
@@ -200,7 +207,7 @@ t.test('a package is imported by one file', async (t) => {
     if (to.startsWith('node:')) {
       continue;
     }
-    const name = to === 'winston-transport' ? 'winston' : to.replace(/^(vscode-[^/]+)\/node$/, '$1');
+    const name = to === 'winston-transport' ? 'winston' : to.replace(/^(vscode-[^/]+|@opentelemetry\/[^/]+)\/node(-http)?$/, '$1');
     importers.set(name, (importers.get(name) ?? new Set()).add(from));
   }
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));

@@ -1,9 +1,11 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs, pem } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
-import { http, httpGet, requestText } from '../support/raw-client.js';
-import { type Server, serverConf, startServer } from '../support/server.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
+import { echo, startTcpBackend } from '../support/tcp-backend.js';
 
 const skip = againstNginx && 'nginx sells it';
 
@@ -130,3 +132,109 @@ for (const workers of [1, 3]) {
     }
   });
 }
+
+t.test('stream', { skip }, async (t) => {
+  const [one, two] = [await startTcpBackend(t, echo), await startTcpBackend(t, echo)];
+  const s = await startServer(t, {
+    conf: `worker_processes 2;
+      ${httpConf('server { listen 127.0.0.1:%%PORT_0%%; location /api { api write=on; } }')}
+      stream {
+        limit_conn_zone $remote_addr zone=conns:32k;
+        upstream app { zone app 64k; server 127.0.0.1:${one.port}; }
+        server { listen 127.0.0.1:%%PORT_1%%; status_zone front; limit_conn conns 9; proxy_pass app; }
+        server { listen 127.0.0.1:%%PORT_2%%; return gone; }
+      }`,
+  });
+  const talk = async (): Promise<string> => {
+    const client = await RawClient.connect(s.port(1));
+    const text = await client.send('hello').take(5);
+    await client.end().closed();
+    return text;
+  };
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await send(s, method, `/api/9/stream/${path}`, body === undefined ? '' : JSON.stringify(body));
+    const value = answer.text === '' ? '' : JSON.parse(answer.text);
+    return [answer.status, value.error === undefined ? value : value.error.code];
+  };
+  t.strictSame(await ask('GET', ''), [200, ['server_zones', 'limit_conns', 'keyvals', 'upstreams']]);
+  t.ok((await json(s, '/api/9/')).includes('stream'));
+  t.equal(await talk(), 'hello');
+  t.equal(await talk(), 'hello');
+  await RawClient.connect(s.port(2)).then((client) => client.rest());
+  t.match(await ask('GET', 'server_zones/front'), [
+    200,
+    { processing: 0, connections: 2, sessions: { '2xx': 2, '4xx': 0, '5xx': 0, total: 2 }, discarded: 0, received: 10, sent: 10 },
+  ]);
+  t.match(await ask('GET', `server_zones/127.0.0.1:${s.port(2)}`), [200, { sessions: { total: 1 }, sent: 4 }]);
+  t.match(await ask('GET', 'limit_conns'), [200, { conns: { passed: 2, rejected: 0, rejected_dry_run: 0 } }]);
+  const [, { peers, zone }] = await ask('GET', 'upstreams/app');
+  t.equal(zone, 'app');
+  t.match(peers, [
+    {
+      id: 0,
+      server: `127.0.0.1:${one.port}`,
+      state: 'up',
+      active: 0,
+      connections: 2,
+      connect_time: Number,
+      first_byte_time: Number,
+      response_time: Number,
+      sent: 10,
+      received: 10,
+      fails: 0,
+      health_checks: { checks: 0 },
+    },
+  ]);
+  t.notOk('requests' in peers[0] || 'responses' in peers[0] || 'ssl' in peers[0]);
+  const servers = 'upstreams/app/servers';
+  t.strictSame(await ask('POST', servers, { server: '127.0.0.1' }), [400, 'UpstreamBadAddress']);
+  t.strictSame(await ask('POST', servers, { server: '127.0.0.1:1', drain: true }), [400, 'UpstreamConfFormatError']);
+  const [status, added] = await ask('POST', servers, { server: `127.0.0.1:${two.port}` });
+  t.strictSame([status, 'route' in added], [201, false]);
+  t.match(await ask('PATCH', `${servers}/0`, { down: true }), [200, { down: true }]);
+  t.equal(await talk(), 'hello');
+  t.equal(two.sockets.length, 1);
+  t.match(await ask('DELETE', `${servers}/0`), [200, [{ id: added.id }]]);
+  t.strictSame(await ask('DELETE', 'server_zones/front'), [204, '']);
+  t.match(await ask('GET', 'server_zones/front'), [200, { connections: 0, sessions: { total: 0 } }]);
+  t.strictSame(await ask('DELETE', 'upstreams/app'), [204, '']);
+  t.match(await ask('GET', 'upstreams/app'), [200, { peers: [{ connections: 0 }] }]);
+  t.strictSame(await ask('GET', 'zone_sync'), [404, 'PathNotFound']);
+  t.strictSame(await ask('GET', 'upstreams/none'), [404, 'UpstreamNotFound']);
+});
+
+t.test('handshakes with backends', { skip }, async (t) => {
+  const { ca, rsa, other } = certs();
+  const origin = await startOrigin(t, () => ({ body: 'secret' }), { tls: { cert: pem(rsa.cert), key: pem(rsa.key) } });
+  const plain = await startTcpBackend(t, (socket) => void socket.end('this is no TLS'));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location /api { api write=on; }
+       location / { proxy_pass https://app; }
+       location /name { proxy_pass https://app; proxy_ssl_verify on; proxy_ssl_trusted_certificate ${ca.cert}; proxy_ssl_name other.example; }
+       location /trust { proxy_pass https://app; proxy_ssl_verify on; proxy_ssl_trusted_certificate ${other.cert}; proxy_ssl_name localhost; }
+       location /plain { proxy_pass https://127.0.0.1:${plain.port}; }`,
+      `upstream app { server 127.0.0.1:${origin.port} max_fails=0; keepalive 0; }`,
+    ),
+  });
+  t.equal((await httpGet(s, '/')).text, 'secret');
+  t.equal((await httpGet(s, '/')).text, 'secret');
+  const [peer] = (await json(s, '/api/9/http/upstreams/app')).peers;
+  t.match(peer.ssl, { handshakes: 2, handshakes_failed: 0, session_reuses: 1, verify_failures: { hostname_mismatch: 0, other: 0 } });
+  for (const path of ['/name', '/trust', '/plain']) {
+    t.equal((await httpGet(s, path)).status, 502, path);
+  }
+  t.match((await json(s, '/api/9/http/upstreams/app')).peers[0].ssl, {
+    handshakes: 4,
+    verify_failures: { hostname_mismatch: 1, other: 1 },
+  });
+  t.match(await json(s, '/api/9/ssl'), {
+    handshakes: 4,
+    handshakes_failed: 1,
+    session_reuses: 1,
+    no_common_protocol: 1,
+    verify_failures: { no_cert: 0, hostname_mismatch: 1, other: 1 },
+  });
+  t.equal((await send(s, 'DELETE', '/api/9/ssl')).status, 204);
+  t.match(await json(s, '/api/9/ssl'), { handshakes: 0, handshakes_failed: 0 });
+});

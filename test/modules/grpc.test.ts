@@ -261,6 +261,29 @@ t.test('a stream that is refused is tried again', async (t) => {
   t.equal((await c.response(3)).status, '502', 'not for ever');
 });
 
+t.test('every server refuses a call once: it goes to one of them again', async (t) => {
+  const once = (): Promise<Http2Origin> =>
+    startHttp2Origin(t, (got) => {
+      if (got.nth === 1) {
+        got.connection.send(frame(T.GOAWAY, 0, 0, Buffer.alloc(8)));
+      } else {
+        answer(got, { headers: GRPC, body: 'done', trailers: OK });
+      }
+    });
+  const servers = [await once(), await once()];
+  const s = await startServer(t, {
+    conf: serverConf(
+      'http2 on; location / { grpc_pass u; }',
+      `upstream u { ${servers.map(({ port }) => `server 127.0.0.1:${port};`).join(' ')} keepalive 4; }`,
+    ),
+  });
+  const c = await Http2Client.connect(t, s.port(0));
+  c.request(1, call('/x'), 'x');
+  const r = await c.response(1);
+  t.strictSame([r.status, r.body], ['200', 'done']);
+  t.equal(servers[0]!.requests.length + servers[1]!.requests.length, 3);
+});
+
 t.test('a stream of messages is refused, and goes on elsewhere from its start', async (t) => {
   const origin = await startHttp2Origin(t);
   const s = await start(t, origin);

@@ -3,6 +3,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { testConfig } from '../support/run-cli.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 
 if (againstNginx) {
@@ -48,11 +49,11 @@ export default {
     request.signal.addEventListener('abort', () => { left++; console.error('client left'); });
     return new Promise(() => {});
   },
-  endless() {
+  endless(request) {
     let n = 0;
     return new Response(new ReadableStream({
       pull(controller) { n++; controller.enqueue(new Uint8Array(65536)); },
-      cancel() { console.error('cancelled after ' + (n < 400 ? 'few' : n) + ' pieces'); },
+      cancel() { console.error('cancelled ' + new URL(request.url).search + (n < 400 ? ' few' : n)); },
     }));
   },
   broken: () => new Response(new ReadableStream({ async pull(controller) {
@@ -165,12 +166,18 @@ t.test('bodies that come slowly, and clients that leave', async (t) => {
   await httpGet(s, '/bytes');
   broken.destroy();
   await s.logged('client prematurely closed connection');
+  const greedy = await RawClient.connect(s);
+  greedy.send(requestText('GET', '/endless'));
+  await greedy.take(4_000_000);
+  t.equal((await httpGet(s, '/bytes')).text, 'hi', 'a stream that never waits lets others have their turn');
+  greedy.destroy();
+  await s.logged('js: cancelled');
   const reader = await RawClient.connect(s);
   reader.socket.pause();
-  reader.send(requestText('GET', '/endless'));
+  reader.send(requestText('GET', '/endless?paused'));
   await httpGet(s, '/bytes');
   reader.destroy();
-  await s.logged('js: cancelled after few pieces');
+  await s.logged('js: cancelled ?paused few');
   const half = await RawClient.connect(s);
   half.send(requestText('GET', '/broken'));
   await half.closed();
@@ -279,4 +286,15 @@ module.exports = app;`,
 t.test('what -t says', async (t) => {
   t.match(await configMessage(t, serverConf('js_import a.js; location / { js_content a.b other; }')), 'unknown parameter "other"');
   t.match(await configMessage(t, serverConf('location / { node_handler a.b; }')), 'no imports defined for "node_handler" "a.b"');
+  const tested = async (text: string, module: string): Promise<string> =>
+    (await testConfig(t, serverConf(text), { 'a.js': module })).stderr;
+  t.match(await tested('js_import a.js;', 'throw new Error("at load");'), /\[emerg\] js_import: Error: at load at .*a\.js:1/);
+  const waits = 'setInterval(() => {}, 1000);\nexport default { f() {} };';
+  t.match(await tested('js_import a.js; location / { js_content a.f fetch; }', waits), 'test is successful');
+  t.match(await tested('js_import a.js; location / { js_content a.g fetch; }', waits), '[emerg] js handler "a.g" not found');
+  t.match(await tested('js_import a.js; location / { node_handler a.g; }', waits), '[emerg] js handler "a.g" not found');
+  const warned = await tested('js_import a.js; location / { js_content a.g; js_access a.h; }', waits);
+  t.match(warned, '[warn] js function "a.g" not found');
+  t.match(warned, '[warn] js function "a.h" not found');
+  t.match(warned, 'test is successful');
 });

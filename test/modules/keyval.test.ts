@@ -64,7 +64,7 @@ t.test('pairs are added, changed and removed in all workers at once', { skip }, 
     ['PATCH', one, { a: '1', b: '1' }, 400, 'KeyvalFormatError'],
     ['GET', `${one}?key=c`, '', 404, 'KeyvalKeyNotFound'],
     ['GET', 'http/keyvals/none', '', 404, 'KeyvalNotFound'],
-    ['GET', 'stream/keyvals/one', '', 404, 'KeyvalNotFound'],
+    ['GET', 'stream/keyvals/one', '', 404, 'PathNotFound'],
     ['PUT', one, { a: '1' }, 405, undefined],
     ['DELETE', 'http/keyvals', '', 405, 'MethodDisabled'],
   ] as const) {

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
-import { http, httpGet, requestText } from '../support/raw-client.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('copies of requests', async (t) => {
   const origin = await startOrigin(t, { body: 'from the backend' });
@@ -72,4 +73,35 @@ t.test('messages', async (t) => {
   ] as const) {
     t.equal(await configMessage(t, serverConf(`${line};`)), expected, line);
   }
+});
+
+t.test('the next request on the connection waits for the copies', async (t) => {
+  const release: (() => void)[] = [];
+  const copies = await startOrigin(t, () => new Promise((done) => void release.push(() => done({ body: 'copy' }))));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /mirrored { mirror /copy; }
+      location = /copy { internal; proxy_pass http://127.0.0.1:${copies.port}; }`),
+    files: { 'html/mirrored': 'mirrored', 'html/plain': 'plain' },
+  });
+  const client = await RawClient.connect(s);
+  client.send(requestText('GET', '/mirrored') + requestText('GET', '/plain'));
+  t.equal((await client.response()).text, 'mirrored', 'the response itself does not wait');
+  await waitFor(() => release.length === 1);
+  // One that another connection asks meanwhile is served.
+  t.equal((await httpGet(s, '/plain')).text, 'plain');
+  t.equal(client.received, '', 'nothing more came');
+  t.equal(s.accessLog().split('GET /mirrored').length, 1, 'the request is not over');
+  release[0]!();
+  t.equal((await client.response()).text, 'plain');
+  await s.accessLogged(/GET \/mirrored/);
+
+  const closing = await RawClient.connect(s);
+  closing.send(requestText('GET', '/mirrored', { Connection: 'close' }));
+  t.equal((await closing.response()).text, 'mirrored');
+  await waitFor(() => release.length === 2);
+  t.equal((await httpGet(s, '/plain')).text, 'plain');
+  t.notOk(closing.ended, 'nor is the connection closed');
+  release[1]!();
+  await closing.closed();
 });

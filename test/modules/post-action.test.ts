@@ -1,6 +1,8 @@
 import t from 'tap';
-import { httpGet, pipeline, requestText } from '../support/raw-client.js';
+import { startOrigin } from '../support/origin.js';
+import { httpGet, pipeline, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('post_action', async (t) => {
   const s = await startServer(t, {
@@ -44,4 +46,38 @@ t.test('post_action', async (t) => {
     ['/after /f', '/named /named', '/nowhere /missing', '/after /error', '/after /f', '/after /f'],
     'one line for each request, at the end of all',
   );
+});
+
+t.test('it runs although the client has gone', async (t) => {
+  let goOn = (): void => {};
+  const gone = new Promise<void>((done) => (goOn = done));
+  const origin = await startOrigin(t, async ({ target }) => {
+    if (target === '/after') {
+      await gone;
+    }
+    return { body: 'from the backend' };
+  });
+  const s = await startServer(t, {
+    conf: httpConf(`
+      log_format where "$uri $upstream_status";
+      server { listen 127.0.0.1:%%PORT_0%%; root %%DIR%%/html; access_log %%DIR%%/where.log where;
+        location / { post_action /after; }
+        location /proxied { proxy_pass http://127.0.0.1:${origin.port}; post_action /after; }
+        location = /after { internal; proxy_pass http://127.0.0.1:${origin.port}/after; }
+        location = /plain { access_log off; }
+      }`),
+    files: { 'html/f': 'shown', 'html/plain': 'there' },
+  });
+  for (const [i, path] of ['/f', '/proxied'].entries()) {
+    const client = await RawClient.connect(s);
+    client.send(requestText('GET', path));
+    t.equal((await client.response()).status, 200);
+    await waitFor(() => origin.requests.filter(({ target }) => target === '/after').length === i + 1);
+    client.destroy();
+    // The worker reads the end of that connection before it reads a request that was sent later.
+    t.equal((await httpGet(s, '/plain')).text, 'there');
+  }
+  goOn();
+  await waitFor(() => s.read('where.log').split('\n').length === 3, { what: () => s.read('where.log') });
+  t.strictSame(s.read('where.log').trim().split('\n').sort(), ['/after 200', '/after 200 : 200']);
 });

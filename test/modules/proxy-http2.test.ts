@@ -221,6 +221,33 @@ t.test('a response is read as fast as proxy_limit_rate says, to its end', async 
   t.equal((await httpGet(s, '/')).text.length, 60_000);
 });
 
+t.test('idle connections are counted', async (t) => {
+  const origin = await startHttp2Origin(t, (got) => {
+    if (got.fields.get(':path') !== '/wait') {
+      answer(got, { body: 'now' });
+    }
+  });
+  const s = await startServer(t, { conf: conf(origin.port, 'location / { proxy_pass http://u; } location = /status { sluice_status; }') });
+  const idle = async (): Promise<string | undefined> =>
+    /^\w*upstream_keepalive_connections\{upstream="u"\} (\d+)$/m.exec((await httpGet(s, '/status?format=prometheus')).text)?.[1];
+  const becomes = (wanted: string): Promise<unknown> =>
+    waitFor(async () => (await idle()) === wanted, { what: `${wanted} idle connections` });
+  t.equal(await idle(), '0');
+  t.equal((await httpGet(s, '/')).text, 'now');
+  await becomes('1');
+  const waiting = httpGet(s, '/wait');
+  const second = await origin.received(2);
+  await becomes('0');
+  t.equal((await httpGet(s, '/')).text, 'now', 'a second stream of the same connection');
+  t.equal(await idle(), '0');
+  answer(second, { body: 'then' });
+  t.equal((await waiting).text, 'then');
+  await becomes('1');
+  t.equal(origin.connections.length, 1);
+  second.connection.socket.end();
+  await becomes('0');
+});
+
 t.test('TLS asks for h2', { skip: false }, async (t) => {
   const { rsa, ca } = certs();
   const server = createSecureServer({ key: readFileSync(rsa.key), cert: readFileSync(rsa.cert) }, (request, response) => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { certs, pem } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { type Origin, startOrigin } from '../support/origin.js';
@@ -441,6 +442,30 @@ t.test('certificates with variables', async (t) => {
     `cannot load certificate "${c.dir}/none.crt": BIO_new_file() failed (SSL: error:80000002:system library::No such file`,
   );
 });
+
+t.test(
+  'a name from the client does not lead out of the folder of certificates',
+  { skip: againstNginx && 'nginx follows it' },
+  async (t) => {
+    const up = c.dir.slice(c.dir.lastIndexOf('/') + 1);
+    const server = await start(
+      t,
+      `server { listen 127.0.0.1:%%PORT_0%% ssl;
+       ssl_certificate ${c.dir}/$ssl_server_name.crt; ssl_certificate_key ${c.dir}/$ssl_server_name.key; return 200 there; }
+     server { listen 127.0.0.1:%%PORT_1%% ssl; ${pair('rsa')}
+       location / { proxy_pass https://127.0.0.1:%%PORT_1%%/in; proxy_ssl_certificate ${c.dir}/$arg_name.crt; proxy_ssl_certificate_key ${c.dir}/$arg_name.key; }
+       location /in { return 200 inside; } }`,
+      { asRoot: true },
+    );
+    t.equal((await get(server, '/', { servername: 'rsa' })).certificate, 'localhost');
+    await t.rejects(get(server, '/', { servername: `../${up}/rsa` }));
+    await server.logged(`cannot load certificate "${c.dir}/../${up}/rsa.crt": it leads out of "${c.dir}/$ssl_server_name.crt"`);
+    const proxied = async (name: string): Promise<string> => (await get(server, `/?name=${name}`, { port: 1 })).text.slice(0, 12);
+    t.equal(await proxied('rsa'), 'HTTP/1.1 200');
+    t.equal(await proxied(`../${up}/rsa`), 'HTTP/1.1 500');
+    await server.logged(`cannot load certificate "${c.dir}/../${up}/rsa.crt": it leads out of "${c.dir}/$arg_name.crt"`);
+  },
+);
 
 t.test('workers have what the master has read, until a reload', async (t) => {
   const files = { 'a.crt': pem(c.rsa.cert), 'a.key': pem(c.rsa.key) };

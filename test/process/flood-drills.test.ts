@@ -10,4 +10,6 @@ testDrills([
   'endless-includes',
   'http2-floods',
   'http2-streams',
+  'http2-backends',
+  'http2-backend-floods',
 ]);

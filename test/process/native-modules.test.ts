@@ -84,3 +84,16 @@ t.test('migrate knows them too', async (t) => {
   t.match(stdout, '  more_set_headers: of the third-party module headers-more, which sluice does not have; `add_header');
   t.match(stdout, '"load_module" of "ngx_http_echo_module" is ignored: nothing in the configuration uses it');
 });
+
+t.test('a module is named once', async (t) => {
+  for (const [name, place] of [
+    ['ngx_http_brotli_filter_module', 'modules/'],
+    ['ngx_http_strange_module', 'modules/'],
+    ['ngx_otel_module', '/usr/lib/nginx/modules/'],
+  ]) {
+    const lines = `load_module modules/${name}.so;\nload_module ${place}${name}.so;`;
+    const { code, stderr, file } = await testConfig(t, `${lines}\n${end} }`, LIBRARY);
+    t.equal(code, 1);
+    t.match(stderr, `sluice: [emerg] module "${name}" is already loaded in ${file}:2\n`);
+  }
+});

@@ -10,7 +10,8 @@ import { touchPidFile } from '../processes/pid-file.js';
  */
 export async function testConfig(context: Context): Promise<number> {
   const { commandLine, options, log } = context;
-  const configuration = await loadReported(context, undefined, () => {
+  const testing: Context = { ...context, options: { ...options, testing: true } };
+  const configuration = await loadReported(testing, undefined, () => {
     if (!commandLine.quiet) {
       log.say(`the configuration file ${options.entry} syntax is ok`);
     }

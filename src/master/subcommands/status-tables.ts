@@ -1,5 +1,5 @@
 import { quantile } from '../../shared/zone/histogram.js';
-import { PEER, peerKind, serverKind, streamPeerKind, streamServerKind, ZONE } from '../../shared/zone/meter-kinds.js';
+import { JS, jsKind, PEER, peerKind, serverKind, streamPeerKind, streamServerKind, ZONE } from '../../shared/zone/meter-kinds.js';
 import type { Meters, Reading } from '../../shared/zone/meters.js';
 
 /** What a running service has counted by name. */
@@ -9,12 +9,14 @@ export interface NamedCounts {
   /** Those of `stream`. */
   readonly streamServers: readonly Reading[];
   readonly streamPeers: readonly Reading[];
+  readonly handlers: readonly Reading[];
 }
 
 /** Reads it. */
 export const namedCounts = (meters: Meters): NamedCounts => ({
   servers: [...meters.read(serverKind).values()],
   peers: [...meters.read(peerKind).values()],
+  handlers: [...meters.read(jsKind).values()],
   streamServers: [...meters.read(streamServerKind).values()],
   streamPeers: [...meters.read(streamPeerKind).values()],
 });
@@ -71,6 +73,18 @@ export function countTables(now: NamedCounts, before: NamedCounts | undefined, s
         mean(reading.values, PEER.headerTime, PEER.headers),
         String(reading.values[PEER.fails]),
         String(Math.max(0, reading.values[PEER.active]!)),
+      ]),
+    ),
+    ...table(
+      ['js handler', 'runs/s', 'runs', 'errors', 'timeouts', 'mean', 'longest'],
+      now.handlers.map((reading) => [
+        reading.name,
+        rate(before?.handlers, reading, JS.runs),
+        String(reading.values[JS.runs]),
+        String(reading.values[JS.errors]),
+        String(reading.values[JS.timeouts]),
+        `${(reading.values[JS.time]! / Math.max(1, reading.values[JS.runs]!)).toFixed(3)} ms`,
+        `${reading.values[JS.longest]!.toFixed(1)} ms`,
       ]),
     ),
   ].join('\n');

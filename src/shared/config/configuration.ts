@@ -148,6 +148,8 @@ export interface LoadOptions {
   readonly signalling: boolean;
   /** {@link Configuration.inheritable} of the configuration before. */
   readonly inherited?: ReadonlyMap<string, Version>;
+  /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
+  readonly testing?: boolean;
   /** The texts of a configuration that served before, which are read in place of the files. */
   readonly kept?: Pick<Snapshot, 'files' | 'globs'>;
 }

@@ -162,4 +162,6 @@ export interface LinkContext<R extends Subject> {
   folder(path: string): void;
   /** True in the master: files may be opened and checked there; a worker trusts the master's checks. */
   readonly checking: boolean;
+  /** True when the configuration is only tested (`-t`): what a worker would run at its start may be run. */
+  readonly testing: boolean;
 }

@@ -80,6 +80,8 @@ export interface DiskOptions {
   readonly kept?: KeptTexts;
   /** Learns which directive wrote which setting. */
   readonly provenance?: Provenance;
+  /** See {@link LinkContext.testing}. */
+  readonly testing?: boolean;
 }
 
 /** Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. */
@@ -103,7 +105,7 @@ export async function loadFromDisk<R extends Subject>(language: Language<R>, ori
     }
     ref.addresses = hosts[ref.host]!;
   }
-  return link(draft, hosts, true);
+  return link(draft, hosts, true, origin.testing);
 }
 
 /** Builds the same configuration from the master's snapshot, as a worker does. */
@@ -161,6 +163,7 @@ function link<R extends Subject>(
   draft: ConfigBuilder<R>,
   hosts: Readonly<Record<string, readonly string[]>>,
   checking: boolean,
+  testing = false,
 ): Loaded<R> {
   const { root, errors, registry, tables } = draft;
   const giveUp = (parsed: boolean): void => {
@@ -171,7 +174,7 @@ function link<R extends Subject>(
   giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
   visitMerged(registry, root, draft.prefix, (scopes, place) => {
-    const ctx = new BlockLinkContext(draft, place.block, checking);
+    const ctx = new BlockLinkContext(draft, place.block, checking, testing);
     for (const { scope, number } of scopes) {
       try {
         scope.link?.(place.block.merged(number)!, ctx, place);
@@ -226,13 +229,15 @@ function link<R extends Subject>(
 /** What `link` functions are given: one for each block. */
 class BlockLinkContext<R extends Subject> implements LinkContext<R> {
   readonly checking: boolean;
+  readonly testing: boolean;
   readonly #draft: ConfigBuilder<R>;
   readonly #block: Block;
 
-  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean) {
+  constructor(draft: ConfigBuilder<R>, block: Block, checking: boolean, testing: boolean) {
     this.#draft = draft;
     this.#block = block;
     this.checking = checking;
+    this.testing = testing;
   }
 
   get variables(): VariableTable<R> {

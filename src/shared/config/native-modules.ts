@@ -24,27 +24,33 @@ export const foreignText = ({ module, instead }: ForeignDirective): string =>
 
 /**
  * Checks each `load_module` once the configuration is read; no module is ever loaded. A module is missed when a directive that sluice
- * does not know is, or may be, one of its own. That is an error, and so is a missing file; everything else is a warning. `checking` is
- * false in a worker, since the master has checked.
+ * does not know is, or may be, one of its own. That is an error, and so are a missing file and a module named twice; everything else is a
+ * warning. `checking` is false in a worker, since the master has checked. nginx: ngx_load_module.
  */
 export function judgeNativeModules<R extends Subject>(draft: ConfigBuilder<R>, language: Language<R>, checking: boolean): void {
   if (!checking) {
     return;
   }
   const refused: ConfigError[] = [];
+  const seen = new Set<string>();
   for (const { node, path } of draft.natives) {
     const object = path.slice(path.lastIndexOf('/') + 1).replace(/\.so$/, '');
     const known = language.nativeModule(object);
     const ignored = (why: string): void =>
       void draft.warnings.push({ level: 'warn', message: `"load_module" of "${object}" is ignored: ${why}`, pos: reportedPos(node) });
-    if (known?.builtIn) {
-      ignored('it is built in');
-      continue;
-    }
     if (known === undefined && !existsSync(fsPath(path))) {
       refused.push(
         directiveError(node, `dlopen() "${path}" failed (${path}: cannot open shared object file: No such file or directory)`, { arg: 0 }),
       );
+      continue;
+    }
+    if (seen.has(object)) {
+      refused.push(directiveError(node, `module "${object}" is already loaded`, { arg: 0 }));
+      continue;
+    }
+    seen.add(object);
+    if (known?.builtIn) {
+      ignored('it is built in');
       continue;
     }
     const missed = draft.unknown.find(({ name }) => (known === undefined ? isUnclaimed(language, name) : known.has(name)));

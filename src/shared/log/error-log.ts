@@ -22,6 +22,8 @@ export interface LogTarget {
   readonly level: Level;
   /** True for one JSON object a line. */
   readonly json: boolean;
+  /** Full path of the file that the lines go to; empty for standard error. Undefined where they go elsewhere. */
+  readonly path?: string;
   /** Takes one complete line. */
   write(level: Level, line: string): void;
   /** Lets go of what belongs to this target alone. */
@@ -36,6 +38,7 @@ export function fileTarget(files: LogFiles, file: LogFile, level: Level, json: b
   return {
     level,
     json,
+    path: file.path,
     write(lineLevel, line) {
       files.writeError(file, line);
       if (lineLevel <= CRIT) {

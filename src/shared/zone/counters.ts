@@ -242,6 +242,7 @@ const METER_KINDS: readonly kinds.MeterKind[] = [
   kinds.streamLimitConnKind,
   kinds.resolverKind,
   kinds.tlsKind,
+  kinds.backendTlsKind,
   kinds.reasonKind,
   kinds.jsKind,
 ];

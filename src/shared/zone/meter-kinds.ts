@@ -136,8 +136,9 @@ export const RESOLVER = {
 } as const;
 export const resolverKind = kind(RESOLVER, 11, { id: 'resolver' });
 
-/** All handshakes with clients together. */
+/** All handshakes with clients together, and all with backends. */
 export const tlsKind = kind(TLS, TLS_LENGTH, { id: 'ssl' });
+export const backendTlsKind = kind(TLS, TLS_LENGTH, { id: 'backend_ssl' });
 
 /** How often the server itself answered with an error for one reason. */
 export const reasonKind = kind({ count: 0 }, 1, { id: 'reason' });

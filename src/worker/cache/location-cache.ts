@@ -158,6 +158,7 @@ export class LocationCache implements ResponseCache {
       use.status = 'HIT';
       use.entry = entry;
       use.disk!.noteUse(entry, now);
+      this.traceStatus(u);
       return header.error;
     }
     use.entry = entry;
@@ -309,6 +310,7 @@ export class LocationCache implements ResponseCache {
       this.trace(u, r.trace);
     }
     u.useCached(entry.head(u.conf.kinds));
+    this.traceStatus(u);
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {
       readFreshness(u, u.head, use, nowSeconds());
       if (use.noCache || use.expired) {
@@ -324,6 +326,13 @@ export class LocationCache implements ResponseCache {
       r.finalize(code);
     }
     return DONE;
+  }
+
+  traceStatus({ r, cacheUse }: UpstreamRequest): void {
+    const use = cacheUse as CacheUse | null;
+    if (use !== null && use.status !== '') {
+      r.main.spans?.event('cache', use.status, use.reason);
+    }
   }
 
   headRead(u: UpstreamRequest): void {

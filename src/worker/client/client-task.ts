@@ -4,6 +4,7 @@ import type { Subject } from '../../shared/value/subject.js';
 import type { Work } from './at-work.js';
 import type { Client } from './client.js';
 import type { ProtocolRuntime } from './protocol-runtime.js';
+import type { TaskTrace } from './task-trace.js';
 
 /**
  * What a client wants done: a request of `http`, or a session of `stream`. Rooms and modules that serve both protocols know no more of
@@ -17,6 +18,8 @@ export interface ClientTask extends Subject, LogSubject, Work {
   readonly main: ClientTask;
   /** State of modules that belongs to the task as a whole; see {@link lastingSlot}. */
   readonly lasting: unknown[];
+  /** Of the client's own task: it is traced. */
+  readonly spans: TaskTrace | null;
   /** It is over. */
   readonly finished: boolean;
   /** Whether lines of level debug are written: asked by callers whose lines take work to build. */

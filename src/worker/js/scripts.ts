@@ -28,6 +28,16 @@ export function checkImports(imports: readonly Import[], folders: readonly strin
   }
 }
 
+/**
+ * The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged.
+ * @throws what a module throws while it is loaded.
+ */
+export function trialScripts(imports: readonly Import[], folders: readonly string[], version: string): Scripts {
+  const confPrefix = imports[0]?.confFolder ?? '';
+  const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version };
+  return new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] }).scripts(imports, folders);
+}
+
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */
 export class ScriptLibrary {
   readonly #globals: Readonly<Record<string, unknown>>;

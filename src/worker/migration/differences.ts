@@ -35,6 +35,11 @@ export const switched: readonly Difference[] = [
     note: '`$request_id` has 16 characters instead of 32 unless `nginx_compatibility on`',
     when: (args) => args.some((arg) => /\$(\{request_id\}|request_id\b)/.test(arg)),
   },
+  {
+    directives: ['otel_trace'],
+    note: 'attempts at backends get spans of their own, unless `otel_upstream_spans off` or `nginx_compatibility on`',
+    when: (args) => args[0] !== 'off',
+  },
 ];
 
 /** The tables, in the order of the page. */
@@ -159,6 +164,13 @@ export const differenceTables: readonly DifferenceTable[] = [
         note: "Node cannot set the sizes of a TCP socket's buffers",
       },
       {
+        directives: ['proxy', 'fastcgi', 'uwsgi', 'scgi'].flatMap((family) => [
+          `${family}_busy_buffers_size`,
+          `${family}_temp_file_write_size`,
+        ]),
+        note: 'checked only: of a buffered response one piece is on its way to the client at a time, and what does not fit into `*_buffers` is written to the temporary file as it comes',
+      },
+      {
         directives: ['tunnel_buffer_size'],
         note: 'all tunnels of a worker read into one buffer, and a tunnel stops reading while the other side does not take what it read',
       },
@@ -170,6 +182,7 @@ export const differenceTables: readonly DifferenceTable[] = [
         directives: [
           'gzip_buffers',
           'gunzip_buffers',
+          'brotli_buffers',
           'postpone_gzipping',
           'gzip_no_buffer',
           'ssi_ignore_recycled_buffers',

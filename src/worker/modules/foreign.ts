@@ -140,12 +140,6 @@ const foreignModules: readonly ForeignModule[] = [
     instead: '`map` makes a value of another, `secure_link_md5` and `$request_id` give digests and random text',
   },
   {
-    name: 'OpenTelemetry',
-    objects: ['ngx_otel_module'],
-    directives: /^otel_/,
-    instead: '`proxy_set_header traceparent` passes a trace on, `log_format ... escape=json` logs its identifier',
-  },
-  {
     name: 'Passenger',
     objects: ['ngx_http_passenger_module'],
     directives: /^passenger_/,
@@ -168,6 +162,7 @@ const foreignModules: readonly ForeignModule[] = [
 /** Modules of others that are built in, by the files that hold them. */
 const builtIn = new Set([
   'ngx_http_acme_module',
+  'ngx_otel_module',
   'ngx_http_brotli_filter_module',
   'ngx_http_brotli_static_module',
   'ngx_http_cache_purge_module',

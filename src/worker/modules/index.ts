@@ -47,6 +47,7 @@ import { mapModule } from './map/index.js';
 import { memcachedModule } from './memcached/index.js';
 import { mirrorModule } from './mirror/index.js';
 import { notModifiedModule } from './not-modified/index.js';
+import { otelModule } from './otel/index.js';
 import { postActionModule } from './post-action/index.js';
 import { postponeModule } from './postpone/index.js';
 import { processModule } from './process/index.js';
@@ -149,6 +150,7 @@ export const modules: readonly AnyModule[] = [
   streamSslPrereadModule,
   streamSetModule,
   // Phases before the content.
+  otelModule,
   rewriteModule,
   // Variables by look-up.
   mapModule,

@@ -22,7 +22,10 @@ const PATHS = [
   'http/limit_reqs',
   'http/keyvals',
   'http/upstreams',
+  'stream/server_zones',
+  'stream/limit_conns',
   'stream/keyvals',
+  'stream/upstreams',
   'resolvers',
   'ssl',
   'workers',
@@ -61,6 +64,9 @@ function answer(source: StatusSource, question: Question): Answer | undefined {
     return method === 'GET' ? { status: 200, body: list } : fail(405, 'MethodDisabled', 'method disabled');
   }
   for (const [name, endpoint] of endpoints) {
+    if (name.startsWith('stream/') && source.http.stream === undefined) {
+      continue;
+    }
     if (below !== name && !(endpoint.all !== undefined && below.startsWith(`${name}/`))) {
       continue;
     }

@@ -14,9 +14,9 @@ interface PairChange {
 }
 
 /** Answers `http/keyvals/`, `stream/keyvals/` and what is below them. undefined: the path is another one. */
-export function answerKeyvals({ env }: StatusSource, question: Question, path: string): Answer | undefined {
+export function answerKeyvals({ http, env }: StatusSource, question: Question, path: string): Answer | undefined {
   const match = PATH.exec(path);
-  if (match === null) {
+  if (match === null || (match[1] === 'stream' && http.stream === undefined)) {
     return undefined;
   }
   const zones = env.zones.ofKind(match[1] === 'http' ? httpKeyvals : streamKeyvals);

@@ -1,12 +1,14 @@
 import { parseTime } from '../../shared/config/language/units.js';
 import { addressText, parseBackendUrl } from '../../shared/net/backend-url.js';
+import { streamPeerKind } from '../../shared/zone/meter-kinds.js';
+import type { ProtocolRuntime } from '../client/protocol-runtime.js';
 import { type AddedServer, applyMembership, type Membership } from '../upstream/balancing/membership.js';
 import { DOWN, DRAINING, defaultPeerOptions, type Peer } from '../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
 import { type Answer, type Question, Refusal } from './api-question.js';
 import { changePeer, type PeerChange } from './peer-changes.js';
-import { type StatusSource, utf8 } from './source.js';
+import { type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { groupName } from './upstreams.js';
 
 /** How often a busy zone is tried again. */
@@ -15,19 +17,21 @@ const MAX_ROUTE = 32;
 /** Ids of servers that were added begin here, behind all lines that a group can have. */
 const FIRST_ADDED_ID = 100_000;
 
+/** What servers of `stream` do not have: sessions that stay with one. */
+const OF_REQUESTS: readonly string[] = ['drain', 'route'];
+
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Answers `http/upstreams/NAME/servers/` and below it. undefined: the path is another one. */
+/** Answers `http/upstreams/NAME/servers/`, the same of `stream`, and below it. undefined: the path is another one. */
 export function answerServers(source: StatusSource, question: Question, path: string): Answer | undefined {
-  const match = /^http\/upstreams\/([^/]+)\/servers(?:\/([^/]*))?$/.exec(path);
-  if (match === null) {
-    return undefined;
-  }
-  return answer(source, question, match[1]!, match[2]);
+  const match = /^(http|stream)\/upstreams\/([^/]+)\/servers(?:\/([^/]*))?$/.exec(path);
+  const runtime = match === null ? undefined : runtimeOf(source, match[1] as Protocol);
+  return runtime === undefined ? undefined : answer(runtime, question, match![2]!, match![3]);
 }
 
-function answer(source: StatusSource, { method, write, body }: Question, name: string, item: string | undefined): Answer {
-  const group = groupsOf(source.http).all.find((each) => each.set !== undefined && groupName(each) === name);
+function answer(runtime: ProtocolRuntime, { method, write, body }: Question, name: string, item: string | undefined): Answer {
+  const ofStream = runtime.peerKind === streamPeerKind;
+  const group = groupsOf(runtime).all.find((each) => each.set !== undefined && groupName(each) === name);
   if (group === undefined) {
     throw new Refusal(404, 'UpstreamNotFound', 'upstream not found');
   }
@@ -37,27 +41,27 @@ function answer(source: StatusSource, { method, write, body }: Question, name: s
   group.shared?.refresh();
   const peer = item === undefined || item === '' ? undefined : peerOf(group, item);
   if (method === 'GET') {
-    return { status: 200, body: peer === undefined ? serversOf(group) : serverObject(group, peer) };
+    return { status: 200, body: peer === undefined ? serversOf(group, ofStream) : serverObject(group, peer, ofStream) };
   }
   if (!write || (method === 'POST') !== (peer === undefined)) {
     throw new Refusal(405, 'MethodDisabled', 'method disabled');
   }
   switch (method) {
     case 'POST':
-      return { status: 201, body: add(group, fieldsOf(body)) };
+      return { status: 201, body: add(group, fieldsOf(body), ofStream) };
     case 'PATCH':
-      changePeer(group, peer!, changeOf(fieldsOf(body), false));
-      return { status: 200, body: serverObject(group, peer!) };
+      changePeer(group, peer!, changeOf(fieldsOf(body), false, ofStream));
+      return { status: 200, body: serverObject(group, peer!, ofStream) };
     case 'DELETE':
       remove(group, peer!);
-      return { status: 200, body: serversOf(group) };
+      return { status: 200, body: serversOf(group, ofStream) };
     default:
       throw new Refusal(405, 'MethodDisabled', 'method disabled');
   }
 }
 
 const peersOf = ({ set }: UpstreamGroup): readonly Peer[] => [...set!.peers, ...(set!.backup?.peers ?? [])];
-const serversOf = (group: UpstreamGroup): object[] => peersOf(group).map((peer) => serverObject(group, peer));
+const serversOf = (group: UpstreamGroup, ofStream: boolean): object[] => peersOf(group).map((peer) => serverObject(group, peer, ofStream));
 
 function peerOf(group: UpstreamGroup, item: string): Peer {
   if (!/^\d{1,10}$/.test(item)) {
@@ -70,7 +74,7 @@ function peerOf(group: UpstreamGroup, item: string): Peer {
   return found;
 }
 
-function serverObject({ set }: UpstreamGroup, peer: Peer): object {
+function serverObject({ set }: UpstreamGroup, peer: Peer, ofStream: boolean): object {
   return {
     id: peer.id,
     server: utf8(peer.name),
@@ -79,7 +83,7 @@ function serverObject({ set }: UpstreamGroup, peer: Peer): object {
     max_fails: peer.maxFails,
     fail_timeout: `${peer.failTimeout}s`,
     slow_start: `${peer.slowStart / 1000}s`,
-    route: peer.hasRoute ? utf8(peer.sid) : '',
+    ...(ofStream ? {} : { route: peer.hasRoute ? utf8(peer.sid) : '' }),
     backup: set!.backup?.peers.includes(peer) ?? false,
     down: (peer.down & DOWN) !== 0,
     ...((peer.down & DRAINING) === 0 ? {} : { drain: true }),
@@ -105,9 +109,12 @@ function fieldsOf(body: string | undefined): Fields {
 }
 
 /** Reads what a request says of a server; `whole`: of one to be added. */
-function changeOf(fields: Fields, whole: boolean): PeerChange {
+function changeOf(fields: Fields, whole: boolean, ofStream: boolean): PeerChange {
   const change: { -readonly [K in keyof PeerChange]: PeerChange[K] } = {};
   for (const [name, value] of Object.entries(fields)) {
+    if (ofStream && OF_REQUESTS.includes(name)) {
+      throw new Refusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
+    }
     switch (name) {
       case 'weight':
         change.weight = integer(value, 1, 'UpstreamBadWeight', name);
@@ -137,7 +144,7 @@ function changeOf(fields: Fields, whole: boolean): PeerChange {
   return change;
 }
 
-function add(group: UpstreamGroup, fields: Fields): object {
+function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): object {
   const { server, backup = false, route = '' } = fields;
   if (typeof server !== 'string' || server === '') {
     throw new Refusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
@@ -148,16 +155,19 @@ function add(group: UpstreamGroup, fields: Fields): object {
   if (boolean(backup, 'backup') && group.set!.backup === null) {
     throw new Refusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
   }
-  const url = parseBackendUrl(Buffer.from(server).toString('latin1'), { defaultPort: 80, uriPart: false });
+  const url = parseBackendUrl(Buffer.from(server).toString('latin1'), { defaultPort: ofStream ? 0 : 80, uriPart: false });
   if (typeof url === 'string' || (url.family !== 'unix' && url.address === undefined)) {
     throw new Refusal(400, 'UpstreamBadAddress', `${typeof url === 'string' ? url : 'an address is expected'} in "${server}"`);
+  }
+  if (ofStream && url.noPort) {
+    throw new Refusal(400, 'UpstreamBadAddress', `no port in "${server}"`);
   }
   const unix = url.family === 'unix';
   const name = unix ? `unix:${url.host}` : addressText(url.address!, url.port);
   if (peersOf(group).some((peer) => peer.name === name)) {
     throw new Refusal(409, 'EntryExists', 'entry exists');
   }
-  const { down, drain, ...numbers } = changeOf(fields, true);
+  const { down, drain, ...numbers } = changeOf(fields, true, ofStream);
   const options = { ...defaultPeerOptions, ...numbers, route, down: down === true ? DOWN : drain === true ? DRAINING : 0 };
   let id = 0;
   changeMembers(group, (now) => {
@@ -173,7 +183,7 @@ function add(group: UpstreamGroup, fields: Fields): object {
     };
     return { ...now, added: [...now.added, made] };
   });
-  return serverObject(group, peerOf(group, String(id)));
+  return serverObject(group, peerOf(group, String(id)), ofStream);
 }
 
 function remove(group: UpstreamGroup, peer: Peer): void {

@@ -1,18 +1,23 @@
 import {
+  backendTlsKind,
   cacheKind,
+  JS,
+  jsKind,
   LIMIT,
   limitConnKind,
   limitReqKind,
   locationKind,
   type MeterKind,
-  peerKind,
   RESOLVER,
   resolverKind,
   serverKind,
   serviceKind,
+  streamLimitConnKind,
+  streamServerKind,
   tlsKind,
 } from '../../shared/zone/meter-kinds.js';
-import { emptyReading, type Reading } from '../../shared/zone/meters.js';
+import { emptyReading, type Meter, type Reading } from '../../shared/zone/meters.js';
+import type { StreamRuntime } from '../stream/session/runtime.js';
 import type { ServerTls } from '../tls/server-tls.js';
 import { meterName } from '../upstream/group/group.js';
 import { SERVER_VERSION } from '../version.js';
@@ -28,9 +33,9 @@ import {
   workerObject,
   workersOf,
 } from './service.js';
-import { latin1, metersOf, readings, type StatusSource, utf8 } from './source.js';
+import { latin1, metersOf, type Protocol, readings, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { groupName, groupObject, takeGroups } from './upstreams.js';
-import { locationObject, serverObject, tlsObject } from './zones.js';
+import { allTlsObject, locationObject, serverObject, streamServerObject } from './zones.js';
 
 /** What stands at a path of the API. */
 export interface Endpoint {
@@ -51,6 +56,14 @@ const resetMeters =
   (source: StatusSource, name: string | undefined): void => {
     metersOf(source).reset(kind, name === undefined ? undefined : latin1(name));
   };
+
+const handlerObject = ({ values }: Reading): object => ({
+  runs: values[JS.runs],
+  errors: values[JS.errors],
+  timeouts: values[JS.timeouts],
+  time: values[JS.time],
+  longest: values[JS.longest],
+});
 
 const limitObject =
   (delays: boolean) =>
@@ -84,24 +97,43 @@ function nginxObject(source: StatusSource): object {
   };
 }
 
+/** The names of the servers of a block that speak TLS. */
+const withTls = (servers: readonly { readonly tls: unknown; readonly zone: Meter | null }[]): ReadonlySet<string | undefined> =>
+  new Set(servers.filter(({ tls }) => (tls as ServerTls | undefined)?.ready === true).map(({ zone }) => zone?.name));
+
 const serversByName = (source: StatusSource): Record<string, object> => {
-  const secure = new Set(
-    source.http.servers.filter(({ tls }) => (tls as ServerTls | undefined)?.ready === true).map(({ zone }) => zone?.name),
-  );
+  const secure = withTls(source.http.servers);
   return byName(readings(source, serverKind), (reading) => serverObject(reading, secure.has(reading.name)));
 };
 
-function resetGroup(source: StatusSource, name: string | undefined): void {
-  const meters = metersOf(source);
-  for (const { group, peers } of takeGroups(source)) {
-    if (name !== undefined && groupName(group) !== name) {
-      continue;
+const streamServersByName = (source: StatusSource): Record<string, object> => {
+  const secure = withTls((source.http.stream as StreamRuntime | undefined)?.servers ?? []);
+  return byName(readings(source, streamServerKind), (reading) => streamServerObject(reading, secure.has(reading.name)));
+};
+
+const resetGroup =
+  (protocol: Protocol) =>
+  (source: StatusSource, name: string | undefined): void => {
+    const meters = metersOf(source);
+    const { peerKind } = runtimeOf(source, protocol)!;
+    for (const { group, peers } of takeGroups(source, protocol)) {
+      if (name !== undefined && groupName(group) !== name) {
+        continue;
+      }
+      for (const { peer, backup } of peers) {
+        meters.reset(peerKind, meterName(group.name, backup, peer.name));
+      }
     }
-    for (const { peer, backup } of peers) {
-      meters.reset(peerKind, meterName(group.name, backup, peer.name));
-    }
-  }
-}
+  };
+
+const groupsByName =
+  (protocol: Protocol) =>
+  (source: StatusSource): Record<string, object> =>
+    Object.fromEntries(takeGroups(source, protocol).map((counted) => [groupName(counted.group), groupObject(counted, protocol)]));
+
+/** The numbers of a kind that has no names. */
+const total = (source: StatusSource, kind: MeterKind): Float64Array =>
+  (metersOf(source).read(kind).get('') ?? emptyReading(kind, '')).values;
 
 /** The endpoints of the API below its version, by their paths. NGINX Plus: ngx_http_api_module. */
 export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
@@ -139,6 +171,14 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
     },
   ],
   [
+    'js/handlers',
+    {
+      all: (source) => byName(readings(source, jsKind), handlerObject),
+      missing: ['JsHandlerNotFound', 'js handler not found'],
+      reset: resetMeters(jsKind),
+    },
+  ],
+  [
     'http/limit_conns',
     {
       all: (source) => byName(readings(source, limitConnKind), limitObject(false)),
@@ -157,9 +197,33 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
   [
     'http/upstreams',
     {
-      all: (source) => Object.fromEntries(takeGroups(source).map((counted) => [groupName(counted.group), groupObject(counted)])),
+      all: groupsByName('http'),
       missing: ['UpstreamNotFound', 'upstream not found'],
-      reset: resetGroup,
+      reset: resetGroup('http'),
+    },
+  ],
+  [
+    'stream/server_zones',
+    {
+      all: streamServersByName,
+      missing: ['ServerZoneNotFound', 'server zone not found'],
+      reset: resetMeters(streamServerKind),
+    },
+  ],
+  [
+    'stream/limit_conns',
+    {
+      all: (source) => byName(readings(source, streamLimitConnKind), limitObject(false)),
+      missing: ['LimitConnNotFound', 'limit_conn not found'],
+      reset: resetMeters(streamLimitConnKind),
+    },
+  ],
+  [
+    'stream/upstreams',
+    {
+      all: groupsByName('stream'),
+      missing: ['UpstreamNotFound', 'upstream not found'],
+      reset: resetGroup('stream'),
     },
   ],
   [
@@ -173,8 +237,11 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
   [
     'ssl',
     {
-      one: (source) => tlsObject((metersOf(source).read(tlsKind).get('') ?? emptyReading(tlsKind, '')).values, 0, 'client'),
-      reset: (source) => resetMeters(tlsKind)(source, ''),
+      one: (source) => allTlsObject(total(source, tlsKind), total(source, backendTlsKind)),
+      reset(source) {
+        metersOf(source).reset(tlsKind);
+        metersOf(source).reset(backendTlsKind);
+      },
     },
   ],
   [

@@ -1,9 +1,9 @@
 import { nowSeconds } from '../../shared/lib/unix-time.js';
-import type { ZoneStore } from '../../shared/zone/store.js';
-import type { HttpRuntime } from '../http/request/http-runtime.js';
+import type { ProtocolRuntime } from '../client/protocol-runtime.js';
 import { DOWN, DRAINING, HEALTHY, type Peer, UNHEALTHY } from '../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { checksOf, HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../upstream/group/health-zone.js';
+import type { Protocol } from './source.js';
 
 /** NGINX Plus's words for what a peer is doing. */
 export type PeerState = 'up' | 'draining' | 'down' | 'unavail' | 'checking' | 'unhealthy';
@@ -20,13 +20,14 @@ export interface PeerStanding {
 const zoneOfChecks = { name: HEALTH_ZONE, kind: healthZone, bytes: HEALTH_BYTES, data: undefined };
 
 /** The peers of a group, the backup ones last, as all workers together see them. */
-export function standingsOf(group: UpstreamGroup, http: HttpRuntime, zones: ZoneStore): PeerStanding[] {
+export function standingsOf(group: UpstreamGroup, runtime: ProtocolRuntime, protocol: Protocol): PeerStanding[] {
   const { set } = group;
   if (set === undefined) {
     return [];
   }
   group.shared?.refresh();
-  const records = checksOf(http).has(group) ? zones.open(zoneOfChecks).read(group.name) : undefined;
+  const key = protocol === 'http' ? group.name : `stream ${group.name}`;
+  const records = checksOf(runtime).has(group) ? runtime.env.zones.open(zoneOfChecks).read(key) : undefined;
   const standing = (peer: Peer, backup: boolean): PeerStanding => ({
     peer,
     backup,

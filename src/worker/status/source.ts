@@ -1,6 +1,7 @@
 import type { MeterKind } from '../../shared/zone/meter-kinds.js';
 import type { Meters, Reading } from '../../shared/zone/meters.js';
 import { emptyReading } from '../../shared/zone/meters.js';
+import type { ProtocolRuntime } from '../client/protocol-runtime.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 
@@ -11,6 +12,13 @@ export interface StatusSource {
   /** The address of the server that was asked. */
   readonly address?: string;
 }
+
+/** The blocks whose groups and zones the API shows apart. */
+export type Protocol = 'http' | 'stream';
+
+/** A block as it runs; undefined where the configuration has none. */
+export const runtimeOf = ({ http }: StatusSource, protocol: Protocol): ProtocolRuntime | undefined =>
+  protocol === 'http' ? http : http.stream;
 
 /** The meters, with this worker's numbers published. */
 export function metersOf({ env }: StatusSource): Meters {

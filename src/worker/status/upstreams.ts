@@ -1,9 +1,9 @@
-import { groupKind, PEER, PLUS_BOUNDS, peerKind } from '../../shared/zone/meter-kinds.js';
+import { groupKind, PEER, PLUS_BOUNDS, TLS } from '../../shared/zone/meter-kinds.js';
 import { emptyReading, type Reading } from '../../shared/zone/meters.js';
 import { meterName, type UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
 import { type PeerStanding, standingsOf } from './peers.js';
-import { metersOf, type StatusSource, utf8 } from './source.js';
+import { metersOf, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { responsesObject, tlsObject } from './zones.js';
 
 /** A peer with its numbers. */
@@ -21,17 +21,21 @@ export interface CountedGroup {
 }
 
 /** The groups that the configuration has, with what all workers have counted. */
-export function takeGroups(source: StatusSource): CountedGroup[] {
-  const { http, env } = source;
+export function takeGroups(source: StatusSource, protocol: Protocol = 'http'): CountedGroup[] {
+  const runtime = runtimeOf(source, protocol);
+  if (runtime === undefined) {
+    return [];
+  }
+  const { peerKind } = runtime;
   const meters = metersOf(source);
   const counted = meters.read(peerKind);
   const idle = meters.read(groupKind);
-  return groupsOf(http)
+  return groupsOf(runtime)
     .all.filter(({ set }) => set !== undefined)
     .map((group) => ({
       group,
       idle: Math.max(0, idle.get(group.name)?.values[0] ?? 0),
-      peers: standingsOf(group, http, env.zones).map((standing) => {
+      peers: standingsOf(group, runtime, protocol).map((standing) => {
         const name = meterName(group.name, standing.backup, standing.peer.name);
         return { ...standing, id: standing.peer.id, reading: counted.get(name) ?? emptyReading(peerKind, name) };
       }),
@@ -42,10 +46,10 @@ export function takeGroups(source: StatusSource): CountedGroup[] {
 export const groupName = ({ name, port }: UpstreamGroup): string => utf8(port === 0 ? name : `${name}:${port}`);
 
 /** A group in NGINX Plus's form. */
-export function groupObject({ group, peers, idle }: CountedGroup): object {
+export function groupObject({ group, peers, idle }: CountedGroup, protocol: Protocol = 'http'): object {
   return {
-    peers: peers.map(peerObject),
-    keepalive: idle,
+    peers: peers.map(protocol === 'http' ? peerObject : streamPeerObject),
+    ...(protocol === 'http' ? { keepalive: idle } : {}),
     zombies: 0,
     ...(group.zone === undefined ? {} : { zone: utf8(group.zone) }),
   };
@@ -57,11 +61,40 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const activeOf = ({ peer, reading }: CountedPeer): number => Math.max(0, peer.meter === null ? peer.conns : reading.values[PEER.active]!);
 
 function peerObject(counted: CountedPeer): object {
-  const { id, peer, backup, state, checks, reading } = counted;
-  const { values, codes } = reading;
+  const { values, codes } = counted.reading;
   const v = (place: number): number => values[place]!;
-  const tls = peer.meter !== null && v(PEER.tls) + v(PEER.tls + 1) > 0;
-  const downSince = state === 'unavail' ? peer.checked * 1000 : (checks?.downSince ?? 0);
+  return {
+    ...peerBeginning(counted),
+    requests: v(PEER.requests),
+    ...mean(values, 'header_time', PEER.headerTime, PEER.headers),
+    ...mean(values, 'response_time', PEER.responseTime, PEER.responses),
+    ...(v(PEER.responses) > 0 ? { response_time_hist: histogramObject(values) } : {}),
+    responses: responsesObject(values, PEER.class1, codes),
+    ...peerEnd(counted),
+  };
+}
+
+function streamPeerObject(counted: CountedPeer): object {
+  const { values } = counted.reading;
+  return {
+    ...peerBeginning(counted),
+    connections: values[PEER.requests]!,
+    ...mean(values, 'connect_time', PEER.connectTime, PEER.connects),
+    ...mean(values, 'first_byte_time', PEER.headerTime, PEER.headers),
+    ...mean(values, 'response_time', PEER.responseTime, PEER.responses),
+    ...peerEnd(counted),
+  };
+}
+
+/** A mean of times, where there is one. */
+const mean = (values: Float64Array, name: string, sum: number, count: number): object =>
+  values[count]! > 0 ? { [name]: Math.round(values[sum]! / values[count]!) } : {};
+
+/** What peers of both kinds have before their own numbers. */
+function peerBeginning(counted: CountedPeer): object {
+  const { id, peer, backup, state, reading } = counted;
+  const { values } = reading;
+  const tls = peer.meter !== null && values[PEER.tls + TLS.handshakes]! + values[PEER.tls + TLS.failed]! > 0;
   return {
     id,
     server: utf8(peer.name),
@@ -72,12 +105,14 @@ function peerObject(counted: CountedPeer): object {
     active: activeOf(counted),
     ...(tls ? { ssl: tlsObject(values, PEER.tls, 'upstream') } : {}),
     ...(peer.maxConns === 0 ? {} : { max_conns: peer.maxConns }),
-    requests: v(PEER.requests),
-    ...(v(PEER.headers) > 0 ? { header_time: Math.round(v(PEER.headerTime) / v(PEER.headers)) } : {}),
-    ...(v(PEER.responses) > 0
-      ? { response_time: Math.round(v(PEER.responseTime) / v(PEER.responses)), response_time_hist: histogramObject(values) }
-      : {}),
-    responses: responsesObject(values, PEER.class1, codes),
+  };
+}
+
+/** What they have behind them. */
+function peerEnd({ peer, state, checks, reading }: CountedPeer): object {
+  const v = (place: number): number => reading.values[place]!;
+  const downSince = state === 'unavail' ? peer.checked * 1000 : (checks?.downSince ?? 0);
+  return {
     sent: v(PEER.sent),
     received: v(PEER.received),
     fails: v(PEER.fails),

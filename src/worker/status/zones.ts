@@ -57,3 +57,26 @@ export function locationObject({ values, codes }: Reading): object {
     sent: values[ZONE.sent]!,
   };
 }
+
+/** A server of `stream` in NGINX Plus's form. */
+export function streamServerObject({ values }: Reading, tls: boolean): object {
+  const processing = Math.max(0, values[ZONE.processing]!);
+  const classes = { '2xx': values[ZONE.class1 + 1]!, '4xx': values[ZONE.class1 + 3]!, '5xx': values[ZONE.class1 + 4]! };
+  return {
+    processing,
+    connections: values[ZONE.requests]! + processing,
+    sessions: { ...classes, total: values[ZONE.requests]! - values[ZONE.discarded]! },
+    discarded: values[ZONE.discarded]!,
+    received: values[ZONE.received]!,
+    sent: values[ZONE.sent]!,
+    ...(tls ? { ssl: tlsObject(values, ZONE.tls, 'client') } : {}),
+  };
+}
+
+/** The handshakes with clients and with backends together. */
+export function allTlsObject(clients: Float64Array, backends: Float64Array): object {
+  const sum = clients.map((n, i) => n + backends[i]!);
+  const { verify_failures: failures, ...rest } = tlsObject(sum, 0, 'client') as { readonly verify_failures: { readonly other: number } };
+  const { other, ...known } = failures;
+  return { ...rest, verify_failures: { ...known, hostname_mismatch: sum[TLS.hostnameMismatch]!, other } };
+}

@@ -10,6 +10,13 @@ const FAILURES: readonly (readonly [words: RegExp, place: number])[] = [
   [/alert (?:bad|unsupported|unknown) ?certificate|alert certificate|alert unknown ca/, TLS.rejected],
 ];
 
+/** Where a failure is counted besides, by OpenSSL's words; undefined where there is no place of its own. */
+export const failurePlace = (message: string): number | undefined => FAILURES.find(([words]) => words.test(message))?.[1];
+
+/** Where a certificate that is not trusted is counted, by OpenSSL's number. */
+export const verifyPlace = (code: number): number =>
+  code === 9 || code === 10 ? TLS.expiredCert : code === 23 ? TLS.revokedCert : TLS.otherCert;
+
 /** Has the outcome of a handshake counted before it is told. */
 export function counted<S extends TlsServer>(address: TlsAddress<S>, done: TlsDone<S>): TlsDone<S> {
   const { defaultServer } = address;
@@ -19,9 +26,9 @@ export function counted<S extends TlsServer>(address: TlsAddress<S>, done: TlsDo
   return (result) => {
     if ('message' in result) {
       count(defaultServer, TLS.failed);
-      const cause = FAILURES.find(([words]) => words.test(result.message));
-      if (cause !== undefined) {
-        count(defaultServer, cause[1]);
+      const place = failurePlace(result.message);
+      if (place !== undefined) {
+        count(defaultServer, place);
       }
     } else {
       count(result.server, TLS.handshakes);
@@ -40,7 +47,7 @@ export function countTimeout(server: TlsServer): void {
 
 /** Counts a client whose certificate is missing (`code` 0) or not trusted, by OpenSSL's number. */
 export function countVerifyFailure(server: TlsServer, code: number): void {
-  count(server, code === 0 ? TLS.noCert : code === 9 || code === 10 ? TLS.expiredCert : code === 23 ? TLS.revokedCert : TLS.otherCert);
+  count(server, code === 0 ? TLS.noCert : verifyPlace(code));
 }
 
 function count(server: TlsServer, place: number): void {

@@ -471,8 +471,8 @@ export abstract class UringStream implements Endpoint {
   }
 
   /**
-   * Has the kernel send so many bytes of a file, from `at` on, as far as it has room for them. Returns how many it took; -1 where it does not
-   * send that file.
+   * Has the kernel send so many bytes of a file, from `at` on, as far as it has room for them. Returns how many it took; -1 where it does
+   * not send that file.
    */
   protected sendFile(file: number, at: number, size: number): number {
     if (this.closed || this.#writeError < 0 || !this.#idle || !this.#slotLeaves()) {

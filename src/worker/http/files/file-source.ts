@@ -16,7 +16,7 @@ const WAITING = 4 * 1024;
 /** As much as is read at once where that is not left to a thread: the bytes are still in the processor's cache when they are sent. */
 const AT_ONCE = 128 * 1024;
 
-/** As much as the kernel is asked to send by itself at a time. nginx: sendfile_max_chunk is more, but then one client has a worker for longer. */
+/** As much as the kernel is asked to send by itself at a time. nginx sends more, but then one client has a worker for longer. */
 const UNREAD = 512 * 1024;
 
 let common: Buffer | undefined;

@@ -13,6 +13,7 @@ import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
+import type { RequestTrace } from './request-trace.js';
 import type { SubrequestQueue } from './subrequest-queue.js';
 import type { Trace } from './trace.js';
 import type { UpstreamWork } from './upstream-work.js';
@@ -147,6 +148,8 @@ export class Request implements ClientTask {
   aborted = false;
   /** Counts it as being processed. */
   zone: Meter | null = null;
+  /** On a main request that is traced: what is told of it and of its subrequests. */
+  spans: RequestTrace | null = null;
   /** What the error log was told last, and why the server itself answered with an error; kept only for `$error_reason`. */
   lastLogged = '';
   reason = '';

@@ -68,6 +68,28 @@ export class RequestHead {
     return i === -1 ? undefined : this.headers[i * 2 + 1];
   }
 
+  /** Puts one header line (name in lower case) in the place of all that have the name; without a value it takes them away. */
+  replace(name: string, value: string | undefined): void {
+    let put = value === undefined;
+    for (let i = 0; i < this.names.length; i++) {
+      if (this.names[i] !== name) {
+        continue;
+      }
+      if (put) {
+        this.names.splice(i, 1);
+        this.headers.splice(2 * i, 2);
+        i--;
+      } else {
+        this.headers[2 * i + 1] = value!;
+        put = true;
+      }
+    }
+    if (!put) {
+      this.names.push(name);
+      this.headers.push(name, value!);
+    }
+  }
+
   /** The values of all header lines with this name, in lower case, joined with `separator`. */
   joined(name: string, separator: string): string | undefined {
     let i = this.names.indexOf(name);

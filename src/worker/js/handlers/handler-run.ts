@@ -40,6 +40,10 @@ export abstract class HandlerRun implements TaskOwner, Expiring {
     this.r.log(level, bytesOf(message));
   }
 
+  get stats(): HandlerStats {
+    return this.#plan.stats;
+  }
+
   /** The head is on its way, or the request has its status. */
   get answered(): boolean {
     return this.#answered;
@@ -47,14 +51,11 @@ export abstract class HandlerRun implements TaskOwner, Expiring {
 
   /** Runs code of the handler; what it throws ends the request, and the result is undefined then. */
   within(action: () => unknown): unknown {
-    const start = performance.now();
     try {
-      return this.#task.within(action);
+      return this.#plan.stats.timed(() => this.#task.within(action));
     } catch (error) {
       this.failed(error);
       return undefined;
-    } finally {
-      this.#plan.stats.ran(performance.now() - start);
     }
   }
 

@@ -1,14 +1,33 @@
 import { JS } from '../../../shared/zone/meter-kinds.js';
 import type { Meter } from '../../../shared/zone/meters.js';
+import type { Watchdog } from './watchdog.js';
 
 /** Counts the runs of one handler and the time that JavaScript takes, which nothing else of the worker runs in. */
 export class HandlerStats {
   readonly name: string;
   readonly #meter: Meter;
+  readonly #watchdog: Watchdog | undefined;
+  readonly #number: number;
 
-  constructor(name: string, meter: Meter) {
+  constructor(name: string, meter: Meter, watchdog: Watchdog | undefined) {
     this.name = name;
     this.#meter = meter;
+    this.#watchdog = watchdog;
+    this.#number = watchdog?.add(name) ?? 0;
+  }
+
+  /** A run of code with its time; what it throws is thrown on. */
+  timed<T>(action: () => T): T {
+    const before = this.#watchdog?.enter(this.#number);
+    const start = performance.now();
+    try {
+      return action();
+    } finally {
+      this.ran(performance.now() - start);
+      if (before !== undefined) {
+        this.#watchdog!.leave(before);
+      }
+    }
   }
 
   /** A run has returned, or waits for something, after `ms` milliseconds. */
@@ -35,14 +54,11 @@ export class HandlerStats {
   /** A function with its runs counted; what it throws is counted and thrown on. */
   counted<F extends (...args: never[]) => unknown>(run: F): F {
     return ((...args: never[]): unknown => {
-      const start = performance.now();
       try {
-        return run(...args);
+        return this.timed(() => run(...args));
       } catch (error) {
         this.failed();
         throw error;
-      } finally {
-        this.ran(performance.now() - start);
       }
     }) as F;
   }

@@ -137,8 +137,8 @@ const utf8Of = (body: Buffer): string => decoder.decode(body);
 const jsonOf = (body: Buffer): unknown => JSON.parse(decoder.decode(body)) as unknown;
 const arrayBufferOf = (body: Buffer): ArrayBuffer => body.buffer.slice(body.byteOffset, body.byteOffset + body.length) as ArrayBuffer;
 
-/** Scheme, host and target as the client sent them, unless the URI was changed on its way here. */
-function urlOf(r: ServerRequest): string {
+/** The text of the URL: scheme, host and target as the client sent them, unless the URI was changed on its way here. */
+export function urlOf(r: ServerRequest): string {
   const target = r.validUnparsedUri && r.unparsedUri !== '' ? r.unparsedUri : escapeUri(r.uri, 'uri') + (r.args === '' ? '' : `?${r.args}`);
   const host = r.header('host') ?? (r.head.host === '' ? r.server.settings.serverName : r.head.host);
   return `${r.connection.tls === undefined ? 'http' : 'https'}://${host === '' ? 'localhost' : host}${target}`;

@@ -74,7 +74,7 @@ export class LightResponse {
   }
 
   /** Whether it is one of these; `instanceof` is true for those of Node's class, too. */
-  static is(value: object): value is LightResponse {
+  static is(value: object): boolean {
     return #list in value;
   }
 

@@ -402,7 +402,8 @@ class ResponseAdapter implements Source {
       this.#run.touch();
       if (this.#full && this.#held === 0) {
         this.#full = false;
-        process.nextTick(drained, this);
+        // Others have their turn before a handler writes more.
+        setImmediate(drained, this);
       }
     }
   }

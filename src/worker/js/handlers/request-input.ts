@@ -130,7 +130,7 @@ function ownCopy(bytes: Buffer, start: number, end: number): Buffer {
 }
 
 /** The whole of a body, from memory or from its file. */
-function wholeBody(body: RequestBody): Buffer {
+export function wholeBody(body: RequestBody): Buffer {
   const inMemory = body.inMemory();
   if (inMemory !== undefined || body.file === undefined) {
     return inMemory ?? Buffer.alloc(0);

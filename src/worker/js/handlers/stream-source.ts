@@ -2,11 +2,15 @@ import type { Source } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import type { HandlerRun } from './handler-run.js';
 
+/** Bytes that a stream may send before others have their turn: one that always has more never waits for anything. */
+const SHARE = 256 * 1024;
+
 /** A response body that a stream gives: the next piece is read once the one before has left. */
 export class StreamSource implements Source {
   readonly #run: HandlerRun;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #over = false;
+  #sent = 0;
 
   constructor(run: HandlerRun, stream: ReadableStream<Uint8Array>) {
     this.#run = run;
@@ -15,6 +19,18 @@ export class StreamSource implements Source {
 
   pull(r: Request): void {
     this.#run.touch();
+    if (this.#sent >= SHARE) {
+      this.#sent = 0;
+      setImmediate(nextPiece, this, r);
+    } else {
+      this.read(r);
+    }
+  }
+
+  read(r: Request): void {
+    if (this.#over) {
+      return;
+    }
     this.#reader.read().then(
       ({ done, value }) => {
         this.#run.rest();
@@ -49,6 +65,7 @@ export class StreamSource implements Source {
       r.more();
       return;
     }
+    this.#sent += value.length;
     r.flushBody = true;
     r.first!.send(r, Buffer.from(value.buffer, value.byteOffset, value.length), false);
   }
@@ -60,4 +77,8 @@ export class StreamSource implements Source {
       this.#reader.cancel(new DOMException('the client has left', 'AbortError')).catch(() => {});
     }
   }
+}
+
+function nextPiece(source: StreamSource, r: Request): void {
+  source.read(r);
 }

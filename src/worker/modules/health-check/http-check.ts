@@ -69,7 +69,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     const c = connectPeer(this.target, this, local, tls);
     this.#connection = c;
     if (tls !== undefined) {
-      u.conf.tls!.opened(c, this.target, tls);
+      u.conf.tls!.opened(null, c, this.target, tls);
     }
     c.deadline.set(performance.now(), u.conf.settings.connectTimeout);
   }

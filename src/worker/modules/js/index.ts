@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { type Field, inherit } from '../../../shared/config/define.js';
+import { type Field, inherit, type Scope } from '../../../shared/config/define.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { msec } from '../../../shared/config/slots.js';
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
@@ -13,8 +13,11 @@ import { readBody } from '../../http/request/request-body.js';
 import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
 import { openGlobals } from '../../js/handlers/fetch-handler.js';
 import { HandlerStats } from '../../js/handlers/handler-stats.js';
+import { IsolatePool } from '../../js/handlers/isolate-pool.js';
+import { isolatedHandler } from '../../js/handlers/isolate-run.js';
+import { Watchdog } from '../../js/handlers/watchdog.js';
 import { jsVariables, RequestObject, requestObject } from '../../js/request-object.js';
-import { checkImports, type Import, type ScriptFunction, ScriptLibrary, type Scripts } from '../../js/scripts.js';
+import { checkImports, type Import, type ScriptFunction, ScriptLibrary, type Scripts, trialScripts } from '../../js/scripts.js';
 import { dictKind } from '../../js/shared-dict.js';
 import { exceptionText, Task } from '../../js/task.js';
 import { bytesOf } from '../../js/text.js';
@@ -35,6 +38,49 @@ interface Settings {
   contentKind: ContentKind;
   /** Milliseconds that a handler may keep its client waiting; 0: for ever. */
   timeout: number;
+  /** The content handler runs in threads of its own. */
+  isolation: Isolation | undefined;
+}
+
+/** Modules that `-t` has run, by the list of imports. */
+const tried = new WeakMap<readonly Import[], Scripts | null>();
+
+/**
+ * Runs the modules as a worker would at its start, and looks whether they have the functions that are named. njs finds out about a missing
+ * one when a request comes, which is why that is only a warning.
+ */
+function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
+  let scripts = tried.get(conf.imports);
+  if (scripts === null) {
+    return;
+  }
+  if (scripts === undefined) {
+    tried.set(conf.imports, null);
+    try {
+      scripts = trialScripts(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], NGINX_VERSION);
+    } catch (error) {
+      ctx.fail(`js_import: ${exceptionText(error).replaceAll(/\s*\n\s*/g, ' ')}`);
+    }
+    tried.set(conf.imports, scripts);
+  }
+  const kind = conf.isolation === undefined ? conf.contentKind : 'fetch';
+  if (conf.content !== undefined && findHandler(scripts, conf.content, kind) === undefined) {
+    if (kind !== 'r') {
+      ctx.fail(`js handler "${conf.content}" not found`);
+    }
+    ctx.warn(`js function "${conf.content}" not found`);
+  }
+  for (const name of [conf.access, conf.headerFilter, conf.bodyFilter]) {
+    if (name !== undefined && scripts.find(name) === undefined) {
+      ctx.warn(`js function "${name}" not found`);
+    }
+  }
+}
+
+/** `js_isolation thread`: how many threads, and how many MiB each may use. */
+interface Isolation {
+  readonly threads: number;
+  readonly memory: number;
 }
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
@@ -65,6 +111,8 @@ const once =
     conf[field] = node.args[0]!;
   };
 
+type LinkContext = Parameters<NonNullable<Scope<Settings, Request>['link']>>[1];
+
 /** Lists of modules that blocks have in common and that can be loaded. */
 const checked = new WeakSet<readonly Import[]>();
 
@@ -79,6 +127,7 @@ const scope = defineScope<Settings>({
     bodyText: inherit(true),
     contentKind: inherit<ContentKind>('r'),
     timeout: inherit(60_000),
+    isolation: inherit<Isolation | undefined>(undefined),
   },
   directives: {
     js_import: { in: ANYWHERE, args: [1, 3], set: readImport },
@@ -131,6 +180,7 @@ const scope = defineScope<Settings>({
         claimContent(ctx, 'js');
       },
     },
+    js_isolation: { in: ANYWHERE, args: { min: 1 }, set: readIsolation },
     js_timeout: { in: ANYWHERE, args: 1, set: msec('timeout') },
     js_access: {
       in: ANYWHERE | In.LOCATION_IF | In.LIMIT_EXCEPT,
@@ -159,11 +209,19 @@ const scope = defineScope<Settings>({
   link(conf, ctx) {
     if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
       checked.add(conf.imports);
+      tried.set(conf.imports, null);
       try {
         checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder]);
       } catch (error) {
         ctx.fail(`js_import: ${(error as Error).message.split('\n')[0]}`);
       }
+      tried.delete(conf.imports);
+    }
+    if (ctx.testing && conf.imports.length > 0) {
+      tryHandlers(conf, ctx);
+    }
+    if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
+      ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
     }
     for (const [field, directive] of HANDLER_FIELDS) {
       if (conf[field] !== undefined && conf.imports.length === 0) {
@@ -172,6 +230,40 @@ const scope = defineScope<Settings>({
       }
     }
   },
+});
+
+function readIsolation(conf: Partial<Settings>, node: Context['node'], ctx: Context): void {
+  const [where, ...rest] = node.args;
+  let threads = 2;
+  let memory = 0;
+  if ('isolation' in conf) {
+    ctx.reject('is duplicate');
+  }
+  if (where !== 'thread' && where !== 'off') {
+    ctx.fail(`invalid value "${where}"`, { arg: 0, hint: 'write `thread` or `off`' });
+  }
+  for (const [i, text] of rest.entries()) {
+    const [name, value = ''] = text.split('=');
+    if (name === 'threads' && /^[1-9]\d?$/.test(value)) {
+      threads = Number(value);
+    } else if (name === 'memory' && (parseSize(value) ?? 0) >= 16 * 1024 * 1024) {
+      memory = Math.floor(parseSize(value)! / (1024 * 1024));
+    } else {
+      ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
+    }
+  }
+  conf.isolation = where === 'off' ? undefined : { threads, memory };
+}
+
+/** Settings of the worker as a whole. */
+interface MainSettings {
+  /** Milliseconds for which JavaScript may hold a worker; 0: for ever. */
+  blockTimeout: number;
+}
+
+const mainScope = defineScope<MainSettings>({
+  fields: { blockTimeout: inherit(0) },
+  directives: { js_block_timeout: { in: In.HTTP, args: 1, set: msec('blockTimeout') } },
 });
 
 function readImport(conf: Partial<Settings>, node: Context['node'], ctx: Context): void {
@@ -279,11 +371,45 @@ function missing(r: Request, name: string): number {
   return 500;
 }
 
+/** What ends a worker that a handler holds, where `js_block_timeout` is set. */
+const watchdogs = new WeakMap<WorkerEnv, Watchdog>();
+
+/** The threads of this worker, by what they load. */
+const pools = new WeakMap<WorkerEnv, Map<string, IsolatePool>>();
+
+function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: WorkerEnv): IsolatePool {
+  let known = pools.get(env);
+  if (known === undefined) {
+    pools.set(env, (known = new Map()));
+  }
+  const folders = [...conf.folders, env.confPrefix];
+  const key = JSON.stringify([conf.imports, folders, threads, memory, conf.timeout]);
+  let pool = known.get(key);
+  if (pool === undefined) {
+    const { prefix, confPrefix, confFile, slot } = env;
+    const data = { imports: conf.imports, folders, prefix, confPrefix, confFile, workerId: slot, version: NGINX_VERSION };
+    const own = new IsolatePool(
+      { threads, memory, block: blockTimeouts.get(env) ?? conf.timeout, data },
+      { log: (level, message) => env.log.log(level, message) },
+    );
+    known.set(key, (pool = own));
+    env.onClose(() => own.close());
+  }
+  return pool;
+}
+
+/** `js_block_timeout`, where it is set. */
+const blockTimeouts = new WeakMap<WorkerEnv, number>();
+
 /** The counters of a handler. */
-const statsOf = (env: WorkerEnv, name: string): HandlerStats => new HandlerStats(name, env.zones.counters.meters.meter(jsKind, name));
+const statsOf = (env: WorkerEnv, name: string): HandlerStats =>
+  new HandlerStats(name, env.zones.counters.meters.meter(jsKind, name), watchdogs.get(env));
 
 /** The content handler, whatever it is called as. */
 function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
+  if (conf.isolation !== undefined) {
+    return isolatedHandler({ name, timeout: conf.timeout, stats: statsOf(env, name) }, poolFor(conf, conf.isolation, env));
+  }
   const handler = findHandler(scriptsFor(conf, env, location), name, conf.contentKind);
   if (handler === undefined) {
     return (r) => missing(r, name);
@@ -375,9 +501,19 @@ function filterHead(r: Request, run: ScriptFunction): number {
 /** Runs JavaScript in the server. nginx: ngx_http_js_module. */
 export const jsModule = defineModule({
   name: 'js',
+  main: mainScope,
+  installMain({ blockTimeout }, _http, env) {
+    if (blockTimeout > 0) {
+      const watchdog = new Watchdog(blockTimeout, env.log);
+      blockTimeouts.set(env, blockTimeout);
+      watchdogs.set(env, watchdog);
+      env.onClose(() => watchdog.close());
+    }
+  },
   location: scope,
   installLocation(conf, location, env) {
-    if (conf.imports.length > 0) {
+    // What runs apart from the worker is not loaded into it.
+    if (conf.imports.length > 0 && conf.isolation === undefined) {
       scriptsFor(conf, env, location);
     }
   },

@@ -185,8 +185,13 @@ class Entry implements ZoneJob {
         zones[i]!.meter?.count(LIMIT.passed);
       }
     }
-    STATUS.set(this.#r, 'PASSED');
+    this.#note('PASSED', '');
     this.#r.main.onFinish(() => this.#leave());
+  }
+
+  #note(status: string, zone: string): void {
+    STATUS.set(this.#r, status);
+    this.#r.main.spans?.event('limit_conn', status, zone);
   }
 
   #mayRetry(): boolean {
@@ -214,11 +219,11 @@ class Entry implements ZoneJob {
     }
     zones[this.#refusing]!.meter?.count(conf.dryRun ? LIMIT.rejectedDryRun : LIMIT.rejected);
     if (conf.dryRun) {
-      STATUS.set(r, 'REJECTED_DRY_RUN');
+      this.#note('REJECTED_DRY_RUN', name);
       r.resume(DECLINED);
       return;
     }
-    STATUS.set(r, 'REJECTED');
+    this.#note('REJECTED', name);
     r.resume(conf.status);
   }
 }

@@ -104,6 +104,12 @@ class Decision extends RateDecision implements ZoneJob {
     this.#refuse();
   }
 
+  #note(status: string): void {
+    const r = this.#r;
+    STATUS.set(r, status);
+    r.main.spans?.event('limit_req', status, this.limit === undefined || status === 'PASSED' ? '' : this.limit.zone.name);
+  }
+
   #trace(trace: Trace): void {
     const { limits, conf } = this.#location;
     const dry = conf.dryRun ? ', dry run' : '';
@@ -127,7 +133,7 @@ class Decision extends RateDecision implements ZoneJob {
   }
 
   #proceed(status: string): void {
-    STATUS.set(this.#r, status);
+    this.#note(status);
     this.#r.resume(DECLINED);
   }
 
@@ -143,7 +149,7 @@ class Decision extends RateDecision implements ZoneJob {
       this.#proceed('REJECTED_DRY_RUN');
       return;
     }
-    STATUS.set(r, 'REJECTED');
+    this.#note('REJECTED');
     if (conf.retryAfter && code === BUSY) {
       r.out.add('Retry-After', String(RETRY_AFTER.get(r)));
     }
@@ -159,7 +165,7 @@ class Decision extends RateDecision implements ZoneJob {
       this.#proceed('DELAYED_DRY_RUN');
       return;
     }
-    STATUS.set(r, 'DELAYED');
+    this.#note('DELAYED');
     const timer = setTimer(() => r.resume(DECLINED), this.delay);
     r.onFinish(() => clearTimeout(timer));
   }

@@ -41,7 +41,10 @@ const scope = defineScope<Settings>({
 
 const mirrored = contextSlot<boolean>();
 
-/** Sends copies of a request to other locations and forgets about them. nginx: ngx_http_mirror_handler. */
+/**
+ * Sends copies of a request to other locations and forgets about their responses. The client's next request on the connection waits
+ * for them all the same. nginx: ngx_http_mirror_handler.
+ */
 function mirror(r: Request, conf: Readonly<Settings>): number {
   if (r !== r.main || mirrored.get(r)) {
     return DECLINED;
@@ -69,7 +72,7 @@ function mirror(r: Request, conf: Readonly<Settings>): number {
 
 function sendCopies(r: Request, uris: readonly string[]): void {
   for (const uri of uris) {
-    startSubrequest(r, { uri, args: r.args, keepMethod: true, background: true, headerOnly: true });
+    startSubrequest(r, { uri, args: r.args, keepMethod: true, background: true, awaited: true, headerOnly: true });
   }
 }
 

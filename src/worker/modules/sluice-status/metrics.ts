@@ -2,6 +2,8 @@ import {
   CACHE,
   CACHE_STATUSES,
   COUNTED_METHODS,
+  JS,
+  jsKind,
   LIMIT,
   limitConnKind,
   limitReqKind,
@@ -37,6 +39,7 @@ export function metricsText(source: StatusSource, open: boolean): string {
   peerMetrics(text, source);
   cacheMetrics(text, source);
   limitMetrics(text, source);
+  handlerMetrics(text, source);
   streamMetrics(text, source);
   resolverMetrics(text, source);
   return text.end();
@@ -176,6 +179,16 @@ function limitMetrics(text: MetricsText, source: StatusSource): void {
     'Sessions of stream by what a limit of connections decided.',
     results(readings(source, streamLimitConnKind), false),
   );
+}
+
+function handlerMetrics(text: MetricsText, source: StatusSource): void {
+  const all = readings(source, jsKind);
+  const samples = (at: number, unit = 1): [Labels, number][] =>
+    all.map(({ name, values }) => [{ handler: utf8(name) }, values[at]! / unit]);
+  text.counter('js_runs_total', 'Runs of a handler in JavaScript.', samples(JS.runs));
+  text.counter('js_errors_total', 'Runs of a handler that failed.', samples(JS.errors));
+  text.counter('js_timeouts_total', 'Runs of a handler that took longer than js_timeout.', samples(JS.timeouts));
+  text.counter('js_seconds_total', 'Time that a handler ran before it returned or waited.', samples(JS.time, 1000));
 }
 
 function resolverMetrics(text: MetricsText, source: StatusSource): void {

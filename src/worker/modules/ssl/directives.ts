@@ -19,6 +19,7 @@ import {
   type TlsSettings,
   type VerifyMode,
 } from '../../tls/settings.js';
+import { variableName } from '../../tls/variable-name.js';
 import { linkServer } from './link.js';
 
 const USUAL_CIPHERS = 'HIGH:!aNULL:!MD5';
@@ -252,8 +253,7 @@ function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedCo
   if (value.constant !== undefined) {
     return value.constant.startsWith('data:') ? value.constant : ctx.path(value.constant, 'conf');
   }
-  const complete = (path: string): string => (path.startsWith('data:') ? path : ctx.path(path, 'conf'));
-  const completed: ComplexValue<ClientTask> = { ...value, eval: (r) => complete(value.eval(r)) };
+  const completed: ComplexValue<ClientTask> = { ...value, eval: (r) => variableName(value, r, (path) => ctx.path(path, 'conf')) };
   conf.complexNames = new Map([...(conf.complexNames ?? []), [name, completed]]);
   return name;
 }

@@ -55,7 +55,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
     const preface = options !== undefined && settings.proxyProtocol !== 0 ? clientHeader(r, settings.proxyProtocol) : undefined;
     const connection = connectPeer(peer, this, local, options, preface);
     if (options !== undefined) {
-      tls!.opened(connection, peer, options);
+      tls!.opened(this, connection, peer, options);
     }
     this.#connection = connection;
     r.wait(client);
@@ -301,6 +301,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
 
   expired(): void {
     if (!this.#connected) {
+      this.#connection?.handshakeExpired();
       this.log(ERR, 'upstream timed out (110: Connection timed out)');
       this.next();
       return;

@@ -76,6 +76,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   evaluating = 0;
   matchSteps = requestSteps;
   lasting: unknown[] = [];
+  readonly spans = null;
 
   // --- phases
   phase = 0;

@@ -5,6 +5,7 @@ import { enter, leave } from '../../client/at-work.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { SavedSession, TlsIdentity } from '../balancing/peer.js';
 import type { Channel, ChannelOwner } from './channel.js';
+import type { HandshakeCount } from './handshake-count.js';
 
 /** One connection to a backend, in use or waiting for the next request. */
 export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner {
@@ -33,6 +34,8 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
   /** Of TLS: the session that the handshake may resume, and what a whole handshake tells. */
   resuming: SavedSession | undefined = undefined;
   identity: TlsIdentity | undefined = undefined;
+  /** Counts the handshake; null where nothing is counted. */
+  handshake: HandshakeCount | null = null;
 
   constructor(owner: ChannelOwner, tls: boolean) {
     this.owner = owner;
@@ -68,6 +71,7 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
       return;
     }
     this.ready = true;
+    this.handshake?.done(this.tlsSocket!.isSessionReused());
     const before = enter(this.owner.r);
     this.owner.ready(this);
     leave(before);
@@ -87,6 +91,7 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
       return;
     }
     this.ended = true;
+    this.handshake?.failed('');
     const before = enter(this.owner.r);
     this.owner.ended(this);
     leave(before);
@@ -97,6 +102,9 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
       return;
     }
     this.broken = true;
+    if (this.connected) {
+      this.handshake?.failed(error.message);
+    }
     const before = enter(this.owner.r);
     this.owner.failed(this, error);
     leave(before);
@@ -115,9 +123,17 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
     if (this.closed) {
       return;
     }
+    this.handshakeExpired();
     const before = enter(this.owner.r);
     this.owner.timedOut(this);
     leave(before);
+  }
+
+  /** The time is over that the backend has; if it is not ready by now, that was the handshake's. */
+  handshakeExpired(): void {
+    if (this.connected) {
+      this.handshake?.timedOut();
+    }
   }
 
   /** Writes latin1 text. Returns false when the socket's buffer is full; `drained` follows then. */

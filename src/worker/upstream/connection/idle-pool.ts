@@ -16,14 +16,31 @@ export interface KeepaliveSettings {
   readonly local: boolean;
 }
 
+/** Counts the idle connections of a group, those of HTTP/1 and of HTTP/2 together. */
+export class IdleMeter {
+  readonly #meter: Meter;
+  #count = 0;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  /** There are so many more, or fewer. */
+  changed(by: number): void {
+    this.#count += by;
+    this.#meter.values[0] = this.#count;
+    this.#meter.touch();
+  }
+}
+
 /** Connections to a group's peers that wait for another request. nginx: ngx_http_upstream_keepalive_module. */
 export class IdlePool implements ChannelOwner {
   readonly settings: KeepaliveSettings;
   readonly r = null;
   /** The latest used is the last. */
   readonly #idle: UpstreamConnection[] = [];
-  /** Counts them; null where nothing is counted. */
-  meter: Meter | null = null;
+  /** Counts a group's idle connections; null where nothing is counted. */
+  meter: IdleMeter | null = null;
 
   constructor(settings: KeepaliveSettings) {
     this.settings = settings;
@@ -44,7 +61,7 @@ export class IdlePool implements ChannelOwner {
       }
       c.sent = 0;
       c.requests++;
-      this.#changed();
+      this.meter?.changed(-1);
       return c;
     }
     return undefined;
@@ -62,6 +79,7 @@ export class IdlePool implements ChannelOwner {
     const idle = this.#idle;
     if (idle.length >= settings.connections) {
       idle.shift()?.close();
+      this.meter?.changed(-1);
     }
     c.owner = this;
     c.peerName = name;
@@ -69,7 +87,7 @@ export class IdlePool implements ChannelOwner {
     c.resume();
     c.deadline.set(now, settings.timeout);
     idle.push(c);
-    this.#changed();
+    this.meter?.changed(1);
     return true;
   }
 
@@ -80,19 +98,11 @@ export class IdlePool implements ChannelOwner {
     }
   }
 
-  #changed(): void {
-    const { meter } = this;
-    if (meter !== null) {
-      meter.values[0] = this.#idle.length;
-      meter.touch();
-    }
-  }
-
   #drop(c: UpstreamConnection): void {
     const i = this.#idle.indexOf(c);
     if (i !== -1) {
       this.#idle.splice(i, 1);
-      this.#changed();
+      this.meter?.changed(-1);
     }
     c.close();
   }

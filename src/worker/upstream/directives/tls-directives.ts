@@ -10,6 +10,7 @@ import { readConfCommand } from '../../tls/conf-command.js';
 import { checkOptions } from '../../tls/context.js';
 import { readPasswords, TlsFileError } from '../../tls/pem.js';
 import { protocolWords, TLS } from '../../tls/settings.js';
+import { variableName } from '../../tls/variable-name.js';
 import type { NamedFile, TlsClientSettings } from '../settings/tls-settings.js';
 import { clientContext } from '../tls/tls-client.js';
 
@@ -62,7 +63,7 @@ function namedFile(name: string, ctx: SharedContext): NamedFile {
   return {
     text: name,
     path: value.constant === undefined ? undefined : complete(value.constant),
-    eval: (r) => complete(value.eval(r)),
+    eval: (r) => variableName(value, r, (path) => ctx.path(path, 'conf')),
   };
 }
 

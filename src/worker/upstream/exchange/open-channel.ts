@@ -18,7 +18,7 @@ export function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwn
   }
   const connection = connectPeer(peer, owner, local, tls);
   if (tls !== undefined) {
-    u.conf.tls!.opened(connection, peer, tls);
+    u.conf.tls!.opened(u, connection, peer, tls);
   }
   connection.requests = 1;
   return connection;

@@ -51,6 +51,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
   #reused = false;
   /** How often a backend has refused the request without a look. */
   #refusals = 0;
+  /** The latest attempt was refused so, and that counts as none. */
+  #refused = false;
   #cancelResolve: (() => void) | null = null;
 
   constructor(u: UpstreamRequest) {
@@ -185,6 +187,10 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       }
       return;
     }
+    if (peer === null && this.#refused && this.#group !== undefined) {
+      this.#beginAgain(this.#group, now);
+      return;
+    }
     const attempt = this.attempt!;
     if (u.r.trace !== null) {
       traceChoice(u, peer);
@@ -221,6 +227,19 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       this.#sendRequest(c, now);
     } else {
       c.deadline.set(this.#attemptStart, u.conf.settings.connectTimeout);
+    }
+  }
+
+  /** Every peer was asked, but those that refused the request without a look may be asked again: theirs was a connection's end. */
+  #beginAgain(group: UpstreamGroup, now: number): void {
+    const { tries } = this.#picker!;
+    const picker = group.balancer.begin(this.r);
+    picker.tries = tries;
+    this.#picker = picker;
+    this.#refused = false;
+    const peer = picker.next(this);
+    if (peer !== PICKING) {
+      this.#usePeer(peer, now);
     }
   }
 
@@ -333,7 +352,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
       attempt.reason = 'upstream timed out';
     }
-    if ((this.#reused && failure === FailureType.ERROR) || (failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS)) {
+    this.#refused = failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS;
+    if (this.#refused || (this.#reused && failure === FailureType.ERROR)) {
       picker.tries++;
     }
     const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
@@ -382,6 +402,8 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (this.connection !== null) {
       attempt.bytesSent = this.connection.sent;
     }
+    const { r } = this;
+    r.main.spans?.attempt(r, attempt, this.#attemptStart, now);
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */

@@ -11,6 +11,8 @@ export interface ResponseCache {
    * when the response was sent from the cache, or a status to answer with. nginx: ngx_http_upstream_cache.
    */
   lookup(u: UpstreamRequest): number;
+  /** Tells the trace of the request what the cache had for it, when its backend is asked. */
+  traceStatus(u: UpstreamRequest): void;
   /** Notes what was found, before a backend is asked or an error is answered that the cache remembers. */
   trace(u: UpstreamRequest, trace: Trace): void;
   /** A head was read: says what is in it for the cache. */

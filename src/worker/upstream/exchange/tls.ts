@@ -7,8 +7,8 @@ import type { UpstreamConnection } from '../connection/connection.js';
 export interface UpstreamTls {
   /** Options for a connection to a peer; null, with the reason logged, to end the request or session with 500. */
   options(u: BackendUser, peer: Peer): ConnectionOptions | null;
-  /** A connection with these options has been begun. */
-  opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void;
+  /** A connection with these options has been begun for a request or session, or for none: then it is not counted. */
+  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void;
   /** Looks at the backend's certificate after the handshake. Returns nginx's words for what is wrong with it. */
   check(u: BackendUser, c: UpstreamConnection): string | undefined;
 }

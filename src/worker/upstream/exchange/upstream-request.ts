@@ -240,6 +240,9 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
       this.conf.cache?.trace(this, this.r.trace);
     }
     this.#head = null;
+    if (this.conf.cache !== undefined && this.r.main.spans !== null) {
+      this.conf.cache.traceStatus(this);
+    }
     if (this.conf.settings.store !== null && this.r.http.env.rehearsing === undefined) {
       this.store = new StoreFile(this);
     }

@@ -18,7 +18,7 @@ export function watchClient(u: UpstreamRequest): void {
     }
     return;
   }
-  const watched = u.store === null && !u.conf.settings.ignoreClientAbort;
+  const watched = u.store === null && !r.postAction && !u.conf.settings.ignoreClientAbort;
   r.stream.watchClient(r, watched ? u : nobody);
 }
 

@@ -9,7 +9,7 @@ import { Peer, PeerSet } from '../balancing/peer.js';
 import { Rotation } from '../balancing/rotation.js';
 import { RoundRobin } from '../balancing/round-robin.js';
 import { SharedBalancer } from '../balancing/shared-picker.js';
-import { IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
+import { IdleMeter, IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
 import { StreamPool } from '../http2/stream-pool.js';
 import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
 import { meterName, type UpstreamGroup } from './group.js';
@@ -49,8 +49,9 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     streams?.close();
   });
   countPeers(set, runtime);
-  if (idle !== undefined) {
-    idle.meter = runtime.meters?.meter(groupKind, conf.name) ?? null;
+  const { meters } = runtime;
+  if (idle !== undefined && streams !== undefined && meters) {
+    idle.meter = streams.meter = new IdleMeter(meters.meter(groupKind, conf.name));
   }
   if (dynamic.length > 0) {
     startResolving(conf, dynamic, set, runtime, env);

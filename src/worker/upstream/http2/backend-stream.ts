@@ -9,12 +9,12 @@ import type { Channel, ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import type { SharedConnection } from './shared-connection.js';
 import { StreamUnsuited, type StreamUser } from './stream-user.js';
+import { FIRST_WINDOW, narrow, wider } from './window-growth.js';
 
-/** What a backend may send ahead on a stream at first, and what this grows to while the client's side keeps up. */
-export const FIRST_WINDOW: number = 256 * 1024;
-const LARGEST_WINDOW = 4 * 1024 * 1024;
 /** Bytes that may wait to be sent before whoever writes is told to wait. */
 const ENOUGH_TO_SEND = 64 * 1024;
+/** Pieces of the response smaller than this are passed on together, when they come together. */
+const SMALL = 4 * 1024;
 
 /** How a stream's input ends. */
 const INPUT = { OPEN: 0, ENDED: 1, BROKEN: 2, CLOSED: 3, FAILED: 4, TOLD: 5 } as const;
@@ -55,11 +55,15 @@ export class BackendStream implements Channel, Expiring {
   /** The backend sends no more on it. */
   inClosed = false;
   #held: Gathered | null = null;
+  /** The client's side has fallen behind a window that had grown: it gets the first one again. */
+  #behind = false;
   #end: number = INPUT.OPEN;
   #error: Error | null = null;
   #problem = '';
   #code = 0;
   #scheduled = false;
+  /** The read of the connection in which it got data last. */
+  #lastRead = 0;
 
   constructor(connection: SharedConnection, owner: ChannelOwner, user: StreamUser, now: number) {
     this.#c = connection;
@@ -274,7 +278,12 @@ export class BackendStream implements Channel, Expiring {
   data(bytes: Buffer, start: number, end: number): void {
     if (this.paused || this.#held !== null) {
       (this.#held ??= new Gathered()).add(bytes, start, end);
+    } else if (this.#lastRead === this.#c.reads && end - start < SMALL) {
+      this.#held = new Gathered();
+      this.#held.add(bytes, start, end);
+      this.#c.deliverAfterRead(this);
     } else {
+      this.#lastRead = this.#c.reads;
       this.owner.received(this, bytes.subarray(start, end), end - start);
     }
     this.#refill();
@@ -287,8 +296,17 @@ export class BackendStream implements Channel, Expiring {
     }
     const receive = this.#receive;
     const unused = this.#held === null ? 0 : this.#held.length;
-    if (unused === 0 && receive.left < receive.size / 2 && receive.size < LARGEST_WINDOW) {
-      receive.size *= 2;
+    if (unused === 0 && receive.left < receive.size / 2) {
+      receive.size = wider(receive.size);
+    }
+    this.#behind ||= unused > FIRST_WINDOW;
+    if (this.#behind) {
+      // What the backend may send on is within the window that it had: until that is used, it is not narrower.
+      if (unused + receive.left > FIRST_WINDOW) {
+        return;
+      }
+      this.#behind = false;
+      receive.size = narrow(receive.size);
     }
     const room = receive.refill(unused, 0.5);
     if (room > 0) {
@@ -416,6 +434,7 @@ export class BackendStream implements Channel, Expiring {
       }
     }
     this.closed = true;
+    this.#receive.size = narrow(this.#receive.size);
     this.deadline.close();
     this.#held = null;
     this.#pieces = [];

@@ -29,10 +29,11 @@ import {
 import { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
-import { BackendStream, FIRST_WINDOW } from './backend-stream.js';
+import { BackendStream } from './backend-stream.js';
 import { ControlGuard } from './control-guard.js';
 import type { StreamPool } from './stream-pool.js';
 import { StreamRefused, type StreamUser } from './stream-user.js';
+import { FIRST_WINDOW } from './window-growth.js';
 
 /** Bytes that may wait for a backend that does not read; then nothing more is read from it. */
 const HIGH = 256 * 1024;
@@ -111,6 +112,10 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #asked = false;
   #flushing = false;
   #readAt = 0;
+  /** How often something was read. */
+  reads = 0;
+  /** Those that hold small pieces of this read. */
+  #gathering: BackendStream[] = [];
   closed = false;
 
   /** Undefined `pool`: it is for one request. */
@@ -166,6 +171,8 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       return;
     }
     if (this.#pool === undefined || this.retired || !this.usable) {
+      // The backend still hears that the stream was given up.
+      this.output.send();
       this.close();
     } else {
       this.#pool.idle(this);
@@ -282,6 +289,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
 
   received(_c: unknown, bytes: Buffer, end: number): void {
     this.#readAt = performance.now();
+    this.reads++;
     let at = 0;
     while (at < end && !this.closed) {
       try {
@@ -293,7 +301,31 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
         }
       }
     }
+    if (this.#gathering.length > 0) {
+      this.#deliverGathered();
+    }
     this.#flush();
+  }
+
+  /** Has what a stream holds given to its owner once all of this read is looked at. */
+  deliverAfterRead(stream: BackendStream): void {
+    this.#gathering.push(stream);
+  }
+
+  #deliverGathered(): void {
+    const streams = this.#gathering;
+    this.#gathering = [];
+    for (const stream of streams) {
+      const before = enter(stream.owner.r);
+      try {
+        stream.deliver();
+      } catch (error) {
+        if (!endFailedWork(error)) {
+          throw error;
+        }
+      }
+      leave(before);
+    }
   }
 
   ended(): void {
@@ -603,10 +635,15 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       this.#control('headers');
       return;
     }
-    this.#guard.useful();
     const before = enter(stream.owner.r);
     this.#readSection(stream, ended, bytes, start, end);
     leave(before);
+    // Early hints bring nothing that a backend could not repeat forever.
+    if (stream.user.answered) {
+      this.#guard.useful();
+    } else {
+      this.#control('headers');
+    }
   }
 
   #readSection(stream: BackendStream, ended: boolean, bytes: Buffer, start: number, end: number): void {

@@ -1,4 +1,4 @@
-import type { KeepaliveSettings } from '../connection/idle-pool.js';
+import type { IdleMeter, KeepaliveSettings } from '../connection/idle-pool.js';
 import type { SharedConnection } from './shared-connection.js';
 
 /** A connection, and what it is for: requests share it that would open the same. */
@@ -18,6 +18,8 @@ export class StreamPool {
   readonly #entries: Entry[] = [];
   /** Those without streams; the one that has been so for longest is the first. */
   readonly #idle: SharedConnection[] = [];
+  /** Counts a group's idle connections; null where nothing is counted. */
+  meter: IdleMeter | null = null;
   #closed = false;
 
   constructor(settings: KeepaliveSettings) {
@@ -47,6 +49,7 @@ export class StreamPool {
       const at = this.#idle.indexOf(connection);
       if (at !== -1) {
         this.#idle.splice(at, 1);
+        this.meter?.changed(-1);
         connection.carrier.deadline.clear();
       }
       return connection;
@@ -70,6 +73,7 @@ export class StreamPool {
       this.#idle[0]!.close();
     }
     this.#idle.push(connection);
+    this.meter?.changed(1);
     connection.carrier.deadline.set(performance.now(), timeout);
   }
 
@@ -82,6 +86,7 @@ export class StreamPool {
     const idle = this.#idle.indexOf(connection);
     if (idle !== -1) {
       this.#idle.splice(idle, 1);
+      this.meter?.changed(-1);
     }
   }
 

@@ -12,6 +12,7 @@ import { verifyFailure } from '../../tls/verify.js';
 import type { Peer, TlsIdentity } from '../balancing/peer.js';
 import type { BackendUser } from '../connection/backend-user.js';
 import type { UpstreamConnection } from '../connection/connection.js';
+import { HandshakeCount } from '../connection/handshake-count.js';
 import type { UpstreamTls } from '../exchange/tls.js';
 import type { TlsClientSettings } from '../settings/tls-settings.js';
 
@@ -106,7 +107,11 @@ export class TlsClient implements UpstreamTls {
     return options;
   }
 
-  opened(c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
+  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
+    const meters = u?.r.protocol.meters ?? null;
+    if (meters !== null && c.tlsSocket !== undefined) {
+      c.handshake = new HandshakeCount(peer.meter, meters);
+    }
     if (!this.#conf.sslSessionReuse || c.tlsSocket === undefined) {
       return;
     }
@@ -131,23 +136,27 @@ export class TlsClient implements UpstreamTls {
     if (certificate !== undefined) {
       const failure = verifyFailure(cipherOf(socket), certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
       if (failure !== null) {
+        c.handshake?.distrusted(failure.code);
         return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
       }
     }
     const { tlsName } = u.peer;
     const matches = tlsName !== '' && certificate?.checkHost(tlsName) !== undefined;
+    if (!matches) {
+      c.handshake?.mismatched();
+    }
     return matches ? undefined : `upstream SSL certificate does not match "${tlsName}"`;
   }
 
   // nginx: ngx_http_upstream_ssl_certificate.
   #contextFor(u: BackendUser): SecureContext | null {
     const { sslCertificate, sslCertificateKey } = this.#conf;
-    const certificate = sslCertificate!.eval(u.r);
-    if (certificate === '') {
-      return this.#context;
-    }
-    const key = sslCertificateKey!.eval(u.r);
     try {
+      const certificate = sslCertificate!.eval(u.r);
+      if (certificate === '') {
+        return this.#context;
+      }
+      const key = sslCertificateKey!.eval(u.r);
       return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
     } catch (error) {
       u.log(ERR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);

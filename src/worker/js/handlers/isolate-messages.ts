@@ -1,0 +1,56 @@
+import type { Import } from '../scripts.js';
+
+/** Places in the numbers that a thread shares with the worker: how often it has gone round, and the last run that it has begun. */
+export const BEAT = 0;
+export const BEGUN = 1;
+/** Milliseconds between two beats of a thread. */
+export const BEAT_MS = 50;
+
+/** What a thread is given when it starts. */
+export interface IsolateData {
+  readonly state: Int32Array;
+  readonly imports: readonly Import[];
+  readonly folders: readonly string[];
+  readonly prefix: string;
+  readonly confPrefix: string;
+  readonly confFile: string;
+  readonly workerId: number;
+  readonly version: string;
+}
+
+/** What a thread is told. */
+export type ToIsolate =
+  | {
+      readonly t: 'run';
+      readonly id: number;
+      /** The handler, as the directive names it. */
+      readonly name: string;
+      readonly method: string;
+      readonly url: string;
+      /** Names and values by turns. */
+      readonly headers: readonly string[];
+      readonly body: Uint8Array | null;
+      readonly remoteAddress: string;
+    }
+  /** The piece before has left; the next one is wanted. */
+  | { readonly t: 'more'; readonly id: number }
+  /** Nobody waits for the answer any more. */
+  | { readonly t: 'cancel'; readonly id: number };
+
+/** What it says. */
+export type FromIsolate =
+  | {
+      readonly t: 'head';
+      readonly id: number;
+      readonly status: number;
+      readonly statusText: string;
+      readonly headers: readonly string[];
+      /** The whole body; null where pieces follow. */
+      readonly body: Uint8Array | null;
+      /** Milliseconds of JavaScript until the handler returned or waited. */
+      readonly time: number;
+    }
+  | { readonly t: 'piece'; readonly id: number; readonly bytes: Uint8Array }
+  | { readonly t: 'end'; readonly id: number }
+  | { readonly t: 'failed'; readonly id: number; readonly message: string; readonly time: number }
+  | { readonly t: 'log'; readonly id: number; readonly level: number; readonly message: string };

@@ -1,0 +1,149 @@
+// What runs in a thread of `js_isolation`: fetch handlers, which get copies of requests and whose responses are copied.
+import { parentPort, workerData } from 'node:worker_threads';
+import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { ScriptLibrary, type Scripts } from '../scripts.js';
+import { exceptionText, Task } from '../task.js';
+import { findHandler } from './content-handler.js';
+import { type FetchFunction, openGlobals } from './fetch-handler.js';
+import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, type ToIsolate } from './isolate-messages.js';
+import { LightResponse } from './light-response.js';
+
+const data = workerData as IsolateData;
+const port = parentPort!;
+const say = (message: FromIsolate): void => port.postMessage(message);
+
+const logger = (id: number) => ({ log: (level: Level, message: string): void => say({ t: 'log', id, level, message }) });
+
+const library = new ScriptLibrary({
+  log: logger(0),
+  prefix: data.prefix,
+  confPrefix: data.confPrefix,
+  confFile: data.confFile,
+  workerId: data.workerId,
+  version: data.version,
+  dict: () => undefined,
+  dictNames: () => [],
+});
+let scripts: Scripts;
+const handlers = new Map<string, FetchFunction | undefined>();
+
+/** A run whose answer is not complete. */
+class Run {
+  readonly controller = new AbortController();
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
+}
+
+const runs = new Map<number, Run>();
+
+async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
+  const { id, name, body, remoteAddress } = message;
+  Atomics.store(data.state, BEGUN, id);
+  let time = 0;
+  try {
+    scripts ??= library.scripts(data.imports, data.folders);
+    if (!handlers.has(name)) {
+      handlers.set(name, findHandler(scripts, name, 'fetch')?.run as FetchFunction | undefined);
+    }
+    const handler = handlers.get(name);
+    if (handler === undefined) {
+      throw new Error(`js function "${name}" not found`);
+    }
+    const own = new Run();
+    runs.set(id, own);
+    const headers = new Headers();
+    for (let i = 0; i < message.headers.length; i += 2) {
+      headers.append(message.headers[i]!, message.headers[i + 1]!);
+    }
+    const request = new Request(message.url, { method: message.method, headers, body: body as never, signal: own.controller.signal });
+    const task = new Task(logger(id), { settled() {}, failed() {} });
+    task.hold();
+    const start = performance.now();
+    let result: unknown;
+    try {
+      result = task.within(() => handler(request, { remoteAddress }, { waitUntil() {}, passThroughOnException() {} }));
+    } finally {
+      time = performance.now() - start;
+    }
+    const response = await result;
+    if (!(response instanceof Response)) {
+      throw new TypeError('the handler has returned no Response');
+    }
+    if (runs.has(id)) {
+      answer(id, own, response, time);
+    }
+  } catch (error) {
+    runs.delete(id);
+    say({ t: 'failed', id, message: exceptionText(error), time });
+  }
+}
+
+function answer(id: number, own: Run, response: Response, time: number): void {
+  const light = LightResponse.is(response) ? (response as unknown as LightResponse) : undefined;
+  const headers: string[] = [];
+  for (const [name, value] of response.headers) {
+    // What Node fetched it has unpacked already.
+    if (light !== undefined || response.url === '' || (name !== 'content-encoding' && name !== 'content-length')) {
+      headers.push(name, value);
+    }
+  }
+  const head = { t: 'head', id, status: response.status, statusText: response.statusText, headers, time } as const;
+  const plain = light === undefined ? undefined : LightResponse.plain(light);
+  if (typeof plain === 'string' || plain instanceof Uint8Array) {
+    runs.delete(id);
+    say({ ...head, body: Buffer.from(plain as string) });
+    return;
+  }
+  if (plain === null || response.body === null) {
+    runs.delete(id);
+    say({ ...head, body: new Uint8Array(0) });
+    return;
+  }
+  own.reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  say({ ...head, body: null });
+}
+
+async function more(id: number): Promise<void> {
+  const own = runs.get(id);
+  if (own?.reader === undefined) {
+    return;
+  }
+  try {
+    const { done, value } = await own.reader.read();
+    if (done) {
+      runs.delete(id);
+      say({ t: 'end', id });
+    } else if (value instanceof Uint8Array) {
+      say({ t: 'piece', id, bytes: value });
+    } else {
+      throw new TypeError('a body has to be a stream of bytes');
+    }
+  } catch (error) {
+    runs.delete(id);
+    say({ t: 'failed', id, message: exceptionText(error), time: 0 });
+  }
+}
+
+function cancel(id: number): void {
+  const own = runs.get(id);
+  runs.delete(id);
+  const reason = new DOMException('the client has left', 'AbortError');
+  own?.controller.abort(reason);
+  own?.reader?.cancel(reason).catch(() => {});
+}
+
+openGlobals();
+port.on('message', (message: ToIsolate) => {
+  switch (message.t) {
+    case 'run':
+      void run(message);
+      break;
+    case 'more':
+      void more(message.id);
+      break;
+    case 'cancel':
+      cancel(message.id);
+  }
+});
+process.on('uncaughtException', (error) => say({ t: 'log', id: 0, level: ERR, message: `js exception: ${exceptionText(error)}` }));
+process.on('unhandledRejection', (error) => say({ t: 'log', id: 0, level: ERR, message: `js exception: ${exceptionText(error)}` }));
+setInterval(() => Atomics.add(data.state, BEAT, 1), BEAT_MS);

@@ -1,0 +1,76 @@
+// What runs in the watchdog's thread: looks whether the worker's own thread still beats, and ends the worker if it does not.
+import { appendFileSync, writeSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ALERT } from '../../../shared/log/level.js';
+import { jsonLine, textLine } from '../../../shared/log/log-line.js';
+import { BEAT, HANDLER, type WatchdogData } from './watchdog-data.js';
+
+const { state, interval, allowed, logs } = workerData as WatchdogData;
+/** Milliseconds that the question may take. */
+const MOST_MS = 2000;
+
+const names: string[] = [];
+let lastBeat = -1;
+let missed = 0;
+let ended = false;
+
+parentPort!.on('message', (name: string) => names.push(name));
+
+setInterval(() => {
+  const beat = Atomics.load(state, BEAT);
+  missed = beat === lastBeat ? missed + 1 : 0;
+  lastBeat = beat;
+  // Counted in looks of this thread: a process that the system has stopped for a while has not been looked at.
+  if (missed * interval >= allowed && !ended) {
+    ended = true;
+    place(end);
+  }
+}, interval);
+
+/** Says which handler it was, and ends the process; the master starts another one. */
+function end(where: string): void {
+  const name = names[Atomics.load(state, HANDLER)];
+  const who = name === undefined ? 'JavaScript' : `js handler "${name}"`;
+  const message = `${who} has held the worker for more than ${allowed} ms${where}, ending the worker`;
+  for (const { path, fd, json } of logs) {
+    const line = Buffer.from((json ? jsonLine : textLine)(ALERT, message, undefined), 'latin1');
+    try {
+      if (path === '') {
+        writeSync(fd, line);
+      } else {
+        appendFileSync(path, line);
+      }
+    } catch {
+      try {
+        writeSync(fd, line);
+      } catch {
+        // The process ends for a reason that nobody can be told.
+      }
+    }
+  }
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** Finds out what the other thread runs, as text that follows a message; empty if it does not say. */
+function place(then: (where: string) => void): void {
+  const late = setTimeout(then, MOST_MS, '');
+  try {
+    const session = new Session();
+    session.connectToMainThread();
+    const urls = new Map<string, string>();
+    session.on('Debugger.scriptParsed', ({ params }) => void urls.set(params.scriptId, params.url));
+    session.on('Debugger.paused', ({ params }) => {
+      clearTimeout(late);
+      const frame = params.callFrames[0];
+      const url = urls.get(frame?.location.scriptId ?? '') ?? '';
+      const { functionName = '', location } = frame ?? {};
+      const at = `${url.replace(/^file:\/\//, '')}:${(location?.lineNumber ?? 0) + 1}`;
+      then(frame === undefined ? '' : ` at ${functionName === '' ? at : `${functionName} (${at})`}`);
+    });
+    session.post('Debugger.enable');
+    session.post('Debugger.pause');
+  } catch {
+    // A build of Node without its inspector.
+  }
+}

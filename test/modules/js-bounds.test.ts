@@ -1,0 +1,105 @@
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { configMessage } from '../support/config-message.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
+
+if (againstNginx) {
+  t.bailout('nginx has no such handlers');
+}
+
+const script = `
+export default {
+  hello: () => new Response('hello', { headers: { 'set-cookie': 'a=1' } }),
+  async echo(request, env) { return Response.json({ text: await request.text(), agent: request.headers.get('x-a'), method: request.method, path: new URL(request.url).pathname, address: env.remoteAddress }); },
+  pieces: () => new Response(new ReadableStream({ pull(c) { this.n = (this.n ?? 0) + 1; if (this.n > 5) { c.close(); } else { c.enqueue(new Uint8Array(70000).fill(96 + this.n)); } } })),
+  throws() { throw new Error('on purpose'); },
+  loop() { for (;;) {} },
+  never: () => new Promise(() => {}),
+  grows() { const all = []; for (;;) { all.push(new Array(10000).fill(Math.random())); } },
+  aborted(request) { request.signal.onabort = () => console.error('client left'); return new Promise(() => {}); },
+  where: () => new Response(String(require('worker_threads').isMainThread)),
+  spin(r) { for (;;) {} },
+};
+`;
+const files = { 'a.js': script };
+
+t.test('handlers in threads of their own', async (t) => {
+  const names = ['hello', 'echo', 'pieces', 'throws', 'loop', 'never', 'aborted', 'where'];
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_block_timeout 400ms;
+  server {
+    listen 127.0.0.1:%%PORT_0%%; js_import a.js; js_isolation thread threads=2;
+    ${names.map((name) => `location /${name} { js_content a.${name} fetch; }`).join('\n    ')}
+    location /soon { js_timeout 20ms; js_content a.never fetch; }
+    location /grows { js_isolation thread threads=1 memory=16m; js_content a.grows fetch; }
+    location /missing { js_content a.no_such fetch; }
+    location = /api { api; }
+    location /api/ { api; js_isolation off; }
+  }`),
+    files,
+    asRoot: true,
+  });
+  const hello = await httpGet(s, '/hello');
+  t.equal(`${hello.text} ${hello.header('Set-Cookie')} ${hello.header('Content-Length')}`, 'hello a=1 5');
+  t.equal((await httpGet(s, '/where')).text, 'false');
+  const echo = await http(s, requestText('POST', '/echo?x', { 'Content-Length': '4', 'X-A': 'b' }, 'body'));
+  t.strictSame(JSON.parse(echo.text), { text: 'body', agent: 'b', method: 'POST', path: '/echo', address: '127.0.0.1' });
+  t.equal((await httpGet(s, '/pieces')).text, ['a', 'b', 'c', 'd', 'e'].map((c) => c.repeat(70000)).join(''));
+  t.equal((await httpGet(s, '/throws')).status, 500);
+  await s.logged(/js exception: Error: on purpose\\x0A {4}at .*a\.js:\d+/);
+  t.equal((await httpGet(s, '/missing')).status, 500);
+  await s.logged('js function "a.no_such" not found');
+  t.equal((await httpGet(s, '/soon')).status, 500);
+  const leaver = await RawClient.connect(s);
+  leaver.send(requestText('GET', '/aborted'));
+  await httpGet(s, '/hello');
+  leaver.destroy();
+  await s.logged('js: client left');
+  const loop = httpGet(s, '/loop');
+  t.equal((await httpGet(s, '/hello')).text, 'hello', 'others are served meanwhile');
+  t.equal((await loop).status, 500);
+  await s.logged('js handler "a.loop" has held its thread for more than 400 ms, ending the thread');
+  t.equal((await httpGet(s, '/grows')).status, 500);
+  await s.logged('its thread has used more than 16m of memory');
+  t.equal((await httpGet(s, '/hello')).text, 'hello');
+  const counted = JSON.parse((await httpGet(s, '/api/9/js/handlers/')).text);
+  t.match(counted['a.hello'], { runs: 4, errors: 0, timeouts: 0 });
+  t.match(counted['a.throws'], { errors: 1 });
+  t.match(counted['a.never'], { timeouts: 1 });
+});
+
+t.test('a worker that JavaScript holds is replaced', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_block_timeout 300ms;
+  server {
+    listen 127.0.0.1:%%PORT_0%%; js_import a.js;
+    location /hello { js_content a.hello fetch; }
+    location /loop { js_content a.loop fetch; }
+    location /spin { js_content a.spin; }
+  }`),
+    files,
+    expectAlerts: /has held the worker|exited on signal 9/,
+  });
+  for (const path of ['/loop', '/spin']) {
+    const [pid] = s.workers();
+    const client = await RawClient.connect(s);
+    client.send(requestText('GET', path));
+    await client.closed();
+    const line = await s.logged(new RegExp(`js handler "a\\.${path.slice(1)}" has held the worker for more than 300 ms`));
+    t.match(line, new RegExp(` at ${path.slice(1)} \\(.*a\\.js:\\d+\\), ending the worker`));
+    await s.logged(`worker process ${pid} exited on signal 9`);
+    t.equal((await httpGet(s, '/hello')).text, 'hello');
+  }
+});
+
+t.test('what -t says', async (t) => {
+  const message = (text: string): Promise<string | undefined> => configMessage(t, serverConf(text));
+  t.match(await message('js_isolation process;'), 'invalid value "process"');
+  t.match(await message('js_isolation thread memory=1k;'), 'invalid parameter "memory=1k"');
+  t.match(await message('js_isolation thread threads=0;'), 'invalid parameter "threads=0"');
+  t.match(await message('js_isolation thread; js_isolation off;'), '"js_isolation" directive is duplicate');
+  t.match(await message('js_isolation thread; location / { node_handler a.b; }'), '"node_handler" cannot run with "js_isolation thread"');
+});
