@@ -76,6 +76,17 @@ t.test('a line of a log, a backend that is not there, and TLS', { skip }, async 
   t.match(JSON.parse(secure.stdout), { response: { status: 200 }, server: 'secure.example.com' });
 });
 
+t.test("what the configuration's scripts fetch is not sent", { skip }, async (t) => {
+  const { dir } = await makePrefix(t, {
+    'x.conf': 'events {} http { js_path .; js_import x from x.js; server { listen 80; location / { js_content x.get; } } }',
+    'x.js':
+      'export default { get: async (r) => { const a = await ngx.fetch("http://api.example/a?b"); r.return(a.status, await a.text()); } };',
+  });
+  const { stdout, stderr } = await runCli(['explain', '-p', `${dir}/`, '-c', 'x.conf', '--json', '--backend', '418', '/']);
+  t.equal(stderr, '');
+  t.match(JSON.parse(stdout), { response: { status: 418 }, upstreamRequests: [{ peer: 'api.example', method: 'GET', uri: '/a?b' }] });
+});
+
 t.test('what cannot be explained', { skip }, async (t) => {
   for (const [args, code, message] of [
     [[], 2, /there is no request/],

@@ -73,6 +73,33 @@ export class StubNetwork implements NetworkStandIn {
     return requests;
   }
 
+  /** In place of Node's fetch, which scripts of the configuration use. */
+  readonly fetch = async (resource: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(resource, init);
+    const { host, pathname, search } = new URL(request.url);
+    const whole: BackendRequest = {
+      protocol: 'http',
+      peer: host,
+      method: request.method,
+      uri: pathname + search,
+      headers: [...request.headers],
+      body: Buffer.from(await request.arrayBuffer()),
+    };
+    if (this.stub(host, undefined).fails !== undefined) {
+      throw new TypeError('fetch failed');
+    }
+    this.#requests.push(whole);
+    const { fails, status = 200, headers = [], body = '' } = this.stub(host, whole);
+    if (fails !== undefined) {
+      throw new TypeError('fetch failed');
+    }
+    const bodiless = status === 204 || status === 205 || status === 304;
+    return new Response(bodiless ? null : Buffer.from(body as string, 'latin1'), {
+      status,
+      headers: headers.map(([name, value]) => [name, value]),
+    });
+  };
+
   connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket {
     const { address, port } = target;
     const peer = port === 0 ? `unix:${address}` : address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
