@@ -54,6 +54,7 @@ const OUR_OWN = [
   'configuration_history',
   'dashboard',
   'dev_report',
+  'explain_token',
   'fastcgi_cache_convert_head',
   'fastcgi_cache_purge',
   'grpc_max_streams',

@@ -52,6 +52,7 @@ for (const [kind, { location, uri, calls = () => 200_000 }] of Object.entries(ki
       captures: null,
       internal: false,
       debugging: false,
+      trace: null,
       contentLength: -1,
       matchSteps: 500_000,
       location: undefined,

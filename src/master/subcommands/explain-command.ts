@@ -1,7 +1,11 @@
 // Reaches into the worker's folders, as parts.ts does: the engine that is asked is the worker's own.
-import { ConfigErrors } from '../../shared/config/configuration.js';
+import { ConfigErrors, type ProcessConf } from '../../shared/config/configuration.js';
 import { byteText } from '../../shared/lib/native-text.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { EMERG, type Level } from '../../shared/log/level.js';
 import { loadConfiguration } from '../../worker/configuration.js';
+import { unpackTrace } from '../../worker/http/serving/trace-text.js';
+import { dropRights, enterDirectory, FatalSettings } from '../../worker/process-settings.js';
 import { Rehearsal, RehearsalError, type Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { StubBackend } from '../../worker/rehearsal/stub-backend.js';
 import { EXIT } from '../command-line/exit-codes.js';
@@ -23,10 +27,15 @@ import type { SubcommandValues } from './subcommand.js';
 
 /** Runs `sluice explain URL|REQUEST`; resolves to the exit code. */
 export async function runExplainCommand(values: SubcommandValues): Promise<number> {
+  const traced = textValue(values, 'trace');
+  if (traced !== undefined) {
+    return showTrace(traced, values);
+  }
   let rehearsal: Rehearsal | undefined;
   try {
-    const { snapshot } = await loadConfiguration(serverOptions(values, undefined));
+    const { snapshot, process: settings } = await loadConfiguration(serverOptions(values, undefined));
     rehearsal = new Rehearsal(snapshot);
+    becomeWorker(settings);
     const asked = requestOf(values, rehearsal);
     const outcome = await rehearsal.run(asked.request, { ...asked.options, stub: stubOf(values) });
     const headers = outcome.response.headers.map(
@@ -47,6 +56,21 @@ export async function runExplainCommand(values: SubcommandValues): Promise<numbe
   }
 }
 
+/** Shows what a running server has told of a request. */
+function showTrace(header: string, values: SubcommandValues): number {
+  const trace = unpackTrace(header.replace(/^.*:\s*/s, '').trim());
+  if (trace === undefined) {
+    process.stderr.write('sluice: explain: this is no value of X-Sluice-Trace\n');
+    return EXIT.USAGE;
+  }
+  const text =
+    values.json === true
+      ? `${JSON.stringify(trace, null, 2)}\n`
+      : new ExplainText(paint(wantsColours(values)), (file) => file, values.all === true).live(trace);
+  process.stdout.write(text, 'latin1');
+  return EXIT.OK;
+}
+
 function report(error: unknown): number {
   if (error instanceof ConfigErrors) {
     for (const { message, detail } of error.findings) {
@@ -59,6 +83,22 @@ function report(error: unknown): number {
     return error instanceof RequestError ? EXIT.USAGE : EXIT.NO;
   }
   throw error;
+}
+
+/** Files are found as workers would find them: with their rights, from their folder. */
+function becomeWorker(settings: ProcessConf): void {
+  const log: Logger = {
+    level: EMERG,
+    log: (_level: Level, message: string) => void process.stderr.write(`sluice: explain: ${message}\n`, 'latin1'),
+  };
+  try {
+    dropRights(settings, log);
+    enterDirectory(settings, log);
+  } catch (error) {
+    if (!(error instanceof FatalSettings)) {
+      throw error;
+    }
+  }
 }
 
 const listOf = (values: SubcommandValues, name: string): readonly string[] => {

@@ -1,5 +1,6 @@
 import type { LookedAt } from '../../worker/http/request/trace-location.js';
 import type { PlacedStep } from '../../worker/http/serving/trace-places.js';
+import type { PackedTrace } from '../../worker/http/serving/trace-text.js';
 import type { PlacedField, Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { AskedRequest } from './explain-request.js';
 
@@ -85,8 +86,11 @@ export class ExplainText {
       `${strong(`${method} ${scheme}://${host}${request.target}`)} ${dim(`to port ${options.port}, from ${options.address ?? '127.0.0.1'}`)}`,
     );
     this.#steps(outcome.trace.filter(({ kind }) => kind !== 'header' && kind !== 'lost-header' && kind !== 'log'));
-    for (const { message } of outcome.trace.length === 0 ? outcome.errors : []) {
-      this.#line('error', message, undefined, this.#paint.bad);
+    const told = new Set(outcome.trace.map(({ text }) => text));
+    for (const { message } of outcome.errors) {
+      if (!told.has(message) && !/ closed keepalive connection$/.test(message)) {
+        this.#line('error', message, undefined, this.#paint.bad);
+      }
     }
     const colour =
       response.status >= 500 || response.status === 0 ? this.#paint.bad : response.status >= 400 ? this.#paint.bad : this.#paint.good;
@@ -103,6 +107,19 @@ export class ExplainText {
     }
     for (const step of outcome.trace.filter(({ kind }) => kind === 'log')) {
       this.#line('log', `${step.data.line}`, step);
+    }
+    return `${this.#lines.join('\n')}\n`;
+  }
+
+  /** What a running server has told, with the milliseconds since the request began. */
+  live({ status, location, server, uri, steps, cut }: PackedTrace): string {
+    const { strong, dim } = this.#paint;
+    this.#lines = [`${strong(`${status} ${uri}`)} ${dim(`server "${server}", location "${location}"`)}`];
+    for (const step of steps) {
+      this.#step({ ...step, text: `${step.ms.toFixed(1).padStart(7)} ms  ${step.text}` });
+    }
+    if (cut > 0) {
+      this.#lines.push(dim(`  ${cut} further steps had no room in the header`));
     }
     return `${this.#lines.join('\n')}\n`;
   }

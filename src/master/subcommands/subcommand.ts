@@ -161,6 +161,7 @@ export const subcommands: readonly Subcommand[] = [
       { name: 'address', describe: "the client's address; 127.0.0.1 unless given" },
       { name: 'tls', describe: 'the client speaks TLS', flag: true },
       { name: 'from', describe: 'take the request from this line of an access log' },
+      { name: 'trace', describe: 'show a trace that a server has sent: the value of X-Sluice-Trace' },
       { name: 'backend', describe: 'what backends answer: a status (200), or refused, timeout or reset' },
       { name: 'json', describe: 'as one JSON object', flag: true },
       { name: 'all', alias: 'a', describe: 'cut nothing', flag: true },

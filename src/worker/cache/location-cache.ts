@@ -306,6 +306,9 @@ export class LocationCache implements ResponseCache {
     if (r.debugging) {
       r.log(DEBUG, `http file cache send: ${entry.path}`);
     }
+    if (r.trace !== null) {
+      this.trace(u, r.trace);
+    }
     u.useCached(entry.head(u.conf.kinds));
     this.traceStatus(u);
     if (use.status === 'STALE' || use.status === 'REVALIDATED') {

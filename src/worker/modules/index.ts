@@ -21,6 +21,7 @@ import { emptyGifModule } from './empty-gif/index.js';
 import { errorLogModule } from './error-log/index.js';
 import { errorPageModule } from './error-page/index.js';
 import { errorReasonModule } from './error-reason/index.js';
+import { explainModule } from './explain/index.js';
 import { fastcgiModule } from './fastcgi/index.js';
 import { geoModule } from './geo/index.js';
 import { grpcModule } from './grpc/index.js';
@@ -196,4 +197,6 @@ export const modules: readonly AnyModule[] = [
   brotliModule,
   gzipModule,
   rangeHeaderModule,
+  // Last, so that it tells of all other filters.
+  explainModule,
 ];

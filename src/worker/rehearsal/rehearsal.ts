@@ -219,6 +219,8 @@ export class Rehearsal {
       }
     };
     process.on('uncaughtException', crashed);
+    const { fetch } = globalThis;
+    globalThis.fetch = stubs.fetch;
     try {
       const connection = new Http1Connection(this.#host, socket, arrival.address, ++this.#serial, undefined, opened);
       connection.start();
@@ -227,6 +229,7 @@ export class Rehearsal {
       await this.#settle(socket);
     } finally {
       process.off('uncaughtException', crashed);
+      globalThis.fetch = fetch;
       time.leave();
     }
     return this.#outcome(request, socket);

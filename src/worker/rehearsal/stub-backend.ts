@@ -73,10 +73,42 @@ export class StubNetwork implements NetworkStandIn {
     return requests;
   }
 
+  /** In place of Node's fetch, which scripts of the configuration use. */
+  readonly fetch = async (resource: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(resource, init);
+    const { host, pathname, search } = new URL(request.url);
+    const whole: BackendRequest = {
+      protocol: 'http',
+      peer: host,
+      method: request.method,
+      uri: pathname + search,
+      headers: [...request.headers],
+      body: Buffer.from(await request.arrayBuffer()),
+    };
+    if (this.stub(host, undefined).fails !== undefined) {
+      throw new TypeError('fetch failed');
+    }
+    this.#requests.push(whole);
+    const { fails, status = 200, headers = [], body = '' } = this.stub(host, whole);
+    if (fails !== undefined) {
+      throw new TypeError('fetch failed');
+    }
+    const bodiless = status === 204 || status === 205 || status === 304;
+    return new Response(bodiless ? null : Buffer.from(body as string, 'latin1'), {
+      status,
+      headers: headers.map(([name, value]) => [name, value]),
+    });
+  };
+
   connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket {
     const { address, port } = target;
     const peer = port === 0 ? `unix:${address}` : address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-    return new StubConnection(peer, owner, this.stub, this.#requests);
+    return new StubConnection(
+      peer,
+      owner,
+      (asked) => this.stub(peer, asked),
+      (request) => void this.#requests.push(request),
+    );
   }
 }
 
@@ -88,13 +120,19 @@ class StubConnection implements BackendSocket {
   #reader: StubReader | undefined = undefined;
   #closed = false;
 
-  constructor(peer: string, owner: BackendSocketOwner, stub: StubBackend, requests: BackendRequest[]) {
+  /** Connections are kept from one run to the next, whose stub may be another. */
+  constructor(
+    peer: string,
+    owner: BackendSocketOwner,
+    stub: (request: BackendRequest | undefined) => StubAnswer,
+    note: (request: BackendRequest) => void,
+  ) {
     this.#owner = owner;
     this.#channel = {
       answer: (request) => {
         const whole: BackendRequest = { ...request, peer };
-        requests.push(whole);
-        const { fails, status = 200, headers = [], body = '' } = stub(peer, whole);
+        note(whole);
+        const { fails, status = 200, headers = [], body = '' } = stub(whole);
         if (fails === undefined) {
           return { status, headers, body: Buffer.from(body as string, 'latin1') };
         }
@@ -109,7 +147,7 @@ class StubConnection implements BackendSocket {
       },
       end: () => this.#later(() => owner.socketEnded()),
     };
-    const { fails } = stub(peer, undefined);
+    const { fails } = stub(undefined);
     if (fails === 'refused') {
       this.#later(() => owner.socketFailed(systemError('connect', 'ECONNREFUSED', 111)));
     } else if (fails !== 'timeout') {
@@ -128,7 +166,7 @@ class StubConnection implements BackendSocket {
 
   write(data: string | Buffer): boolean {
     const bytes = Buffer.from(data as string, 'latin1');
-    this.#reader ??= readerOf(bytes, this.#channel);
+    this.#reader ??= stubReader(bytes, this.#channel);
     this.#reader.written(bytes);
     return true;
   }
@@ -166,7 +204,7 @@ class StubConnection implements BackendSocket {
 }
 
 /** Tells the protocol by the first bytes of a connection. */
-function readerOf(bytes: Buffer, channel: StubChannel): StubReader {
+export function stubReader(bytes: Buffer, channel: StubChannel): StubReader {
   const start = bytes.toString('latin1', 0, 16);
   if (start.startsWith('PRI * HTTP/2')) {
     return http2Stub(channel);

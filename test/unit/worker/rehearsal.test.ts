@@ -205,9 +205,10 @@ t.test('TLS, servers by their names, and addresses that nobody listens on', asyn
 
 t.test('a request that cannot be read', async (t) => {
   const { rehearsal } = await rehearsalOf(t, 'server { listen 80; location / { return 200; } }');
-  const { response, server } = await rehearsal.run({ target: '/ x y z', headers: [] });
+  const { response, server, logLines } = await rehearsal.run({ target: '/ x y z', headers: [] });
   t.equal(response.status, 400);
-  t.equal(server, undefined);
+  t.equal(server, '');
+  t.match(logLines, [{ line: /" 400 / }]);
 });
 
 t.test('the trace names decisions and their lines', async (t) => {

@@ -18,7 +18,7 @@ import type { Chunk } from '../request/body-stage.js';
 import type { BodySink, ClientConnection, ClientStream, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
-import { startRequest } from '../request/start-request.js';
+import { refuseRequest, startRequest } from '../request/start-request.js';
 import { HEAD_AGAIN, HEAD_DONE } from '../syntax/head-parser.js';
 import { BODY_READ, BODY_SINK_GONE, BodyReader } from './body-reader.js';
 import { ClientInput } from './client-input.js';
@@ -187,14 +187,14 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     }
     if (code !== HEAD_DONE) {
       r.keepalive = false;
-      r.finalize(code);
+      refuseRequest(r, code);
       return true;
     }
     const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
     if (refusal === 0) {
       startRequest(r);
     } else {
-      r.finalize(refusal);
+      refuseRequest(r, refusal);
     }
     return true;
   }

@@ -2,7 +2,7 @@ import { INFO } from '../../../shared/log/level.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
 import { Request } from '../request/request.js';
-import { startRequest } from '../request/start-request.js';
+import { refuseRequest, startRequest } from '../request/start-request.js';
 import { takeHead } from '../serving/take-head.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { Http2Connection } from './connection.js';
@@ -58,7 +58,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
     if (reader.malformed) {
       stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
     }
-    r.finalize(status);
+    refuseRequest(r, status);
     return;
   }
   stream.action = undefined;
@@ -71,7 +71,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
   if (status === 0) {
     startRequest(r);
   } else {
-    r.finalize(status);
+    refuseRequest(r, status);
   }
 }
 

@@ -21,6 +21,12 @@ export function startRequest(r: Request): void {
   }
 }
 
+/** Answers a request that cannot begin: its head is malformed, or its client may not ask. */
+export function refuseRequest(r: Request, status: number): void {
+  r.http.tracer?.begin(r);
+  r.finalize(status);
+}
+
 // nginx: ngx_http_read_early_body.
 function readEarly(r: Request): void {
   if (r.debugging) {

@@ -13,7 +13,7 @@ export interface ResponseCache {
   lookup(u: UpstreamRequest): number;
   /** Tells the trace of the request what the cache had for it, when its backend is asked. */
   traceStatus(u: UpstreamRequest): void;
-  /** Notes what the latest {@link lookup} found. */
+  /** Notes what was found, before a backend is asked or an error is answered that the cache remembers. */
   trace(u: UpstreamRequest, trace: Trace): void;
   /** A head was read: says what is in it for the cache. */
   headRead(u: UpstreamRequest): void;

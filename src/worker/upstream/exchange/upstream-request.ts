@@ -215,9 +215,6 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     }
     if (conf.cache !== undefined) {
       const code = conf.cache.lookup(this);
-      if (r.trace !== null) {
-        conf.cache.trace(this, r.trace);
-      }
       if (code !== DONE && r.debugging) {
         this.log(DEBUG, `http upstream cache: ${code}`);
       }
@@ -226,6 +223,9 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
       }
       if (code !== DECLINED) {
         if (code !== DONE) {
+          if (r.trace !== null) {
+            conf.cache.trace(this, r.trace);
+          }
           r.finalize(code === ERROR ? 500 : code);
         }
         return;
@@ -236,6 +236,9 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
 
   /** Asks a backend, after the cache had nothing. */
   proceed(): void {
+    if (this.r.trace !== null) {
+      this.conf.cache?.trace(this, this.r.trace);
+    }
     this.#head = null;
     if (this.conf.cache !== undefined && this.r.main.spans !== null) {
       this.conf.cache.traceStatus(this);
