@@ -5,7 +5,9 @@ import { type ConnectionHandle, PlainStream } from './plain-stream.js';
 import { systemError } from './system-error.js';
 
 interface ConnectRequest {
-  oncomplete?: (status: number) => void;
+  oncomplete?: (this: ConnectRequest, status: number) => void;
+  /** Whose it is. */
+  socket?: PlainBackendSocket;
 }
 
 /** Calls return a negated errno when they fail. */
@@ -70,7 +72,8 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
     const socket = new PlainBackendSocket(handle, owner);
     if (unix) {
       const request = new PipeConnectWrap();
-      request.oncomplete = (status) => socket.#opened(status);
+      request.oncomplete = connectEnded;
+      request.socket = socket;
       socket.#begun(handle.connect(request, nativeText(address)) ?? 0, 'connect');
       return socket;
     }
@@ -85,7 +88,8 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
       handle.setKeepAlive!(true, 0);
     }
     const request = new TCPConnectWrap();
-    request.oncomplete = (status) => socket.#opened(status);
+    request.oncomplete = connectEnded;
+    request.socket = socket;
     const error = ipv6 ? handle.connect6(request, address, port) : handle.connect(request, address, port)!;
     socket.#begun(error, 'connect');
     if (error === 0) {
@@ -102,7 +106,8 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
     }
   }
 
-  #opened(status: number): void {
+  /** It is there, or an error number says why not. */
+  connectEnded(status: number): void {
     if (this.closed) {
       return;
     }
@@ -159,8 +164,6 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
       this.#owner.socketDrained();
     }
   }
-
-  protected gone(): void {}
 
   override write(data: string | Buffer): boolean {
     if (this.#broken) {
@@ -279,6 +282,10 @@ function bindTo(handle: ClientHandle, { localAddress, localPort = 0 }: BackendTa
   const bound: { port?: number } = {};
   const unnamed = handle.getsockname!(bound);
   return unnamed === 0 && bound.port === localPort ? 0 : unnamed || EADDRINUSE;
+}
+
+function connectEnded(this: ConnectRequest, status: number): void {
+  this.socket!.connectEnded(status);
 }
 
 const tellFailure = (socket: PlainBackendSocket, error: Error): void => socket.tellFailure(error);

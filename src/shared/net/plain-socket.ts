@@ -71,7 +71,7 @@ export class PlainSocket extends PlainStream implements AcceptedSocket {
     this.#owner?.flushed();
   }
 
-  protected gone(): void {
+  protected override gone(): void {
     this.#owner?.socketClosed();
   }
 

@@ -27,7 +27,7 @@ export interface ConnectionHandle extends StreamHandle {
   getpeername?(into: Address): number;
   getsockname?(into: Address): number;
   shutdown(request: WriteRequest): number;
-  close(done: () => void): void;
+  close(done?: () => void): void;
   reset?(done: () => void): number;
 }
 
@@ -94,8 +94,8 @@ export abstract class PlainStream {
   protected abstract failed(errno: number, syscall: 'read' | 'write' | 'shutdown'): void;
   /** The kernel took everything that writes had left over. */
   protected abstract allSent(): void;
-  /** The handle is closed. */
-  protected abstract gone(): void;
+  /** The handle is closed. Absent where nobody wants to know: it takes a call from libuv. */
+  protected gone?(): void;
 
   local(): SocketAddress {
     return localOf(this.handle);
@@ -249,7 +249,7 @@ export abstract class PlainStream {
   close(): void {
     if (!this.closed) {
       this.closed = true;
-      this.handle.close(() => this.gone());
+      this.handle.close(this.gone === undefined ? undefined : () => this.gone!());
     }
   }
 
