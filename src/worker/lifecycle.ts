@@ -168,6 +168,10 @@ export class Lifecycle {
   /** Tells the master what the worker has done, now and again and again. */
   #observe(every: number): void {
     clearTimeout(this.#observing);
+    // The workers of two configurations accept meanwhile.
+    for (const socket of this.#sockets) {
+      socket.share(every > 0);
+    }
     const { observe } = this.#server ?? {};
     if (every === 0 || observe === undefined) {
       return;
