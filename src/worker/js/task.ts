@@ -177,21 +177,19 @@ export class Task {
   }
 }
 
-let catching = false;
+function takeRejection(reason: unknown): void {
+  const task = storage.getStore();
+  if (task === undefined) {
+    throw reason;
+  }
+  task.rejected(reason);
+}
 
 /** From now on a promise that a script leaves rejected costs the handler alone. Others are for whoever looks after the process. */
 export function catchRejections(): void {
-  if (catching) {
-    return;
+  if (!process.listeners('unhandledRejection').includes(takeRejection)) {
+    process.on('unhandledRejection', takeRejection);
   }
-  catching = true;
-  process.on('unhandledRejection', (reason) => {
-    const task = storage.getStore();
-    if (task === undefined) {
-      throw reason;
-    }
-    task.rejected(reason);
-  });
 }
 
 const isPromise = (value: unknown): value is Promise<unknown> =>
