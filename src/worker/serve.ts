@@ -40,6 +40,7 @@ export function serve(worker: WorkerProcess): Server {
     prefix: worker.snapshot.prefix,
     confPrefix: worker.snapshot.confPrefix,
     confFile: worker.snapshot.entry,
+    devReport: settings.devReport,
     compatible: settings.compatibility,
     onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),

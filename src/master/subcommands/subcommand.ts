@@ -61,6 +61,18 @@ export const subcommands: readonly Subcommand[] = [
     run: async (values) => (await import('./run-command.js')).runRunCommand(values),
   },
   {
+    name: 'dev',
+    describe: 'serve a configuration, and each change of it and of its JavaScript',
+    options: SERVER,
+    run: async (values) => (await import('./dev-command.js')).runDevCommand(values),
+  },
+  {
+    name: 'build',
+    describe: 'check the types of the TypeScript that a configuration imports',
+    options: SERVER,
+    run: async (values) => (await import('./build-command.js')).runBuildCommand(values),
+  },
+  {
     name: 'status',
     describe: 'say what runs: since when, which workers, how many connections',
     options: [

@@ -3,6 +3,7 @@ import { setTimer } from '../../shared/lib/timer.js';
 import { ERROR as ERR, type Level } from '../../shared/log/level.js';
 import type { ClientTask } from '../client/client-task.js';
 import type { FetchScope } from './fetch-settings.js';
+import { mappedFrame } from './source-maps.js';
 
 /** What a task logs with: a request, a session or the worker. */
 export interface TaskOwner {
@@ -202,7 +203,10 @@ export function exceptionText(error: unknown): string {
     return String(error);
   }
   const lines = (error.stack ?? String(error)).split('\n');
-  return lines.filter((line) => !/^\s+at .*(?:node:|\/dist\/program\.js)/.test(line)).join('\n');
+  return lines
+    .filter((line) => !/^\s+at .*(?:node:|\/dist\/(?:program|js-isolate)\.js)/.test(line))
+    .map(mappedFrame)
+    .join('\n');
 }
 
 /** Writes to the log of whatever runs now, as `console.log` does. */

@@ -14,6 +14,7 @@ import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
 import { dashboardModule } from './dashboard/index.js';
 import { davModule } from './dav/index.js';
+import { devModule } from './dev/index.js';
 import { documentModule } from './document/index.js';
 import { earlyHintsModule } from './early-hints/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
@@ -105,6 +106,7 @@ export const modules: readonly AnyModule[] = [
   sslModule,
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
   http2Module,
+  devModule,
   makeHttpsModule({ names: namesScope, tls: sslModule.server!, http2: http2Scope }),
   varsConnectionModule,
   varsRequestModule,

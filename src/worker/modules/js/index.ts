@@ -17,6 +17,7 @@ import { HandlerStats } from '../../js/handlers/handler-stats.js';
 import { IsolatePool } from '../../js/handlers/isolate-pool.js';
 import { isolatedHandler } from '../../js/handlers/isolate-run.js';
 import { Watchdog } from '../../js/handlers/watchdog.js';
+import { openInspector } from '../../js/inspector.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { RequestObject, requestObject, type WaitLimit } from '../../js/request-object.js';
 import { installScripts, placeOf, type ScriptPlace } from '../../js/script-place.js';
@@ -167,11 +168,29 @@ const scope = defineScope<Settings>({
 interface MainSettings {
   /** Milliseconds for which JavaScript may hold a worker; 0: for ever. */
   blockTimeout: number;
+  /** Port of the first worker for debuggers. */
+  inspectPort: number | undefined;
 }
 
 const mainScope = defineScope<MainSettings>({
-  fields: { blockTimeout: inherit(0) },
-  directives: { js_block_timeout: { in: In.HTTP, args: 1, set: msec('blockTimeout') } },
+  fields: { blockTimeout: inherit(0), inspectPort: inherit<number | undefined>(undefined) },
+  directives: {
+    js_block_timeout: { in: In.HTTP, args: 1, set: msec('blockTimeout') },
+    js_inspect: {
+      in: In.HTTP,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.inspectPort !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        const port = /^(?:127\.0\.0\.1:)?(\d{1,5})$/.exec(node.args[0]!)?.[1];
+        if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
+          ctx.fail(`invalid port "${node.args[0]}" in "js_inspect" directive: debuggers connect to 127.0.0.1 alone`, { arg: 0 });
+        }
+        conf.inspectPort = Number(port);
+      },
+    },
+  },
 });
 
 function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
@@ -215,6 +234,9 @@ function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: 
       { log: (level, message) => env.log.log(level, bytesOf(message)) },
     );
     known.set(key, (pool = own));
+    if (!env.rehearsing) {
+      own.warm();
+    }
     env.onClose(() => own.close());
   }
   return pool;
@@ -318,8 +340,11 @@ export const jsAccessModule = defineModule({
 export const jsModule = defineModule({
   name: 'js',
   main: mainScope,
-  installMain({ blockTimeout }, _http, env) {
-    if (blockTimeout > 0) {
+  installMain({ blockTimeout, inspectPort }, _http, env) {
+    if (inspectPort !== undefined && !env.rehearsing) {
+      openInspector(inspectPort + env.slot, env);
+    }
+    if (blockTimeout > 0 && !env.rehearsing) {
       const watchdog = new Watchdog(blockTimeout, env.log);
       blockTimeouts.set(env, blockTimeout);
       watchdogs.set(env, watchdog);

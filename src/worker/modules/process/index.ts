@@ -39,6 +39,8 @@ export interface ProcessSettings {
   /** Whether certificates whose files stay as they are need not be read again by the next configuration. */
   inheritable: boolean;
   netEngine: NetEngineChoice;
+  /** File that `sluice dev` keeps while the configuration is broken. */
+  devReport: string | undefined;
   debugConnections: readonly DebugRule[];
 }
 
@@ -66,6 +68,7 @@ export const processScope = defineScope<ProcessSettings>({
     compatibility: inherit(false),
     inheritable: inherit(true),
     netEngine: inherit<NetEngineChoice>('auto'),
+    devReport: inherit<string | undefined>(undefined),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
@@ -91,6 +94,16 @@ export const processScope = defineScope<ProcessSettings>({
         }
         conf.compatibility = node.args[0]!.toLowerCase() === 'on';
         ctx.setCompatible(conf.compatibility);
+      },
+    },
+    dev_report: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.devReport !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.devReport = ctx.path(node.args[0]!);
       },
     },
     net_engine: {
