@@ -90,17 +90,69 @@ function claimedBy(block: Block): string | undefined {
   return undefined;
 }
 
+const PHASES = ['postRead', 'serverRewrite', 'rewrite', 'preaccess', 'access', 'precontent', 'content', 'log'] as const;
+
+/** What nothing was built of: most locations have no handler in most phases. */
+const NOTHING: readonly never[] = [];
+
+// biome-ignore lint/suspicious/noExplicitAny: settings types are known to each module only
+type BuildPart<T> = (conf: any, env: WorkerEnv, location: LocationRuntime) => T | undefined;
+
+/** A module that makes a part of a location, and how. */
+interface Maker<T> {
+  readonly module: AnyModule;
+  readonly build: BuildPart<T>;
+}
+
+/** All that make parts of one sort, and the list that they made last. */
+interface Makers<T> {
+  readonly each: readonly Maker<T>[];
+  last: readonly T[];
+}
+
+/** The modules that make a part of this sort, in their order. */
+function makers<T>(modules: readonly AnyModule[], pick: (module: AnyModule) => BuildPart<T> | undefined): Makers<T> {
+  const each = modules.flatMap((module) => {
+    const build = pick(module);
+    return build === undefined ? [] : [{ module, build }];
+  });
+  return { each, last: NOTHING };
+}
+
+/** True when both have the same parts. */
+function same<T>(some: readonly T[], others: readonly T[]): boolean {
+  return some.length === others.length && some.every((part, i) => part === others[i]);
+}
+
+/**
+ * Compiles one `http` block. There may be fifty thousand locations and there are a hundred modules, most of which take part in one or two
+ * steps: so each step knows its modules before the first location comes.
+ */
 class Builder {
   readonly #loaded: Loaded<ClientTask>;
   readonly #modules: readonly AnyModule[];
   readonly #env: WorkerEnv;
   readonly #http: HttpRuntime;
+  readonly #serverInstallers: readonly AnyModule[];
+  readonly #locationInstallers: readonly AnyModule[];
+  readonly #finishers: readonly AnyModule[];
+  readonly #phases: { readonly [X in Phase]: Makers<PhaseHandler> };
+  readonly #headerFilters: Makers<HeaderFilter>;
+  readonly #bodyFilters: Makers<BodyFilter>;
 
   constructor(loaded: Loaded<ClientTask>, modules: readonly AnyModule[], env: WorkerEnv, http: HttpRuntime) {
     this.#loaded = loaded;
     this.#modules = modules;
     this.#env = env;
     this.#http = http;
+    this.#serverInstallers = modules.filter(({ server, installServer }) => server !== undefined && installServer !== undefined);
+    this.#locationInstallers = modules.filter(({ location, installLocation }) => location !== undefined && installLocation !== undefined);
+    this.#finishers = modules.filter(({ finishLocation }) => finishLocation !== undefined);
+    this.#phases = Object.fromEntries(PHASES.map((name) => [name, makers(modules, ({ phases }) => phases?.[name])])) as {
+      readonly [X in Phase]: Makers<PhaseHandler>;
+    };
+    this.#headerFilters = makers(modules, ({ headerFilter }) => headerFilter);
+    this.#bodyFilters = makers(modules, ({ bodyFilter }) => bodyFilter);
   }
 
   main(block: Block): void {
@@ -123,17 +175,14 @@ class Builder {
 
   server(block: Block): ServerRuntime {
     const server = new ServerRuntime(this.#http);
-    for (const module of this.#modules) {
-      if (module.server !== undefined) {
-        module.installServer?.(this.#loaded.settings(module.server, block), server, this.#env);
-      }
+    for (const module of this.#serverInstallers) {
+      module.installServer!(this.#loaded.settings(module.server!, block), server, this.#env);
     }
     server.root = this.#location(block, server, undefined);
     const locations = this.#children(block, server, server.root);
-    for (const location of locations) {
-      if (location.info.kind === 'named') {
-        server.named.set(location.info.name, location);
-      }
+    const named = locations.filter(({ info }) => info.kind === 'named');
+    if (named.length > 0) {
+      server.named = new Map(named.map((location) => [location.info.name, location]));
     }
     server.locations = new LocationTree(locations);
     this.#finish(block, server.root);
@@ -149,9 +198,9 @@ class Builder {
       }
       const location = this.#location(child, server, parent);
       const inner = this.#children(child, server, location);
-      const tree = new LocationTree(inner);
-      if (!tree.empty) {
-        location.children = tree;
+      if (inner.length > 0) {
+        const tree = new LocationTree(inner);
+        location.children = tree.empty ? undefined : tree;
       }
       this.#finish(child, location);
       if (location.info.kind === 'nameless') {
@@ -166,10 +215,8 @@ class Builder {
   #location(block: Block, server: ServerRuntime, parent: LocationRuntime | undefined): LocationRuntime {
     const location = new LocationRuntime(block.info as LocationInfo, server, parent);
     this.#http.locationOf.set(block, location);
-    for (const module of this.#modules) {
-      if (module.location !== undefined) {
-        module.installLocation?.(this.#loaded.settings(module.location, block), location, this.#env);
-      }
+    for (const module of this.#locationInstallers) {
+      module.installLocation!(this.#loaded.settings(module.location!, block), location, this.#env);
     }
     if (location.log.level >= DEBUG) {
       this.#http.debugs = true;
@@ -179,23 +226,21 @@ class Builder {
 
   /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */
   #finish(block: Block, location: LocationRuntime): void {
-    for (const module of this.#modules) {
-      module.finishLocation?.(this.#confOf(module, block), location, this.#env);
+    for (const module of this.#finishers) {
+      module.finishLocation!(this.#confOf(module, block), location, this.#env);
     }
-    const phase = (name: Phase): PhaseHandler[] => this.#build(block, location, (module) => module.phases?.[name]);
-    location.postRead = phase('postRead');
-    location.serverRewrite = phase('serverRewrite');
-    location.rewrite = phase('rewrite');
-    location.preaccess = phase('preaccess');
-    location.access = phase('access');
-    location.precontent = phase('precontent');
-    location.content = phase('content');
-    location.logPhase = phase('log');
+    const phases = this.#phases;
+    location.postRead = this.#build(block, location, phases.postRead);
+    location.serverRewrite = this.#build(block, location, phases.serverRewrite);
+    location.rewrite = this.#build(block, location, phases.rewrite);
+    location.preaccess = this.#build(block, location, phases.preaccess);
+    location.access = this.#build(block, location, phases.access);
+    location.precontent = this.#build(block, location, phases.precontent);
+    location.content = this.#build(block, location, phases.content);
+    location.logPhase = this.#build(block, location, phases.log);
     location.headerFilters =
-      this.#http.tracer === null
-        ? this.#build<HeaderFilter>(block, location, (module) => module.headerFilter)
-        : this.#tracedFilters(block, location);
-    location.bodyFilters = this.#build<BodyFilter>(block, location, (module) => module.bodyFilter);
+      this.#http.tracer === null ? this.#build(block, location, this.#headerFilters) : this.#tracedFilters(block, location);
+    location.bodyFilters = this.#build(block, location, this.#bodyFilters);
     const claimed = claimedBy(block);
     const owner = claimed === undefined ? undefined : this.#modules.find(({ name }) => name === claimed);
     location.handler = owner?.handler?.(this.#confOf(owner, block), this.#env, location);
@@ -203,26 +248,28 @@ class Builder {
 
   /** The header filters of a location in a configuration that may trace requests. */
   #tracedFilters(block: Block, location: LocationRuntime): HeaderFilter[] {
-    return this.#modules.flatMap((module) => {
-      const filter = module.headerFilter?.(this.#confOf(module, block), this.#env, location);
+    return this.#headerFilters.each.flatMap(({ module, build }) => {
+      const filter = build(this.#confOf(module, block), this.#env, location);
       return filter === undefined ? [] : [tracedFilter(filter, module.name)];
     });
   }
 
-  #build<T>(
-    block: Block,
-    location: LocationRuntime,
-    // biome-ignore lint/suspicious/noExplicitAny: settings types are known to each module only
-    pick: (module: AnyModule) => ((conf: any, env: WorkerEnv, location: LocationRuntime) => T | undefined) | undefined,
-  ): T[] {
+  /** Locations with the same parts share their list, and a list has no room to grow: there may be ten for each of thousands. */
+  #build<T>(block: Block, location: LocationRuntime, makers: Makers<T>): readonly T[] {
     const built: T[] = [];
-    for (const module of this.#modules) {
-      const part = pick(module)?.(this.#confOf(module, block), this.#env, location);
+    for (const { module, build } of makers.each) {
+      const part = build(this.#confOf(module, block), this.#env, location);
       if (part !== undefined) {
         built.push(part);
       }
     }
-    return built;
+    if (built.length === 0) {
+      return NOTHING;
+    }
+    if (!same(built, makers.last)) {
+      makers.last = built.slice();
+    }
+    return makers.last;
   }
 
   #confOf(module: AnyModule, block: Block): object {

@@ -7,7 +7,7 @@ export const CODES_END = 600;
 /** The same from a list that has the number of each status at its place. */
 export function encodeCounted(counts: Float64Array): Uint8Array {
   const pairs: number[] = [];
-  for (let code = 0; code < CODES_END; code++) {
+  for (let code = 0; code < counts.length; code++) {
     if (counts[code] !== 0) {
       pairs.push(code, counts[code]!);
     }

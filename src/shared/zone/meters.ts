@@ -11,6 +11,9 @@ const OTHERS = '(others)';
 /** How many rows of meters that no living worker has are kept: those that changed last. */
 const MAX_KEPT = 4096;
 
+/** The statuses of a meter that has seen none. */
+const NO_CODES: Float64Array = new Float64Array(0);
+
 /** The row that holds what workers had counted that have ended. */
 const ENDED = 0;
 
@@ -19,8 +22,8 @@ export class Meter {
   readonly kind: MeterKind;
   readonly name: string;
   readonly values: Float64Array;
-  /** How often each status was seen, by the status; only where the kind counts statuses. */
-  readonly #codes: Float64Array | null;
+  /** How often each status was seen, by the status; null before the first, for there may be thousands of meters that count none. */
+  #codes: Float64Array | null = null;
   readonly #meters: Meters;
   #waiting = false;
 
@@ -28,20 +31,20 @@ export class Meter {
     this.kind = kind;
     this.name = name;
     this.values = new Float64Array(kind.length);
-    this.#codes = kind.codes ? new Float64Array(CODES_END) : null;
     this.#meters = meters;
   }
 
   /** Counts a status one by one. */
   code(status: number): void {
     if (status < CODES_END) {
-      this.#codes![status]!++;
+      const codes = (this.#codes ??= new Float64Array(CODES_END));
+      codes[status]!++;
     }
   }
 
   /** The statuses that were seen, as rows have them. */
   get codesSeen(): Uint8Array | null {
-    return this.#codes === null ? null : encodeCounted(this.#codes);
+    return this.kind.codes ? encodeCounted(this.#codes ?? NO_CODES) : null;
   }
 
   /** Counts a time in milliseconds in the histogram that begins at a place. */

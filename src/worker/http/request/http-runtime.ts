@@ -39,13 +39,17 @@ export interface ServerSettings {
   http2BodyPrereadSize: number;
 }
 
+/** Shared by the many servers and locations that have nothing of a sort. */
+const NO_LOCATIONS: ReadonlyMap<string, LocationRuntime> = new Map();
+const NONE: readonly never[] = [];
+
 /** A `server {}` as it runs. */
 export class ServerRuntime {
   readonly settings = {} as ServerSettings;
   /** Settings and handlers in force outside all locations. */
   root!: LocationRuntime;
   locations!: LocationTree;
-  readonly named = new Map<string, LocationRuntime>();
+  named: ReadonlyMap<string, LocationRuntime> = NO_LOCATIONS;
   /** Set by the ssl module: what a TLS listener needs of this server. */
   tls: unknown;
   /** Counts its requests; null: they are not counted. */
@@ -82,18 +86,18 @@ export class LocationRuntime {
   readonly nameless: LocationRuntime[] = [];
   log!: Logger;
   readonly settings = new LocationSettings();
-  postRead: readonly PhaseHandler[] = [];
-  serverRewrite: readonly PhaseHandler[] = [];
-  rewrite: readonly PhaseHandler[] = [];
-  preaccess: readonly PhaseHandler[] = [];
-  access: readonly PhaseHandler[] = [];
-  precontent: readonly PhaseHandler[] = [];
-  content: readonly PhaseHandler[] = [];
-  logPhase: readonly PhaseHandler[] = [];
+  postRead: readonly PhaseHandler[] = NONE;
+  serverRewrite: readonly PhaseHandler[] = NONE;
+  rewrite: readonly PhaseHandler[] = NONE;
+  preaccess: readonly PhaseHandler[] = NONE;
+  access: readonly PhaseHandler[] = NONE;
+  precontent: readonly PhaseHandler[] = NONE;
+  content: readonly PhaseHandler[] = NONE;
+  logPhase: readonly PhaseHandler[] = NONE;
   /** The only content handler, when a directive claimed the location. */
   handler: PhaseHandler | undefined;
-  headerFilters: readonly HeaderFilter[] = [];
-  bodyFilters: readonly BodyFilter[] = [];
+  headerFilters: readonly HeaderFilter[] = NONE;
+  bodyFilters: readonly BodyFilter[] = NONE;
   /** Which methods leave this location for the `limit_except` block; set by its module. */
   limitExcept: { readonly allowed: number; readonly inside: LocationRuntime } | undefined;
 

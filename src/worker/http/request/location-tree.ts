@@ -7,6 +7,9 @@ interface PrefixNode {
   readonly shorter: PrefixNode | undefined;
 }
 
+/** Of a tree that has none: there may be thousands of trees. */
+const NONE: ReadonlyMap<string, LocationRuntime> = new Map();
+
 /**
  * The locations of a server, or those nested in one, made ready for look-up: exact ones in a map, prefixes sorted for
  * binary search with links to their shorter kin, regular expressions in file order. Cost grows with the logarithm of
@@ -16,19 +19,21 @@ export class LocationTree {
   readonly regexes: readonly LocationRuntime[];
   /** All of them in the order of the file, for traces. */
   readonly all: readonly LocationRuntime[];
-  readonly #exact = new Map<string, LocationRuntime>();
+  readonly #exact: ReadonlyMap<string, LocationRuntime>;
   readonly #prefixes: PrefixNode[] = [];
   /** Locations `/x/` that answer `/x` with a redirect, under `/x`. */
-  readonly #redirects = new Map<string, LocationRuntime>();
+  readonly #redirects: ReadonlyMap<string, LocationRuntime>;
 
   constructor(locations: readonly LocationRuntime[]) {
     this.all = locations;
     const prefixes: LocationRuntime[] = [];
     const regexes: LocationRuntime[] = [];
+    const exact: [string, LocationRuntime][] = [];
+    const redirects: [string, LocationRuntime][] = [];
     for (const location of locations) {
       const { kind, name } = location.info;
       if (kind === 'exact') {
-        this.#exact.set(name, location);
+        exact.push([name, location]);
       } else if (kind === 'regex') {
         regexes.push(location);
       } else if (kind === 'prefix' || kind === 'prefix-final') {
@@ -41,7 +46,7 @@ export class LocationTree {
     for (const location of prefixes) {
       const name = location.info.name;
       if (location.info.autoRedirect && name.endsWith('/')) {
-        this.#redirects.set(name.slice(0, -1), location);
+        redirects.push([name.slice(0, -1), location]);
       }
       while (open.length > 0 && !name.startsWith(open[open.length - 1]!.name)) {
         open.pop();
@@ -50,6 +55,8 @@ export class LocationTree {
       open.push(node);
       this.#prefixes.push(node);
     }
+    this.#exact = exact.length === 0 ? NONE : new Map(exact);
+    this.#redirects = redirects.length === 0 ? NONE : new Map(redirects);
   }
 
   /** True when nothing is in it. */
