@@ -168,6 +168,10 @@ export class Lifecycle {
   /** Tells the master what the worker has done, now and again and again. */
   #observe(every: number): void {
     clearTimeout(this.#observing);
+    // The workers of two configurations accept meanwhile.
+    for (const socket of this.#sockets) {
+      socket.share(every > 0);
+    }
     const { observe } = this.#server ?? {};
     if (every === 0 || observe === undefined) {
       return;
@@ -236,11 +240,12 @@ export class Lifecycle {
       return;
     }
     this.#quitting = true;
-    this.#log.log(NOTICE, 'gracefully shutting down');
-    process.title = `${start.name}: ${ROLE_NAMES[start.role]} is shutting down`;
     for (const socket of this.#sockets) {
       socket.close();
     }
+    // Whoever reads this may rely on it that the next client is not served here.
+    this.#log.log(NOTICE, 'gracefully shutting down');
+    process.title = `${start.name}: ${ROLE_NAMES[start.role]} is shutting down`;
     const { shutdownTimeout } = start.process;
     if (shutdownTimeout > 0) {
       setTimer(() => server.terminate(), shutdownTimeout).unref();

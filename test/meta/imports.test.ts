@@ -196,6 +196,7 @@ const BUNDLED = [
   '@opentelemetry/otlp-exporter-base',
   '@opentelemetry/otlp-grpc-exporter-base',
   '@opentelemetry/otlp-transformer',
+  '@xmldom/xmldom',
   'sucrase',
   'vscode-languageserver',
   'vscode-languageserver-textdocument',

@@ -1,7 +1,7 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, own } from '../../shared/config/define.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
-import { bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
+import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ClientTask } from '../client/client-task.js';
 import type { SharedContext } from '../module.js';
@@ -19,9 +19,6 @@ export interface ScriptSettings extends FetchSettings {
   folders: readonly string[];
   preloads: readonly Preload[];
   periodics: readonly Periodic[];
-  engine: string | undefined;
-  contextReuse: number | undefined;
-  contextReuseMaxSize: number | undefined;
 }
 
 /** What an inner block has comes behind what the outer ones have. */
@@ -36,9 +33,6 @@ export const scriptFields: { readonly [K in keyof ScriptSettings]: Field<ScriptS
   folders: appended<string>(),
   preloads: appended<Preload>(),
   periodics: own<readonly Periodic[]>([]),
-  engine: inherit<string | undefined>(undefined),
-  contextReuse: inherit<number | undefined>(undefined),
-  contextReuseMaxSize: inherit<number | undefined>(undefined),
   fetchTimeout: inherit(60_000),
   fetchBufferSize: inherit(16_384),
   fetchMaxResponse: inherit(1_048_576),
@@ -67,6 +61,8 @@ interface Protocol {
 }
 
 type Row = Directive<ScriptSettings, ClientTask>;
+
+const checkSize = (ctx: SharedContext): void => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'));
 
 const proxyValue: Row['set'] = complex('fetchProxy');
 
@@ -112,19 +108,15 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
     js_engine: {
       in: anywhere,
       args: 1,
-      set(conf, node, ctx) {
-        if (conf.engine !== undefined) {
-          ctx.reject('is duplicate');
+      set: accepted((ctx) => {
+        const [name = ''] = ctx.node.args;
+        if (!/^(?:njs|qjs)$/i.test(name)) {
+          ctx.fail(`invalid value "${name}"`, { arg: 0 });
         }
-        const name = node.args[0]!.toLowerCase();
-        if (name !== 'njs' && name !== 'qjs') {
-          ctx.fail(`invalid value "${node.args[0]}"`, { arg: 0 });
-        }
-        conf.engine = name;
-      },
+      }),
     },
-    js_context_reuse: { in: anywhere, args: 1, set: size('contextReuse') },
-    js_context_reuse_max_size: { in: anywhere, args: 1, set: size('contextReuseMaxSize') },
+    js_context_reuse: { in: anywhere, args: 1, set: accepted(checkSize) },
+    js_context_reuse_max_size: { in: anywhere, args: 1, set: accepted(checkSize) },
     js_fetch_buffer_size: { in: anywhere, args: 1, set: size('fetchBufferSize') },
     js_fetch_max_response_buffer_size: { in: anywhere, args: 1, set: size('fetchMaxResponse') },
     js_fetch_timeout: { in: anywhere, args: 1, set: msec('fetchTimeout') },

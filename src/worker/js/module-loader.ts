@@ -7,6 +7,9 @@ import type { toScript } from './transform.js';
 /** What a module exports, by name. */
 export type Exports = Readonly<Record<string, unknown>>;
 
+/** Modules by the names that they are imported by, made when they are. */
+export type Builtins = Readonly<Record<string, () => unknown>>;
+
 interface Loaded {
   exports: Record<string, unknown>;
   /** The module was an ES module: its `default` is what others import. */
@@ -26,15 +29,22 @@ export class ModuleLoader {
   readonly #globals: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Loaded>();
   readonly #transform: () => typeof toScript;
+  readonly #builtins: Builtins;
 
   /**
    * `folders`: where imported names are looked for. `globals`: what the user's files find beside Node's globals, and in place of them.
-   * `transform` is asked for when the first ES module or TypeScript file is met.
+   * `transform` is asked for when the first ES module or TypeScript file is met. `builtins`: modules that Node does not have.
    */
-  constructor(folders: readonly string[], globals: Readonly<Record<string, unknown>>, transform: () => typeof toScript) {
+  constructor(
+    folders: readonly string[],
+    globals: Readonly<Record<string, unknown>>,
+    transform: () => typeof toScript,
+    builtins: Builtins,
+  ) {
     this.#folders = folders;
     this.#globals = globals;
     this.#transform = transform;
+    this.#builtins = builtins;
   }
 
   /** The default export of the module that `js_import` names. @throws what the module throws, or an Error when there is none. */
@@ -129,8 +139,15 @@ export class ModuleLoader {
   #requireFrom(file: string): (name: string) => unknown {
     const native = createRequire(file);
     return (name) => {
-      const own = isBuiltin(name) || isPackage(native, name) ? undefined : this.#find(name, [dirname(file), ...this.#folders]);
-      return own === undefined ? native(name) : this.#module(own).exports;
+      if (isBuiltin(name) || isPackage(native, name)) {
+        return native(name);
+      }
+      const own = this.#find(name, [dirname(file), ...this.#folders]);
+      if (own !== undefined) {
+        return this.#module(own).exports;
+      }
+      const builtin = Object.hasOwn(this.#builtins, name) ? this.#builtins[name] : undefined;
+      return builtin === undefined ? native(name) : builtin();
     };
   }
 }

@@ -26,12 +26,15 @@ export type ScriptFunction = (...args: unknown[]) => unknown;
 const loadTransform = (): typeof toScript =>
   (createRequire(import.meta.url)('./js-transform.js') as { readonly toScript: typeof toScript }).toScript;
 
+/** What njs has and Node has not. The build puts it beside the program, too. */
+const BUILTINS = { xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml };
+
 /**
  * Looks whether the modules of a location can be loaded, without running them.
  * @throws what is wrong with one.
  */
 export function checkImports(imports: readonly Import[], folders: readonly string[], preloads: readonly Preload[]): void {
-  const loader = new ModuleLoader(folders, preloaded(preloads), loadTransform);
+  const loader = new ModuleLoader(folders, preloaded(preloads), loadTransform, BUILTINS);
   for (const { file } of imports) {
     loader.check(file);
   }
@@ -92,7 +95,7 @@ export class ScriptLibrary {
     const key = JSON.stringify([folders, preloads]);
     let loader = this.#loaders.get(key);
     if (loader === undefined) {
-      loader = new ModuleLoader(folders, { ...this.#globals, ...preloaded(preloads) }, loadTransform);
+      loader = new ModuleLoader(folders, { ...this.#globals, ...preloaded(preloads) }, loadTransform, BUILTINS);
       this.#loaders.set(key, loader);
     }
     let byLoader = this.#made.get(imports);

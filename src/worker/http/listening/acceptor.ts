@@ -134,7 +134,11 @@ export class Acceptor implements ConnectionHost {
 
   /** Serves a connection that came to a listener of `stream`. */
   #take({ addresses }: ListenerRuntime, client: PassedClient, target: PassTarget): void {
-    const { socket, id, held, proxyProtocol } = client;
+    const { socket, id, held, proxyProtocol, endings } = client;
+    // Requests end before their connection does, so that nothing here could wait for it.
+    for (let i = endings.length - 1; i >= 0; i--) {
+      endings[i]!();
+    }
     const address = addresses.find((each) => each.address === target.address) ?? addresses.at(-1)!;
     const remote = { address: client.remoteAddress, port: client.remotePort };
     const local = { address: target.unix ? undefined : target.address, port: target.port };

@@ -65,6 +65,9 @@ export class StreamAcceptor {
     s.remotePort = client.remotePort;
     s.proxyProtocol = client.proxyProtocol;
     s.lasting = [...client.lasting];
+    for (const ending of client.endings) {
+      s.onFinish(ending);
+    }
     if (client.held !== null) {
       s.hold(client.held, client.held.length);
     }
