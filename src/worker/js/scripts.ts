@@ -42,7 +42,7 @@ export function checkImports(imports: readonly Import[], folders: readonly strin
 
 /** The files that modules consist of: their own, and those that they import but for packages. What cannot be read is left out. */
 export function scriptFiles(names: readonly string[], folders: readonly string[]): string[] {
-  return new ModuleLoader(folders, {}, loadTransform).files(names);
+  return new ModuleLoader(folders, {}, loadTransform, BUILTINS).files(names);
 }
 
 /** The objects of `js_preload_object`, which nobody can change. nginx: ngx_js_init_preload_vm. */
