@@ -15,6 +15,7 @@ import {
   workersPart,
   zonesPart,
 } from './sections.js';
+import { keyvalsPart, streamServersPart, streamUpstreamsPart } from './stream-sections.js';
 import type { Series, State } from './types.js';
 
 const EVERY = 2000;
@@ -79,10 +80,13 @@ const parts = [
   zonesPart('servers'),
   upstreamsPart(ask),
   zonesPart('locations'),
+  streamServersPart(),
+  streamUpstreamsPart(ask),
   reasonsPart(),
   cachesPart(ask),
   limitsPart(),
   sharedZonesPart(),
+  keyvalsPart(),
   tlsPart(),
   workersPart(),
   resolversPart(),

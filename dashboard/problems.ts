@@ -15,7 +15,7 @@ const VERY_SOON = 7 * DAY;
 /** What somebody should look at, the worst first. */
 export function problemsOf(state: State, live: Live): Problem[] {
   const found: Problem[] = [];
-  for (const [name, { peers }] of Object.entries(state.upstreams)) {
+  for (const [name, { peers }] of [...Object.entries(state.upstreams), ...Object.entries(state.stream?.upstreams ?? {})]) {
     const down = peers.filter((peer) => peer.state === 'unavail' || peer.state === 'unhealthy');
     if (down.length > 0) {
       const which = down.length === 1 ? down[0]!.server : `${down.length} of ${peers.length} servers`;

@@ -12,8 +12,8 @@ export interface Part {
 /** What somebody asks for by a button; the page asks back before it does so. */
 export type Ask = (question: { title: string; text: string; yes: string; change: object }) => void;
 
-const grey = (n: number): Cell => ({ text: count(n), look: n === 0 ? 'zero' : '' });
-const alarming = (n: number, look: 'bad' | 'warn'): Cell => ({ text: count(n), look: n === 0 ? 'zero' : look });
+export const grey = (n: number): Cell => ({ text: count(n), look: n === 0 ? 'zero' : '' });
+export const alarming = (n: number, look: 'bad' | 'warn'): Cell => ({ text: count(n), look: n === 0 ? 'zero' : look });
 
 function classBar(responses: Responses): Cell {
   const { total } = responses;
@@ -80,7 +80,7 @@ function zoneCells(name: string, zone: Zone, kind: 'servers' | 'locations', live
   ];
 }
 
-const PEER_LOOKS: { readonly [S in Peer['state']]: readonly ['ok' | 'warn' | 'bad' | 'idle', string] } = {
+export const PEER_LOOKS: { readonly [S in Peer['state']]: readonly ['ok' | 'warn' | 'bad' | 'idle', string] } = {
   up: ['ok', 'up'],
   draining: ['warn', 'draining'],
   checking: ['warn', 'checking'],
@@ -271,7 +271,16 @@ export function limitsPart(): Part {
         ['requests', 'limit_reqs'],
         ['connections', 'limit_conns'],
       ] as const;
-      const rows = kinds.flatMap(([word, kind]) =>
+      const ofStream = Object.entries(state.stream?.limit_conns ?? {}).map(([name, limit]): readonly [string, Cell[]] => [
+        `stream ${name}`,
+        limitCells(
+          name,
+          'stream connections',
+          limit,
+          live.rate((seen) => seen.stream?.limit_conns[name]?.rejected),
+        ),
+      ]);
+      const ofHttp = kinds.flatMap(([word, kind]) =>
         Object.entries(state[kind]).map(([name, limit]): readonly [string, Cell[]] => [
           `${kind} ${name}`,
           limitCells(
@@ -282,6 +291,7 @@ export function limitsPart(): Part {
           ),
         ]),
       );
+      const rows = [...ofHttp, ...ofStream];
       root.hidden = rows.length === 0;
       setText(note, `${rows.length}`);
       table.update(rows);

@@ -46,6 +46,35 @@ export interface Group {
   readonly zone?: string;
 }
 
+/** A server of `stream`. */
+export interface StreamZone {
+  readonly processing: number;
+  readonly connections: number;
+  readonly sessions: { readonly '2xx': number; readonly '4xx': number; readonly '5xx': number; readonly total: number };
+  readonly discarded: number;
+  readonly received: number;
+  readonly sent: number;
+  readonly buckets: readonly number[];
+}
+
+export interface StreamPeer extends Omit<Peer, 'requests' | 'responses'> {
+  readonly connections: number;
+  readonly connect_time?: number;
+  readonly first_byte_time?: number;
+  readonly sent: number;
+  readonly received: number;
+}
+
+export interface Keyvals {
+  readonly name: string;
+  readonly of: 'http' | 'stream';
+  readonly type: string;
+  readonly timeout: number;
+  readonly state: boolean;
+  readonly count: number;
+  readonly pairs: readonly { readonly key: string; readonly value: string; readonly ends: number | null }[];
+}
+
 interface Part {
   readonly responses: number;
   readonly bytes: number;
@@ -112,6 +141,12 @@ export interface State {
   readonly servers: Named<Zone>;
   readonly locations: Named<Zone>;
   readonly upstreams: Named<Group>;
+  readonly stream: {
+    readonly servers: Named<StreamZone>;
+    readonly upstreams: Named<{ readonly peers: readonly StreamPeer[]; readonly zone?: string }>;
+    readonly limit_conns: Named<Limit>;
+  } | null;
+  readonly keyvals: readonly Keyvals[];
   readonly caches: Named<Cache>;
   readonly limit_reqs: Named<Limit>;
   readonly limit_conns: Named<Limit>;

@@ -85,7 +85,11 @@ await build({
 await build({
   ...ours,
   packages: 'bundle',
-  entryPoints: { 'lsp-connection': 'src/master/subcommands/lsp-connection.ts', 'js-transform': 'src/worker/js/transform.ts' },
+  entryPoints: {
+    'lsp-connection': 'src/master/subcommands/lsp-connection.ts',
+    'js-transform': 'src/worker/js/transform.ts',
+    'js-xml': 'src/worker/js/xml.ts',
+  },
   outdir,
   banner: { js: moduleUrl },
   minify: true,

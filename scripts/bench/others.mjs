@@ -1,5 +1,5 @@
-// Caddy and HAProxy as further servers to compare, in the rows that they can do: a row's `caddy` and `haproxy` are its part of their
-// configurations.
+// Further servers to compare, in the rows that they can do: a row's `caddy` and `haproxy` are its part of their configurations, its `node`
+// is an application that Node's own server runs.
 
 /** For each: its configuration of a row, the arguments that test it and run it, and the environment in which it works on one core. */
 export const others = {
@@ -42,6 +42,15 @@ frontend bench
 `,
     test: (file) => ['-c', '-f', file],
     run: (file) => ['-db', '-f', file],
+    env: () => ({}),
+  },
+  node: {
+    configuration: ({ port }, row) => `const { createRequire } = require('module');
+const { serve } = createRequire('%%BENCH%%/')('@hono/node-server');
+serve({ fetch: require('%%BENCH%%/${row.node}').fetch, port: ${port}, hostname: '127.0.0.1' });
+`,
+    test: (file) => ['-e', `require('fs').readFileSync(${JSON.stringify(file)})`],
+    run: (file) => [file],
     env: () => ({}),
   },
 };

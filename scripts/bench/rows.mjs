@@ -4,6 +4,7 @@
 // %%FASTCGI%% that of a small FastCGI responder, %%CONF%% the folder of shipped configuration.
 // `body` is what each request of a row for HTTP/2 posts.
 // %%ECHO%% is the address of a backend that sends datagrams back.
+// `nginxLoses`: the share of requests that nginx may fail.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
 // aims at. `seconds`: a round takes at least so long.
 
@@ -120,6 +121,8 @@ export const rows = [
     name: 'grpc',
     what: 'unary call of gRPC',
     goal: 1.2,
+    // A frame of a call that is over, on a connection that is kept, fails the next call there: "frame for unknown stream".
+    nginxLoses: 0.001,
     http2: true,
     connections: 16,
     http: 'upstream backend { server %%BACKEND%%; keepalive 512; }',
@@ -255,6 +258,39 @@ backend backend
     http: rateZones('$arg_k'),
     server: `location / { ${inZones} }`,
     paths: Array.from({ length: 1000 }, (_, i) => `/1k.html?k=10.${(i * 7919) % 1000}`),
+  },
+  ...[
+    ['small', 'js_content: a small answer', 0.5],
+    ['json', 'js_content: reads JSON of 100 KB', 0.1],
+    ['jwt', 'js_content: checks a JSON Web Token', 0.1],
+    ['template', 'js_content: a page of 200 lines from a template', 0.1],
+  ].map(([name, what, goal]) => ({
+    name: `js-${name}`,
+    what,
+    goal,
+    // For an nginx without njs.
+    optional: true,
+    http: 'js_import bench from %%BENCH%%/handlers.js;',
+    server: `location / { js_content bench.${name}; }`,
+    paths: ['/'],
+  })),
+  {
+    name: 'js-set',
+    what: 'return 200 with a variable of js_set',
+    goal: 1.25,
+    optional: true,
+    http: 'js_import bench from %%BENCH%%/handlers.js; js_set $value bench.value;',
+    server: 'location / { return 200 $value; }',
+    paths: ['/'],
+  },
+  {
+    name: 'js-fetch',
+    what: 'Hono; beside node: on node:http with @hono/node-server',
+    optional: true,
+    http: 'js_import app from %%BENCH%%/app.cjs;',
+    server: 'location / { js_content app; }',
+    node: 'app.cjs',
+    paths: ['/'],
   },
   {
     name: 'jsonlog',

@@ -118,7 +118,16 @@ const http = ({ docs, port, row }) => `http {
 }`;
 
 function filled(text, { dir, docs, backend, responder, sink, echo }) {
-  const places = { DIR: dir, DOCS: docs, BACKEND: backend, FASTCGI: responder, SINK: sink, ECHO: echo, CONF: `${root}conf` };
+  const places = {
+    DIR: dir,
+    DOCS: docs,
+    BACKEND: backend,
+    FASTCGI: responder,
+    SINK: sink,
+    ECHO: echo,
+    CONF: `${root}conf`,
+    BENCH: `${root}scripts/bench`,
+  };
   return text.replaceAll(/%%([A-Z]+)%%/g, (_, name) => places[name]);
 }
 

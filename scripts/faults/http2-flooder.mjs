@@ -1,5 +1,5 @@
-// A backend of HTTP/2 that floods whoever asks it, in a process of its own. It says its port to the parent, which sends the name of a flood;
-// 'count' is answered with how many connections there were and how many bytes they took.
+// A backend of HTTP/2 that floods whoever asks it, in a process of its own. It says its port to the parent, which sends the name of a
+// flood; 'count' is answered with how many connections there were and how many bytes they took.
 import { createServer } from 'node:net';
 import { END_HEADERS, END_STREAM, field, frame, number32, PREFACE, settings, T } from './http2-frames.mjs';
 

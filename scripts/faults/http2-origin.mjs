@@ -1,5 +1,5 @@
-// A backend of HTTP/2 behind the server under test, in a process of its own: small answers, answers that wait, answers without an end. It
-// says its port to the parent, which sends 'goaway' (every connection takes no further streams) and 'release' (what waits ends).
+// A backend of HTTP/2 behind the server under test, in a process of its own: small answers, answers that wait, answers without an end.
+// It says its port to the parent, which sends 'goaway' (every connection takes no further streams) and 'release' (what waits ends).
 import { createServer } from 'node:http2';
 
 const piece = Buffer.alloc(64 * 1024, 'endless');

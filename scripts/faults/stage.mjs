@@ -36,7 +36,7 @@ export class Stage {
     this.originPort = await new Promise((done) => child.once('message', done));
   }
 
-  /** Starts another process of a drill, which ends with it: `answer` is what it says first, and `ask` resolves with what it says to a message. */
+  /** Starts another process, which ends with the drill: `answer` is what it says first, `ask` resolves with what it says to a message. */
   async helper(file, ...args) {
     const child = this.#fork(file, args.map(String));
     const next = () => new Promise((done) => child.once('message', done));

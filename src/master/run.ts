@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Configuration, LoadConfiguration } from '../shared/config/configuration.js';
-import { byteText } from '../shared/lib/native-text.js';
+import { byteText, nativeText } from '../shared/lib/native-text.js';
 import { type CommandLine, parseCommandLine, programName, UsageError } from './command-line/cli.js';
 import { loadOptions } from './command-line/places.js';
 import { configureText, helpText, product, versionLine } from './command-line/version.js';
@@ -48,7 +48,7 @@ async function runNginx(
   const write = daemon ? tellStarter : writeTerminal;
   let commandLine: CommandLine;
   try {
-    commandLine = parseCommandLine(args);
+    commandLine = parseCommandLine(args, name === 'sluice');
   } catch (error) {
     if (!(error instanceof UsageError)) {
       throw error;
@@ -89,6 +89,9 @@ async function start(
     return 1;
   }
   if (commandLine.signal !== undefined) {
+    if (commandLine.check !== undefined && !(await casesPass(context, commandLine.check))) {
+      return 1;
+    }
     return sendSignal(commandLine.signal, configuration, log);
   }
   const conf = configuration.process;
@@ -106,6 +109,21 @@ async function start(
     return serveAlone(context, configuration, ready);
   }
   return startMaster(context, configuration, { daemonized: daemon, ready });
+}
+
+/** Runs the cases of `--check` on the configuration that a reload would load. False when one fails: then there is to be no reload. */
+async function casesPass({ commandLine: { prefix, conf, globals }, log }: Context, cases: string): Promise<boolean> {
+  const { runTestCommand } = await import('./subcommands/test-command.js');
+  const code = await runTestCommand({
+    ...(prefix === undefined ? {} : { directory: nativeText(prefix) }),
+    ...(conf === undefined ? {} : { conf: nativeText(conf) }),
+    ...(globals === undefined ? {} : { globals: nativeText(globals) }),
+    cases: [nativeText(cases)],
+  });
+  if (code !== 0) {
+    log.say('the server is not told to reload: its configuration does not pass the cases');
+  }
+  return code === 0;
 }
 
 /**

@@ -60,6 +60,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     workingDirectory: settings.workingDirectory,
     env: settings.env,
     zoneDirectory: settings.zoneDirectory,
+    canary: settings.canary,
     history: settings.history === 'off' ? undefined : (settings.history ?? defaultStatePath(HISTORY_FOLDER, options.prefix)),
     nginxCompatibility: settings.compatibility,
   };

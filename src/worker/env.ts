@@ -22,6 +22,8 @@ export interface WorkerEnv {
   readonly confPrefix: string;
   /** The main configuration file. */
   readonly confFile: string;
+  /** File whose text is shown in place of pages while it exists (`dev_report`). */
+  readonly devReport: string | undefined;
   /** `nginx_compatibility on`. */
   readonly compatible: boolean;
   /** Requests are only tried out: nothing is written, and no connection is made. */

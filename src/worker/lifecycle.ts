@@ -42,6 +42,11 @@ export class Lifecycle {
   #sockets: readonly ListenSocket[] = [];
   #server: Server | undefined;
   #control: ControlSocket | undefined;
+  /** Accepts no more than its share, until the master promotes it. */
+  #canary = false;
+  /** The sockets that it accepts on from then on. */
+  #later: readonly ListenSocket[] = [];
+  #observing: NodeJS.Timeout | undefined;
   #quitting = false;
   #exiting = false;
 
@@ -71,6 +76,15 @@ export class Lifecycle {
           break;
         case 'terminate':
           this.#exit();
+          break;
+        case 'observe':
+          this.#observe(message.every);
+          break;
+        case 'ration':
+          this.#server?.ration?.(message.accepts);
+          break;
+        case 'promote':
+          this.#promote();
       }
     });
   }
@@ -127,7 +141,48 @@ export class Lifecycle {
       this.#fail(error);
       return;
     }
-    this.#accept();
+    const { canary } = start;
+    if (canary === undefined) {
+      this.#accept(this.#sockets);
+      return;
+    }
+    // The first connection is allowed; the master says what else.
+    this.#server.ration?.(1);
+    this.#canary = true;
+    const [now, later] = [[], []] as [ListenSocket[], ListenSocket[]];
+    for (const socket of this.#sockets) {
+      (canary.includes(socket.spec.key) ? now : later).push(socket);
+    }
+    this.#later = later;
+    this.#accept(now);
+  }
+
+  /** The canary becomes a worker like all others. */
+  #promote(): void {
+    this.#canary = false;
+    this.#server?.ration?.(undefined);
+    this.#accept(this.#later);
+    this.#later = [];
+  }
+
+  /** Tells the master what the worker has done, now and again and again. */
+  #observe(every: number): void {
+    clearTimeout(this.#observing);
+    // The workers of two configurations accept meanwhile.
+    for (const socket of this.#sockets) {
+      socket.share(every > 0);
+    }
+    const { observe } = this.#server ?? {};
+    if (every === 0 || observe === undefined) {
+      return;
+    }
+    const tell = (): void => sendToMaster({ t: 'observed', ...observe() });
+    tell();
+    const timer = setTimer(() => {
+      tell();
+      timer.refresh();
+    }, every).unref();
+    this.#observing = timer;
   }
 
   #openLogs(start: Start): void {
@@ -144,14 +199,14 @@ export class Lifecycle {
     }
   }
 
-  #accept(): void {
-    let waiting = this.#sockets.length;
+  #accept(sockets: readonly ListenSocket[]): void {
+    let waiting = sockets.length;
     const opened = (): void => {
       if (waiting === 0) {
         sendToMaster({ t: 'ready' });
       }
     };
-    for (const socket of this.#sockets) {
+    for (const socket of sockets) {
       const { text, backlog } = socket.spec;
       socket.open((error) => {
         waiting--;
@@ -162,7 +217,7 @@ export class Lifecycle {
         }
       });
     }
-    if (this.#sockets.length === 0) {
+    if (sockets.length === 0) {
       opened();
     }
   }
@@ -185,11 +240,12 @@ export class Lifecycle {
       return;
     }
     this.#quitting = true;
-    this.#log.log(NOTICE, 'gracefully shutting down');
-    process.title = `${start.name}: ${ROLE_NAMES[start.role]} is shutting down`;
     for (const socket of this.#sockets) {
       socket.close();
     }
+    // Whoever reads this may rely on it that the next client is not served here.
+    this.#log.log(NOTICE, 'gracefully shutting down');
+    process.title = `${start.name}: ${ROLE_NAMES[start.role]} is shutting down`;
     const { shutdownTimeout } = start.process;
     if (shutdownTimeout > 0) {
       setTimer(() => server.terminate(), shutdownTimeout).unref();
@@ -228,6 +284,11 @@ export class Lifecycle {
       process.exit(1);
     }
     if (this.#quitting) {
+      return;
+    }
+    if (this.#canary) {
+      // Nobody is there any more who could say whether its configuration is right; the other workers serve on.
+      this.#quit();
       return;
     }
     this.#log.log(WARN, 'the master process is gone, serving on until a new one takes over');

@@ -4,6 +4,7 @@ import { NOTICE, WARN } from '../shared/log/level.js';
 import { makeRing, type NetEngineChoice } from '../shared/net/engine/choose.js';
 import { network } from '../shared/net/engine/network.js';
 import { RingError } from '../shared/net/uring/memory.js';
+import { serverKind, ZONE } from '../shared/zone/meter-kinds.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
 import { endFailedWork } from './client/at-work.js';
 import type { ClientTask } from './client/client-task.js';
@@ -39,6 +40,7 @@ export function serve(worker: WorkerProcess): Server {
     prefix: worker.snapshot.prefix,
     confPrefix: worker.snapshot.confPrefix,
     confFile: worker.snapshot.entry,
+    devReport: settings.devReport,
     compatible: settings.compatibility,
     onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),
@@ -98,6 +100,17 @@ export function serve(worker: WorkerProcess): Server {
         network.whenSent(done);
       });
     },
+    observe() {
+      const all = counters.statusClasses;
+      const { meters } = zones.counters;
+      return {
+        accepted: counters.accepted - counters.sessions,
+        requests: all.reduce((sum, n) => sum + n, 0),
+        errors: all[5]!,
+        times: meters.sum(serverKind).slice(ZONE.buckets),
+      };
+    },
+    ration: (accepts) => gate.ration(accepts),
     // A worker whose ring is broken is replaced.
     failed: (error) => !(error instanceof RingError) && endFailedWork(error),
     terminate() {

@@ -10,7 +10,7 @@ const NOT_RUN: readonly [RegExp, string][] = [
   [/^(run|proxy|serve|\.\/\S+)\b/, 'serves until it is ended; test/process/serve-command.test.ts runs it'],
   [/^(status|cache)\b/, 'needs a running server; test/process/commands.test.ts and test/modules/cache.test.ts run it'],
   [/^logs\b/, 'reads logs; test/process/logs.test.ts runs it'],
-  [/^(trust|lsp|format|lint)\b/, 'changes the system, serves an editor or works on files; test/process/ has a test of each'],
+  [/^(trust|lsp|format|lint|test)\b/, 'changes the system, serves an editor or works on files; test/process/ has a test of each'],
   [/^migrate\b/, 'reads a configuration of nginx; test/process/migrate.test.ts runs it'],
   [/^-/, 'starts, tests or signals the installed server; test/process/cli.test.ts runs it'],
 ];

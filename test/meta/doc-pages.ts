@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import type { Test } from 'tap';
 import { certs } from '../support/certs.js';
 import { makePrefix, type Prefix } from '../support/prefix.js';
@@ -35,7 +35,9 @@ export function moved(text: string, dir: string): string {
 export async function shippedPrefix(t: Test): Promise<Prefix> {
   const prefix = await makePrefix(t);
   mkdirSync(`${prefix.dir}/var`);
-  const copying = `cp -R ${root}conf/mime.types ${root}conf/snippets ${root}conf/*_params ${root}conf/fastcgi.conf ${prefix.dir}`;
+  // For modules that import packages.
+  symlinkSync(`${root}node_modules`, `${prefix.dir}/node_modules`);
+  const copying = `cp -R ${root}conf/mime.types ${root}conf/snippets ${root}conf/examples ${root}conf/*_params ${root}conf/fastcgi.conf ${prefix.dir}`;
   const { status, stderr } = spawnSync('sh', ['-c', copying], { encoding: 'utf8' });
   if (status !== 0) {
     throw new Error(stderr);

@@ -41,7 +41,10 @@ const NOT_TRIED: readonly [RegExp, string][] = [
   [/^ssl_engine /, 'refused: sluice loads no engines'],
   [/^\w*ssl_password_file /, 'the file has to exist'],
   [/^https internal;/, 'needs a server_name beside it'],
-  [/^js_(access|body_filter|content|header_filter|import|path) /, 'needs a module in a file; test/modules/js.test.ts has them'],
+  [
+    /^(js_(access|body_filter|content|filter|header_filter|import|path|periodic|preread)|node_handler) /,
+    'needs a module in a file; test/modules/js.test.ts has them',
+  ],
   [/^memcached_pass /, 'needs $memcached_key, which the example above it sets'],
   [/^health_check /, 'needs a proxy_pass beside it'],
   [/^(listen 443 ssl default_server;|ssl on;|ssl_certificate )/, 'needs a certificate and its key beside it'],

@@ -59,7 +59,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/roles.ts', 'worker/migration', 'worker/lint', 'worker/rehearsal'],
   ['worker/editor', 'worker/diff'],
   // The master, whose commands and parts reach into the worker's composition.
-  ['master/command-line', 'master/processes', 'master/history'],
+  ['master/command-line', 'master/processes', 'master/history', 'master/canary'],
   ['master/cycle'],
   ['master/operations'],
   ['master/subcommands'],
@@ -196,6 +196,7 @@ const BUNDLED = [
   '@opentelemetry/otlp-exporter-base',
   '@opentelemetry/otlp-grpc-exporter-base',
   '@opentelemetry/otlp-transformer',
+  '@xmldom/xmldom',
   'sucrase',
   'vscode-languageserver',
   'vscode-languageserver-textdocument',

@@ -19,7 +19,7 @@ t.test('paths and shapes', { skip }, async (t) => {
   });
   t.strictSame(await json(s, '/api'), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   t.strictSame(await json(s, '/api/'), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  const root = ['nginx', 'processes', 'connections', 'slabs', 'http', 'resolvers', 'ssl', 'workers'];
+  const root = ['nginx', 'processes', 'connections', 'slabs', 'http', 'resolvers', 'ssl', 'workers', 'js'];
   t.strictSame(await json(s, '/api/9/'), root);
   t.strictSame(await json(s, '/re/9'), root);
   t.strictSame((await json(s, '/api/9/http')).slice(0, 2), ['requests', 'server_zones']);

@@ -6,7 +6,7 @@ import { againstNginx } from '../support/binary.js';
 import { noBrowser, startBrowser } from '../support/browser.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
-import { http, httpGet, requestText } from '../support/raw-client.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -37,11 +37,16 @@ async function start(t: Test): Promise<{ s: Server; stopSecond: () => void }> {
       location / { proxy_pass http://app; health_check interval=1s; }
       location /cached { proxy_pass http://app; proxy_cache pages; proxy_cache_valid 1m; proxy_cache_key $uri; }
       location /secret { deny all; }
-      location /api { api; }`,
+      location /api { api write=on; }`,
       `upstream app { zone app 64k; server 127.0.0.1:${one.port}; server 127.0.0.1:${two.port}; }
       proxy_cache_path %%DIR%%/cache keys_zone=pages:1m;
-      status_history %%DIR%%/history;`,
-    )}`,
+      status_history %%DIR%%/history;
+      keyval_zone zone=flags:32k timeout=1h; keyval $arg_flag $flag zone=flags;`,
+    )}
+    stream {
+      upstream tcp { zone tcp 64k; server 127.0.0.1:${one.port}; }
+      server { listen 127.0.0.1:%%PORT_1%%; proxy_pass tcp; }
+    }`,
   });
   return { s, stopSecond };
 }
@@ -73,6 +78,10 @@ t.test('changes', { skip }, async (t) => {
   t.equal((await change(s, { action: 'drain', upstream: 'app', id: 0 }, {})).status, 403, 'not without the mark of the page');
   t.match(await told('no json'), { done: false });
   t.match(await told({ action: 'drain', upstream: 'app', id: 9 }), { done: false });
+  t.match(await told({ action: 'drain', protocol: 'stream', upstream: 'tcp', id: 0 }), { done: false });
+  t.match(await told({ action: 'disable', protocol: 'stream', upstream: 'tcp', id: 0 }), { done: true });
+  await waitFor(async () => (await state(s)).stream.upstreams.tcp.peers[0].state === 'down');
+  t.match(await told({ action: 'enable', protocol: 'stream', upstream: 'tcp', id: 0 }), { done: true });
   t.match(await told({ action: 'drain', upstream: 'app', id: 0 }), { done: true });
   const peers = async () => (await state(s)).upstreams.app.peers;
   // A worker sees the change with its next look at the zone.
@@ -134,6 +143,12 @@ t.test('in a browser', { skip: skip || noBrowser }, async (t) => {
   await waitFor(async () => (await requests.textContent()) !== before);
   t.pass('numbers move under load');
   await waitFor(async () => Number.parseFloat((await page.locator('.tile .value').first().textContent()) ?? '0') > 0);
+
+  await RawClient.connect(s.port(1)).then((client) => client.send('GET / HTTP/1.0\r\n\r\n').rest());
+  await http(s, requestText('POST', '/api/9/http/keyvals/flags', { Connection: 'close' }, '{"beta": "<b>on</b>"}'));
+  await page.locator('#stream-servers tbody tr', { hasText: `127.0.0.1:${s.port(1)}` }).waitFor();
+  await page.locator('#stream-upstreams tbody tr', { hasText: 'tcp' }).locator('.pill.ok').waitFor();
+  await page.locator('#keyvals tbody tr', { hasText: 'beta' }).locator('td', { hasText: '<b>on</b>' }).waitFor();
 
   await page
     .getByRole('button', { name: /^Drain / })

@@ -1,4 +1,6 @@
+import { transformSync } from 'esbuild';
 import t from 'tap';
+import { WebSocket } from 'ws';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
@@ -95,10 +97,63 @@ t.test('a worker that JavaScript holds is replaced', async (t) => {
   }
 });
 
+t.test('a debugger stops in a handler, and source maps lead to what was written', async (t) => {
+  const { code, map } = transformSync("// written\n\nexport default {\n  fails: (): Response => { throw new Error('mapped'); },\n};\n", {
+    loader: 'ts',
+    sourcemap: true,
+    sourcefile: 'written.ts',
+  });
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_inspect %%PORT_1%%; js_import a.js; js_import packed.mjs;
+  server { listen 127.0.0.1:%%PORT_0%%; location / { js_content a.hello fetch; } location /mapped { js_content packed.fails fetch; } }`),
+    files: { ...files, 'packed.mjs': `${code}//# sourceMappingURL=packed.mjs.map\n`, 'packed.mjs.map': map },
+    asRoot: true,
+  });
+  t.equal((await httpGet(s, '/mapped')).status, 500);
+  await s.logged(/js exception: Error: mapped.x0A {4}at .*\/written\.ts:4:\d+/);
+  await s.logged('a debugger can connect to ws://127.0.0.1:');
+  const [target] = (await (await fetch(`http://127.0.0.1:${s.port(1)}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
+  const socket = new WebSocket(target!.webSocketDebuggerUrl);
+  t.teardown(() => socket.terminate());
+  await new Promise((done) => socket.once('open', done));
+  let id = 0;
+  const ask = (method: string, params = {}) => {
+    const own = ++id;
+    socket.send(JSON.stringify({ id: own, method, params }));
+    return heard((message) => message.id === own);
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: messages of the debugger's protocol
+  const heard = (wanted: (message: any) => boolean): Promise<any> =>
+    new Promise((done) => {
+      const listen = (text: Buffer): void => {
+        const message = JSON.parse(String(text));
+        if (wanted(message)) {
+          socket.off('message', listen);
+          done(message);
+        }
+      };
+      socket.on('message', listen);
+    });
+  await ask('Debugger.enable');
+  const line = script.split('\n').findIndex((text) => text.includes('hello:'));
+  await ask('Debugger.setBreakpointByUrl', {
+    lineNumber: line,
+    columnNumber: script.split('\n')[line]!.indexOf('new'),
+    urlRegex: '.*/a\\.js',
+  });
+  const paused = heard(({ method }) => method === 'Debugger.paused');
+  const answer = httpGet(s, '/');
+  t.equal((await paused).params.callFrames[0].functionName, 'hello');
+  await ask('Debugger.resume');
+  t.equal((await answer).text, 'hello');
+});
+
 t.test('what -t says', async (t) => {
   const message = (text: string): Promise<string | undefined> => configMessage(t, serverConf(text));
   t.match(await message('js_isolation process;'), 'invalid value "process"');
   t.match(await message('js_isolation thread memory=1k;'), 'invalid parameter "memory=1k"');
+  t.match(await configMessage(t, serverConf('', 'js_inspect 0.0.0.0:9229;')), 'debuggers connect to 127.0.0.1 alone');
   t.match(await message('js_isolation thread threads=0;'), 'invalid parameter "threads=0"');
   t.match(await message('js_isolation thread; js_isolation off;'), '"js_isolation" directive is duplicate');
   t.match(await message('js_isolation thread; location / { node_handler a.b; }'), '"node_handler" cannot run with "js_isolation thread"');

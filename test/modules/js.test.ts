@@ -124,7 +124,7 @@ t.test('handlers', async (t) => {
   t.match(log, /\[error\] .*js exception: Error: later/);
   t.match(log, /\[error\] .*js exception: Error: in a timer/);
   t.match(log, /\[error\] .*js function "api\.no_such" not found/);
-  t.match(log, /\[error\] .*js: seen {"a":1}/);
+  t.match(log, /\[error\] .*js: seen {a:1}/);
   t.match(log, /\[warn\] .*js: careful/);
 });
 

@@ -9,7 +9,7 @@ import { answer, startHttp2Origin } from '../support/http2-origin.js';
 import { startOrigin } from '../support/origin.js';
 import { type CollectedSpan, startCollector } from '../support/otel-collector.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
-import { serverConf, startServer } from '../support/server.js';
+import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
 const skip = againstNginx && 'nginx has the module from elsewhere';
@@ -25,6 +25,16 @@ const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan => 
   }
   return found;
 };
+
+/** Says which worker answers, and is not traced. */
+const PID = 'location = /pid { otel_trace off; return 200 $pid; }';
+
+/** Loads a configuration that has {@link PID}, and returns once a new worker answers. */
+async function reloadTo(s: Server, conf: string): Promise<void> {
+  const old = new Set(s.workers().map(String));
+  await s.reload(conf);
+  await waitFor(async () => !old.has((await httpGet(s, '/pid')).text));
+}
 
 t.test('a request through two servers is one trace', { skip }, async (t) => {
   for (const [protocol, scheme, path] of [
@@ -106,7 +116,7 @@ t.test('ways to the collector', { skip }, async (t) => {
   const { ca, rsa } = certs();
   const trust = `trusted_certificate ${ca.cert};`;
   const conf = (endpoint: string, more: string): string =>
-    serverConf('location / { return 204; }', `${exporter(endpoint, more)} otel_trace on;`);
+    serverConf(`location / { return 204; } ${PID}`, `${exporter(endpoint, more)} otel_trace on;`);
   const s = await startServer(t, { conf: conf('127.0.0.1:1', '') });
   for (const [protocol, scheme, path, more] of [
     ['grpc', 'HTTP://', '/', ''],
@@ -115,7 +125,7 @@ t.test('ways to the collector', { skip }, async (t) => {
     ['http', 'https://', '/some/where?key=1', trust],
   ] as const) {
     const collector = await startCollector(t, { protocol, ...(scheme === 'https://' ? { tls: rsa } : {}) });
-    await s.reload(conf(`${scheme}127.0.0.1:${collector.port}${path}`, more));
+    await reloadTo(s, conf(`${scheme}127.0.0.1:${collector.port}${path}`, more));
     await httpGet(s, '/a?b');
     const [span] = await collector.received(1);
     t.match(span, { name: '/', status: 0, attributes: { 'http.target': '/a?b' }, resource: { 'service.name': 'unknown_service:nginx' } });
@@ -124,7 +134,7 @@ t.test('ways to the collector', { skip }, async (t) => {
     }
   }
   const strangers = await startCollector(t, { protocol: 'grpc', tls: rsa });
-  await s.reload(conf(`https://127.0.0.1:${strangers.port}`, ''));
+  await reloadTo(s, conf(`https://127.0.0.1:${strangers.port}`, ''));
   await httpGet(s, '/');
   await s.logged(/OTel export failure: .*(certificate|issuer)/);
 });
@@ -302,7 +312,7 @@ t.test('decisions of caches and limits are events', { skip }, async (t) => {
 t.test('a collector that is of no use', { skip }, async (t) => {
   const traced = (endpoint: string): string =>
     serverConf(
-      'location / { return 204; }',
+      `location / { return 204; } ${PID}`,
       `otel_exporter { endpoint ${endpoint}; interval 5ms; batch_size 2; batch_count 1; } otel_trace on;`,
     );
   const s = await startServer(t, { conf: traced('127.0.0.1:1') });
@@ -317,7 +327,7 @@ t.test('a collector that is of no use', { skip }, async (t) => {
   await s.logged(/\[error\] .*OTel export failure: .*ECONNREFUSED/);
 
   const refusing = await startCollector(t, { protocol: 'http', behaviour: 'refuse' });
-  await s.reload(traced(`http://127.0.0.1:${refusing.port}/v1/traces`));
+  await reloadTo(s, traced(`http://127.0.0.1:${refusing.port}/v1/traces`));
   const failures = said('OTel export failure');
   await requests(1);
   await s.logged(/OTel export failure: 400 Bad Request/);
@@ -327,12 +337,12 @@ t.test('a collector that is of no use', { skip }, async (t) => {
   t.equal(said('OTel export failure'), failures + 1, 'said once a minute');
 
   const resetting = await startCollector(t, { protocol: 'http', behaviour: 'reset' });
-  await s.reload(traced(`http://127.0.0.1:${resetting.port}/v1/traces`));
+  await reloadTo(s, traced(`http://127.0.0.1:${resetting.port}/v1/traces`));
   await requests(1);
   await waitFor(() => resetting.calls() >= 1);
 
   const silent = await startCollector(t, { protocol: 'grpc', behaviour: 'silence' });
-  await s.reload(traced(`127.0.0.1:${silent.port}`));
+  await reloadTo(s, traced(`127.0.0.1:${silent.port}`));
   await requests(1);
   await waitFor(() => silent.calls() === 1);
   const dropped = said('OTel dropped records');

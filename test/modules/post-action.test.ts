@@ -68,16 +68,22 @@ t.test('it runs although the client has gone', async (t) => {
       }`),
     files: { 'html/f': 'shown', 'html/plain': 'there' },
   });
-  for (const [i, path] of ['/f', '/proxied'].entries()) {
+  const ways = [
+    ['/f', false],
+    ['/proxied', false],
+    ['/f', true],
+    ['/proxied', true],
+  ] as const;
+  for (const [i, [path, reset]] of ways.entries()) {
     const client = await RawClient.connect(s);
     client.send(requestText('GET', path));
     t.equal((await client.response()).status, 200);
     await waitFor(() => origin.requests.filter(({ target }) => target === '/after').length === i + 1);
-    client.destroy();
+    client.destroy(reset);
     // The worker reads the end of that connection before it reads a request that was sent later.
     t.equal((await httpGet(s, '/plain')).text, 'there');
   }
   goOn();
-  await waitFor(() => s.read('where.log').split('\n').length === 3, { what: () => s.read('where.log') });
-  t.strictSame(s.read('where.log').trim().split('\n').sort(), ['/after 200', '/after 200 : 200']);
+  await waitFor(() => s.read('where.log').split('\n').length === 5, { what: () => s.read('where.log') });
+  t.strictSame(s.read('where.log').trim().split('\n').sort(), ['/after 200', '/after 200', '/after 200 : 200', '/after 200 : 200']);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { httpGet, RawClient } from '../support/raw-client.js';
@@ -42,6 +43,28 @@ t.test('pass', async (t) => {
   await s.logged('stream pass cycle while passing connection to port');
   await (await RawClient.connect(s.port(5))).closed();
   await s.logged('port not found for "127.0.0.1:1"');
+});
+
+t.test('a limit of connections in the server that passes', { skip: againstNginx && 'it counts requests of http, too' }, async (t) => {
+  const s = await startServer(t, {
+    conf: `worker_processes 1; events {}
+    stream {
+      limit_conn_zone $server_port zone=one:64k;
+      server { listen 127.0.0.1:%%PORT_0%%; limit_conn one 1; pass 127.0.0.1:%%PORT_2%%; }
+      server { listen 127.0.0.1:%%PORT_1%%; limit_conn one 1; pass 127.0.0.1:%%PORT_3%%; }
+      server { listen 127.0.0.1:%%PORT_2%%; ssl_preread on; return x; }
+    }
+    http { access_log off; server { listen 127.0.0.1:%%PORT_3%%; location / { return 200 ok; } } }`,
+  });
+  for (let round = 0; round < 2; round++) {
+    const kept = await RawClient.connect(s.port(0));
+    await s.logged(/client .* connected to /);
+    await (await RawClient.connect(s.port(0))).closed();
+    kept.send('not TLS');
+    t.equal(await kept.rest(), 'x', `round ${round}: it counts until the end of the session`);
+    t.equal((await httpGet(s.port(1), '/')).text, 'ok', 'in http, until it is there');
+  }
+  t.equal(s.log().match(/limiting connections by zone "one"/g)?.length, 2);
 });
 
 t.test('what is refused', async (t) => {

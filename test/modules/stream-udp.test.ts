@@ -162,10 +162,16 @@ t.test('several workers: a session stays with one, in order', { skip: againstNgi
   const backend = await startDatagramBackend(t, echo);
   const s = await startServer(t, {
     conf: streamConf(
-      [0, 1, 2].map((i) => `server { listen 127.0.0.1:%%PORT_${i}%% udp; proxy_pass 127.0.0.1:${backend.port}; }`).join('\n'),
+      [0, 1, 2]
+        .map((i) => `server { listen 127.0.0.1:%%PORT_${i}%% udp${i === 1 ? ' reuseport' : ''}; proxy_pass 127.0.0.1:${backend.port}; }`)
+        .join('\n'),
       'worker_processes 2;',
     ),
   });
+  t.match(
+    s.stderr(),
+    /\[warn\] the "reuseport" parameter has no effect: one worker reads each socket of UDP, and a client stays with it in /,
+  );
   for (const i of [0, 1, 2]) {
     const from = backend.received.length;
     const peer = await DatagramPeer.connect(t, s.port(i));

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import t from 'tap';
 import { makePrefix } from '../support/prefix.js';
 import { httpGet } from '../support/raw-client.js';
@@ -8,13 +8,15 @@ import { httpConf, startServer } from '../support/server.js';
 const shipped = new URL('../../conf/', import.meta.url).pathname;
 
 t.test('-t accepts every shipped example in an http block', async (t) => {
-  const names = readdirSync(`${shipped}examples`);
+  const names = readdirSync(`${shipped}examples`).filter((name) => name.endsWith('.conf'));
   t.ok(names.length > 0);
   for (const name of names) {
     const { dir } = await makePrefix(t, {
       'conf/main.conf': `pid %%DIR%%/pid; events { } http { include mime.types; include examples/${name}; }`,
     });
     cpSync(shipped, `${dir}/conf`, { recursive: true });
+    // For modules that import packages.
+    symlinkSync(new URL('../../node_modules', import.meta.url).pathname, `${dir}/conf/node_modules`);
     const { code, stderr } = await runCli(['-p', `${dir}/`, '-c', 'conf/main.conf', '-e', 'error.log', '-t']);
     t.match({ code, stderr }, { code: 0, stderr: /^.*syntax is ok\n.*test is successful\n$/ }, name);
   }

@@ -11,4 +11,6 @@ testDrills([
   'long-times',
   'zone-files',
   'early-signals',
+  'js-handlers',
+  'js-reloads',
 ]);

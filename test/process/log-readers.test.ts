@@ -1,13 +1,21 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import t from 'tap';
-import { http, httpGet } from '../support/raw-client.js';
-import { startServer } from '../support/server.js';
+import { againstNginx } from '../support/binary.js';
+import { http, httpGet, RawClient } from '../support/raw-client.js';
+import { serverConf, startServer } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
 import { waitFor } from '../support/wait.js';
 
 // What operators point at the logs and the status page of nginx. Against a real nginx (SLUICE_TEST_BINARY) the numbers have to be the same.
 
 const lacks = (command: string): string | false => spawnSync(command, ['--version']).error !== undefined && `no ${command}`;
+/** What an exporter says, once it listens. */
+const metricsAt = (socket: string): Promise<string> =>
+  waitFor(async () => {
+    const answer = await http(socket, 'GET /metrics HTTP/1.0\r\n\r\n').catch(() => undefined);
+    return answer !== undefined && String(answer.body);
+  });
 const FILTERS = '/etc/fail2ban/filter.d';
 const AWSTATS = '/usr/lib/cgi-bin/awstats.pl';
 
@@ -74,11 +82,45 @@ t.test('readers of logs and status', async (t) => {
       { stdio: 'ignore' },
     );
     t.teardown(() => exporter.kill());
-    await waitFor(() => existsSync(`${server.dir}/exporter`));
-    const { body } = await http(`${server.dir}/exporter`, 'GET /metrics HTTP/1.0\r\n\r\n');
-    const text = String(body);
+    const text = await metricsAt(`${server.dir}/exporter`);
     t.match(text, /^nginx_up 1$/m);
     t.match(text, /^nginx_connections_accepted \d+$/m);
     t.match(text, /^nginx_http_requests_total (1[4-9]|2\d)$/m);
+  });
+
+  const noPlus = againstNginx ? 'nginx sells it' : lacks('prometheus-nginx-exporter');
+  t.test('prometheus-nginx-exporter, as for NGINX Plus', { skip: noPlus }, async (t) => {
+    const backend = await startTcpBackend(t, (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+    const plus = await startServer(t, {
+      conf: `${serverConf(
+        'status_zone front; location /api { api; } location / { status_zone pages; proxy_pass http://app; }',
+        `upstream app { zone app 64k; server 127.0.0.1:${backend.port}; }`,
+      )}
+      stream {
+        upstream tcp { zone tcp 64k; server 127.0.0.1:${backend.port}; }
+        server { listen 127.0.0.1:%%PORT_1%%; status_zone tcpfront; proxy_pass tcp; }
+      }`,
+    });
+    t.equal((await httpGet(plus, '/')).text, 'ok');
+    await RawClient.connect(plus.port(1)).then((client) => client.send('hello').rest());
+    const uri = `http://127.0.0.1:${plus.port(0)}/api`;
+    const exporter = spawn(
+      'prometheus-nginx-exporter',
+      ['-nginx.plus', '-web.listen-address', `unix:${plus.dir}/exporter`, '-nginx.scrape-uri', uri],
+      { stdio: 'ignore' },
+    );
+    t.teardown(() => exporter.kill());
+    const text = await metricsAt(`${plus.dir}/exporter`);
+    for (const line of [
+      'nginxplus_up 1',
+      'nginxplus_location_zone_requests{location_zone="pages"} 1',
+      `nginxplus_upstream_server_requests{server="127.0.0.1:${backend.port}",upstream="app"} 1`,
+      `nginxplus_upstream_server_state{server="127.0.0.1:${backend.port}",upstream="app"} 1`,
+      'nginxplus_stream_server_zone_connections{server_zone="tcpfront"} 1',
+      'nginxplus_stream_server_zone_sessions{code="2xx",server_zone="tcpfront"} 1',
+      `nginxplus_stream_upstream_server_connections{server="127.0.0.1:${backend.port}",upstream="tcp"} 1`,
+    ]) {
+      t.ok(text.includes(`\n${line}\n`), line);
+    }
   });
 });

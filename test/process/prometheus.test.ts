@@ -16,10 +16,11 @@ t.test(
   { skip: (againstNginx && 'ours') || missing },
   async (t) => {
     const s = await startServer(t, {
-      conf: serverConf(
+      conf: `${serverConf(
         'location = /status { sluice_status; } location / { proxy_pass http://app; }',
-        'upstream app { zone app 64k; server 127.0.0.1:%%PORT_1%%; }',
-      ),
+        'upstream app { zone app 64k; server 127.0.0.1:%%PORT_1%%; } keyval_zone zone=one:32k;',
+      )}
+      stream { upstream tcp { server 127.0.0.1:%%PORT_1%%; } server { listen 127.0.0.1:%%PORT_2%%; proxy_pass tcp; } }`,
     });
     await httpGet(s, '/');
     const { dir, write } = await makePrefix(t, { 'sluice-alerts.yml': readFileSync(`${folder}sluice-alerts.yml`) });
@@ -62,7 +63,7 @@ t.test(
       t.equal(resultType, 'vector', filled);
       for (const [name] of filled.matchAll(/sluice_\w+/g)) {
         // What this configuration lacks has no series here.
-        if (!/cache|limit|tls|certificate|zone_/.test(name)) {
+        if (!/cache|limit|tls|certificate|zone_size|zone_used/.test(name)) {
           t.match(metrics, name);
         }
       }

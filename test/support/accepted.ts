@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { ListenSocket, plainSpec, takeConnections } from '../../src/shared/net/listen-socket.js';
-import { type ConnectionHandle, PlainSocket } from '../../src/shared/net/plain-socket.js';
+import { PlainSocket } from '../../src/shared/net/plain-socket.js';
+import type { ConnectionHandle } from '../../src/shared/net/plain-stream.js';
 
 /** Opens a connection to a port of its own, as workers accept it; resolves with its client. `accept` is given the server's side. */
 export async function acceptOne(t: Test, accept: (socket: PlainSocket) => void): Promise<Socket> {

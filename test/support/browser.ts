@@ -7,8 +7,8 @@ const PROGRAM = '/usr/bin/chromium';
 /** Why browser tests are skipped; false where there is a browser. */
 export const noBrowser: string | false = existsSync(PROGRAM) ? false : `there is no ${PROGRAM} (Debian's package chromium)`;
 
-/** Starts a headless Chromium that asks nobody but the test's servers. It ends with the test. */
-export async function startBrowser(t: Test): Promise<Browser> {
+/** Starts a headless Chromium that asks nobody but the test's servers, with further options. It ends with the test. */
+export async function startBrowser(t: Test, options: readonly string[] = []): Promise<Browser> {
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({
     executablePath: PROGRAM,
@@ -20,6 +20,7 @@ export async function startBrowser(t: Test): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...options,
     ],
   });
   t.teardown(() => browser.close());

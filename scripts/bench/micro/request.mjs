@@ -1,7 +1,9 @@
 // What one request costs without the kernel: the whole worker with connections whose other end is not a socket, to clients and
 // to backends. Prints microseconds of CPU time a request, the best of several turns, which is steady even on a busy machine.
 //
-//   node scripts/bench/micro/request.mjs [ROW ...]
+//   [STATUS=off|auto|zones] node scripts/bench/micro/request.mjs [ROW ...]
+//
+// STATUS: `status_zones` as it says, or a `status_zone` in server and location, too.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
@@ -11,6 +13,7 @@ import { bundleSources } from '../bundle.mjs';
 import { files } from '../rows.mjs';
 
 const CONF = new URL('../../../conf', import.meta.url).pathname;
+const STATUS = process.env.STATUS ?? 'auto';
 const CONNECTIONS = 64;
 const TURNS = Number(process.env.TURNS ?? 60);
 /** Requests on each connection in one turn, unless the row has a number of its own. */
@@ -166,13 +169,17 @@ for (const name of chosen) {
 }
 process.exit(0);
 
+function zoned(conf) {
+  return STATUS === 'zones' ? `status_zone front; ${conf.replaceAll('location / {', 'location / { status_zone pages;')}` : conf;
+}
+
 async function measure(row) {
   const entry = `${work}/server.conf`;
   writeFileSync(
     entry,
-    `error_log ${work}/error.log; pid ${work}/pid; events { worker_connections 1000; }
-http { access_log off; types { text/html html; } keepalive_requests 100000000; ${row.http ?? ''}
-  server { listen 127.0.0.1:1; root ${work}/docs; ${row.conf} } }`.replaceAll('%%DIR%%', work),
+    `error_log ${work}/error.log; pid ${work}/pid; net_engine libuv; events { worker_connections 1000; }
+http { access_log off; status_zones ${STATUS === 'off' ? 'off' : 'auto'}; types { text/html html; } keepalive_requests 100000000; ${row.http ?? ''}
+  server { listen 127.0.0.1:1; root ${work}/docs; ${zoned(row.conf)} } }`.replaceAll('%%DIR%%', work),
   );
   const configuration = await loadConfiguration({
     entry,

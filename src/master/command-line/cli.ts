@@ -19,6 +19,8 @@ export interface CommandLine {
   conf: string | undefined;
   globals: string | undefined;
   signal: SignalName | undefined;
+  /** Ours: files or a folder of cases, of which none may fail before `-s reload` (`--check`). */
+  check: string | undefined;
 }
 
 /** The name that the program was called by: `nginx` when installed so, else `sluice`. Messages begin with it. */
@@ -31,9 +33,9 @@ export class UsageError extends Error {}
 
 /**
  * Reads nginx's command line: options of one letter, in groups, whose values are attached or follow (`-tqc FILE`, `-sreload`). The last of
- * several counts. Throws {@link UsageError}. nginx: ngx_get_options.
+ * several counts. `own`: knows our option, too. Throws {@link UsageError}. nginx: ngx_get_options.
  */
-export function parseCommandLine(args: readonly string[]): CommandLine {
+export function parseCommandLine(args: readonly string[], own = true): CommandLine {
   const line: CommandLine = {
     help: false,
     version: false,
@@ -46,11 +48,16 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     conf: undefined,
     globals: undefined,
     signal: undefined,
+    check: undefined,
   };
   for (let i = 0; i < args.length; i++) {
     const group = byteText(args[i] as string);
     if (!group.startsWith('-')) {
       throw new UsageError(`invalid option: "${group}"`);
+    }
+    if (own && group === '--check') {
+      line.check = byteText(args[++i] ?? missing('--check', 'the file or folder of the cases'));
+      continue;
     }
     for (let at = 1; at < group.length; at++) {
       const option = group.charAt(at);
@@ -64,13 +71,20 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       const attached = group.slice(at + 1);
       const following = attached === '' ? args[++i] : undefined;
       if (attached === '' && following === undefined) {
-        throw new UsageError(`option "-${option}" requires ${what}`);
+        missing(`-${option}`, what);
       }
       setValue(line, option, attached === '' ? byteText(following as string) : attached);
       break;
     }
   }
+  if (line.check !== undefined && line.signal !== 'reload') {
+    throw new UsageError('option "--check" goes with "-s reload"');
+  }
   return line;
+}
+
+function missing(option: string, what: string): never {
+  throw new UsageError(`option "${option}" requires ${what}`);
 }
 
 /** Options with a value, and what nginx calls the value. */

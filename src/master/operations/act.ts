@@ -40,10 +40,12 @@ export function act(master: Master, verb: Verb, signal: NodeJS.Signals): void {
       reopen(master);
       break;
     case 'upgrade':
+      master.canary?.abandon('the program is being replaced');
       void upgrade(master);
       break;
     case 'noaccept':
       if (master.daemonized) {
+        master.canary?.abandon('the workers are sent away');
         master.noAccepting = true;
         master.pool.quit('all');
       }

@@ -12,6 +12,10 @@ export interface Master {
   readonly pool: WorkerPool;
   readonly history: History;
   cycle: Cycle;
+  /** The configuration of which a reload has begun to serve; undefined while none does. */
+  candidate: Cycle | undefined;
+  /** The canary that nobody has decided about. */
+  canary: { abandon(why: string): void } | undefined;
   /** Descriptor 2 leads to the error log, and follows it. */
   readonly standardError: boolean;
   pidFile: PidFile;

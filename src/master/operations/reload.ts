@@ -1,11 +1,14 @@
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
+import type { Asked } from '../history/history.js';
 import { PidFile } from '../processes/pid-file.js';
 import { logsToTerminal } from '../processes/terminal.js';
+import { type CanaryResult, startByCanary } from './canary.js';
 import { loadAsked } from './load-asked.js';
 import type { Master } from './master.js';
 import { followErrorLog } from './standard-error.js';
+import type { GenerationSpec } from './workers.js';
 
 /** The reload that runs, and whether another one was asked for meanwhile. */
 const running = new WeakMap<Master, { again: boolean }>();
@@ -18,6 +21,7 @@ export function reload(master: Master): void {
   const current = running.get(master);
   if (current !== undefined) {
     current.again = true;
+    master.canary?.abandon('another reload was asked for');
     return;
   }
   const state = { again: true };
@@ -62,24 +66,43 @@ async function reloadOnce(master: Master): Promise<void> {
     discard(cycle, previous);
     return;
   }
-  const problem = await pool.start({ configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.path });
-  if (problem !== undefined || master.ending !== undefined) {
-    if (problem !== undefined && master.ending === undefined) {
-      log.log(EMERG, problem);
+  const spec = { configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.path };
+  master.candidate = cycle;
+  const result = await startWorkers(master, spec, asked);
+  master.candidate = undefined;
+  if ('refusal' in result || master.ending !== undefined) {
+    if ('refusal' in result && master.ending === undefined) {
+      log.log(result.refusal.level, result.refusal.text);
     }
-    history.refused(asked, problem ?? log.reason);
+    history.refused(asked, 'refusal' in result ? result.refusal.text : 'the server ends');
     discard(cycle, previous);
     return;
+  }
+  if (result.text !== '') {
+    log.log(NOTICE, result.text);
   }
   master.cycle = cycle;
   context.zones.commit(cycle.zones);
   master.noAccepting = false;
   log.use(cycle.log, logsToTerminal(configuration));
   await movePidFile(master, previous);
-  history.replaced(configuration, asked, '');
+  history.replaced(configuration, asked, result.text);
   pool.quit('old');
   closeUnused(cycle, previous, master);
   closeLogs(previous);
+}
+
+/** Starts the workers of a new configuration, all at once or by way of a canary. A rollback is in a hurry. */
+async function startWorkers(master: Master, spec: GenerationSpec, asked: Asked): Promise<CanaryResult> {
+  if (spec.configuration.process.canary !== undefined && asked.rollback === undefined) {
+    const result = await startByCanary(master, spec, master.cycle, asked);
+    if (result !== undefined) {
+      return result;
+    }
+    master.context.log.log(NOTICE, 'there is nothing to compare a canary with, so all new workers start at once');
+  }
+  const problem = await master.pool.start(spec);
+  return problem === undefined ? { text: '' } : { refusal: { level: EMERG, text: problem } };
 }
 
 /** Brings back the workers of the configuration that is in force, as HUP does to a master that was being replaced. */

@@ -6,6 +6,7 @@ import { type Master, oldMasterLives } from './master.js';
 export async function terminate(master: Master): Promise<void> {
   const first = master.ending === undefined;
   master.ending = 'terminate';
+  master.canary?.abandon('the server ends');
   master.pool.terminate();
   if (first) {
     await leave(master);
@@ -18,6 +19,7 @@ export async function quit(master: Master): Promise<void> {
     return;
   }
   master.ending = 'quit';
+  master.canary?.abandon('the server ends');
   master.pool.quit('all');
   close(master);
   await leave(master);

@@ -73,6 +73,8 @@ function makeMaster(
     context,
     history: new History(log),
     cycle,
+    candidate: undefined,
+    canary: undefined,
     standardError,
     control,
     pidFile: new PidFile(cycle.configuration.process.pid, log),

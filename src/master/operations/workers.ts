@@ -1,7 +1,8 @@
+// Longer than others: starting, judging, replacing and ending processes work on the same set of them.
 import cluster, { type Worker } from 'node:cluster';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
-import type { Role } from '../../shared/ipc/messages.js';
+import type { Observation, Role } from '../../shared/ipc/messages.js';
 import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
 import { numberOfSignal } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
@@ -65,9 +66,29 @@ interface Member {
   leaving: boolean;
   ready: boolean;
   settle: ((problem?: string) => void) | undefined;
+  /** Of a canary that nobody has decided about: hears of its end. */
+  canary: ((why: string) => void) | undefined;
   /** How often in a row this place's process died young. */
   readonly failures: number;
 }
+
+/** A configuration of which one worker serves, with a share of the connections, until it is decided about. */
+export interface CanaryStart {
+  readonly pid: number;
+  /** Undefined once it accepts, else why it cannot. */
+  readonly ready: Promise<string | undefined>;
+  /** Why it has ended, if it does before it is decided about. */
+  readonly ended: Promise<string>;
+  /** It may have accepted so many connections since it began. */
+  ration(accepts: number): void;
+  /** The configuration is to serve: starts the other workers. Resolves as {@link WorkerPool.start} does. */
+  complete(): Promise<string | undefined>;
+  /** The configuration is not to serve: the worker lets its clients finish, and ends. */
+  giveUp(): void;
+}
+
+/** Hears what a worker has done since it began. */
+export type OnObserved = (pid: number, observation: Observation) => void;
 
 /** What the pool needs from the rest of the master. */
 export interface PoolOptions {
@@ -97,6 +118,8 @@ export class WorkerPool {
   /** The newest configuration whose processes were told to end. */
   #quitted = 0;
   #whenEmpty: (() => void)[] = [];
+  #every = 0;
+  #onObserved: OnObserved | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -111,17 +134,22 @@ export class WorkerPool {
    * ended and the result is the reason.
    */
   async start(spec: GenerationSpec): Promise<string | undefined> {
-    const generation: Generation = { ...spec, number: ++this.#generations };
-    const { workerProcesses } = spec.configuration.process;
-    const started = Array.from({ length: workerProcesses }, (_, slot) => this.#fork(generation, 'worker', slot, 0));
+    return this.#startWorkers({ ...spec, number: ++this.#generations }, 0, []);
+  }
+
+  /** Starts the workers of a configuration from a slot on; `begun`: what else has to succeed. */
+  async #startWorkers(generation: Generation, from: number, begun: readonly Promise<string | undefined>[]): Promise<string | undefined> {
+    const { workerProcesses } = generation.configuration.process;
+    const forked = Array.from({ length: workerProcesses - from }, (_, i) => this.#fork(generation, 'worker', from + i, 0));
     const { log } = this.#options;
-    for (const line of spec.announce ?? []) {
+    for (const line of generation.announce ?? []) {
       log.log(NOTICE, line);
     }
     log.log(NOTICE, 'start worker processes');
-    for (const { member } of started) {
+    for (const { member } of forked) {
       log.log(NOTICE, `start ${ROLE_NAMES[member.role]} ${member.pid}`);
     }
+    const started = [...begun.map((ready) => ({ ready })), ...forked];
     const problems = await Promise.race([
       Promise.all(started.map(({ ready }) => ready)),
       // The first that fails decides; the others may take long.
@@ -134,6 +162,65 @@ export class WorkerPool {
       this.#startHelpers(generation);
     }
     return problem;
+  }
+
+  /**
+   * Starts one worker of a configuration, which accepts on the listeners of these keys alone. It is not replaced when it ends, and the
+   * workers of before go on.
+   */
+  startCanary(spec: GenerationSpec, keys: readonly string[]): CanaryStart {
+    const generation: Generation = { ...spec, number: ++this.#generations };
+    let tell: (why: string) => void = () => {};
+    const ended = new Promise<string>((done) => {
+      tell = done;
+    });
+    const { member, ready } = this.#fork(generation, 'worker', 0, 0, keys);
+    member.canary = tell;
+    this.#options.log.log(NOTICE, `start ${ROLE_NAMES[member.role]} ${member.pid}`);
+    return {
+      pid: member.pid,
+      ready,
+      ended,
+      ration: (accepts) => member.channel.send({ t: 'ration', accepts }),
+      complete: () => this.#complete(member),
+      giveUp: () => {
+        if (!member.leaving) {
+          member.leaving = true;
+          member.canary = undefined;
+          member.channel.send({ t: 'quit' });
+        }
+      },
+    };
+  }
+
+  #complete(member: Member): Promise<string | undefined> {
+    if (!this.#members.has(member) || member.leaving) {
+      return Promise.resolve(`${ROLE_NAMES[member.role]} ${member.pid} has ended`);
+    }
+    // From here on it is a worker that starts: it accepts on all listeners, and then is replaced when it ends.
+    member.canary = undefined;
+    member.ready = false;
+    const ready = new Promise<string | undefined>((done) => {
+      member.settle = done;
+    });
+    member.channel.send({ t: 'promote' });
+    return this.#startWorkers(member.generation, 1, [ready]);
+  }
+
+  /** Has all workers, those that are forked later too, tell what they have done, every so many milliseconds; 0 for no more. */
+  observe(every: number, onObserved: OnObserved | undefined): void {
+    this.#every = every;
+    this.#onObserved = onObserved;
+    for (const { role, leaving, channel } of this.#members) {
+      if (role === 'worker' && !leaving) {
+        channel.send({ t: 'observe', every });
+      }
+    }
+  }
+
+  /** Whether some worker serves. */
+  get serving(): boolean {
+    return this.#hasWorkers();
   }
 
   /** Starts what looks after caches and certificates. Nobody waits for it, and it takes no time from workers that are about to accept. */
@@ -200,7 +287,13 @@ export class WorkerPool {
     }
   }
 
-  #fork(generation: Generation, role: Role, slot: number, failures: number): { member: Member; ready: Promise<string | undefined> } {
+  #fork(
+    generation: Generation,
+    role: Role,
+    slot: number,
+    failures: number,
+    canary?: readonly string[],
+  ): { member: Member; ready: Promise<string | undefined> } {
     const { configuration, listeners, control } = generation;
     const sockets = role === 'worker' ? [...listeners.values()] : [];
     cluster.setupPrimary({
@@ -220,9 +313,11 @@ export class WorkerPool {
     const channel = new WorkerChannel(worker, (message) => {
       if (message.t === 'failed') {
         reason = message.message;
+      } else if (message.t === 'observed') {
+        this.#onObserved?.(member.pid, message);
       } else {
         member.ready = true;
-        settle();
+        member.settle?.();
       }
     });
     const member: Member = {
@@ -236,6 +331,7 @@ export class WorkerPool {
       leaving: false,
       ready: false,
       settle,
+      canary: undefined,
       failures,
     };
     this.#members.add(member);
@@ -252,8 +348,12 @@ export class WorkerPool {
       withoutRing: this.#brokenRings >= MOST_BROKEN_RINGS,
       listens: sockets.map(({ spec }) => spec),
       control,
+      canary,
       name: this.#options.name,
     });
+    if (this.#every > 0 && role === 'worker') {
+      channel.send({ t: 'observe', every: this.#every });
+    }
     worker.process.on('error', (error) => {
       reason = `fork() failed while spawning "${ROLE_NAMES[role]}" (${error.message})`;
       this.#ended(member, 1, null, reason);
@@ -283,6 +383,7 @@ export class WorkerPool {
       log.log(level, `${ROLE_NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
     }
     this.#options.onEnd(pid);
+    member.canary?.(reason ?? (signal === null ? `it exited with code ${code}` : `it was ended by signal ${numberOfSignal(signal)}`));
     if (role === 'cache-loader' && clean) {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
@@ -307,8 +408,16 @@ export class WorkerPool {
   }
 
   /** Forks a process of a new configuration again if a signal ended it before it could listen for signals; the new one takes its place. */
-  #startAgain({ leaving, failures, settle, generation, role, slot }: Member, signal: NodeJS.Signals | null): boolean {
-    if (leaving || this.#ending || failures > 0 || settle === undefined || signal === null || !SURVIVED.has(signal)) {
+  #startAgain({ leaving, canary, failures, settle, generation, role, slot }: Member, signal: NodeJS.Signals | null): boolean {
+    if (
+      leaving ||
+      canary !== undefined ||
+      this.#ending ||
+      failures > 0 ||
+      settle === undefined ||
+      signal === null ||
+      !SURVIVED.has(signal)
+    ) {
       return false;
     }
     const { member, ready } = this.#fork(generation, role, slot, 0);
@@ -319,7 +428,7 @@ export class WorkerPool {
 
   #replace(member: Member, code: number | null, signal: NodeJS.Signals | null): void {
     const { role, slot, generation, pid } = member;
-    if (member.leaving || this.#ending || (role === 'cache-loader' && code === 0)) {
+    if (member.leaving || member.canary !== undefined || this.#ending || (role === 'cache-loader' && code === 0)) {
       return;
     }
     if (!member.ready && member.failures === 0) {

@@ -28,7 +28,9 @@ interface Named {
   readonly globals?: string;
 }
 
-/** Runs `sluice diff`: what a reload would change. Resolves to the exit code: 0 for nothing, 1 for something, 2 when that cannot be said. */
+/**
+ * Runs `sluice diff`: what a reload would change. Resolves to the exit code: 0 for nothing, 1 for something, 2 when that cannot be said.
+ */
 export async function runDiffCommand(values: SubcommandValues): Promise<number> {
   try {
     const options = serverOptions(values, undefined);

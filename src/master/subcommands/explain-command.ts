@@ -5,8 +5,6 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { EMERG, type Level } from '../../shared/log/level.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { unpackTrace } from '../../worker/http/serving/trace-text.js';
-import { accessLogScope } from '../../worker/modules/access-log/index.js';
-import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
 import { dropRights, enterDirectory, FatalSettings } from '../../worker/process-settings.js';
 import { Rehearsal, RehearsalError, type Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { StubBackend } from '../../worker/rehearsal/stub-backend.js';
@@ -23,7 +21,7 @@ import {
   shellWords,
 } from './explain-request.js';
 import { ExplainText, type OriginatedField, paint } from './explain-text.js';
-import { formatReader, jsonReader, type LineReader } from './log-line.js';
+import { readersOf, usualPort } from './rehearsed-places.js';
 import { serverOptions, textValue } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
 
@@ -138,30 +136,6 @@ function requestOf(values: SubcommandValues, rehearsal: Rehearsal): AskedRequest
     },
     usualPort(rehearsal),
   );
-}
-
-/** Where a path without a host goes: to the first listener that is there, under the name of its default server. */
-function usualPort({ http }: Rehearsal): { port: number; tls: boolean; host: string | undefined } {
-  const address = http.listeners.find(({ unix }) => !unix)?.addresses[0];
-  if (address === undefined) {
-    return { port: 80, tls: false, host: undefined };
-  }
-  const { serverName } = address.defaultServer.settings;
-  const host = /^[a-z0-9.-]+$/i.test(serverName) ? serverName : 'localhost';
-  const tls = address.tls !== undefined;
-  const usual = address.port === (tls ? 443 : 80);
-  return { port: address.port, tls, host: usual ? host : `${host}:${address.port}` };
-}
-
-/** Readers for the formats of the configuration's logs. */
-function readersOf({ loaded, http }: Rehearsal): LineReader[] {
-  const formats = new Set<LogFormat>();
-  for (const block of http.locationOf.keys()) {
-    for (const { format } of loaded.settings(accessLogScope, block).access?.logs ?? []) {
-      formats.add(format);
-    }
-  }
-  return [...[...formats, COMBINED].map(({ parts }) => formatReader(parts)), jsonReader];
 }
 
 function stubOf(values: SubcommandValues): StubBackend {

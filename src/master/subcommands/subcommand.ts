@@ -61,6 +61,18 @@ export const subcommands: readonly Subcommand[] = [
     run: async (values) => (await import('./run-command.js')).runRunCommand(values),
   },
   {
+    name: 'dev',
+    describe: 'serve a configuration, and each change of it and of its JavaScript',
+    options: SERVER,
+    run: async (values) => (await import('./dev-command.js')).runDevCommand(values),
+  },
+  {
+    name: 'build',
+    describe: 'check the types of the TypeScript that a configuration imports',
+    options: SERVER,
+    run: async (values) => (await import('./build-command.js')).runBuildCommand(values),
+  },
+  {
     name: 'status',
     describe: 'say what runs: since when, which workers, how many connections',
     options: [
@@ -157,6 +169,20 @@ export const subcommands: readonly Subcommand[] = [
     ],
     verbatim: 'curl',
     run: async (values) => (await import('./explain-command.js')).runExplainCommand(values),
+  },
+  {
+    name: 'test',
+    describe: 'check what becomes of requests, by cases in *.test.conf files',
+    options: [
+      { name: 'cases', describe: 'files of cases, or folders; those beside the configuration unless given', positional: true, many: true },
+      ...SERVER,
+      { name: 'tap', describe: 'report in the Test Anything Protocol', flag: true },
+      { name: 'junit', describe: 'write a report in the XML of JUnit to this file, too' },
+      { name: 'watch', alias: 'w', describe: 'test again whenever a file changes', flag: true },
+      { name: 'record', describe: 'write a case of what becomes of this request today' },
+      { name: 'from', describe: 'write cases of the requests in this access log' },
+    ],
+    run: async (values) => (await import('./test-command.js')).runTestCommand(values),
   },
   {
     name: 'diff',

@@ -18,6 +18,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 };
 const VALUES: Readonly<Record<string, string>> = {
   s: 'send signal to a master process',
+  check: 'with -s reload: files or folders of cases, of which none may fail',
   p: 'set prefix path',
   e: 'set error log file',
   c: 'set configuration file',

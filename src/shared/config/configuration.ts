@@ -65,6 +65,11 @@ export interface ProcessConf {
   readonly zoneDirectory: string | undefined;
   /** Full path of the folder in which configurations that served are kept; undefined when they are not. */
   readonly history: string | undefined;
+  /**
+   * A reload begins with one worker that takes this share of new connections (0 to 1) for at most `time` milliseconds; undefined when all
+   * new workers take over at once.
+   */
+  readonly canary: { readonly share: number; readonly time: number } | undefined;
   readonly nginxCompatibility: boolean;
 }
 

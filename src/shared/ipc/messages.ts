@@ -25,6 +25,11 @@ export interface Start {
   readonly listens: readonly ListenSpec[];
   /** Folder of the sockets by which a new master reaches workers that lost theirs; undefined when there is none. */
   readonly control: string | undefined;
+  /**
+   * The keys of the listeners that the process accepts on at once, and no more than it is allowed to, until it is promoted; undefined for a
+   * process that is no canary.
+   */
+  readonly canary: readonly string[] | undefined;
   /** The name that messages begin with: `sluice`, or `nginx` when called so. */
   readonly name: string;
 }
@@ -32,13 +37,33 @@ export interface Start {
 /** Descriptors below are standard input, output, error and the channel to the master. */
 export const FIRST_SOCKET_FD = 4;
 
-export type ToWorker = Start | { readonly t: 'reopen' | 'quit' | 'terminate' };
+/** What a worker has done since it began. */
+export interface Observation {
+  /** Connections, without clients that send datagrams. */
+  readonly accepted: number;
+  /** Finished requests, and those among them that were answered with a 5xx. */
+  readonly requests: number;
+  readonly errors: number;
+  /** How long requests took: how many in each bucket of shared/zone/histogram.ts. Empty where requests are not counted. */
+  readonly times: Float64Array;
+}
+
+export type ToWorker =
+  | Start
+  | { readonly t: 'reopen' | 'quit' | 'terminate' }
+  /** The canary has become a worker like all others. */
+  | { readonly t: 'promote' }
+  /** Tells what it has done now, and every so many milliseconds from now on; 0 for no more. */
+  | { readonly t: 'observe'; readonly every: number }
+  /** The canary may have accepted so many connections since it began. */
+  | { readonly t: 'ration'; readonly accepts: number };
 
 export type ToMaster =
   /** The process listens to messages now; what node:cluster gets before that is lost. */
   | { readonly t: 'hello' }
-  /** Every listener accepts. */
+  /** Every listener accepts; of a canary, those that it may accept on. */
   | { readonly t: 'ready' }
+  | ({ readonly t: 'observed' } & Observation)
   /** The process cannot do its work and ends; the message is for the error log, level emerg. */
   | { readonly t: 'failed'; readonly message: string };
 

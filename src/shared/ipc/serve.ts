@@ -3,6 +3,7 @@ import type { Logger } from '../log/error-log.js';
 import type { LogFiles } from '../log/log-files.js';
 import type { ListenSocket } from '../net/listen-socket.js';
 import type { ZonePlan } from '../zone/plan.js';
+import type { Observation } from './messages.js';
 
 /** What the process gives to the server that runs in it. */
 export interface WorkerProcess {
@@ -35,6 +36,10 @@ export interface Server {
   drain(done: () => void): void;
   /** An exception was thrown that nobody caught. Ends what it belongs to and returns true, or false when that is unknown. */
   failed?(error: unknown): boolean;
+  /** What it has done since it began. */
+  observe?(): Observation;
+  /** Accepts no more than so many connections since it began; undefined for as many as come. */
+  ration?(accepts: number | undefined): void;
   /** Closes every connection now; a drain that was asked for calls back. */
   terminate(): void;
 }

@@ -1,5 +1,17 @@
 import type { SocketAddress } from './client-socket.js';
 
+/** Where a connection to a backend leads. */
+export interface BackendTarget {
+  /** A numeric address; or the path of a Unix-domain socket, with the port 0. */
+  readonly address: string;
+  readonly port: number;
+  /** The local address to bind to; undefined for any. */
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+  /** TCP keep-alive probes. */
+  readonly keepAlive: boolean;
+}
+
 /** Whoever a backend's socket tells what happens on it; nothing before the call that opens it has returned. */
 export interface BackendSocketOwner {
   /** The connection is there. */

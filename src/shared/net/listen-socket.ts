@@ -8,7 +8,7 @@ import { fsPath } from '../lib/fs-path.js';
 import { nativeText } from '../lib/native-text.js';
 import { DatagramHandle, type DatagramTaker } from './datagram-handle.js';
 import { listenKey } from './listen-key.js';
-import type { ConnectionHandle } from './plain-socket.js';
+import type { ConnectionHandle } from './plain-stream.js';
 
 /** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
 export interface SocketHandle {
@@ -63,6 +63,8 @@ export interface ConnectionTaker {
   /** Stops accepting until {@link resume}. */
   pause(): void;
   resume(): void;
+  /** Another process than usual accepts on the socket too, or does no longer. */
+  share?(on: boolean): void;
   /** Stops for good; the descriptor stays open. */
   close(): void;
 }
@@ -257,6 +259,11 @@ export class ListenSocket {
     }
     this.#handle.readStop?.();
     return true;
+  }
+
+  /** See {@link ConnectionTaker.share}. */
+  share(on: boolean): void {
+    this.#taker?.share?.(on);
   }
 
   /** Accepts again. */

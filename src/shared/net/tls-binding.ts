@@ -2,7 +2,7 @@
 // null, and callers use its sockets instead.
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import type { ConnectionHandle } from './plain-socket.js';
+import type { ConnectionHandle } from './plain-stream.js';
 import { type StreamHandle, streamBinding, type WriteRequest } from './stream-binding.js';
 
 /** What was agreed on a TLS connection, as Node's native object tells it. */

@@ -3,7 +3,7 @@
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { joined, joinedText } from './joined.js';
-import { type ConnectionHandle, localOf, remoteOf } from './plain-socket.js';
+import { type ConnectionHandle, localOf, remoteOf } from './plain-stream.js';
 import { keepRequest, OVER, type StreamBinding, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
 import type { CipherHandle, CipherState } from './tls-binding.js';
 

@@ -6,6 +6,8 @@ export interface Subject extends MatchPayer {
   readonly vars: (string | null | undefined)[];
   /** Captures of the latest regular expression that matched; [0] is the whole match. */
   captures: readonly (string | undefined)[] | null;
+  /** Slots whose values scripts have given, though the variables are computed anew each time otherwise. */
+  pinned?: Set<number>;
   /** How deep variables are being evaluated inside each other. */
   evaluating: number;
 }

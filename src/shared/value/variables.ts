@@ -178,7 +178,7 @@ export class VariableTable<R extends Subject> {
 
   /** As {@link get}, but a value that may have changed is computed anew. nginx: ngx_http_get_flushed_variable. */
   fresh(r: R, slot: number): string | undefined {
-    if (this.#bound[slot]!.cacheable === false) {
+    if (this.#bound[slot]!.cacheable === false && r.pinned?.has(slot) !== true) {
       r.vars[slot] = undefined;
     }
     return this.get(r, slot);
@@ -207,6 +207,31 @@ export class VariableTable<R extends Subject> {
       variable.set?.(r, value);
     }
     return true;
+  }
+
+  /**
+   * Gives any variable that the configuration names a value for the rest of the request, as scripts do; `name` is in lower case. Returns
+   * why not when it cannot. nginx: ngx_http_js_ext_set_variable.
+   */
+  override(r: R, name: string, value: string): 'unknown' | 'not writable' | undefined {
+    const slot = this.#slots.get(name);
+    const variable = slot === undefined ? (this.#defined.get(name) ?? this.#prefixOf(name)) : this.#bound[slot]!;
+    if (variable === undefined) {
+      return 'unknown';
+    }
+    if (variable.set !== undefined) {
+      variable.set(r, value);
+      return undefined;
+    }
+    if (slot === undefined) {
+      return variable.changeable === true ? undefined : 'not writable';
+    }
+    r.vars[slot] = value;
+    if (variable.cacheable === false) {
+      r.pinned ??= new Set();
+      r.pinned.add(slot);
+    }
+    return undefined;
   }
 
   #evaluate(r: R, slot: number): string | undefined {

@@ -124,6 +124,17 @@ export class Meters {
     return [...(this.#known.get(kind.id)?.keys() ?? [])];
   }
 
+  /** The sum of this worker's meters of a kind. */
+  sum(kind: MeterKind): Float64Array {
+    const sum = new Float64Array(kind.length);
+    for (const { values } of this.#known.get(kind.id)?.values() ?? []) {
+      for (let i = 0; i < sum.length; i++) {
+        sum[i]! += values[i]!;
+      }
+    }
+    return sum;
+  }
+
   add(meter: Meter): void {
     this.#waiting.push(meter);
     this.#arm();

@@ -51,7 +51,7 @@ export class Connections {
 
   /** Counts a new connection. Returns false when there is no room for it. */
   admit(fd: number): boolean {
-    this.#gate.accepted(fd);
+    this.#gate.accepted(fd, this.counters.accepted - this.counters.sessions + 1);
     if (this.#count()) {
       return true;
     }
@@ -64,6 +64,7 @@ export class Connections {
    * second.
    */
   admitSession(): boolean {
+    this.counters.sessions++;
     if (this.#count()) {
       return true;
     }

@@ -4,6 +4,8 @@
  */
 export class ConnectionCounters {
   accepted = 0;
+  /** Those among them that are clients who send datagrams. */
+  sessions = 0;
   handled = 0;
   requests = 0;
   active = 0;

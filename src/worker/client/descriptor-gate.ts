@@ -10,14 +10,20 @@ const RESERVE = 16;
 const RETRY = 500;
 
 /**
- * Stops accepting while no descriptors are left for more clients, so that they wait in the backlog. libuv would accept and close them.
- * nginx: ngx_disable_accept_events.
+ * Stops accepting while no descriptors are left for more clients, so that they wait in the backlog: libuv would accept and close them.
+ * nginx: ngx_disable_accept_events. And while a worker has accepted its share of connections, so that others take them.
  */
 export class DescriptorGate {
   readonly #sockets: readonly ListenSocket[];
   readonly #log: Logger;
   readonly #highest = highestForClients();
   #shut = false;
+  /** How many connections the worker may have accepted since it began. */
+  #ration = Number.POSITIVE_INFINITY;
+  /** It has accepted those. */
+  #sated = false;
+  /** How many it has accepted. */
+  #accepts = 0;
   /** Accepting was stopped, and few descriptors have become free since. */
   #scarce = false;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -29,9 +35,15 @@ export class DescriptorGate {
 
   /**
    * A connection was accepted; the system gives out the lowest number that is free. Once there were none left for clients, it is asked
-   * for the next number after each: else every client that leaves would let in one too many.
+   * for the next number after each: else every client that leaves would let in one too many. `accepts`: how many there have been, this
+   * one included.
    */
-  accepted(fd: number): void {
+  accepted(fd: number, accepts: number): void {
+    this.#accepts = accepts;
+    if (accepts >= this.#ration && !this.#sated) {
+      this.#sated = true;
+      this.#pause();
+    }
     if (this.#shut) {
       return;
     }
@@ -46,16 +58,42 @@ export class DescriptorGate {
       }
     }
     this.#scarce = true;
-    for (const socket of this.#sockets) {
-      if (socket.pause()) {
-        this.#shut = true;
-      }
-    }
-    if (!this.#shut) {
+    if (!this.#pause()) {
       return;
     }
+    this.#shut = true;
     this.#log.log(CRIT, 'accept4() failed (24: Too many open files)');
     this.#tryLater();
+  }
+
+  /** Lets the worker accept until it has accepted so many since it began; undefined for as many as come. */
+  ration(accepts: number | undefined): void {
+    this.#ration = accepts ?? Number.POSITIVE_INFINITY;
+    const sated = this.#accepts >= this.#ration;
+    if (sated === this.#sated) {
+      return;
+    }
+    this.#sated = sated;
+    if (sated) {
+      this.#pause();
+    } else if (!this.#shut) {
+      this.#resume();
+    }
+  }
+
+  /** False where no socket lets it. */
+  #pause(): boolean {
+    let paused = false;
+    for (const socket of this.#sockets) {
+      paused = socket.pause() || paused;
+    }
+    return paused;
+  }
+
+  #resume(): void {
+    for (const socket of this.#sockets) {
+      socket.resume();
+    }
   }
 
   /** A connection has ended. Its descriptor is free once the tick is over. */
@@ -76,8 +114,8 @@ export class DescriptorGate {
     }
     this.#shut = false;
     clearTimeout(this.#timer);
-    for (const socket of this.#sockets) {
-      socket.resume();
+    if (!this.#sated) {
+      this.#resume();
     }
   }
 

@@ -21,6 +21,8 @@ export interface PassedClient {
   readonly held: Buffer | null;
   /** How often it was passed on. */
   readonly lasting: readonly unknown[];
+  /** What is to be done once it is over, the latest last. */
+  readonly endings: readonly (() => void)[];
 }
 
 /** A listener of `http` or `stream` that takes connections from others. */

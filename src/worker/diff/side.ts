@@ -90,8 +90,8 @@ export class Side {
   }
 
   /**
-   * The directives behind the settings in force in a block, by shared/config's `settingKey`: its own, or those of the block around it. Where a list
-   * goes on from the outer block's, both.
+   * The directives behind the settings in force in a block, by shared/config's `settingKey`: its own, or those of the block around it.
+   * Where a list goes on from the outer block's, both.
    */
   effective(block: Block): ReadonlyMap<string, readonly DirectiveNode[]> {
     const known = this.#effective.get(block);

@@ -17,7 +17,7 @@ export interface FormOptions {
 }
 
 const MOST_FIELDS = 128;
-const MOST_PART_HEADERS = 16;
+const MOST_PART_HEADERS = 32;
 const LONGEST_HEADER_LINE = 4096;
 const LARGEST_HEADERS = 16 * 1024;
 
@@ -81,22 +81,36 @@ export function readForm(body: Buffer, contentType: string, options: FormOptions
   return form;
 }
 
-/** Takes a header such as `multipart/form-data; boundary=x` apart. */
-function parseType(header: string): { readonly type: string; readonly parameters: ReadonlyMap<string, string> } {
+/** Takes a header such as `multipart/form-data; boundary=x` apart. `trailing`: what is said of anything else. */
+function parseType(
+  header: string,
+  trailing = 'malformed parameter',
+): { readonly type: string; readonly parameters: ReadonlyMap<string, string> } {
   const parameters = new Map<string, string>();
   const [, type = '', rest = ''] = /^\s*([^;\s]*)\s*(.*)$/s.exec(header)!;
   let left = rest;
   while (left !== '') {
-    const match = /^;\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*/s.exec(left);
-    if (match === null) {
+    const start = /^;[ \t]*/.exec(left);
+    if (start === null) {
+      throw new TypeError(trailing);
+    }
+    left = left.slice(start[0].length);
+    const name = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=/.exec(left);
+    if (name === null) {
       throw new TypeError('malformed parameter');
     }
-    const name = match[1]!.toLowerCase();
-    if (parameters.has(name)) {
-      throw new TypeError(`duplicate ${name} parameter`);
+    left = left.slice(name[0].length);
+    const quoted = left.startsWith('"');
+    const value = (quoted ? /^"((?:[^"\\]|\\.)*)"[ \t]*/s : /^([^\s;"]+)[ \t]*/s).exec(left);
+    if (value === null) {
+      throw new TypeError(quoted ? 'unterminated quoted parameter' : 'empty parameter value');
     }
-    parameters.set(name, match[2] === undefined ? match[3]! : match[2].replace(/\\(.)/gs, '$1'));
-    left = left.slice(match[0].length);
+    left = left.slice(value[0].length);
+    const lower = name[1]!.toLowerCase();
+    if (parameters.has(lower)) {
+      throw new TypeError(`duplicate ${lower} parameter`);
+    }
+    parameters.set(lower, quoted ? value[1]!.replace(/\\(.)/gs, '$1') : value[1]!);
   }
   return { type: type.toLowerCase(), parameters };
 }
@@ -114,12 +128,14 @@ function readUrlEncoded(text: string, form: Form, most: number): void {
   }
 }
 
+// nginx: ngx_js_form_parse_multipart.
 function readMultipart(text: string, boundary: string, form: Form, most: number): void {
   const mark = `--${boundary}`;
-  if (!text.startsWith(mark)) {
-    throw new TypeError(text.includes(mark) ? 'malformed multipart body' : 'malformed multipart boundary');
+  const first = text.indexOf(mark);
+  if (first === -1) {
+    throw new TypeError('malformed multipart body');
   }
-  let at = mark.length;
+  let at = first + mark.length;
   for (;;) {
     if (text.startsWith('--', at)) {
       return;
@@ -129,13 +145,12 @@ function readMultipart(text: string, boundary: string, form: Form, most: number)
     }
     at += 2;
     const end = text.indexOf('\r\n\r\n', at);
-    const next = text.indexOf(`\r\n${mark}`, Math.max(at - 2, 0));
-    if (end === -1 || (next !== -1 && next < end)) {
-      throw new TypeError(next === -1 && end === -1 ? 'malformed multipart body' : 'missing multipart header separator');
+    if (end === -1) {
+      throw new TypeError('missing multipart header separator');
     }
     const close = text.indexOf(`\r\n${mark}`, end + 2);
     if (close === -1) {
-      throw new TypeError('malformed multipart body');
+      throw new TypeError('truncated multipart body');
     }
     addPart(text.slice(at, end), text.slice(end + 4, close), form, most);
     at = close + 2 + mark.length;
@@ -162,6 +177,9 @@ function addPart(head: string, value: string, form: Form, most: number): void {
     }
     const name = line.slice(0, colon).toLowerCase();
     if (name === 'content-disposition') {
+      if (disposition !== undefined) {
+        throw new TypeError('duplicate Content-Disposition header');
+      }
       disposition = line.slice(colon + 1).trim();
     } else if (name === 'content-type') {
       type = line.slice(colon + 1).trim();
@@ -170,13 +188,13 @@ function addPart(head: string, value: string, form: Form, most: number): void {
   if (disposition === undefined) {
     throw new TypeError('missing Content-Disposition header');
   }
-  const { type: kind, parameters } = parseType(disposition);
-  const name = parameters.get('name');
-  if (kind !== 'form-data') {
-    throw new TypeError('unsupported Content-Disposition type');
+  if (!/^form-data(?:;|$)/i.test(disposition)) {
+    throw new TypeError('unsupported disposition type');
   }
+  const { parameters } = parseType(disposition, 'malformed Content-Disposition');
+  const name = parameters.get('name');
   if (name === undefined) {
-    throw new TypeError('missing multipart field name');
+    throw new TypeError('multipart field name is required');
   }
   const file = parameters.get('filename');
   form.add(textOf(name), file === undefined ? textOf(value) : fileOf(textOf(file), type, Buffer.from(value, 'latin1')), most);

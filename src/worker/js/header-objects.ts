@@ -173,6 +173,13 @@ export function namedValues(get: (name: string) => unknown, names: () => string[
       set(name, value);
       return true;
     },
+    defineProperty(_target, name, { value }) {
+      if (set === undefined || typeof name !== 'string') {
+        return false;
+      }
+      set(name, value);
+      return true;
+    },
     deleteProperty(_target, name) {
       if (set === undefined || typeof name !== 'string') {
         return false;

@@ -7,6 +7,9 @@ import type { toScript } from './transform.js';
 /** What a module exports, by name. */
 export type Exports = Readonly<Record<string, unknown>>;
 
+/** Modules by the names that they are imported by, made when they are. */
+export type Builtins = Readonly<Record<string, () => unknown>>;
+
 interface Loaded {
   exports: Record<string, unknown>;
   /** The module was an ES module: its `default` is what others import. */
@@ -26,15 +29,22 @@ export class ModuleLoader {
   readonly #globals: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Loaded>();
   readonly #transform: () => typeof toScript;
+  readonly #builtins: Builtins;
 
   /**
    * `folders`: where imported names are looked for. `globals`: what the user's files find beside Node's globals, and in place of them.
-   * `transform` is asked for when the first ES module or TypeScript file is met.
+   * `transform` is asked for when the first ES module or TypeScript file is met. `builtins`: modules that Node does not have.
    */
-  constructor(folders: readonly string[], globals: Readonly<Record<string, unknown>>, transform: () => typeof toScript) {
+  constructor(
+    folders: readonly string[],
+    globals: Readonly<Record<string, unknown>>,
+    transform: () => typeof toScript,
+    builtins: Builtins,
+  ) {
     this.#folders = folders;
     this.#globals = globals;
     this.#transform = transform;
+    this.#builtins = builtins;
   }
 
   /** The default export of the module that `js_import` names. @throws what the module throws, or an Error when there is none. */
@@ -56,6 +66,28 @@ export class ModuleLoader {
     if (!isNative(file)) {
       this.#compile(file, readFileSync(file, 'utf8'));
     }
+  }
+
+  /** The files of modules and of what they import, without running anything. */
+  files(names: readonly string[]): string[] {
+    const found = new Set<string>();
+    const visit = (name: string, folders: readonly string[]): void => {
+      const file = this.#find(name, folders);
+      if (file === undefined || found.has(file) || isNative(file)) {
+        return;
+      }
+      found.add(file);
+      const text = readFileSync(file, 'utf8');
+      for (const [, imported] of text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\()\s*(?:\(\s*)?['"]([^'"]+)['"]/g)) {
+        if (!isBuiltin(imported!)) {
+          visit(imported!, [dirname(file), ...this.#folders]);
+        }
+      }
+    };
+    for (const name of names) {
+      visit(name, this.#folders);
+    }
+    return [...found];
   }
 
   #find(name: string, folders: readonly string[]): string | undefined {
@@ -107,13 +139,22 @@ export class ModuleLoader {
   #requireFrom(file: string): (name: string) => unknown {
     const native = createRequire(file);
     return (name) => {
-      const own = isBuiltin(name) || isPackage(native, name) ? undefined : this.#find(name, [dirname(file), ...this.#folders]);
-      return own === undefined ? native(name) : this.#module(own).exports;
+      if (isBuiltin(name) || isPackage(native, name)) {
+        return native(name);
+      }
+      const own = this.#find(name, [dirname(file), ...this.#folders]);
+      if (own !== undefined) {
+        return this.#module(own).exports;
+      }
+      const builtin = Object.hasOwn(this.#builtins, name) ? this.#builtins[name] : undefined;
+      return builtin === undefined ? native(name) : builtin();
     };
   }
 }
 
-/** Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has. */
+/**
+ * Whether a name without an extension is a package's. A file of the user's may have the same name, as `hono.js` that imports `hono` has.
+ */
 function isPackage(native: NodeJS.Require, name: string): boolean {
   if (/^[./]|\.[mc]?[jt]s$/.test(name)) {
     return false;
@@ -142,5 +183,15 @@ export function memberOf(exports: unknown, path: readonly string[]): { readonly 
 /** The function that a directive names, `module.function` or `module.object.function`; undefined when there is none. */
 export function functionOf(exports: unknown, path: readonly string[]): ((...args: unknown[]) => unknown) | undefined {
   const { owner, value } = memberOf(exports, path);
-  return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(owner) : undefined;
+  if (typeof value !== 'function') {
+    return undefined;
+  }
+  const run = value as (...args: unknown[]) => unknown;
+  // As in njs, a function of a module has no `this`; a method of an object of some class does.
+  return owner === undefined || isPlainObject(owner) ? run : run.bind(owner);
+}
+
+function isPlainObject(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

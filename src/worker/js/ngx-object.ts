@@ -1,10 +1,11 @@
 import { setTimer } from '../../shared/lib/timer.js';
 import { DEBUG, ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { dump } from './dump.js';
 import { namedValues } from './header-objects.js';
+import { scriptFetch } from './ngx-fetch.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
-import { currentTask, logNow, type TaskOwner } from './task.js';
-import { bytesOf } from './text.js';
+import { currentTask, logNow, Task, type TaskOwner } from './task.js';
 
 /** What scripts are told of the server. */
 export interface ScriptHost {
@@ -14,12 +15,16 @@ export interface ScriptHost {
   readonly confFile: string;
   readonly workerId: number;
   readonly version: string;
+  /** The words of the program's command line. */
+  readonly argv: readonly string[];
+  /** Where the error log of the main context goes. */
+  readonly errorLog: string;
   dict(name: string): SharedDict | undefined;
   dictNames(): string[];
 }
 
 /** The version of njs whose interfaces these are. */
-const NJS_VERSION = '0.9.4';
+const NJS_VERSION = '1.0.1';
 
 /** What the user's files find beside Node's globals: `ngx`, `njs`, `console`, and timers that a handler waits for. */
 export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown>> {
@@ -32,17 +37,19 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     conf_file_path: host.confFile,
     conf_prefix: host.confPrefix,
     prefix: host.prefix,
-    error_log_path: '',
+    error_log_path: host.errorLog,
     version: host.version,
     version_number: versionNumber(host.version),
     worker_id: host.workerId,
     shared,
-    log: (level: unknown, message: unknown) => logNow(Number(level) as Level, bytesOf(String(message)), host.log),
-    fetch: guardedFetch,
+    log: (level: unknown, message: unknown) => logNow(Number(level) as Level, String(message), host.log),
+    fetch: scriptFetch(host.log),
   };
+  Object.defineProperty(ngx, 'engine_id', { get: () => currentTask()?.owner.engineId ?? 0, enumerable: true });
   return {
     ngx,
-    njs: { version: NJS_VERSION, version_number: versionNumber(NJS_VERSION), engine: 'V8', dump, on() {} },
+    njs: { version: NJS_VERSION, version_number: versionNumber(NJS_VERSION), engine: 'V8', dump, on: onEvent },
+    process: scriptProcess(host.argv),
     console: scriptConsole(host.log),
     setTimeout: scriptTimeout,
     clearTimeout: scriptClearTimeout,
@@ -55,13 +62,35 @@ const versionNumber = (version: string): number => {
   return (major << 16) | (minor << 8) | patch;
 };
 
-const dump = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)));
+/** `njs.on`: has a function called when the request or session is over. nginx: ngx_js_ext_on. */
+function onEvent(event: unknown, callback: unknown): void {
+  if (event !== 'exit') {
+    throw new TypeError(`unknown event "${String(event)}"`);
+  }
+  if (typeof callback !== 'function') {
+    throw new TypeError('callback is not a function');
+  }
+  const owner = currentTask()?.owner;
+  owner?.subject?.onFinish(() => new Task(owner, { settled() {}, failed() {} }).run(() => (callback as () => unknown)()));
+}
+
+/** Node's process with the command line of the server. */
+const scriptProcess = (argv: readonly string[]): NodeJS.Process =>
+  new Proxy(process, {
+    get: (target, name) => {
+      if (name === 'argv') {
+        return [...argv];
+      }
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 
 function scriptConsole(fallback: TaskOwner): object {
   const writer =
     (level: Level) =>
     (...values: unknown[]): void =>
-      logNow(level, bytesOf(values.map(dump).join(' ')), fallback);
+      logNow(level, values.map(dump).join(' '), fallback);
   const loose = new Map<string, number>();
   const times = (): Map<string, number> => currentTask()?.times ?? loose;
   return {
@@ -74,7 +103,7 @@ function scriptConsole(fallback: TaskOwner): object {
     time(label: unknown = 'default'): void {
       const name = String(label);
       if (times().has(name)) {
-        logNow(INFO, `Timer "${bytesOf(name)}" already exists.`, fallback);
+        logNow(INFO, `Timer "${name}" already exists.`, fallback);
         return;
       }
       times().set(name, performance.now());
@@ -83,11 +112,11 @@ function scriptConsole(fallback: TaskOwner): object {
       const name = String(label);
       const start = times().get(name);
       if (start === undefined) {
-        logNow(INFO, `Timer "${bytesOf(name)}" doesn't exist.`, fallback);
+        logNow(INFO, `Timer "${name}" doesn't exist.`, fallback);
         return;
       }
       times().delete(name);
-      logNow(INFO, `${bytesOf(name)}: ${(performance.now() - start).toFixed(6)}ms`, fallback);
+      logNow(INFO, `${name}: ${(performance.now() - start).toFixed(6)}ms`, fallback);
     },
   };
 }
@@ -104,14 +133,4 @@ function scriptClearTimeout(timer: unknown): void {
   if (timer !== undefined && !currentTask()?.stopTimer(timer as NodeJS.Timeout)) {
     clearTimeout(timer as NodeJS.Timeout);
   }
-}
-
-/** Node's fetch, for which the handler that called it waits. */
-function guardedFetch(resource: unknown, options?: unknown): Promise<Response> {
-  const task = currentTask();
-  task?.hold();
-  const result = fetch(resource as string, options as RequestInit);
-  const release = (): void => void setImmediate(() => task?.release());
-  result.then(release, release);
-  return result;
 }

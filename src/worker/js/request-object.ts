@@ -13,9 +13,14 @@ import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
 import { Deadline } from '../io/deadline.js';
 import { argsObject } from './args-object.js';
+import { SHOWN } from './dump.js';
+import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, readForm } from './form.js';
-import { headersIn, headersOut, namedValues } from './header-objects.js';
+import { headersIn, headersOut } from './header-objects.js';
+import { rawVariablesOf, variablesOf } from './named-variables.js';
+import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
+import { jsVariableNames } from './script-variables.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, textOf } from './text.js';
 
@@ -23,18 +28,6 @@ import { bufferOf, bytesOf, textOf } from './text.js';
 export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-const declared = new WeakMap<object, string[]>();
-
-/** The names that `js_var` has given in the configuration that a table of variables belongs to; to be added to while that is read. */
-export function jsVariables(table: object): string[] {
-  let names = declared.get(table);
-  if (names === undefined) {
-    names = [];
-    declared.set(table, names);
-  }
-  return names;
-}
 
 const states = contextSlot<RequestObject>();
 
@@ -46,6 +39,27 @@ export function requestObject(r: Request): RequestObject {
     states.set(r, object);
   }
   return object;
+}
+
+/** Whose tasks are those of a request. */
+class RequestOwner implements TaskOwner {
+  readonly subject: Request;
+
+  constructor(r: Request) {
+    this.subject = r;
+  }
+
+  get fetchScope(): FetchScope | undefined {
+    return placeOf(this.subject.location)?.fetchScope;
+  }
+
+  get engineId(): number | undefined {
+    return placeOf(this.subject.location)?.scripts?.id;
+  }
+
+  log(level: Level, message: string): void {
+    this.subject.log(level, bytesOf(message));
+  }
 }
 
 interface SubrequestSettings {
@@ -73,8 +87,9 @@ export interface FilterOutput {
 }
 
 /** `r` of a handler. nginx: ngx_http_js_ext_http_request. */
-export class RequestObject implements TaskOwner {
+export class RequestObject {
   readonly #r: Request;
+  readonly #owner: RequestOwner;
   /** The request whose subrequest this is, for a reply. */
   #parent: RequestObject | undefined = undefined;
   #args: object | undefined = undefined;
@@ -95,6 +110,10 @@ export class RequestObject implements TaskOwner {
   #code: Result | undefined = undefined;
   /** The phase waits for {@link Request.resume}. */
   #waiting = false;
+  /** Functions of variables that still wait for something. */
+  #background = 0;
+  /** The phase's function is over, but not those. */
+  #settled = false;
   /** Of a handler that waits. */
   #deadline: Deadline | undefined = undefined;
   #timeout = 0;
@@ -104,6 +123,7 @@ export class RequestObject implements TaskOwner {
 
   constructor(r: Request) {
     this.#r = r;
+    this.#owner = new RequestOwner(r);
   }
 
   // --- how a phase uses it
@@ -117,7 +137,7 @@ export class RequestObject implements TaskOwner {
     this.#waiting = false;
     this.#redirect = undefined;
     this.#declined = false;
-    const task = new Task(this, { settled: () => this.#go(this.#settledCode()), failed: () => this.#go(r.headerSent ? ERROR : 500) });
+    const task = new Task(this.#owner, { settled: () => this.#settle(), failed: () => this.#go(r.headerSent ? ERROR : 500) });
     r.onFinish(() => task.cancel());
     task.run(() => handler(this));
     if (this.#code !== undefined) {
@@ -130,6 +150,15 @@ export class RequestObject implements TaskOwner {
     this.#waiting = true;
     this.#limit(limit, task);
     return AGAIN;
+  }
+
+  /** The phase's function is over. What functions of variables have begun may still answer. */
+  #settle(): void {
+    if (this.#background > 0) {
+      this.#settled = true;
+    } else {
+      this.#go(this.#settledCode());
+    }
   }
 
   /** Bounds the time in which the client hears nothing. */
@@ -176,6 +205,56 @@ export class RequestObject implements TaskOwner {
     return 500;
   }
 
+  /** The value that a function gives a variable; undefined after an exception, which is in the log. */
+  value(run: (r: RequestObject) => unknown): string | undefined {
+    const before = this.stage;
+    this.stage = 'variable';
+    this.returnValue = undefined;
+    let failed = false;
+    let inside = true;
+    const over = (): void => {
+      this.#background--;
+      if (this.#background === 0 && this.#settled && !inside) {
+        this.#settled = false;
+        this.#go(this.#settledCode());
+      }
+    };
+    const failure = (): void => {
+      failed = true;
+      over();
+    };
+    this.#background++;
+    const task = new Task(this.#owner, { settled: over, failed: failure });
+    const result = task.run(() => run(this));
+    inside = false;
+    if (!failed && !task.busy) {
+      task.cancel();
+      over();
+    }
+    this.stage = before;
+    if (failed) {
+      return undefined;
+    }
+    const value = this.returnValue ?? result;
+    return value === undefined || value === null || value instanceof Promise ? undefined : bytesOf(value);
+  }
+
+  /** Lets a function look at the response's head. False after an exception, which is in the log. */
+  filterHead(run: (r: RequestObject) => unknown): boolean {
+    const before = this.stage;
+    this.stage = 'headers';
+    const done = this.filter(() => run(this));
+    this.stage = before;
+    return done;
+  }
+
+  /** Runs a filter, which waits for nothing. False after an exception, which is in the log. */
+  filter(code: () => unknown): boolean {
+    let done = true;
+    new Task(this.#owner, { settled() {}, failed: () => (done = false) }).run(code);
+    return done;
+  }
+
   /** Goes on with a code, at once or when the handler returns. */
   #go(code: Result): void {
     if (this.#code !== undefined) {
@@ -188,14 +267,8 @@ export class RequestObject implements TaskOwner {
     }
   }
 
-  log(level: Level, message: string): void;
-  log(message: unknown): void;
-  log(level: unknown, message?: string): void {
-    if (message === undefined) {
-      this.#r.log(INFO, `js: ${bytesOf(String(level))}`);
-    } else {
-      this.#r.log(level as Level, bytesOf(message));
-    }
+  log(message: unknown): void {
+    this.#r.log(INFO, `js: ${bytesOf(String(message))}`);
   }
 
   warn(message: unknown): void {
@@ -239,6 +312,10 @@ export class RequestObject implements TaskOwner {
     return textOf(this.#r.uri);
   }
 
+  get requestLine(): string {
+    return textOf(this.#r.main.line);
+  }
+
   get remoteAddress(): string {
     return this.#r.connection.remoteAddress;
   }
@@ -248,41 +325,54 @@ export class RequestObject implements TaskOwner {
   }
 
   get variables(): object {
-    this.#variables ??= namedValues(
-      (name) => {
-        const value = readVariable(this.#r, name);
-        return value === undefined ? undefined : textOf(value);
-      },
-      () => this.#r.http.variables.names(),
-      (name, value) => this.#writeVariable(name, value),
-    );
+    this.#variables ??= variablesOf(this.#r);
     return this.#variables;
   }
 
   get rawVariables(): object {
-    this.#rawVariables ??= namedValues(
-      (name) => {
-        const value = readVariable(this.#r, name);
-        return value === undefined ? undefined : Buffer.from(value, 'latin1');
-      },
-      () => this.#r.http.variables.names(),
-      (name, value) => this.#writeVariable(name, value),
-    );
+    this.#rawVariables ??= rawVariablesOf(this.#r);
     return this.#rawVariables;
   }
 
   /** The names of the variables of `js_var` that begin so. */
-  jsVarNames(prefix: unknown = ''): string[] {
-    if (typeof prefix !== 'string') {
-      throw new TypeError('prefix must be a string');
-    }
-    return jsVariables(this.#r.http.variables).filter((name) => name.startsWith(prefix));
+  jsVarNames(prefix?: unknown): string[] {
+    return jsVariableNames(this.#r.http.variables, prefix);
   }
 
-  #writeVariable(name: string, value: unknown): void {
-    if (!this.#r.http.variables.assignNamed(this.#r, name.toLowerCase(), bytesOf(value))) {
-      throw new TypeError('variable not found');
-    }
+  /** What `njs.dump` and JSON show of it. */
+  toJSON(): object {
+    const {
+      args,
+      headersIn,
+      headersOut,
+      httpVersion,
+      internal,
+      method,
+      remoteAddress,
+      requestLine,
+      requestText,
+      responseText,
+      status,
+      uri,
+    } = this;
+    return {
+      args: { ...args },
+      headersIn: { ...headersIn },
+      headersOut: { ...headersOut },
+      httpVersion,
+      internal,
+      method,
+      remoteAddress,
+      requestLine,
+      requestText,
+      responseText,
+      status,
+      uri,
+    };
+  }
+
+  [SHOWN](): object {
+    return this.toJSON();
   }
 
   // --- the request's body
@@ -297,7 +387,7 @@ export class RequestObject implements TaskOwner {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    return body === null ? undefined : body.whole();
+    return body === null ? undefined : wholeBody(this.#r, body);
   }
 
   #bodyText(): string | undefined {
@@ -327,7 +417,7 @@ export class RequestObject implements TaskOwner {
       return Promise.reject(new Error('the request body cannot be read in this handler'));
     }
     if (this.#reading !== undefined) {
-      return Promise.reject(new Error('request body is being read'));
+      return Promise.reject(new TypeError('request body is already being read'));
     }
     const task = currentTask();
     task?.hold();
@@ -335,7 +425,7 @@ export class RequestObject implements TaskOwner {
     return new Promise((done) => {
       readBody(r, () => {
         this.#reading = undefined;
-        done(r.body === null ? Buffer.alloc(0) : r.body.whole());
+        done(r.body === null ? Buffer.alloc(0) : wholeBody(r, r.body));
         setImmediate(() => task?.release());
       });
     });
@@ -458,7 +548,7 @@ export class RequestObject implements TaskOwner {
   }
 
   internalRedirect(uri: unknown): void {
-    if (this.#parent !== undefined) {
+    if (this.#parent !== undefined || this.#r !== this.#r.main) {
       throw new Error('internalRedirect cannot be called from a subrequest');
     }
     this.#redirect = bytesOf(uri);
@@ -485,9 +575,10 @@ export class RequestObject implements TaskOwner {
 
   subrequest(uri: unknown, ...rest: unknown[]): Promise<RequestObject> | undefined {
     const r = this.#r;
-    if (this.#parent !== undefined) {
+    if (this.#parent !== undefined || r !== r.main) {
       throw new Error('subrequest can only be created for the primary request');
     }
+    const target = converted(uri, 'uri arg');
     const [first, second] = rest;
     const callback = typeof first === 'function' ? first : second;
     if (callback !== undefined && typeof callback !== 'function') {
@@ -495,8 +586,8 @@ export class RequestObject implements TaskOwner {
     }
     const options: SubrequestSettings =
       typeof first === 'object' && first !== null ? first : typeof first === 'string' ? { args: first } : {};
-    const parsed = parseUnsafeUri(r, bytesOf(String(uri)));
-    const args = options.args === undefined ? (parsed?.args ?? '') : bytesOf(String(options.args));
+    const parsed = parseUnsafeUri(r, target);
+    const args = options.args === undefined ? (parsed?.args ?? '') : converted(options.args, 'options.args');
     const detached = options.detached === true;
     if (detached && callback !== undefined) {
       throw new Error('detached flag and callback are mutually exclusive');
@@ -504,7 +595,7 @@ export class RequestObject implements TaskOwner {
     if (parsed === undefined) {
       throw new Error('unsafe uri');
     }
-    const method = options.method === undefined ? 'GET' : String(options.method);
+    const method = options.method === undefined ? 'GET' : converted(options.method, 'options.method');
     const body = options.body === undefined ? undefined : bufferOf(options.body);
     return this.#subrequest(parsed.uri, args, method, body, detached, callback as ((reply: RequestObject) => unknown) | undefined);
   }
@@ -529,6 +620,9 @@ export class RequestObject implements TaskOwner {
       ...(sink === undefined ? {} : { sink }),
       end: (done) => {
         if (detached || task === undefined) {
+          return;
+        }
+        if (states.get(r) !== this) {
           return;
         }
         const reply = requestObject(done);
@@ -560,11 +654,24 @@ export class RequestObject implements TaskOwner {
       return undefined;
     }
     task.hold();
+    if (this.stage === 'variable') {
+      // Nothing waits for it once the request has been sent elsewhere.
+      r.onFinish(() => states.get(r) !== this && r.log(ERR, 'js subrequest: failed to get the parent context'));
+    }
     return callback === undefined
       ? new Promise((done) => {
           resolve = done;
         })
       : undefined;
+  }
+}
+
+/** A text that a handler gives. @throws TypeError for what cannot be one. */
+function converted(value: unknown, what: string): string {
+  try {
+    return bytesOf(String(value));
+  } catch {
+    throw new TypeError(`failed to convert ${what}`);
   }
 }
 
@@ -576,9 +683,10 @@ const pairs = (list: readonly string[]): [string, string][] => {
   return result;
 };
 
-function readVariable(r: Request, name: string): string | undefined {
-  if (/^\d+$/.test(name)) {
-    return r.captures?.[Number(name)];
+/** The whole of a body, from memory or from its file. */
+function wholeBody(r: Request, body: RequestBody): Buffer {
+  if (body.file !== undefined) {
+    r.log(WARN, 'http js reading request body from a temporary file');
   }
-  return r.http.variables.named(r, name.toLowerCase());
+  return body.whole();
 }

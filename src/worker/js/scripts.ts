@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { ERROR as ERR } from '../../shared/log/level.js';
 import { functionOf, ModuleLoader, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
+import { catchRejections, exceptionText, Task } from './task.js';
 import type { toScript } from './transform.js';
 
 /** One `js_import`: the name that directives use, and the file. */
@@ -11,69 +14,142 @@ export interface Import {
   readonly confFolder: string;
 }
 
+/** One `js_preload_object`: a global of the modules, and the complete path of its file. */
+export interface Preload {
+  readonly name: string;
+  readonly file: string;
+}
+
 export type ScriptFunction = (...args: unknown[]) => unknown;
 
 /** The build puts it beside the program. */
 const loadTransform = (): typeof toScript =>
   (createRequire(import.meta.url)('./js-transform.js') as { readonly toScript: typeof toScript }).toScript;
 
+/** What njs has and Node has not. The build puts it beside the program, too. */
+const BUILTINS = { xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml };
+
 /**
  * Looks whether the modules of a location can be loaded, without running them.
  * @throws what is wrong with one.
  */
-export function checkImports(imports: readonly Import[], folders: readonly string[]): void {
-  const loader = new ModuleLoader(folders, {}, loadTransform);
+export function checkImports(imports: readonly Import[], folders: readonly string[], preloads: readonly Preload[]): void {
+  const loader = new ModuleLoader(folders, preloaded(preloads), loadTransform, BUILTINS);
   for (const { file } of imports) {
     loader.check(file);
   }
+}
+
+/** The files that modules consist of: their own, and those that they import but for packages. What cannot be read is left out. */
+export function scriptFiles(names: readonly string[], folders: readonly string[]): string[] {
+  return new ModuleLoader(folders, {}, loadTransform).files(names);
+}
+
+/** The objects of `js_preload_object`, which nobody can change. nginx: ngx_js_init_preload_vm. */
+function preloaded(preloads: readonly Preload[]): Record<string, unknown> {
+  const globals: Record<string, unknown> = {};
+  for (const { name, file } of preloads) {
+    globals[name] = JSON.parse(readFileSync(file, 'utf8'), (_key, value: unknown) =>
+      typeof value === 'object' && value !== null
+        ? Object.freeze(Array.isArray(value) ? value : Object.setPrototypeOf(value, null))
+        : value,
+    );
+  }
+  return globals;
 }
 
 /**
  * The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged.
  * @throws what a module throws while it is loaded.
  */
-export function trialScripts(imports: readonly Import[], folders: readonly string[], version: string): Scripts {
+export function trialScripts(
+  imports: readonly Import[],
+  folders: readonly string[],
+  preloads: readonly Preload[],
+  version: string,
+): Scripts {
   const confPrefix = imports[0]?.confFolder ?? '';
-  const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version };
-  return new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] }).scripts(imports, folders);
+  const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version, argv: ['sluice'], errorLog: '' };
+  const library = new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] });
+  const scripts = library.scripts(imports, folders, preloads);
+  scripts.check();
+  return scripts;
 }
 
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */
 export class ScriptLibrary {
+  readonly #host: ScriptHost;
   readonly #globals: Readonly<Record<string, unknown>>;
   readonly #loaders = new Map<string, ModuleLoader>();
+  readonly #made = new Map<readonly Import[], Map<ModuleLoader, Scripts>>();
+  #count = 0;
 
   constructor(host: ScriptHost) {
+    this.#host = host;
     this.#globals = scriptGlobals(host);
+    catchRejections();
   }
 
-  /** The functions that directives of a location can name. */
-  scripts(imports: readonly Import[], folders: readonly string[]): Scripts {
-    const key = folders.join('\0');
+  /** The functions that directives of a location can name. Modules that cannot be loaded are in the log, and fail whoever calls them. */
+  scripts(imports: readonly Import[], folders: readonly string[], preloads: readonly Preload[]): Scripts {
+    const key = JSON.stringify([folders, preloads]);
     let loader = this.#loaders.get(key);
     if (loader === undefined) {
-      loader = new ModuleLoader(folders, this.#globals, loadTransform);
+      loader = new ModuleLoader(folders, { ...this.#globals, ...preloaded(preloads) }, loadTransform, BUILTINS);
       this.#loaders.set(key, loader);
     }
-    return new Scripts(loader, imports);
+    let byLoader = this.#made.get(imports);
+    if (byLoader === undefined) {
+      byLoader = new Map();
+      this.#made.set(imports, byLoader);
+    }
+    let scripts = byLoader.get(loader);
+    if (scripts === undefined) {
+      scripts = new Scripts(loader, imports, ++this.#count, this.#host);
+      byLoader.set(loader, scripts);
+    }
+    return scripts;
   }
 }
 
 /** The modules that a location has imported. */
 export class Scripts {
+  /** Tells sets of modules apart: `ngx.engine_id`. */
+  readonly id: number;
   readonly #modules = new Map<string, unknown>();
+  readonly #failures = new Map<string, unknown>();
 
-  /** @throws what a module throws while it is loaded. */
-  constructor(loader: ModuleLoader, imports: readonly Import[]) {
+  constructor(loader: ModuleLoader, imports: readonly Import[], id: number, { log }: ScriptHost) {
+    this.id = id;
     for (const { name, file } of imports) {
-      this.#modules.set(name, loader.load(file));
+      try {
+        this.#modules.set(
+          name,
+          new Task(log, { settled() {}, failed() {} }).within(() => loader.load(file)),
+        );
+      } catch (error) {
+        log.log(ERR, `js exception: ${exceptionText(error)}`);
+        this.#failures.set(name, error);
+      }
     }
   }
 
   /** A function by the name that a directive gives, `module.function`; undefined when there is none. */
   find(name: string): ScriptFunction | undefined {
     const [module = '', ...path] = name.split('.');
+    if (this.#failures.has(module)) {
+      return () => {
+        throw this.#failures.get(module);
+      };
+    }
     return this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
+  }
+
+  /** @throws what the first of the modules that could not be loaded has thrown. */
+  check(): void {
+    for (const error of this.#failures.values()) {
+      throw error;
+    }
   }
 
   /** What a name stands for, with what it is a member of; undefined when there is no such module. */

@@ -1,3 +1,7 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { crc32 } from '../../shared/lib/crc32.js';
+import { byteText } from '../../shared/lib/native-text.js';
+import { setTimer } from '../../shared/lib/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 
@@ -8,6 +12,8 @@ export interface DictData {
   readonly timeout: number;
   /** A full dictionary forgets the oldest entries. */
   readonly evict: boolean;
+  /** The complete path of a file that keeps the entries over restarts. */
+  readonly state: string | undefined;
 }
 
 /** The dictionary is full. nginx: njs's SharedMemoryError. */
@@ -22,9 +28,14 @@ const NODE = 64;
 /** How often a zone that another process holds is asked for again: each time, SQLite waits a little itself. */
 const TRIES = 2000;
 
+// In nginx's order, by the checksum of the key. `state` has a row once the file of the state has been read.
 const DDL =
-  'CREATE TABLE IF NOT EXISTS dict (key TEXT PRIMARY KEY, value ANY, expires REAL, cost INTEGER) WITHOUT ROWID, STRICT;' +
-  'CREATE INDEX IF NOT EXISTS dict_expires ON dict (expires)';
+  'CREATE TABLE IF NOT EXISTS dict (hash INTEGER, key TEXT, value ANY, expires REAL, cost INTEGER, PRIMARY KEY (hash, key)) WITHOUT ROWID, STRICT;' +
+  'CREATE INDEX IF NOT EXISTS dict_expires ON dict (expires);' +
+  'CREATE TABLE IF NOT EXISTS state (loaded INTEGER) STRICT';
+
+/** How long changes wait before they are saved, in milliseconds. */
+const SAVE_AFTER = 1000;
 
 /** `ngx.shared.NAME`: values by key, exact over all workers. Each call is a transaction of its own. nginx: ngx_js_shared_dict.c. */
 export class SharedDict {
@@ -41,8 +52,12 @@ export class SharedDict {
   readonly #expire: Statement<never>;
   readonly #used: Statement<number>;
   readonly #count: Statement<number>;
-  readonly #all: Statement<[string, Value]>;
-  readonly #oldest: Statement<string>;
+  readonly #all: Statement<[string, Value, number | null]>;
+  readonly #isLoaded: Statement<number>;
+  readonly #setLoaded: Statement<never>;
+  #saving: NodeJS.Timeout | undefined = undefined;
+  #report: (message: string) => void = () => undefined;
+  readonly #oldest: Statement<[number, string]>;
 
   constructor(sql: Sql, name: string, bytes: number, data: DictData) {
     this.name = name;
@@ -51,19 +66,21 @@ export class SharedDict {
     this.#sql = sql;
     this.#data = data;
     this.#room = slabCapacity(bytes);
-    this.#get = sql.prepare('SELECT value, expires FROM dict WHERE key = ? AND (expires IS NULL OR expires > ?)');
-    this.#put = sql.prepare('INSERT OR REPLACE INTO dict (key, value, expires, cost) VALUES (?, ?, ?, ?)');
-    this.#delete = sql.prepare('DELETE FROM dict WHERE key = ?');
+    this.#get = sql.prepare('SELECT value, expires FROM dict WHERE hash = ? AND key = ? AND (expires IS NULL OR expires > ?)');
+    this.#put = sql.prepare('INSERT OR REPLACE INTO dict (hash, key, value, expires, cost) VALUES (?, ?, ?, ?, ?)');
+    this.#delete = sql.prepare('DELETE FROM dict WHERE hash = ? AND key = ?');
     this.#clear = sql.prepare('DELETE FROM dict');
     this.#expire = sql.prepare('DELETE FROM dict WHERE expires <= ?');
     this.#used = sql.prepare('SELECT CAST(total(cost) AS INTEGER) FROM dict');
     this.#count = sql.prepare('SELECT count(*) FROM dict WHERE expires IS NULL OR expires > ?');
-    this.#all = sql.prepare('SELECT key, value FROM dict WHERE expires IS NULL OR expires > ? LIMIT ?');
-    this.#oldest = sql.prepare('SELECT key FROM dict ORDER BY expires LIMIT 16');
+    this.#all = sql.prepare('SELECT key, value, expires FROM dict WHERE expires IS NULL OR expires > ? ORDER BY hash, key LIMIT ?');
+    this.#oldest = sql.prepare('SELECT hash, key FROM dict ORDER BY expires LIMIT 16');
+    this.#isLoaded = sql.prepare('SELECT loaded FROM state LIMIT 1');
+    this.#setLoaded = sql.prepare('INSERT INTO state (loaded) VALUES (1)');
   }
 
   get(key: unknown): Value | undefined {
-    return this.#do(() => this.#get.get(keyOf(key), Date.now())?.[0]);
+    return this.#do(() => this.#get.get(hashOf(key), keyOf(key), Date.now())?.[0]);
   }
 
   has(key: unknown): boolean {
@@ -77,21 +94,21 @@ export class SharedDict {
     }
     return this.#do(() => {
       const now = Date.now();
-      const expires = this.#get.get(keyOf(key), now)?.[1];
+      const expires = this.#get.get(hashOf(key), keyOf(key), now)?.[1];
       return expires === undefined || expires === null ? undefined : Math.ceil(expires - now);
     });
   }
 
   set(key: unknown, value: unknown, timeout?: unknown): this {
     const entry = this.#entry(value, timeout);
-    this.#do(() => this.#write(keyOf(key), entry.value, entry.expires));
+    this.#change(() => this.#write(keyOf(key), entry.value, entry.expires));
     return this;
   }
 
   add(key: unknown, value: unknown, timeout?: unknown): boolean {
     const entry = this.#entry(value, timeout);
-    return this.#do(() => {
-      if (this.#get.get(keyOf(key), Date.now()) !== undefined) {
+    return this.#change(() => {
+      if (this.#get.get(hashOf(key), keyOf(key), Date.now()) !== undefined) {
         return false;
       }
       this.#write(keyOf(key), entry.value, entry.expires);
@@ -101,8 +118,8 @@ export class SharedDict {
 
   replace(key: unknown, value: unknown): boolean {
     const entry = this.#entry(value, undefined);
-    return this.#do(() => {
-      if (this.#get.get(keyOf(key), Date.now()) === undefined) {
+    return this.#change(() => {
+      if (this.#get.get(hashOf(key), keyOf(key), Date.now()) === undefined) {
         return false;
       }
       this.#write(keyOf(key), entry.value, entry.expires);
@@ -115,8 +132,8 @@ export class SharedDict {
       throw new TypeError('shared dict is not a number dict');
     }
     const { expires } = this.#entry(0, timeout);
-    return this.#do(() => {
-      const known = this.#get.get(keyOf(key), Date.now());
+    return this.#change(() => {
+      const known = this.#get.get(hashOf(key), keyOf(key), Date.now());
       const value = Number(known?.[0] ?? initial ?? 0) + Number(delta);
       this.#write(keyOf(key), value, timeout === undefined && known !== undefined ? known[1] : expires);
       return value;
@@ -124,23 +141,23 @@ export class SharedDict {
   }
 
   pop(key: unknown): Value | undefined {
-    return this.#do(() => {
-      const value = this.#get.get(keyOf(key), Date.now())?.[0];
-      this.#delete.run(keyOf(key));
+    return this.#change(() => {
+      const value = this.#get.get(hashOf(key), keyOf(key), Date.now())?.[0];
+      this.#delete.run(hashOf(key), keyOf(key));
       return value;
     });
   }
 
   delete(key: unknown): boolean {
-    return this.#do(() => {
-      const known = this.#get.get(keyOf(key), Date.now()) !== undefined;
-      this.#delete.run(keyOf(key));
+    return this.#change(() => {
+      const known = this.#get.get(hashOf(key), keyOf(key), Date.now()) !== undefined;
+      this.#delete.run(hashOf(key), keyOf(key));
       return known;
     });
   }
 
   clear(): void {
-    this.#do(() => this.#clear.run());
+    this.#change(() => this.#clear.run());
   }
 
   size(): number {
@@ -152,7 +169,7 @@ export class SharedDict {
   }
 
   items(most: unknown = 1024): [string, Value][] {
-    return this.#do(() => this.#all.all(Date.now(), Number(most)));
+    return this.#do(() => this.#all.all(Date.now(), Number(most)).map(([key, value]) => [key, value]));
   }
 
   freeSpace(): number {
@@ -162,6 +179,82 @@ export class SharedDict {
   stats(): ZoneStats {
     const read = this.#sql.read(() => ({ entries: this.#count.get(Date.now())!, used: this.#used.get()! }));
     return { entries: read?.entries ?? 0, used: read?.used ?? 0, evictions: 0, rejections: 0 };
+  }
+
+  /**
+   * Reads the entries that the file of the state has, if no worker has before; to be called once a worker has begun. `report` is told of
+   * what cannot be read or written. nginx: ngx_js_dict_init_zone.
+   */
+  restore(report: (message: string) => void): void {
+    this.#report = report;
+    const { state, timeout } = this.#data;
+    if (state === undefined) {
+      return;
+    }
+    this.#do(() => {
+      if (this.#isLoaded.get() !== undefined) {
+        return;
+      }
+      this.#setLoaded.run();
+      const now = Date.now();
+      for (const [key, { value, expire }] of this.#readState(state)) {
+        const expires = timeout === 0 ? null : expire === 0 ? now + timeout : expire;
+        if (expires === null || expires > now) {
+          this.#write(key, value, expires);
+        }
+      }
+      this.#saveSoon();
+    });
+  }
+
+  #readState(file: string): [string, { readonly value: Value; readonly expire: number }][] {
+    try {
+      const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+      const entries = Object.entries((text === '' ? {} : JSON.parse(text)) as Record<string, { value?: unknown; expire?: unknown }>);
+      return entries.map(([key, { value, expire = 0 }]) => {
+        if (typeof value !== this.type || typeof expire !== 'number') {
+          throw new TypeError(`the entry "${key}" has no ${this.type} value`);
+        }
+        return [key, { value: value as Value, expire }];
+      });
+    } catch (error) {
+      this.#report(`invalid format while loading shared dict zone "${this.name}" from state file "${file}": ${(error as Error).message}`);
+      return [];
+    }
+  }
+
+  #saveSoon(): void {
+    if (this.#data.state !== undefined && this.#saving === undefined) {
+      this.#saving = setTimer(() => this.save(), SAVE_AFTER);
+      this.#saving.unref();
+    }
+  }
+
+  /** Writes the entries to the file of the state if they have changed in this worker. nginx: ngx_js_dict_save. */
+  save(): void {
+    const { state } = this.#data;
+    if (state === undefined || this.#saving === undefined) {
+      return;
+    }
+    clearTimeout(this.#saving);
+    this.#saving = undefined;
+    const entries = this.#do(() => this.#all.all(Date.now(), -1));
+    const content = Object.fromEntries(
+      entries.map(([key, value, expires]) => [key, expires === null ? { value } : { value, expire: Math.round(expires) }]),
+    );
+    const fresh = `${state}.tmp${process.pid}`;
+    try {
+      writeFileSync(fresh, `${JSON.stringify(content)}\n`);
+      renameSync(fresh, state);
+    } catch (error) {
+      this.#report(`failed to save the state of shared dict zone "${this.name}": ${(error as Error).message}`);
+    }
+  }
+
+  #change<T>(work: () => T): T {
+    const result = this.#do(work);
+    this.#saveSoon();
+    return result;
   }
 
   #entry(value: unknown, timeout: unknown): { readonly value: Value; readonly expires: number | null } {
@@ -180,12 +273,13 @@ export class SharedDict {
 
   #write(key: string, value: Value, expires: number | null): void {
     const cost = slabCost(NODE + Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0));
-    this.#delete.run(key);
+    const hash = hashOf(key);
+    this.#delete.run(hash, key);
     if (this.#used.get()! + cost > this.#room) {
       this.#expire.run(Date.now());
       this.#makeRoom(cost);
     }
-    this.#put.run(key, value, expires, cost);
+    this.#put.run(hash, key, value, expires, cost);
   }
 
   #makeRoom(cost: number): void {
@@ -194,8 +288,8 @@ export class SharedDict {
       if (oldest.length === 0) {
         throw new SharedMemoryError('out of shared memory');
       }
-      for (const key of oldest) {
-        this.#delete.run(key);
+      for (const [hash, key] of oldest) {
+        this.#delete.run(hash, key);
       }
     }
   }
@@ -227,6 +321,7 @@ export class SharedDict {
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 const keyOf = (key: unknown): string => String(key);
+const hashOf = (key: unknown): number => crc32(byteText(keyOf(key)));
 
 /** The zones of `js_shared_dict_zone`. */
 export const dictKind: ZoneKind<SharedDict, DictData> = {

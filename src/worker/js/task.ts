@@ -1,10 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimer } from '../../shared/lib/timer.js';
 import { ERROR as ERR, type Level } from '../../shared/log/level.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { FetchScope } from './fetch-settings.js';
+import { mappedFrame } from './source-maps.js';
 
-/** What a task logs with: a request, or the worker. */
+/** What a task logs with: a request, a session or the worker. */
 export interface TaskOwner {
+  /** The message is text as scripts have it. */
   log(level: Level, message: string): void;
+  /** How `ngx.fetch` does its work there. */
+  readonly fetchScope?: FetchScope | undefined;
+  /** The request or session; undefined for the worker. */
+  readonly subject?: ClientTask | undefined;
+  /** The number of the set of modules that its handlers come from. */
+  readonly engineId?: number | undefined;
 }
 
 /** How a task ended: its function and all that it waited for are over, or something was thrown. */
@@ -28,6 +38,7 @@ export class Task {
   readonly owner: TaskOwner;
   readonly #end: TaskEnd;
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #resources = new Set<() => void>();
   #pending = 0;
   #over = false;
   /** Counters of console.time, by label. */
@@ -36,6 +47,11 @@ export class Task {
   constructor(owner: TaskOwner, end: TaskEnd) {
     this.owner = owner;
     this.#end = end;
+  }
+
+  /** It waits for more than the end of the tick. */
+  get busy(): boolean {
+    return this.#pending > 1;
   }
 
   get over(): boolean {
@@ -98,6 +114,15 @@ export class Task {
     }
   }
 
+  /** Has this called when the task is cancelled. */
+  own(close: () => void): void {
+    this.#resources.add(close);
+  }
+
+  disown(close: () => void): void {
+    this.#resources.delete(close);
+  }
+
   /** Logs what was thrown and ends the task. */
   fail(error: unknown): void {
     if (this.#over) {
@@ -108,6 +133,15 @@ export class Task {
     this.#end.failed();
   }
 
+  /** A promise of the task was rejected, and nobody looks. nginx: ngx_js_rejection_tracker. */
+  rejected(reason: unknown): void {
+    this.owner.log(ERR, `js unhandled rejection: ${exceptionText(reason)}`);
+    if (!this.#over) {
+      this.cancel();
+      this.#end.failed();
+    }
+  }
+
   /** Ends the task without a word: nothing of it runs any more. */
   cancel(): void {
     this.#over = true;
@@ -115,6 +149,10 @@ export class Task {
       clearTimeout(timer);
     }
     this.#timers.clear();
+    for (const close of this.#resources) {
+      close();
+    }
+    this.#resources.clear();
   }
 
   /** Sets a timer that the task waits for. */
@@ -139,6 +177,23 @@ export class Task {
   }
 }
 
+let catching = false;
+
+/** From now on a promise that a script leaves rejected costs the handler alone. Others are for whoever looks after the process. */
+export function catchRejections(): void {
+  if (catching) {
+    return;
+  }
+  catching = true;
+  process.on('unhandledRejection', (reason) => {
+    const task = storage.getStore();
+    if (task === undefined) {
+      throw reason;
+    }
+    task.rejected(reason);
+  });
+}
+
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function';
 
@@ -148,7 +203,10 @@ export function exceptionText(error: unknown): string {
     return String(error);
   }
   const lines = (error.stack ?? String(error)).split('\n');
-  return lines.filter((line) => !/^\s+at .*(?:node:|\/dist\/program\.js)/.test(line)).join('\n');
+  return lines
+    .filter((line) => !/^\s+at .*(?:node:|\/dist\/(?:program|js-isolate)\.js)/.test(line))
+    .map(mappedFrame)
+    .join('\n');
 }
 
 /** Writes to the log of whatever runs now, as `console.log` does. */

@@ -35,6 +35,9 @@ const WITHOUT_EFFECT: { readonly [name: string]: string | undefined } = {
 const ONLY_HTTP: ReadonlySet<string> = new Set(['default', 'http2', 'quic', 'spdy']);
 const ONLY_STREAM: ReadonlySet<string> = new Set(['udp']);
 
+/** What `reuseport` would be for is so in any case: nobody else reads a client's datagrams. */
+const ONE_READER = 'one worker reads each socket of UDP, and a client stays with it';
+
 /** Parameters that are of TCP alone. */
 const NOT_OF_UDP = ['fastopen', 'backlog', 'deferred', 'multipath', 'ssl', 'so_keepalive', 'proxy_protocol'];
 
@@ -47,6 +50,7 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
   const stream = ctx.block.context === In.STREAM_SERVER;
   const place = parseAddress(text, stream ? 0 : HTTP_PORT, ctx);
   const absent = stream ? ONLY_HTTP : ONLY_STREAM;
+  const datagrams = stream && node.args.includes('udp', 1);
   let backlog: number | undefined;
   let rcvbuf: number | undefined;
   let sndbuf: number | undefined;
@@ -71,7 +75,7 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       set = true;
       bind = true;
     }
-    const effect = WITHOUT_EFFECT[name];
+    const effect = datagrams && option === 'reuseport' ? ONE_READER : WITHOUT_EFFECT[name];
     if (effect !== undefined) {
       ctx.warn(`the "${name}" parameter has no effect: ${effect}`, { arg: i });
     }

@@ -139,6 +139,10 @@ export const differenceTables: readonly DifferenceTable[] = [
         note: 'they tune how nginx reads files and writes to sockets; `sendfile`, `directio` and `output_buffers` only set the size of the pieces in which sluice reads a file',
       },
       {
+        directives: ['js_engine', 'js_context_reuse', 'js_context_reuse_max_size'],
+        note: 'they choose and tune the engines of njs; scripts run on V8, and modules live as long as the worker',
+      },
+      {
         directives: ['open_file_cache_events'],
         note: 'the kernel events for open files (kqueue) are not available in Node',
       },

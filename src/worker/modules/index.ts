@@ -14,6 +14,7 @@ import { charsetModule } from './charset/index.js';
 import { clientModule } from './client/index.js';
 import { dashboardModule } from './dashboard/index.js';
 import { davModule } from './dav/index.js';
+import { devModule } from './dev/index.js';
 import { documentModule } from './document/index.js';
 import { earlyHintsModule } from './early-hints/index.js';
 import { emptyGifModule } from './empty-gif/index.js';
@@ -34,7 +35,7 @@ import { http2Module, http2Scope } from './http2/index.js';
 import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
-import { jsModule } from './js/index.js';
+import { jsAccessModule, jsModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
 import { keyvalModule } from './keyval/index.js';
 import { leastConnModule } from './least-conn/index.js';
@@ -71,6 +72,7 @@ import { staticModule } from './static/index.js';
 import { statusZoneModule } from './status-zone/index.js';
 import { stickyModule } from './sticky/index.js';
 import { streamHealthCheckModule } from './stream-health-check/index.js';
+import { streamJsModule } from './stream-js/index.js';
 import { streamPassModule } from './stream-pass/index.js';
 import { streamProxyModule } from './stream-proxy/index.js';
 import { streamReturnModule } from './stream-return/index.js';
@@ -105,6 +107,7 @@ export const modules: readonly AnyModule[] = [
   sslModule,
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
   http2Module,
+  devModule,
   makeHttpsModule({ names: namesScope, tls: sslModule.server!, http2: http2Scope }),
   varsConnectionModule,
   varsRequestModule,
@@ -147,6 +150,7 @@ export const modules: readonly AnyModule[] = [
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
+  streamJsModule,
   streamSslPrereadModule,
   streamSetModule,
   // Phases before the content.
@@ -163,6 +167,7 @@ export const modules: readonly AnyModule[] = [
   realipModule,
   limitReqModule,
   limitConnModule,
+  jsAccessModule,
   accessModule,
   authBasicModule,
   authRequestModule,

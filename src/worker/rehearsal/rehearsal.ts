@@ -157,6 +157,7 @@ export class Rehearsal {
         prefix: snapshot.prefix,
         confPrefix: snapshot.confPrefix,
         confFile: snapshot.entry,
+        devReport: undefined,
         compatible: settings.compatibility,
         rehearsing: true,
         resolver: this.#resolver(),

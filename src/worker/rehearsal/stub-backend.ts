@@ -1,6 +1,6 @@
-import type { BackendSocket, BackendSocketOwner } from '../../shared/net/backend-socket.js';
+import type { BackendSocket, BackendSocketOwner, BackendTarget } from '../../shared/net/backend-socket.js';
 import type { SocketAddress } from '../../shared/net/client-socket.js';
-import type { BackendTarget, NetworkStandIn } from '../../shared/net/engine/network.js';
+import type { NetworkStandIn } from '../../shared/net/engine/network.js';
 import { fastcgiStub } from './stub-fastcgi.js';
 import { http1Stub } from './stub-http1.js';
 import { http2Stub } from './stub-http2.js';

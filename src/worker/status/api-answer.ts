@@ -8,7 +8,7 @@ import type { StatusSource } from './source.js';
 const FIRST_VERSION = 1;
 const LAST_VERSION = 9;
 
-/** All paths below a version, in NGINX Plus's order. */
+/** The paths below a version in NGINX Plus's order; ours follow. */
 const PATHS = [
   'nginx',
   'processes',
@@ -90,7 +90,7 @@ function answer(source: StatusSource, question: Question): Answer | undefined {
 function listOf({ http }: StatusSource, path: string): string[] | undefined {
   const prefix = path === '' ? '' : `${path}/`;
   const names = new Set<string>();
-  for (const name of PATHS) {
+  for (const name of [...PATHS, ...endpoints.keys()]) {
     if (name.startsWith(prefix) && name !== path && (http.stream !== undefined || !name.startsWith('stream/'))) {
       names.add(name.slice(prefix.length).split('/')[0]!);
     }

@@ -7,6 +7,7 @@ t.test('options stand alone, in groups, and with attached or following values', 
   t.match(parseCommandLine(['-Tca.conf', '-p/x', '-p', 'last']), { test: true, dump: true, conf: 'a.conf', prefix: 'last' });
   t.match(parseCommandLine(['-sreload']), { signal: 'reload' });
   t.match(parseCommandLine(['-s', 'quit', '-g', 'daemon off;']), { signal: 'quit', globals: 'daemon off;' });
+  t.match(parseCommandLine(['-s', 'reload', '--check', 'x']), { signal: 'reload', check: 'x' });
   t.match(parseCommandLine(['-e', 'stderr']), { errorLog: '' });
   t.match(parseCommandLine(['-e', 'logs/e']), { errorLog: 'logs/e' });
   t.match(parseCommandLine(['-?']), { version: true, help: true });
@@ -26,6 +27,9 @@ t.test('what cannot be understood is named', (t) => {
     return 'accepted';
   };
   t.equal(message('foo'), 'invalid option: "foo"');
+  t.equal(message('--check', 'x'), 'option "--check" goes with "-s reload"');
+  t.equal(message('-s', 'reload', '--check'), 'option "--check" requires the file or folder of the cases');
+  t.throws(() => parseCommandLine(['-s', 'reload', '--check', 'x'], false), 'nginx has no such option');
   t.equal(message('-z'), 'invalid option: "z"');
   t.equal(message('-tz'), 'invalid option: "z"');
   t.equal(message('-s', 'foo'), 'invalid option: "-s foo"');

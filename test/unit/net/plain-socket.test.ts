@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { canBePlain, type PlainSocket } from '../../../src/shared/net/plain-socket.js';
+import type { PlainSocket } from '../../../src/shared/net/plain-socket.js';
+import { canBePlain } from '../../../src/shared/net/plain-stream.js';
 import { acceptOne, NotingOwner } from '../../support/accepted.js';
 
 /** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */

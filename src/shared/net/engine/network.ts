@@ -1,26 +1,14 @@
 import { connect, type TcpSocketConnectOpts } from 'node:net';
-import type { BackendSocket, BackendSocketOwner } from '../backend-socket.js';
+import type { BackendSocket, BackendSocketOwner, BackendTarget } from '../backend-socket.js';
 import type { AcceptedSocket } from '../client-socket.js';
 import type { ConnectionTaker } from '../listen-socket.js';
 import { NodeBackendSocket } from '../node-backend-socket.js';
+import { PlainBackendSocket } from '../plain-backend-socket.js';
+import { canBePlain } from '../plain-stream.js';
 import type { UringEngine } from '../uring/engine.js';
 import { kernelAddress } from '../uring/socket-addresses.js';
 import { UringBackendSocket } from '../uring/uring-backend-socket.js';
 import { UringListener } from '../uring/uring-listener.js';
-
-/** Where a connection to a backend leads. */
-export interface BackendTarget {
-  /** A numeric address; or the path of a Unix-domain socket, with the port 0. */
-  readonly address: string;
-  readonly port: number;
-  /** The local address to bind to; undefined for any. */
-  readonly localAddress?: string | undefined;
-  readonly localPort?: number | undefined;
-  /** TCP keep-alive probes. */
-  readonly keepAlive: boolean;
-  /** What comes is only passed on. */
-  readonly relays?: boolean | undefined;
-}
 
 /** What one of Node's sockets to a backend is made with. */
 export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onread']): TcpSocketConnectOpts {
@@ -74,7 +62,10 @@ export class Network {
     if (address !== undefined) {
       return UringBackendSocket.connect(this.#ring!, address, target.keepAlive, owner);
     }
-    const socket = new NodeBackendSocket(owner, target.relays);
+    if (canBePlain()) {
+      return PlainBackendSocket.connect(target, owner);
+    }
+    const socket = new NodeBackendSocket(owner);
     socket.attach(connect(nodeTarget(target, socket.onread)), false);
     return socket;
   }

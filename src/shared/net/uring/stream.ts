@@ -303,13 +303,19 @@ export abstract class UringStream implements Endpoint {
       if (this.#held.length === 0) {
         this.#held = null;
       }
+      this.#cameIn = this.engine.ticks;
       this.bytesCame(piece, piece.length);
     }
-    if (this.#wanted && !this.closed && this.#held === null && this.#heldEnd <= 0 && this.#cameIn !== this.engine.ticks) {
-      const result = this.#heldEnd;
-      this.#heldEnd = 1;
-      this.#end(result);
+    if (!this.#wanted || this.closed || this.#held !== null || this.#heldEnd > 0) {
+      return;
     }
+    if (this.#cameIn === this.engine.ticks) {
+      this.engine.askNext(this);
+      return;
+    }
+    const result = this.#heldEnd;
+    this.#heldEnd = 1;
+    this.#end(result);
   }
 
   #end(result: number): void {
@@ -339,8 +345,12 @@ export abstract class UringStream implements Endpoint {
   }
 
   write(data: string | Buffer): boolean {
-    if (this.closed || this.#writeError < 0) {
+    if (this.closed) {
       return true;
+    }
+    if (this.#writeError < 0) {
+      // Somebody with much to send would go on with all of it before the connection's end is told.
+      return false;
     }
     if (!this.#idle) {
       return this.#wait(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
@@ -355,7 +365,7 @@ export abstract class UringStream implements Endpoint {
       return true;
     }
     this.#writeNow(typeof data === 'string' ? Buffer.from(data, 'latin1') : data, true);
-    return this.#idle;
+    return this.#idle && this.#writeError === 0;
   }
 
   /** Sends text, bytes and text. */

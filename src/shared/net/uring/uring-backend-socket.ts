@@ -1,6 +1,6 @@
-import { getSystemErrorName } from 'node:util';
 import type { BackendSocket, BackendSocketOwner } from '../backend-socket.js';
 import type { SocketAddress } from '../client-socket.js';
+import { systemError } from '../system-error.js';
 import type { UringEngine } from './engine.js';
 import { Family, type KernelAddress, localAddress } from './socket-addresses.js';
 import { UringStream } from './stream.js';
@@ -8,11 +8,6 @@ import { UringStream } from './stream.js';
 const STREAM_CLOSED_ON_EXEC = 0x80801;
 const [IPPROTO_TCP, TCP_NODELAY, SOL_SOCKET, SO_KEEPALIVE] = [6, 1, 1, 9];
 const ON = new Int32Array([1]);
-
-const systemError = (errno: number, syscall: string): Error => {
-  const code = getSystemErrorName(errno);
-  return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall });
-};
 
 /** A connection to a backend on the ring. */
 export class UringBackendSocket extends UringStream implements BackendSocket {

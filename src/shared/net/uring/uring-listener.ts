@@ -16,7 +16,8 @@ const WOKEN = 64;
 export class UringListener implements ConnectionTaker, Endpoint {
   readonly #engine: UringEngine;
   readonly #take: (socket: UringClientSocket) => void;
-  readonly #alone: boolean;
+  readonly #usuallyAlone: boolean;
+  #alone: boolean;
   #index = 0;
   #fd = -1;
   /** An entry is in the ring. */
@@ -27,8 +28,21 @@ export class UringListener implements ConnectionTaker, Endpoint {
   /** `alone`: no other process accepts on the socket. With others, each takes its turn: the kernel asks who has waited longest. */
   constructor(engine: UringEngine, alone: boolean, take: (socket: UringClientSocket) => void) {
     this.#engine = engine;
+    this.#usuallyAlone = alone;
     this.#alone = alone;
     this.#take = take;
+  }
+
+  share(on: boolean): void {
+    const alone = this.#usuallyAlone && !on;
+    if (alone === this.#alone) {
+      return;
+    }
+    this.#alone = alone;
+    if (this.#wanted) {
+      this.pause();
+      this.resume();
+    }
   }
 
   open(fd: number, backlog: number): number {
@@ -86,7 +100,7 @@ export class UringListener implements ConnectionTaker, Endpoint {
     this.pause();
     // Whoever was accepted already is served.
     this.#engine.flush();
-    this.#takeWaiting();
+    this.#takeWaiting(WOKEN);
     if (!this.#accepting) {
       this.#remove();
     }
@@ -96,8 +110,8 @@ export class UringListener implements ConnectionTaker, Endpoint {
    * Takes the connections that wait. For each the kernel has woken one process alone, and does not wake another one when that gives up
    * accepting: they would wait until the next client comes.
    */
-  #takeWaiting(): void {
-    for (let taken = 0; taken < WOKEN; taken++) {
+  #takeWaiting(most: number): void {
+    for (let taken = 0; taken < most; taken++) {
       const fd = this.#engine.native.accept(this.#fd);
       if (fd < 0) {
         return;
@@ -136,6 +150,9 @@ export class UringListener implements ConnectionTaker, Endpoint {
       } else {
         setTimer(retry, RETRY, this).unref();
       }
+    } else if (result === ECANCELED) {
+      // It may be woken for one when it is paused.
+      this.#takeWaiting(1);
     }
   }
 }

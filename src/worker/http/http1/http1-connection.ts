@@ -550,7 +550,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       watcher.clientGone();
     } else if (!r.headerSent) {
       r.log(INFO, 'client prematurely closed connection');
-      r.terminate(CLIENT_CLOSED_REQUEST);
+      r.clientLeft(CLIENT_CLOSED_REQUEST);
     }
   }
 
@@ -587,7 +587,11 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         watcher.clientGone();
       }
       if (!r.finished) {
-        r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+        r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      }
+      if (!r.finished && r.postAction) {
+        // Its end closes the connection.
+        return;
       }
     }
     const tunnel = this.#state === State.TUNNEL ? this.#tunnel : null;

@@ -1,4 +1,5 @@
 import { FRAME } from '../http2-frames/protocol.js';
+import { StreamTable } from '../http2-frames/stream-table.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { ClosedStreams } from './closed-streams.js';
 import type { Http2Connection } from './connection.js';
@@ -17,7 +18,7 @@ export class OpenStreams {
   /** Monotonic milliseconds since when none is open. */
   idleSince: number;
   readonly #c: Http2Connection;
-  readonly #open = new Map<number, Http2Stream>();
+  readonly #open = new StreamTable<Http2Stream>();
   /** The priorities that the client set by the rules of RFC 7540. */
   #tree: DependencyTree | null = null;
 
@@ -41,7 +42,7 @@ export class OpenStreams {
 
   /** All that are open, for callers that may end some of them. */
   all(): Http2Stream[] {
-    return [...this.#open.values()];
+    return this.#open.all();
   }
 
   /** A stream that nobody has opened. */
@@ -144,7 +145,7 @@ export class OpenStreams {
       const r = stream.request;
       stream.gone();
       if (!r.finished) {
-        r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+        r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
       }
     }
   }

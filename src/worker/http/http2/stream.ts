@@ -409,10 +409,10 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
       this.#watcher = null;
       watcher.clientGone();
       if (this.#sending && !r.finished) {
-        r.terminate(-1);
+        r.clientLeft(-1);
       }
     } else {
-      r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
     }
   }
 
@@ -423,7 +423,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     this.#reset = true;
     this.gone();
     if (!r.finished) {
-      r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
     }
   }
 

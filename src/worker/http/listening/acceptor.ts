@@ -5,7 +5,8 @@ import type { AcceptedSocket, ClientSocket, SocketOwner } from '../../../shared/
 import { network } from '../../../shared/net/engine/network.js';
 import { type ListenSocket, takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
-import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import { PlainSocket } from '../../../shared/net/plain-socket.js';
+import { canBePlain } from '../../../shared/net/plain-stream.js';
 import type { Connections, HeldConnection } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
 import type { IdleQueue } from '../../client/idle-queue.js';
@@ -133,7 +134,11 @@ export class Acceptor implements ConnectionHost {
 
   /** Serves a connection that came to a listener of `stream`. */
   #take({ addresses }: ListenerRuntime, client: PassedClient, target: PassTarget): void {
-    const { socket, id, held, proxyProtocol } = client;
+    const { socket, id, held, proxyProtocol, endings } = client;
+    // Requests end before their connection does, so that nothing here could wait for it.
+    for (let i = endings.length - 1; i >= 0; i--) {
+      endings[i]!();
+    }
     const address = addresses.find((each) => each.address === target.address) ?? addresses.at(-1)!;
     const remote = { address: client.remoteAddress, port: client.remotePort };
     const local = { address: target.unix ? undefined : target.address, port: target.port };

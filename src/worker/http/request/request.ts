@@ -281,6 +281,13 @@ export class Request implements ClientTask {
     this.http.life.terminate(this, code);
   }
 
+  /** The client has gone: gives the request up, unless all that is left of it is its `post_action`, which needs no client. */
+  clientLeft(code: number): void {
+    if (!this.main.postAction) {
+      this.terminate(code);
+    }
+  }
+
   get protocol(): HttpRuntime {
     return this.http;
   }

@@ -1,4 +1,4 @@
-import type { Import } from '../scripts.js';
+import type { Import, Preload } from '../scripts.js';
 
 /** Places in the numbers that a thread shares with the worker: how often it has gone round, and the last run that it has begun. */
 export const BEAT = 0;
@@ -10,6 +10,7 @@ export const BEAT_MS = 50;
 export interface IsolateData {
   readonly state: Int32Array;
   readonly imports: readonly Import[];
+  readonly preloads: readonly Preload[];
   readonly folders: readonly string[];
   readonly prefix: string;
   readonly confPrefix: string;

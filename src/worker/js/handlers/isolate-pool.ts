@@ -53,6 +53,10 @@ export class IsolatePool {
   constructor(options: IsolateOptions, log: TaskOwner) {
     this.#options = options;
     this.#log = log;
+  }
+
+  /** Starts the first thread before there is a request. */
+  warm(): void {
     this.#start();
   }
 

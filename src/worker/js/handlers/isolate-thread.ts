@@ -21,10 +21,13 @@ const library = new ScriptLibrary({
   confFile: data.confFile,
   workerId: data.workerId,
   version: data.version,
+  argv: ['sluice'],
+  errorLog: '',
   dict: () => undefined,
   dictNames: () => [],
 });
-let scripts: Scripts;
+let scripts: Scripts | undefined;
+let broken: unknown;
 const handlers = new Map<string, FetchFunction | undefined>();
 
 /** A run whose answer is not complete. */
@@ -40,7 +43,9 @@ async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
   Atomics.store(data.state, BEGUN, id);
   let time = 0;
   try {
-    scripts ??= library.scripts(data.imports, data.folders);
+    if (scripts === undefined) {
+      throw broken;
+    }
     if (!handlers.has(name)) {
       handlers.set(name, findHandler(scripts, name, 'fetch')?.run as FetchFunction | undefined);
     }
@@ -132,6 +137,13 @@ function cancel(id: number): void {
 }
 
 openGlobals();
+try {
+  scripts = library.scripts(data.imports, data.folders, data.preloads);
+} catch (error) {
+  broken = error;
+}
+// From here on it is measured whether the thread goes round.
+Atomics.store(data.state, BEAT, 1);
 port.on('message', (message: ToIsolate) => {
   switch (message.t) {
     case 'run':

@@ -9,6 +9,8 @@ import { groupName, takeGroups } from '../../status/upstreams.js';
 /** What the page may ask for. */
 interface Change {
   readonly action?: unknown;
+  /** `stream`: the upstream is of that block. */
+  readonly protocol?: unknown;
   readonly upstream?: unknown;
   readonly id?: unknown;
   readonly cache?: unknown;
@@ -25,6 +27,7 @@ export function changeText(r: Request, source: StatusSource): string {
   }
   switch (change?.action) {
     case 'drain':
+    case 'disable':
     case 'enable':
       return turnPeer(r, source, change);
     case 'purge':
@@ -37,8 +40,16 @@ export function changeText(r: Request, source: StatusSource): string {
 const refusal = (text: string): string => JSON.stringify({ done: false, text });
 const success = (text: string): string => JSON.stringify({ done: true, text });
 
-function turnPeer(r: Request, source: StatusSource, { action, upstream, id }: Change): string {
-  const counted = takeGroups(source).find(({ group }) => groupName(group) === upstream);
+/** What each action makes of a server, and how it is told. */
+const TURNS = {
+  drain: [{ drain: true }, 'drains', 'gets no new requests'],
+  disable: [{ down: true }, 'disables', 'gets no new connections'],
+  enable: [{ down: false, drain: false }, 'enables', 'is in use again'],
+} as const;
+
+function turnPeer(r: Request, source: StatusSource, { action, protocol, upstream, id }: Change): string {
+  const ofStream = protocol === 'stream';
+  const counted = takeGroups(source, ofStream ? 'stream' : 'http').find(({ group }) => groupName(group) === upstream);
   const found = counted?.peers.find(({ peer }) => peer.id === id);
   if (counted === undefined || found === undefined) {
     return refusal('there is no such server');
@@ -46,10 +57,13 @@ function turnPeer(r: Request, source: StatusSource, { action, upstream, id }: Ch
   if (counted.group.zone === undefined) {
     return refusal('the group has no zone, so its servers cannot be changed');
   }
-  changePeer(counted.group, found.peer, action === 'drain' ? { drain: true } : { down: false, drain: false });
-  r.log(NOTICE, `the dashboard ${action === 'drain' ? 'drains' : 'enables'} ${found.peer.name} of upstream "${counted.group.name}"`);
-  const name = utf8(found.peer.name);
-  return success(action === 'drain' ? `${name} gets no new requests` : `${name} takes requests again`);
+  if (ofStream && action === 'drain') {
+    return refusal('a server of stream has no sessions that are its own');
+  }
+  const [change, does, told] = TURNS[action as keyof typeof TURNS];
+  changePeer(counted.group, found.peer, change);
+  r.log(NOTICE, `the dashboard ${does} ${found.peer.name} of upstream "${counted.group.name}"`);
+  return success(`${utf8(found.peer.name)} ${told}`);
 }
 
 function purge(r: Request, source: StatusSource, { cache, key }: Change): string {

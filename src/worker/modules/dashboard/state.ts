@@ -1,16 +1,19 @@
 import { quantile } from '../../../shared/zone/histogram.js';
-import { locationKind, PEER, serverKind, ZONE } from '../../../shared/zone/meter-kinds.js';
+import { locationKind, PEER, serverKind, streamServerKind, ZONE } from '../../../shared/zone/meter-kinds.js';
 import type { Reading } from '../../../shared/zone/meters.js';
 import { answerApi } from '../../status/api-answer.js';
 import { takeCertificates } from '../../status/certificates.js';
 import { historyOf } from '../../status/history.js';
 import { reasonsSince } from '../../status/history-series.js';
+import { takeKeyvals } from '../../status/keyvals.js';
 import { serviceObject } from '../../status/service.js';
-import { readings, type StatusSource, utf8 } from '../../status/source.js';
+import { type Protocol, readings, type StatusSource, utf8 } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 
 const MINUTES_OF_REASONS = 60;
+/** So many pairs of a keyval zone are shown. */
+const MOST_PAIRS = 50;
 
 /** All that the page shows but the charts of the past: one JSON document. */
 export function stateText(source: StatusSource, write: boolean): string {
@@ -32,6 +35,8 @@ export function stateText(source: StatusSource, write: boolean): string {
     servers: withTimes(api('http/server_zones') as Record<string, object>, readings(source, serverKind)),
     locations: withTimes(api('http/location_zones') as Record<string, object>, readings(source, locationKind)),
     upstreams: withPeerTimes(api('http/upstreams') as Record<string, { readonly peers: object[] }>, source),
+    stream: http.stream === undefined ? null : streamState(source, api),
+    keyvals: takeKeyvals(source, MOST_PAIRS),
     caches: api('http/caches'),
     limit_reqs: api('http/limit_reqs'),
     limit_conns: api('http/limit_conns'),
@@ -40,6 +45,15 @@ export function stateText(source: StatusSource, write: boolean): string {
     certificates: takeCertificates(source),
     reasons: history === undefined ? [] : reasonsSince(history, Math.floor(now / 1000) - MINUTES_OF_REASONS * 60),
   });
+}
+
+/** The same of the `stream` block. */
+function streamState(source: StatusSource, api: (path: string) => unknown): object {
+  return {
+    servers: withTimes(api('stream/server_zones') as Record<string, object>, readings(source, streamServerKind)),
+    upstreams: withPeerTimes(api('stream/upstreams') as Record<string, { readonly peers: object[] }>, source, 'stream'),
+    limit_conns: api('stream/limit_conns'),
+  };
 }
 
 /** Adds the histogram of times; the page makes quantiles of what was added since it asked last. */
@@ -52,9 +66,13 @@ function withTimes(objects: Record<string, object>, all: readonly Reading[]): Re
   );
 }
 
-function withPeerTimes(objects: Record<string, { readonly peers: object[] }>, source: StatusSource): Record<string, object> {
+function withPeerTimes(
+  objects: Record<string, { readonly peers: object[] }>,
+  source: StatusSource,
+  protocol: Protocol = 'http',
+): Record<string, object> {
   return Object.fromEntries(
-    takeGroups(source).map((counted) => {
+    takeGroups(source, protocol).map((counted) => {
       const name = groupName(counted.group);
       const object = objects[name]!;
       const peers = object.peers.map((peer, i) => {

@@ -1,11 +1,9 @@
 import { EMPTY } from '../../../shared/lib/empty.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
 import { ERROR } from '../../client/codes.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import type { FilterOutput, RequestObject } from '../../js/request-object.js';
 import type { ScriptFunction } from '../../js/scripts.js';
-import { exceptionText } from '../../js/task.js';
 
 /** Gives each piece of a body to a function, which passes on what it will. nginx: ngx_http_js_body_filter. */
 export class JsBodyStage implements BodyStage {
@@ -29,17 +27,15 @@ export class JsBodyStage implements BodyStage {
       this.#next.send(r, chunk, last);
       return;
     }
-    const bytes = chunk ?? EMPTY;
     const output: FilterOutput = { pieces: [], last: false, done: false };
     this.#object.output = output;
-    try {
-      this.#run(this.#object, this.#asText ? bytes.toString('utf8') : Buffer.from(bytes), { last });
-    } catch (error) {
-      r.log(ERR, `js exception: ${exceptionText(error)}`);
+    // As in nginx, the end of a backend's response comes by itself.
+    const apart = last && chunk !== null && chunk.length > 0 && r.upstream !== null;
+    const done = this.#call(chunk ?? EMPTY, last && !apart) && (!apart || output.done || this.#call(EMPTY, true));
+    this.#object.output = undefined;
+    if (!done) {
       r.terminate(ERROR);
       return;
-    } finally {
-      this.#object.output = undefined;
     }
     this.#done = output.done;
     this.#ended = last || output.last;
@@ -48,6 +44,10 @@ export class JsBodyStage implements BodyStage {
       return;
     }
     this.#next.send(r, output.pieces.length === 0 ? null : Buffer.concat(output.pieces), this.#ended);
+  }
+
+  #call(bytes: Buffer, last: boolean): boolean {
+    return this.#object.filter(() => this.#run(this.#object, this.#asText ? bytes.toString('utf8') : Buffer.from(bytes), { last }));
   }
 
   abort(r: Request): void {

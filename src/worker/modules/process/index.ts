@@ -1,6 +1,8 @@
 import { cpus } from 'node:os';
+import type { ProcessConf } from '../../../shared/config/configuration.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseTime } from '../../../shared/config/language/units.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { nativeText } from '../../../shared/lib/native-text.js';
@@ -8,6 +10,9 @@ import { groupId, userId } from '../../../shared/lib/user-ids.js';
 import type { NetEngineChoice } from '../../../shared/net/engine/choose.js';
 import type { DebugRule } from '../../client/debug-clients.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+
+/** `reload_canary`: which share of new connections the first worker of a new configuration takes (0 to 1), and for how many ms. */
+type Canary = NonNullable<ProcessConf['canary']>;
 
 /** Settings of the `main` and `events` contexts. */
 export interface ProcessSettings {
@@ -29,10 +34,13 @@ export interface ProcessSettings {
   zoneDirectory: string | undefined;
   /** Folder of the configurations that served, `off`, or undefined for the default. */
   history: string | undefined;
+  canary: Canary | undefined;
   compatibility: boolean;
   /** Whether certificates whose files stay as they are need not be read again by the next configuration. */
   inheritable: boolean;
   netEngine: NetEngineChoice;
+  /** File that `sluice dev` keeps while the configuration is broken. */
+  devReport: string | undefined;
   debugConnections: readonly DebugRule[];
 }
 
@@ -56,9 +64,11 @@ export const processScope = defineScope<ProcessSettings>({
     env: inherit<readonly string[]>([]),
     zoneDirectory: inherit<string | undefined>(undefined),
     history: inherit<string | undefined>(undefined),
+    canary: inherit<Canary | undefined>(undefined),
     compatibility: inherit(false),
     inheritable: inherit(true),
     netEngine: inherit<NetEngineChoice>('auto'),
+    devReport: inherit<string | undefined>(undefined),
     debugConnections: inherit<readonly DebugRule[]>([]),
   },
   directives: {
@@ -84,6 +94,16 @@ export const processScope = defineScope<ProcessSettings>({
         }
         conf.compatibility = node.args[0]!.toLowerCase() === 'on';
         ctx.setCompatible(conf.compatibility);
+      },
+    },
+    dev_report: {
+      in: In.MAIN,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.devReport !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.devReport = ctx.path(node.args[0]!);
       },
     },
     net_engine: {
@@ -119,6 +139,27 @@ export const processScope = defineScope<ProcessSettings>({
           ctx.reject('is duplicate');
         }
         conf.history = node.args[0] === 'off' ? 'off' : ctx.path(node.args[0]!);
+      },
+    },
+    reload_canary: {
+      in: In.MAIN,
+      args: 2,
+      set(conf, node, ctx) {
+        if (conf.canary !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        const percent = Number(/^(\d{1,2}(?:\.\d+)?)%$/.exec(node.args[0]!)?.[1]);
+        if (!(percent > 0 && percent <= 50)) {
+          ctx.fail(`invalid share "${node.args[0]}" in "reload_canary" directive`, {
+            arg: 0,
+            hint: 'it is a share such as 10%, at most 50%',
+          });
+        }
+        const time = parseTime(node.args[1]!, 'ms') ?? 0;
+        if (time === 0) {
+          ctx.fail(`invalid time "${node.args[1]}" in "reload_canary" directive`, { arg: 1, hint: 'it is a time such as 30s' });
+        }
+        conf.canary = { share: percent / 100, time };
       },
     },
     ssl_object_cache_inheritable: { in: In.MAIN, args: 'flag', set: flag('inheritable') },
@@ -279,6 +320,11 @@ export const processScope = defineScope<ProcessSettings>({
         ctx.nativeModule(path);
       },
     },
+  },
+  link({ canary, masterProcess }, ctx) {
+    if (canary !== undefined && !masterProcess) {
+      ctx.warn('"reload_canary" has no effect with "master_process off"', null);
+    }
   },
 });
 

@@ -23,6 +23,7 @@ import { serviceObject, takeCaches } from '../../status/service.js';
 import { metersOf, readings, type StatusSource, utf8 } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
+import { peerTlsMetrics } from './peer-tls-metrics.js';
 import { type Labels, MetricsText } from './prometheus.js';
 import { takeReport } from './report.js';
 import { streamMetrics } from './stream-metrics.js';
@@ -128,6 +129,7 @@ function peerMetrics(text: MetricsText, source: StatusSource): void {
     'Time from the choice of the server to the end of its response.',
     peers.map(({ labels, values }) => [labels, values.subarray(PEER.buckets), values[PEER.responseTime]!]),
   );
+  peerTlsMetrics(text, 'upstream_peer', peers);
 }
 
 function cacheMetrics(text: MetricsText, source: StatusSource): void {

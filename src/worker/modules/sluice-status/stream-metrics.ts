@@ -1,5 +1,7 @@
-import { PEER, streamPeerKind, streamServerKind, ZONE } from '../../../shared/zone/meter-kinds.js';
+import { PEER, streamServerKind, ZONE } from '../../../shared/zone/meter-kinds.js';
 import { readings, type StatusSource, utf8 } from '../../status/source.js';
+import { groupName, takeGroups } from '../../status/upstreams.js';
+import { peerTlsMetrics } from './peer-tls-metrics.js';
 import type { Labels, MetricsText } from './prometheus.js';
 
 type Sample = readonly [labels: Labels, value: number];
@@ -35,10 +37,19 @@ function serverMetrics(text: MetricsText, source: StatusSource): void {
 }
 
 function peerMetrics(text: MetricsText, source: StatusSource): void {
-  const peers = readings(source, streamPeerKind).map(({ name, values }) => {
-    const [upstream, peer] = utf8(name).split('\n');
-    return { labels: { upstream: upstream!, peer: peer ?? '' }, values };
-  });
+  const all = takeGroups(source, 'stream').flatMap(({ group, peers }) =>
+    peers.map(({ peer, state, reading: { values } }) => ({
+      labels: { upstream: groupName(group), peer: utf8(peer.name) } as Labels,
+      state,
+      values,
+    })),
+  );
+  const peers = all.map(({ labels, values }) => ({ labels, values }));
+  text.gauge(
+    'stream_upstream_peer_state',
+    'What the server of a group is doing.',
+    all.map(({ labels, state }) => [{ ...labels, state }, 1]),
+  );
   const field = (at: number, unit = 1): Sample[] => peers.map(({ labels, values }) => [labels, Math.max(0, values[at]! / unit)]);
   text.gauge('stream_upstream_peer_active', 'Connections to the server.', field(PEER.active));
   text.counter('stream_upstream_peer_connections_total', 'Sessions passed to the server.', field(PEER.requests));
@@ -59,4 +70,5 @@ function peerMetrics(text: MetricsText, source: StatusSource): void {
     'Time from the choice of the server to the end of the session.',
     peers.map(({ labels, values }) => [labels, values.subarray(PEER.buckets), values[PEER.responseTime]!]),
   );
+  peerTlsMetrics(text, 'stream_upstream_peer', peers);
 }

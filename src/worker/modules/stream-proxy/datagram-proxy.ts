@@ -6,6 +6,7 @@ import { DatagramHandle, type DatagramTaker } from '../../../shared/net/datagram
 import { enter, leave } from '../../client/at-work.js';
 import type { DatagramClient } from '../../stream/session/datagram-client.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { SessionFilter, SessionOutput } from '../../stream/session/session-filter.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { localAddress } from '../../upstream/connection/local-address.js';
@@ -21,7 +22,7 @@ const EADDRNOTAVAIL = -99;
  * A session of datagrams: passes each one on as it is, to the backend and back, until as many have come as the configuration says, or none
  * comes any more. nginx: ngx_stream_proxy_process for SOCK_DGRAM.
  */
-export class DatagramProxy extends BackendChoice implements DatagramTaker {
+export class DatagramProxy extends BackendChoice implements DatagramTaker, SessionOutput {
   #handle: DatagramHandle | null = null;
   /** Datagrams of the client, and of the backend. */
   #requests = 1;
@@ -33,6 +34,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker {
   /** A rate lets nothing through at the moment: what the client sends is lost, and what the backend sends waits. */
   #uploadPause: NodeJS.Timeout | undefined = undefined;
   #downloadPause: NodeJS.Timeout | undefined = undefined;
+  #filter: SessionFilter | undefined = undefined;
   protected override peerFailed = false;
 
   protected get bytesFromBackend(): number {
@@ -85,7 +87,8 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker {
     r.take();
     handle.receive(this);
     const { proxyProtocol } = settings;
-    this.#toBackend(proxyProtocol === 0 ? first : Buffer.concat([clientHeader(r, proxyProtocol), first]));
+    this.#filter = r.server.makeFilter?.(r, this);
+    this.#forward(proxyProtocol === 0 ? first : Buffer.concat([clientHeader(r, proxyProtocol), first]));
     this.#after();
   }
 
@@ -111,8 +114,24 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker {
     }
     this.#requests++;
     this.r.bytesReceived += bytes.length;
-    this.#toBackend(bytes);
+    this.#forward(bytes);
     this.#after();
+  }
+
+  #forward(bytes: Buffer): void {
+    if (this.#filter === undefined) {
+      this.#toBackend(bytes);
+    } else {
+      this.#filter.take(bytes, false, false);
+    }
+  }
+
+  pass(bytes: Buffer, fromUpstream: boolean): void {
+    if (fromUpstream) {
+      this.r.bytesSent += this.r.socket.offer(bytes);
+    } else if (this.#handle !== null) {
+      this.#toBackend(bytes);
+    }
   }
 
   #toBackend(bytes: Buffer): void {
@@ -148,7 +167,12 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker {
     }
     this.#responses++;
     this.#received += bytes.length;
-    r.bytesSent += r.socket.offer(bytes);
+    if (this.#filter === undefined) {
+      r.bytesSent += r.socket.offer(bytes);
+    } else if (!this.#filter.take(bytes, false, true)) {
+      leave(before);
+      return;
+    }
     if (this.#downloadRate > 0) {
       this.#slowDown(bytes.length);
     }

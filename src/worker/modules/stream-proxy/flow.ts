@@ -1,3 +1,4 @@
+import { EMPTY } from '../../../shared/lib/empty.js';
 import { setTimer } from '../../../shared/lib/timer.js';
 import type { SessionProxy } from './session-proxy.js';
 
@@ -29,6 +30,8 @@ export class Flow {
   /** Bytes that the other side's socket still has to send. */
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
+  /** Takes what comes, and has what becomes of it {@link emit}ted; null: it goes on as it is. */
+  filter: ((bytes: Buffer, last: boolean) => void) | null = null;
 
   constructor(proxy: SessionProxy) {
     this.#proxy = proxy;
@@ -56,7 +59,20 @@ export class Flow {
       return this.#goOnSlowly(to);
     }
     this.received += bytes.length;
-    return this.#send(bytes, to);
+    return this.#forward(bytes, to);
+  }
+
+  #forward(bytes: Buffer, to: Side): boolean {
+    if (this.filter === null) {
+      return this.#send(bytes, to);
+    }
+    this.filter(bytes, false);
+    return this.#waiting === 0 && !to.pending;
+  }
+
+  /** Sends what a filter has made. */
+  emit(bytes: Buffer, to: Side): void {
+    this.#send(bytes, to);
   }
 
   #send(bytes: Buffer, to: Side): boolean {
@@ -96,7 +112,8 @@ export class Flow {
       if (delay > 0) {
         this.#delay(delay);
       }
-      this.#send(kept.subarray(0, size), to);
+      this.#forward(kept.subarray(0, size), to);
+      this.#tellEnd();
     }
     return this.#kept === null && this.#timer === undefined && this.#waiting === 0;
   }
@@ -124,7 +141,16 @@ export class Flow {
 
   /** The side it comes from sends no more. */
   end(): void {
-    this.#over = true;
+    if (!this.#over) {
+      this.#over = true;
+      this.#tellEnd();
+    }
+  }
+
+  #tellEnd(): void {
+    if (this.#over && this.#kept === null) {
+      this.filter?.(EMPTY, true);
+    }
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { addressText } from '../../../shared/net/backend-url.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { SessionOutput } from '../../stream/session/session-filter.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import type { ChannelOwner } from '../../upstream/connection/channel.js';
@@ -18,7 +19,7 @@ import { Flow } from './flow.js';
  * A session whose client's connection is joined to one of a backend: connects to the peer, and passes bytes both ways.
  * nginx: ngx_stream_upstream_t.
  */
-export class SessionProxy extends BackendChoice implements ChannelOwner {
+export class SessionProxy extends BackendChoice implements ChannelOwner, SessionOutput {
   #connection: UpstreamConnection | null = null;
   /** The backend can be written to. */
   #connected = false;
@@ -42,7 +43,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
   protected ask(peer: Peer): void {
     const { r } = this;
     const { settings, tls } = this.server;
-    const local = { ...localAddress(this, settings), relays: true };
+    const local = localAddress(this, settings);
     const options = tls?.options(this, peer);
     if (options === null) {
       r.finalize(INTERNAL_SERVER_ERROR);
@@ -113,6 +114,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
     }
     this.#up.rate = this.rate(settings.uploadRate);
     this.#down.rate = this.rate(settings.downloadRate);
+    this.#startFilter();
     r.socket.expectMuch(true);
     r.action = 'proxying connection';
     const { held } = r;
@@ -130,6 +132,23 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
     }
     this.#rearm();
     r.readTo(client);
+  }
+
+  #startFilter(): void {
+    const filter = this.r.server.makeFilter?.(this.r, this);
+    if (filter !== undefined) {
+      this.#up.filter = (bytes, last) => void filter.take(bytes, last, false);
+      this.#down.filter = (bytes, last) => void filter.take(bytes, last, true);
+    }
+  }
+
+  pass(bytes: Buffer, fromUpstream: boolean): void {
+    if (fromUpstream) {
+      this.#down.emit(bytes, this.r.socket);
+      this.r.bytesSent = this.#down.sent;
+    } else if (this.#connection !== null) {
+      this.#up.emit(bytes, this.#connection);
+    }
   }
 
   // ---------------------------------------------------------------- to the backend
@@ -235,7 +254,9 @@ export class SessionProxy extends BackendChoice implements ChannelOwner {
       return;
     }
     this.#down.end();
-    this.#after(true);
+    if (!this.r.finished) {
+      this.#after(true);
+    }
   }
 
   failed(c: UpstreamConnection, error: Error): void {

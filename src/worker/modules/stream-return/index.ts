@@ -5,6 +5,7 @@ import type { ClientTask } from '../../client/client-task.js';
 import { DONE, type Result } from '../../client/codes.js';
 import { claimContent, defineModule, defineSharedScope } from '../../module.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { MakeSessionFilter } from '../../stream/session/session-filter.js';
 import { STATUS_OK } from '../../stream/session/status.js';
 
 interface Settings {
@@ -36,8 +37,21 @@ function sendText(s: Session, text: string): Result {
     return STATUS_OK;
   }
   s.wait(sending);
-  s.bytesSent = text.length;
-  return s.send(text) ? STATUS_OK : DONE;
+  const { makeFilter } = s.server;
+  const bytes = makeFilter === undefined ? text : filtered(s, text, makeFilter);
+  s.bytesSent = bytes.length;
+  if (s.finished) {
+    return DONE;
+  }
+  return bytes.length === 0 || s.send(bytes) ? STATUS_OK : DONE;
+}
+
+/** What a filter makes of the text before it returns. */
+function filtered(s: Session, text: string, makeFilter: MakeSessionFilter): Buffer {
+  const pieces: Buffer[] = [];
+  const output = { pass: (bytes: Buffer, fromUpstream: boolean): void => void (fromUpstream && pieces.push(bytes)) };
+  makeFilter(s, output).take(Buffer.from(text, 'latin1'), true, true);
+  return Buffer.concat(pieces);
 }
 
 /** The client's kernel is full: the session is over once it took the text. */

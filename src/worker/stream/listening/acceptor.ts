@@ -3,7 +3,8 @@ import type { ListenSpec } from '../../../shared/config/configuration.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
 import { takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
-import { canBePlain, PlainSocket } from '../../../shared/net/plain-socket.js';
+import { PlainSocket } from '../../../shared/net/plain-socket.js';
+import { canBePlain } from '../../../shared/net/plain-stream.js';
 import type { Connections } from '../../client/connections.js';
 import type { PassedClient, PassTarget } from '../../client/passing.js';
 import type { StreamAddress, StreamListener, StreamRuntime } from '../session/runtime.js';
@@ -64,6 +65,9 @@ export class StreamAcceptor {
     s.remotePort = client.remotePort;
     s.proxyProtocol = client.proxyProtocol;
     s.lasting = [...client.lasting];
+    for (const ending of client.endings) {
+      s.onFinish(ending);
+    }
     if (client.held !== null) {
       s.hold(client.held, client.held.length);
     }

@@ -11,6 +11,7 @@ import type { WorkerEnv } from '../../env.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { OfferedProtocols } from '../../tls/tls-address.js';
 import type { Session } from './session.js';
+import type { MakeSessionFilter } from './session-filter.js';
 
 /** A step of a phase. Returns one of the codes, or a status to end the session with. */
 export type SessionHandler = (s: Session) => Result;
@@ -45,6 +46,8 @@ export class StreamServer {
   logPhase: readonly SessionHandler[] = [];
   /** What the session is for. */
   handler: SessionHandler | undefined = undefined;
+  /** Makes what stands between the client and whatever the session is for; undefined: nothing does. */
+  makeFilter: MakeSessionFilter | undefined = undefined;
   /** Set by the ssl module: what a TLS listener needs of this server. */
   tls: unknown;
   /** The names of ALPN that it offers; undefined where ALPN is not answered. */

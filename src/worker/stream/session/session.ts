@@ -280,7 +280,8 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
     this.finished = true;
     this.deadline.close();
     this.connections.drop(this);
-    return { id, socket, remoteAddress, remotePort, proxyProtocol, held, lasting };
+    const endings = this.#cleanups ?? [];
+    return { id, socket, remoteAddress, remotePort, proxyProtocol, held, lasting, endings };
   }
 
   // ---------------------------------------------------------------- the socket

@@ -1,6 +1,7 @@
 import { connect as connectTcp, type TcpSocketConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import { type BackendTarget, network, nodeTarget } from '../../../shared/net/engine/network.js';
+import type { BackendTarget } from '../../../shared/net/backend-socket.js';
+import { network, nodeTarget } from '../../../shared/net/engine/network.js';
 import { NodeBackendSocket } from '../../../shared/net/node-backend-socket.js';
 import type { Peer } from '../balancing/peer.js';
 import type { ChannelOwner } from './channel.js';
@@ -13,8 +14,6 @@ export interface ConnectOptions {
   readonly localPort: number | undefined;
   /** TCP keep-alive probes. */
   readonly keepAlive: boolean;
-  /** What the peer sends is only passed on. */
-  readonly relays?: boolean;
 }
 
 /**
@@ -40,7 +39,7 @@ export function connectPeer(
     connection.attach(network.connect(target, connection));
     return connection;
   }
-  const socket = new NodeBackendSocket(connection, from.relays);
+  const socket = new NodeBackendSocket(connection);
   const options = nodeTarget(target, socket.onread);
   if (preface === undefined) {
     const secured = connectTls({ ...options, ...tls } as ConnectionOptions);

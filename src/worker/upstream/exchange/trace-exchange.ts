@@ -21,7 +21,7 @@ export function traceChoice({ r, peer, schema }: UpstreamRequest, chosen: Peer |
       : chosen.name === group
         ? `backend ${chosen.name}`
         : `backend ${chosen.name} of "${group}"`;
-  r.trace!.add(r, 'upstream', text, passLine(r), { group, peer: chosen?.name, schema });
+  r.trace!.add(r, 'upstream', text, passLine(r), { group, peer: chosen?.name, schema, others: peer.mayTryAnother });
 }
 
 /** Notes what goes to the backend. Of protocols that are no text, only what is asked for. */

@@ -27,6 +27,7 @@ import {
   SETTING,
 } from '../../http/http2-frames/protocol.js';
 import { SectionWriter } from '../../http/http2-frames/section-writer.js';
+import { StreamTable } from '../../http/http2-frames/stream-table.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { BackendStream } from './backend-stream.js';
@@ -90,7 +91,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   readonly #guard = new ControlGuard();
   readonly #receive = new ReceiveWindow(MAX_WINDOW);
   /** Those whose heads were sent, by their identifiers. */
-  readonly #streams = new Map<number, BackendStream>();
+  readonly #streams = new StreamTable<BackendStream>();
   /** Streams whose heads were not sent, and may not be before the connection is ready. */
   #waiting: BackendStream[] = [];
   /** Those that have something to send, in the order of their turns. */
@@ -360,7 +361,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
 
   /** Nothing more comes, nothing more can be sent: all streams hear of it. */
   #over(tell: (stream: BackendStream) => void): void {
-    const streams = [...this.#streams.values(), ...this.#waiting];
+    const streams = [...this.#streams.all(), ...this.#waiting];
     this.close();
     for (const stream of streams) {
       if (stream.closed) {
@@ -779,7 +780,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       return tooLarge();
     }
     this.#initialWindow = value;
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.#streams.all()) {
       if (!stream.sendWindow.grow(delta)) {
         return tooLarge();
       }
@@ -817,7 +818,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     const last = bytes.readUInt32BE(start) & MAX_WINDOW;
     const code = bytes.readUInt32BE(start + 4);
     this.retired = true;
-    const refused = [...this.#streams.values()].filter((stream) => stream.id > last);
+    const refused = this.#streams.all().filter((stream) => stream.id > last);
     refused.push(...this.#waiting);
     for (const stream of refused) {
       const before = enter(stream.owner.r);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { ListenSocket, plainSpec } from '../../../../src/shared/net/listen-socket.js';
@@ -123,6 +124,26 @@ t.test('a client that resets the connection', needsRing, async (t) => {
   t.strictSame(owner.events, ['closed']);
 });
 
+t.test('a write that finds the connection broken asks for no more before its end is told', needsRing, async (t) => {
+  const file = openSync(process.execPath, 'r');
+  t.teardown(() => closeSync(file));
+  const much = Buffer.alloc(100_000);
+  for (const [name, write] of [
+    ['of a file', (socket: UringClientSocket) => socket.offerFile(file, 0, 100_000)],
+    ['of a file behind a head', (socket: UringClientSocket) => socket.write('head') && socket.offerFile(file, 0, 100_000)],
+    ['offered', (socket: UringClientSocket) => socket.offer(much)],
+    ['large', (socket: UringClientSocket) => Number(socket.write(much))],
+  ] as const) {
+    const { client, socket, owner } = await pair(t);
+    client.resetAndDestroy();
+    t.equal(write(socket), 0, name);
+    t.equal(socket.write('more'), false, name);
+    await owner.until(() => owner.events.includes('closed'));
+    t.notOk(owner.events.includes('flushed'), name);
+  }
+  t.equal(engine.slots.inUse, 0);
+});
+
 t.test('a connection that is reset', needsRing, async (t) => {
   const { client, socket, owner } = await pair(t);
   const errors: Error[] = [];
@@ -145,6 +166,28 @@ t.test('the end comes after what the bytes before it bring about', needsRing, as
   client.end('bytes and the end');
   await owner.until(() => owner.events.includes('ended'));
   t.strictSame(owner.events, ['after', 'ended']);
+});
+
+t.test('also after bytes that were held, with the end behind them', needsRing, async (t) => {
+  const { client, socket, owner } = await pair(t);
+  owner.received = (bytes, length) => {
+    owner.text += bytes.toString('latin1', 0, length);
+    owner.note('piece');
+    setImmediate(() => owner.note('after'));
+    if (length < owner.text.length) {
+      return true;
+    }
+    // The rest and the end come in the same tick, or wait in the kernel.
+    socket.pause();
+    setTimeout(() => socket.resume(), 20);
+    return false;
+  };
+  client.end(Buffer.alloc(6000, 'x'));
+  await owner.until(() => owner.events.includes('ended'));
+  t.equal(owner.text.length, 6000);
+  t.equal(owner.events.at(-1), 'ended');
+  const count = (name: string) => owner.events.filter((event) => event === name).length;
+  t.equal(count('after'), count('piece'));
 });
 
 /** Notes what a connection to a backend is told of. */

@@ -1,0 +1,285 @@
+import { In } from '../../shared/config/context.js';
+import { type Directive, type Field, inherit, type LinkContext, own } from '../../shared/config/define.js';
+import { parseSize, parseTime } from '../../shared/config/language/units.js';
+import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
+import type { ComplexValue } from '../../shared/value/complex.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { SharedContext } from '../module.js';
+import { TlsFileError } from '../tls/pem.js';
+import { protocolWords, TLS } from '../tls/settings.js';
+import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';
+import { type Periodic, readPeriodic } from './periodic.js';
+import { jsVariables } from './script-variables.js';
+import { checkImports, type Import, type Preload } from './scripts.js';
+import { dictKind } from './shared-dict.js';
+
+/** What a location of `http` or a server of `stream` says about scripts. */
+export interface ScriptSettings extends FetchSettings {
+  imports: readonly Import[];
+  folders: readonly string[];
+  preloads: readonly Preload[];
+  periodics: readonly Periodic[];
+}
+
+/** What an inner block has comes behind what the outer ones have. */
+const appended = <T>(): Field<readonly T[]> => ({
+  initial: [],
+  merge: (parent, child) => (child === undefined ? parent : [...parent, ...child]),
+});
+
+/** The defaults of {@link ScriptSettings}. nginx: ngx_js_merge_conf. */
+export const scriptFields: { readonly [K in keyof ScriptSettings]: Field<ScriptSettings[K]> } = {
+  imports: appended<Import>(),
+  folders: appended<string>(),
+  preloads: appended<Preload>(),
+  periodics: own<readonly Periodic[]>([]),
+  fetchTimeout: inherit(60_000),
+  fetchBufferSize: inherit(16_384),
+  fetchMaxResponse: inherit(1_048_576),
+  fetchKeepalive: inherit(0),
+  fetchKeepaliveRequests: inherit(1000),
+  fetchKeepaliveTime: inherit(3_600_000),
+  fetchKeepaliveTimeout: inherit(60_000),
+  fetchProxy: inherit<ComplexValue<ClientTask> | undefined>(undefined),
+  fetchProtocols: inherit<number>(TLS.TLS_1 | TLS.TLS_1_1 | TLS.TLS_1_2 | TLS.TLS_1_3),
+  fetchCiphers: inherit('DEFAULT'),
+  fetchVerify: inherit(true),
+  fetchVerifyDepth: inherit(100),
+  fetchTrustedCertificate: inherit(''),
+};
+
+/** How a protocol runs scripts. */
+interface Protocol {
+  /** Where most directives stand. */
+  readonly anywhere: number;
+  /** Where `js_periodic` stands. */
+  readonly periodic: number;
+  /** Where `js_shared_dict_zone` stands. */
+  readonly main: number;
+  /** The value of a variable of `js_set`; undefined when there is none. */
+  readonly evaluate: (task: ClientTask, name: string) => string | undefined;
+}
+
+type Row = Directive<ScriptSettings, ClientTask>;
+
+const checkSize = (ctx: SharedContext): void => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'));
+
+const proxyValue: Row['set'] = complex('fetchProxy');
+
+/** The directives that both protocols have. */
+export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protocol): Readonly<Record<string, Row>> {
+  return {
+    js_import: { in: anywhere, args: [1, 3], set: readImport },
+    js_path: {
+      in: anywhere,
+      args: 1,
+      set(conf, node, ctx) {
+        conf.folders = [...(conf.folders ?? []), ctx.path(node.args[0]!, 'conf')];
+      },
+    },
+    js_set: {
+      in: anywhere,
+      args: [2, 3],
+      set(_conf, node, ctx) {
+        const [variable = '', name = '', nocache] = node.args;
+        if (nocache !== undefined && nocache !== 'nocache') {
+          ctx.fail(`unrecognized flag "${nocache}"`, { arg: 2 });
+        }
+        defineVariable(ctx, variable, (task) => evaluate(task, name), nocache === undefined);
+      },
+    },
+    js_var: {
+      in: anywhere,
+      args: [1, 2],
+      set(_conf, node, ctx) {
+        const value = node.args[1] === undefined ? undefined : ctx.complex(node.args[1]);
+        defineVariable(ctx, node.args[0]!, (task) => value?.eval(task) ?? '', true);
+        jsVariables(ctx.variables).push(node.args[0]!.slice(1).toLowerCase());
+      },
+    },
+    js_preload_object: { in: anywhere, args: [1, 3], set: readPreload },
+    js_periodic: {
+      in: periodic,
+      args: { min: 1 },
+      set(conf, _node, ctx) {
+        conf.periodics = [...(conf.periodics ?? []), readPeriodic(ctx)];
+      },
+    },
+    js_engine: {
+      in: anywhere,
+      args: 1,
+      set: accepted((ctx) => {
+        const [name = ''] = ctx.node.args;
+        if (!/^(?:njs|qjs)$/i.test(name)) {
+          ctx.fail(`invalid value "${name}"`, { arg: 0 });
+        }
+      }),
+    },
+    js_context_reuse: { in: anywhere, args: 1, set: accepted(checkSize) },
+    js_context_reuse_max_size: { in: anywhere, args: 1, set: accepted(checkSize) },
+    js_fetch_buffer_size: { in: anywhere, args: 1, set: size('fetchBufferSize') },
+    js_fetch_max_response_buffer_size: { in: anywhere, args: 1, set: size('fetchMaxResponse') },
+    js_fetch_timeout: { in: anywhere, args: 1, set: msec('fetchTimeout') },
+    js_fetch_ciphers: { in: anywhere, args: 1, set: text('fetchCiphers') },
+    js_fetch_protocols: { in: anywhere, args: { min: 1 }, set: bits('fetchProtocols', protocolWords) },
+    js_fetch_verify: { in: anywhere, args: 'flag', set: flag('fetchVerify') },
+    js_fetch_verify_depth: { in: anywhere, args: 1, set: int('fetchVerifyDepth') },
+    js_fetch_trusted_certificate: {
+      in: anywhere,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.fetchTrustedCertificate !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.fetchTrustedCertificate = node.args[0] === '' ? '' : ctx.path(node.args[0]!, 'conf');
+      },
+    },
+    js_fetch_keepalive: { in: anywhere, args: 1, set: int('fetchKeepalive') },
+    js_fetch_keepalive_requests: { in: anywhere, args: 1, set: int('fetchKeepaliveRequests') },
+    js_fetch_keepalive_time: { in: anywhere, args: 1, set: msec('fetchKeepaliveTime') },
+    js_fetch_keepalive_timeout: { in: anywhere, args: 1, set: msec('fetchKeepaliveTimeout') },
+    js_fetch_proxy: {
+      in: anywhere,
+      args: 1,
+      set(conf, node, ctx) {
+        proxyValue(conf, node, ctx);
+        const { constant } = conf.fetchProxy!;
+        const proxy = constant === undefined ? undefined : readProxy(constant);
+        if (typeof proxy === 'string') {
+          ctx.fail(`invalid proxy URL: ${constant}`, { arg: 0 });
+        }
+        if (constant === '') {
+          ctx.fail('proxy host is empty in URL: ', { arg: 0 });
+        }
+      },
+    },
+    js_shared_dict_zone: { in: main, args: { min: 1 }, set: readDict },
+  };
+}
+
+/** Lists of modules that blocks have in common and that can be loaded. */
+const checked = new WeakSet<readonly Import[]>();
+/** Those of them that cannot. */
+const broken = new WeakSet<readonly Import[]>();
+
+/** Checks what only shows when all is read; `handlers` are the functions that directives name. False: the modules cannot be loaded. */
+export function linkScripts(
+  conf: Readonly<ScriptSettings>,
+  ctx: LinkContext<ClientTask>,
+  handlers: readonly (readonly [directive: string, name: string | undefined])[],
+): boolean {
+  if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
+    checked.add(conf.imports);
+    broken.add(conf.imports);
+    try {
+      checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads);
+    } catch (error) {
+      ctx.fail(`js_import: ${(error as Error).message.split('\n')[0]}`);
+    }
+    broken.delete(conf.imports);
+  }
+  const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
+  for (const [directive, name] of [...handlers, ...periodics]) {
+    if (name !== undefined && conf.imports.length === 0) {
+      ctx.fail(`no imports defined for "${directive}" "${name}"`);
+    }
+  }
+  const own = conf.fetchTrustedCertificate !== '' || conf.fetchCiphers !== 'DEFAULT';
+  if (ctx.checking && own) {
+    try {
+      fetchContext(conf, ctx.named);
+    } catch (error) {
+      ctx.fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+    }
+  }
+  return !broken.has(conf.imports);
+}
+
+function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext): void {
+  const [first = '', from, path] = node.args;
+  if (path !== undefined && from !== 'from') {
+    ctx.fail(`invalid parameter "${from}"`, { arg: 1 });
+  }
+  const file = path ?? first;
+  const name = path === undefined ? /([^/]*?)(?:\.[mc]?[jt]s)?$/.exec(file)![1]! : first;
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
+    ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
+  }
+  conf.imports = [...(conf.imports ?? []), { name, file, confFolder: ctx.path('', 'conf') }];
+}
+
+// nginx: ngx_js_preload_object.
+function readPreload(conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext): void {
+  const [first = '', from, path] = node.args;
+  if (path !== undefined && from !== 'from') {
+    ctx.fail(`invalid parameter "${from}"`, { arg: 1 });
+  }
+  const file = path ?? first;
+  const name = path === undefined ? (/([^/]+)\.json$/.exec(file)?.[1] ?? '') : first;
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
+    ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
+  }
+  conf.preloads = [...(conf.preloads ?? []), { name, file: ctx.path(file, 'conf') }];
+}
+
+function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTask) => string | undefined, cacheable: boolean): void {
+  if (!given.startsWith('$')) {
+    ctx.fail(`invalid variable name "${given}"`, { arg: 0, hint: `write \`$${given}\`` });
+  }
+  const name = given.slice(1);
+  if (!ctx.variables.define({ name, changeable: true, cacheable, get })) {
+    ctx.fail(`the duplicate "${name}" variable`);
+  }
+  ctx.variables.slot(name);
+}
+
+// nginx: ngx_js_shared_dict_zone.
+function readDict(_conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext): void {
+  let name = '';
+  let bytes = 0;
+  let timeout = 0;
+  let evict = false;
+  let type: 'string' | 'number' = 'string';
+  let state: string | undefined;
+  for (const [arg, given] of node.args.entries()) {
+    const zone = /^zone=([^:]*):(.*)$/.exec(given);
+    const time = /^timeout=(.*)$/.exec(given);
+    if (zone !== null) {
+      name = zone[1]!;
+      bytes = parseSize(zone[2]!) ?? -1;
+      if (name === '') {
+        ctx.fail(`invalid zone name "${given}"`, { arg });
+      }
+      if (bytes < 8 * 4096) {
+        ctx.fail(bytes < 0 ? `invalid zone size "${zone[2]}"` : `zone "${name}" is too small`, { arg });
+      }
+    } else if (time !== null) {
+      timeout = parseTime(time[1]!, 'ms') ?? -1;
+      if (timeout <= 0) {
+        ctx.fail(`invalid timeout value "${time[1]}"`, { arg });
+      }
+    } else if (given === 'evict') {
+      evict = true;
+    } else if (given === 'type=number' || given === 'type=string') {
+      type = given === 'type=number' ? 'number' : 'string';
+    } else if (given.startsWith('state=') && given.length > 'state='.length) {
+      state = ctx.path(given.slice('state='.length));
+    } else {
+      ctx.fail(`invalid parameter "${given}"`, { arg });
+    }
+  }
+  if (name === '') {
+    ctx.reject('must have "zone" parameter');
+  }
+  if (evict && timeout === 0) {
+    ctx.fail('evict requires timeout=');
+  }
+  if (ctx.zone(dictKind, name).bytes > 0) {
+    ctx.fail(`shared zone "${name}" is already declared`);
+  }
+  ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict, state } });
+}
+
+/** Contexts of `http` and of `stream` for {@link scriptDirectives}. */
+export const HTTP_ANYWHERE: number = In.HTTP | In.SERVER | In.LOCATION;
+export const STREAM_ANYWHERE: number = In.STREAM | In.STREAM_SERVER;

@@ -1,0 +1,341 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { type TLSSocket, connect as tlsConnect } from 'node:tls';
+import { errnoText } from '../../shared/lib/errno.js';
+import { setTimer } from '../../shared/lib/timer.js';
+import { ERROR as ERR, type Level } from '../../shared/log/level.js';
+import { type BackendUrl, parseBackendUrl } from '../../shared/net/backend-url.js';
+import { cipherOf } from '../../shared/net/tls-binding.js';
+import { resolveErrorText } from '../resolver/resolver.js';
+import { verifyFailure } from '../tls/verify.js';
+import { headerLines } from './fetch-headers.js';
+import type { FetchDescription } from './fetch-message.js';
+import type { FetchConnection } from './fetch-pool.js';
+import { FetchError, FetchResponseReader } from './fetch-response-reader.js';
+import type { FetchProxy, FetchScope } from './fetch-settings.js';
+import { bytesOf } from './text.js';
+
+/** What one fetch sets of its own. */
+export interface FetchOptions {
+  readonly bufferSize: number;
+  readonly maxResponse: number;
+  readonly verify: boolean;
+  readonly proxy: FetchProxy | undefined;
+  /** Connections may be kept. */
+  readonly keepalive: boolean;
+}
+
+/** How a fetch ends: with one of these. */
+export interface FetchOutcome {
+  done(reader: FetchResponseReader): void;
+  failed(error: Error): void;
+  log(level: Level, message: string): void;
+}
+
+/** Where a URL leads to. @throws TypeError for one that leads nowhere. */
+export function targetOf(url: string): { readonly tls: boolean; readonly parts: BackendUrl } {
+  const tls = /^https:/i.test(url);
+  const rest = bytesOf(url).slice(tls ? 'https://'.length : 'http://'.length);
+  const parts = parseBackendUrl(rest, { defaultPort: tls ? 443 : 80, uriPart: true });
+  if (typeof parts === 'string' || parts.family === 'unix' || /[\x00-\x20\x7f]/.test(parts.uri)) {
+    throw new TypeError('invalid url');
+  }
+  return { tls, parts };
+}
+
+/** One request of `ngx.fetch` and its response. nginx: ngx_js_http_t. */
+export class FetchExchange {
+  readonly #scope: FetchScope;
+  readonly #request: FetchDescription;
+  readonly #body: Buffer;
+  readonly #options: FetchOptions;
+  readonly #outcome: FetchOutcome;
+  readonly #tls: boolean;
+  readonly #parts: BackendUrl;
+  readonly #key: string;
+  readonly #reader: FetchResponseReader;
+  #addresses: readonly string[] = [];
+  #connection: FetchConnection | undefined = undefined;
+  #socket: Socket | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #cancelLookup: (() => void) | undefined = undefined;
+  #over = false;
+
+  /** @throws TypeError for a URL that leads nowhere. */
+  constructor(scope: FetchScope, request: FetchDescription, body: Buffer, options: FetchOptions, outcome: FetchOutcome) {
+    this.#scope = scope;
+    this.#request = request;
+    this.#body = body;
+    this.#options = options;
+    this.#outcome = outcome;
+    const { tls, parts } = targetOf(request.url);
+    this.#tls = tls;
+    this.#parts = parts;
+    this.#key = `${tls ? 's' : 'p'} ${parts.host.toLowerCase()} ${parts.port}`;
+    const headOnly = request.method.toUpperCase() === 'HEAD';
+    this.#reader = new FetchResponseReader({ head: options.bufferSize, body: options.maxResponse, headOnly });
+  }
+
+  start(): void {
+    const { proxy } = this.#options;
+    const host = proxy?.host ?? this.#parts.host;
+    const plain = host.startsWith('[') ? host.slice(1, -1) : host;
+    if (isIP(plain) !== 0) {
+      this.#addresses = [plain];
+      this.#connect();
+      return;
+    }
+    const { resolver, resolverTimeout } = this.#scope.lookup;
+    if (resolver === undefined) {
+      this.#fail(new Error('no resolver defined'));
+      return;
+    }
+    let now = true;
+    const cancel = resolver.resolve(host, resolverTimeout, (result) => {
+      this.#cancelLookup = undefined;
+      if (this.#over) {
+        return;
+      }
+      if (result.state !== 0 || result.addresses.length === 0) {
+        this.#fail(new Error(`"${host}" could not be resolved (${result.state}: ${resolveErrorText(result.state)})`));
+        return;
+      }
+      this.#addresses = result.addresses;
+      now = false;
+      this.#connect();
+    });
+    if (now && !this.#over) {
+      this.#cancelLookup = cancel;
+    }
+  }
+
+  /** Nobody waits for it any more. */
+  cancel(): void {
+    this.#over = true;
+    this.#cancelLookup?.();
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  #fail(error: Error): void {
+    if (!this.#over) {
+      this.cancel();
+      this.#outcome.failed(error);
+    }
+  }
+
+  #drop(): void {
+    this.#socket?.removeAllListeners().on('error', () => undefined);
+    this.#socket?.destroy();
+    this.#connection?.socket.removeAllListeners().on('error', () => undefined);
+    this.#connection?.socket.destroy();
+    this.#socket = undefined;
+    this.#connection = undefined;
+  }
+
+  /** Goes on with the next address. nginx: ngx_js_http_next. */
+  #next(): void {
+    this.#drop();
+    this.#addresses = this.#addresses.slice(1);
+    if (this.#addresses.length === 0) {
+      this.#fail(new Error('connect failed'));
+    } else {
+      this.#connect();
+    }
+  }
+
+  #rearm(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimer(() => this.#fail(new Error('read timed out')), this.#scope.settings.fetchTimeout);
+  }
+
+  #connect(): void {
+    this.#rearm();
+    const kept = this.#options.keepalive ? this.#scope.pool.take(this.#key) : undefined;
+    if (kept !== undefined) {
+      this.#connection = kept;
+      this.#use(kept.socket);
+      return;
+    }
+    const { proxy } = this.#options;
+    const socket = connect({ host: this.#addresses[0]!, port: proxy?.port ?? this.#parts.port, noDelay: true });
+    this.#socket = socket;
+    socket.on('error', (error) => {
+      this.#outcome.log(ERR, `js fetch connect() failed (${errnoText(error)})`);
+      this.#next();
+    });
+    socket.on('connect', () => {
+      if (!this.#tls) {
+        this.#opened(socket);
+      } else if (proxy === undefined) {
+        this.#handshake(socket);
+      } else {
+        this.#askProxy(socket, proxy);
+      }
+    });
+  }
+
+  /** Has the proxy make a tunnel. nginx: ngx_js_http_build_connect_request. */
+  #askProxy(socket: Socket, proxy: FetchProxy): void {
+    const { host, port } = this.#parts;
+    const credentials = proxy.authorization === '' ? '' : `Proxy-Authorization: ${proxy.authorization}\r\n`;
+    socket.write(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n${credentials}\r\n`, 'latin1');
+    const reader = new FetchResponseReader({ head: this.#options.bufferSize, body: 0, headOnly: true });
+    const onData = (bytes: Buffer): void => {
+      this.#rearm();
+      try {
+        reader.take(bytes);
+      } catch {
+        this.#fail(new Error('proxy CONNECT: invalid status line'));
+        return;
+      }
+      if (!reader.done) {
+        return;
+      }
+      if (reader.status !== 200) {
+        this.#fail(new Error(`proxy CONNECT failed with status ${reader.status}`));
+        return;
+      }
+      socket.off('data', onData).off('end', onEnd);
+      this.#handshake(socket);
+    };
+    const onEnd = (): void => this.#fail(new Error('prematurely closed connection'));
+    socket.on('data', onData).on('end', onEnd);
+  }
+
+  // nginx: ngx_js_http_ssl_init_connection.
+  #handshake(socket: Socket): void {
+    let tls: TLSSocket;
+    const { host } = this.#parts;
+    try {
+      tls = tlsConnect({
+        socket,
+        secureContext: this.#scope.tls.context,
+        rejectUnauthorized: false,
+        ...(isIP(host) === 0 && !host.startsWith('[') ? { servername: host } : {}),
+      });
+    } catch (error) {
+      this.#fail(error as Error);
+      return;
+    }
+    this.#socket = tls;
+    socket.removeAllListeners('error').on('error', () => undefined);
+    tls.on('error', (error) => {
+      this.#outcome.log(ERR, `js fetch SSL_do_handshake() failed (${error.message})`);
+      this.#next();
+    });
+    tls.on('end', () => this.#next());
+    tls.on('secureConnect', () => {
+      const failure = this.#options.verify ? this.#verify(tls) : undefined;
+      if (failure === undefined) {
+        this.#opened(tls);
+        return;
+      }
+      this.#outcome.log(ERR, failure);
+      this.#next();
+    });
+  }
+
+  // nginx: ngx_js_http_ssl_handshake.
+  #verify(tls: TLSSocket): string | undefined {
+    const { host } = this.#parts;
+    const certificate = tls.getPeerX509Certificate();
+    if (certificate === undefined) {
+      return 'js http SSL certificate verify error: no certificate';
+    }
+    const { base } = this.#scope.tls;
+    const failure = verifyFailure(cipherOf(tls), certificate, base.authorities, this.#scope.settings.fetchVerifyDepth);
+    if (failure !== null) {
+      return `js http SSL certificate verify error: (${failure.code}:${failure.text})`;
+    }
+    const plain = host.startsWith('[') ? host.slice(1, -1) : host;
+    const matches = isIP(plain) === 0 ? certificate.checkHost(plain) : certificate.checkIP(plain);
+    return matches === undefined ? `js http SSL certificate does not match "${host}"` : undefined;
+  }
+
+  #opened(socket: Socket): void {
+    this.#socket = undefined;
+    socket.removeAllListeners('error').removeAllListeners('end');
+    this.#connection = { socket, key: this.#key, startedAt: performance.now(), requests: 0 };
+    this.#use(socket);
+  }
+
+  #use(socket: Socket): void {
+    const connection = this.#connection!;
+    connection.requests++;
+    socket.on('error', (error) => {
+      this.#outcome.log(ERR, `js fetch recv() failed (${errnoText(error)})`);
+      this.#next();
+    });
+    socket.on('data', (bytes: Buffer) => {
+      this.#rearm();
+      this.#read(() => this.#reader.take(bytes));
+    });
+    socket.on('end', () => this.#read(() => this.#reader.end()));
+    socket.write(this.#head(), 'latin1');
+    if (this.#body.length > 0) {
+      socket.write(this.#body);
+    }
+  }
+
+  #read(step: () => void): void {
+    if (this.#over) {
+      return;
+    }
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error instanceof FetchError ? new Error(error.message) : (error as Error));
+      return;
+    }
+    if (this.#reader.done) {
+      this.#finish();
+    }
+  }
+
+  #finish(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    const connection = this.#connection!;
+    this.#connection = undefined;
+    connection.socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('error');
+    if (this.#options.keepalive && this.#reader.keepAlive) {
+      this.#scope.pool.give(connection);
+    } else {
+      connection.socket.on('error', () => undefined).destroy();
+    }
+    this.#outcome.done(this.#reader);
+  }
+
+  // nginx: ngx_js_fetch_build_request.
+  #head(): string {
+    const { method, headers } = this.#request;
+    const { host, portText, uri } = this.#parts;
+    const { proxy } = this.#options;
+    const throughProxy = proxy !== undefined && !this.#tls;
+    const port = portText === '' ? '' : `:${portText}`;
+    let text = `${method} ${throughProxy ? `http://${host}${port}` : ''}${uri.startsWith('/') ? '' : '/'}${uri} HTTP/1.1\r\n`;
+    const lines = headerLines(headers).map(([name, value]) => [name.toLowerCase(), name, bytesOf(value)] as const);
+    const own = lines.filter(([lower]) => lower === 'host' || lower === 'user-agent');
+    if (!own.some(([lower]) => lower === 'host')) {
+      text += `Host: ${host}${port}\r\n`;
+    }
+    if (!own.some(([lower]) => lower === 'user-agent')) {
+      text += 'User-Agent: nginx-js\r\n';
+    }
+    if (throughProxy && proxy.authorization !== '') {
+      text += `Proxy-Authorization: ${proxy.authorization}\r\n`;
+    }
+    for (const [lower, name, value] of lines) {
+      const dropped = lower === 'content-length' || lower === 'connection' || (throughProxy && lower === 'proxy-authorization');
+      if (!dropped) {
+        text += `${name}: ${value}\r\n`;
+      }
+    }
+    if (!this.#options.keepalive) {
+      text += 'Connection: close\r\n';
+    }
+    const upper = method.toUpperCase();
+    const length = this.#body.length > 0 || upper === 'POST' || upper === 'PUT' ? `Content-Length: ${this.#body.length}\r\n` : '';
+    return `${text}${length}\r\n`;
+  }
+}

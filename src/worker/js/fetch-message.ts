@@ -1,0 +1,231 @@
+import { EMPTY } from '../../shared/lib/empty.js';
+import { FetchHeaders, fixHeaders } from './fetch-headers.js';
+import { bufferOf } from './text.js';
+
+const NodeResponse = globalThis.Response;
+
+const TEXT_TYPE = 'text/plain;charset=UTF-8';
+
+/** Bodies that are known as a whole; everything else that the Fetch standard takes as a body is a stream to us. */
+const isPlain = (body: unknown): boolean =>
+  typeof body !== 'object' || body === null || body instanceof ArrayBuffer || ArrayBuffer.isView(body) || isSimpleObject(body);
+
+const isSimpleObject = (body: object): boolean =>
+  !(
+    body instanceof ReadableStream ||
+    body instanceof Blob ||
+    body instanceof FormData ||
+    body instanceof URLSearchParams ||
+    Symbol.asyncIterator in body
+  );
+
+/** A body that scripts read once. */
+class Body {
+  readonly bytes: Buffer;
+  used = false;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  take(): Buffer {
+    if (this.used) {
+      throw new TypeError('body stream already read');
+    }
+    this.used = true;
+    return this.bytes;
+  }
+}
+
+const CACHE_MODES = ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'];
+const CREDENTIALS = ['same-origin', 'omit', 'include'];
+const MODES = ['no-cors', 'cors', 'same-origin', 'navigate', 'websocket'];
+const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK'];
+const NORMALIZED = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
+
+/** What scripts give beside the URL. */
+export interface FetchInit {
+  readonly method?: unknown;
+  readonly headers?: unknown;
+  readonly body?: unknown;
+  readonly cache?: unknown;
+  readonly credentials?: unknown;
+  readonly mode?: unknown;
+  readonly buffer_size?: unknown;
+  readonly max_response_body_size?: unknown;
+  readonly verify?: unknown;
+}
+
+function flag(init: FetchInit, name: 'cache' | 'credentials' | 'mode', values: readonly string[]): string {
+  const value = init[name];
+  if (value === undefined) {
+    return values[0]!;
+  }
+  if (!values.includes(String(value))) {
+    throw new TypeError(`unknown ${name} type: ${String(value)}`);
+  }
+  return String(value);
+}
+
+// nginx: ngx_qjs_method_process.
+function methodOf(given: unknown): string {
+  const method = String(given);
+  if (method === '' || /[\x00-\x20\x7f]/.test(method)) {
+    throw new TypeError('invalid Request method');
+  }
+  const upper = method.toUpperCase();
+  if (FORBIDDEN.includes(upper)) {
+    throw new TypeError(`forbidden method: ${upper}`);
+  }
+  return NORMALIZED.includes(upper) ? upper : method;
+}
+
+/** The URL without spaces around it. @throws TypeError when it is none of http or https. */
+function urlOf(given: string): string {
+  const url = given.trim();
+  if (!/^https?:\/\/./i.test(url)) {
+    throw new TypeError('unsupported URL schema (only http or https are supported)');
+  }
+  if (!URL.canParse(url)) {
+    throw new TypeError('invalid url');
+  }
+  return url;
+}
+
+/** What the Fetch standard takes as a body beside texts and bytes. */
+type StreamedBody = NonNullable<ConstructorParameters<typeof Response>[0]>;
+
+/** A request as scripts describe it. */
+export interface FetchDescription {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: FetchHeaders;
+  /** Bytes, or what the Fetch standard takes as a body beside them. */
+  readonly body: Buffer | StreamedBody;
+  readonly cache: string;
+  readonly credentials: string;
+  readonly mode: string;
+}
+
+/** Reads the arguments of `ngx.fetch` and `new Request`. @throws TypeError for what is wrong. nginx: ngx_qjs_request_ctor. */
+export function describeRequest(input: unknown, given: unknown): FetchDescription {
+  if (input === undefined) {
+    throw new TypeError('1st argument is required');
+  }
+  const original = input instanceof globalThis.Request ? input : undefined;
+  if (original === undefined && typeof input !== 'string' && !(input instanceof URL)) {
+    throw new TypeError('input is not string or a Request object');
+  }
+  const init: FetchInit = typeof given === 'object' && given !== null ? given : {};
+  const url = urlOf(original?.url ?? String(input));
+  const method = init.method === undefined ? (original?.method ?? 'GET') : methodOf(init.method);
+  if (init.headers !== undefined && (typeof init.headers !== 'object' || init.headers === null)) {
+    throw new TypeError('Headers is not an object');
+  }
+  const cache = flag(init, 'cache', CACHE_MODES);
+  const credentials = flag(init, 'credentials', CREDENTIALS);
+  const mode = flag(init, 'mode', MODES);
+  const headers = new FetchHeaders(init.headers ?? original?.headers);
+  if (typeof init.body === 'string' && !headers.has('Content-Type')) {
+    headers.append('Content-Type', TEXT_TYPE);
+  }
+  return { url, method, headers, body: bodyOf(init.body, original), cache, credentials, mode };
+}
+
+function bodyOf(given: unknown, original: Request | undefined): Buffer | StreamedBody {
+  if (given !== undefined) {
+    return isPlain(given) ? bufferOf(given) : (given as StreamedBody);
+  }
+  return original?.body ?? EMPTY;
+}
+
+/** What a response that came over the network is. */
+export interface Received {
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: FetchHeaders;
+  readonly body: Buffer;
+}
+
+/** A response that came over the network. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_response_t. */
+export class FetchResponse {
+  readonly #received: Received;
+  readonly #body: Body;
+
+  constructor(received: Received) {
+    fixHeaders(received.headers);
+    this.#received = received;
+    this.#body = new Body(received.body);
+  }
+
+  get headers(): FetchHeaders {
+    return this.#received.headers;
+  }
+
+  get status(): number {
+    return this.#received.status;
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get statusText(): string {
+    return this.#received.statusText;
+  }
+
+  get type(): string {
+    return 'basic';
+  }
+
+  get url(): string {
+    return this.#received.url;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#body.used;
+  }
+
+  get body(): Response['body'] {
+    return new NodeResponse(this.#body.bytes).body;
+  }
+
+  async text(): Promise<string> {
+    return this.#body.take().toString('utf8');
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(this.#body.take().toString('utf8')) as unknown;
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const bytes = this.#body.take();
+    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    return new Uint8Array(this.#body.take());
+  }
+
+  get redirected(): boolean {
+    return false;
+  }
+
+  async blob(): Promise<Blob> {
+    return new Blob([this.#body.take()], { type: this.#received.headers.get('content-type') ?? '' });
+  }
+
+  formData(): ReturnType<Response['formData']> {
+    return new NodeResponse(this.#body.take(), {
+      headers: { 'Content-Type': this.#received.headers.get('content-type') ?? '' },
+    }).formData();
+  }
+
+  clone(): FetchResponse {
+    return new FetchResponse(this.#received);
+  }
+}
+
+// It is a Response to whoever asks, without the stream that Node's constructor makes.
+Object.setPrototypeOf(FetchResponse.prototype, NodeResponse.prototype);

@@ -1,0 +1,49 @@
+import type { ClientTask } from '../client/client-task.js';
+import { namedValues } from './header-objects.js';
+import { bytesOf, textOf } from './text.js';
+
+/** The value of a variable by its name, or of a capture by its number. */
+function read(task: ClientTask, name: string): string | undefined {
+  if (/^\d+$/.test(name)) {
+    return task.captures?.[Number(name)];
+  }
+  try {
+    return task.protocol.variables.named(task, name.toLowerCase());
+  } catch (error) {
+    // Some ask what only a client's request or session can tell.
+    if (task.connection.id === 0) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+// nginx: ngx_http_js_ext_set_variable.
+function write(task: ClientTask, name: string, value: unknown): void {
+  const wrong = task.protocol.variables.override(task, name.toLowerCase(), bytesOf(value));
+  if (wrong !== undefined) {
+    throw new TypeError(wrong === 'unknown' ? 'variable not found' : 'variable is not writable');
+  }
+}
+
+/** `r.variables` and `s.variables`. */
+export const variablesOf = (task: ClientTask): object =>
+  namedValues(
+    (name) => {
+      const value = read(task, name);
+      return value === undefined ? undefined : textOf(value);
+    },
+    () => task.protocol.variables.names(),
+    (name, value) => write(task, name, value),
+  );
+
+/** The same as bytes. */
+export const rawVariablesOf = (task: ClientTask): object =>
+  namedValues(
+    (name) => {
+      const value = read(task, name);
+      return value === undefined ? undefined : Buffer.from(value, 'latin1');
+    },
+    () => task.protocol.variables.names(),
+    (name, value) => write(task, name, value),
+  );

@@ -1,0 +1,100 @@
+import { ERROR as ERR } from '../../shared/log/level.js';
+import { FetchExchange } from './fetch-exchange.js';
+import { describeRequest, type FetchInit, FetchResponse } from './fetch-message.js';
+import { type FetchScope, readProxy } from './fetch-settings.js';
+import { currentTask, type TaskOwner } from './task.js';
+
+/** `ngx.fetch`, for which the handler that called it waits. `fallback` is asked where no handler runs. nginx: ngx_qjs_ext_fetch. */
+export function scriptFetch(fallback: TaskOwner): (resource?: unknown, init?: unknown) => Promise<Response | FetchResponse> {
+  function fetch(resource?: unknown, init?: unknown): Promise<Response | FetchResponse> {
+    // What fails later says where it was called.
+    const site: { stack?: string } = {};
+    Error.captureStackTrace(site, fetch);
+    const owner = currentTask()?.owner ?? fallback;
+    if (owner.fetchScope === undefined) {
+      // A thread of `js_isolation` has no settings of a location.
+      return globalThis.fetch(resource as string, init as RequestInit);
+    }
+    try {
+      return start(owner, owner.fetchScope, resource, init, (error) => located(error, site));
+    } catch (error) {
+      return Promise.reject(located(error as Error, site));
+    }
+  }
+  return fetch;
+}
+
+function located(error: Error, { stack = '' }: { readonly stack?: string }): Error {
+  const frames = stack.slice(stack.indexOf('\n'));
+  error.stack = `${error.name}: ${error.message}${frames}`;
+  return error;
+}
+
+const sizeOr = (value: unknown, other: number): number => (value === undefined ? other : Number(value) || 0);
+
+function start(
+  owner: TaskOwner,
+  scope: FetchScope,
+  resource: unknown,
+  given: unknown,
+  located: (error: Error) => Error,
+): Promise<FetchResponse> {
+  const request = describeRequest(resource, given);
+  const init: FetchInit = typeof given === 'object' && given !== null ? given : {};
+  const { settings } = scope;
+  const dynamic = settings.fetchProxy !== undefined && settings.fetchProxy.constant === undefined;
+  const proxyUrl = settings.fetchProxy?.constant ?? (owner.subject === undefined ? '' : (settings.fetchProxy?.eval(owner.subject) ?? ''));
+  const proxy = readProxy(proxyUrl);
+  if (typeof proxy === 'string') {
+    owner.log(ERR, proxy);
+    throw new Error('failed to evaluate proxy URL');
+  }
+  const verify = init.verify === undefined ? settings.fetchVerify : Boolean(init.verify);
+  const options = {
+    bufferSize: sizeOr(init.buffer_size, settings.fetchBufferSize),
+    maxResponse: sizeOr(init.max_response_body_size, settings.fetchMaxResponse),
+    verify,
+    proxy,
+    keepalive: settings.fetchKeepalive > 0 && !dynamic && (verify || !/^https:/i.test(request.url)),
+  };
+  const task = currentTask();
+  return new Promise((resolve, reject) => {
+    const settle = (then: () => void): void => {
+      task?.disown(cancel);
+      then();
+      // What waits for the promise runs before the task may be over.
+      setImmediate(() => task?.release());
+    };
+    const run = (body: Buffer): FetchExchange =>
+      new FetchExchange(scope, request, body, options, {
+        done: ({ status, statusText, headers, body: bytes }) =>
+          settle(() => resolve(new FetchResponse({ url: request.url, status, statusText, headers, body: bytes }))),
+        failed: (error) => settle(() => reject(located(error))),
+        log: (level, message) => owner.log(level, message),
+      });
+    let exchange: FetchExchange | undefined;
+    let cancelled = false;
+    const cancel = (): void => {
+      cancelled = true;
+      exchange?.cancel();
+    };
+    if (Buffer.isBuffer(request.body)) {
+      exchange = run(request.body);
+    }
+    task?.hold();
+    task?.own(cancel);
+    if (exchange !== undefined) {
+      exchange.start();
+      return;
+    }
+    new Response(request.body).arrayBuffer().then(
+      (bytes) => {
+        if (!cancelled) {
+          exchange = run(Buffer.from(bytes));
+          exchange.start();
+        }
+      },
+      (error: unknown) => settle(() => reject(error)),
+    );
+  });
+}

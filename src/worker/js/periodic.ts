@@ -1,0 +1,233 @@
+import { parseTime } from '../../shared/config/language/units.js';
+import { setTimer } from '../../shared/lib/timer.js';
+import { ERROR as ERR, type Level } from '../../shared/log/level.js';
+import type { LogContext } from '../../shared/log/log-line.js';
+import { requestSteps } from '../../shared/regex/compile.js';
+import type { Client } from '../client/client.js';
+import type { ClientTask } from '../client/client-task.js';
+import type { ProtocolRuntime } from '../client/protocol-runtime.js';
+import type { WorkerEnv } from '../env.js';
+import type { SharedContext } from '../module.js';
+import type { FetchScope } from './fetch-settings.js';
+import { rawVariablesOf, variablesOf } from './named-variables.js';
+import type { ScriptFunction } from './scripts.js';
+import { Task, type TaskOwner } from './task.js';
+
+/** One `js_periodic`. Times are in milliseconds. */
+export interface Periodic {
+  readonly name: string;
+  readonly interval: number;
+  readonly jitter: number;
+  /** In which workers it runs, by number; undefined: in the first. */
+  readonly affinity: 'all' | string | undefined;
+}
+
+/** Reads a `js_periodic` line. nginx: ngx_http_js_periodic. */
+export function readPeriodic(ctx: SharedContext): Periodic {
+  const [name = '', ...parameters] = ctx.node.args;
+  let interval = 5000;
+  let jitter = 0;
+  let affinity: string | undefined;
+  for (const [i, text] of parameters.entries()) {
+    const [key, value] = text.split(/=(.*)/s) as [string, string | undefined];
+    const time = value === undefined ? undefined : parseTime(value, 'ms');
+    if (key === 'interval' && time !== undefined && time > 0) {
+      interval = time;
+    } else if (key === 'jitter' && time !== undefined) {
+      jitter = time;
+    } else if (key === 'worker_affinity' && value !== undefined) {
+      const bad = value.startsWith('all') ? undefined : /[^01]/.exec(value)?.[0];
+      if (bad !== undefined) {
+        ctx.fail(`invalid character "${bad}" in "worker_affinity="`, { arg: i + 1 });
+      }
+      affinity = value.startsWith('all') ? 'all' : value;
+    } else {
+      ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
+    }
+  }
+  return { name, interval, jitter, affinity };
+}
+
+/** Where a periodic function runs: a location of `http` or a server of `stream`. */
+export interface PeriodicPlace {
+  readonly protocol: ProtocolRuntime;
+  readonly log: { log(level: Level, message: string): void };
+  readonly fetchScope: FetchScope;
+  readonly engineId: number;
+  /** `http` or `stream`, for the log. */
+  readonly kind: string;
+  /** What the variables of the block expect of a request or session, beside what every task has. */
+  readonly shape: object;
+  find(name: string): ScriptFunction | undefined;
+}
+
+/** Calls functions again and again, until the worker takes no more connections. nginx: ngx_http_js_periodic_init. */
+export function startPeriodics(periodics: readonly Periodic[], place: PeriodicPlace, env: WorkerEnv): void {
+  for (const periodic of periodics) {
+    const { affinity } = periodic;
+    if (affinity === undefined ? env.slot === 0 : affinity === 'all' || affinity[env.slot] === '1') {
+      const run = new PeriodicRun(periodic, place);
+      env.onDrain(() => run.stop());
+      env.onClose(() => run.stop());
+      run.start();
+    }
+  }
+}
+
+class PeriodicRun {
+  readonly #periodic: Periodic;
+  readonly #place: PeriodicPlace;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #session: PeriodicSession | undefined = undefined;
+
+  constructor(periodic: Periodic, place: PeriodicPlace) {
+    this.#periodic = periodic;
+    this.#place = place;
+  }
+
+  start(): void {
+    this.#wait(1);
+  }
+
+  #wait(ms: number): void {
+    this.#timer = setTimer(() => this.#fire(), ms + Math.random() * this.#periodic.jitter);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#session?.end();
+    this.#session = undefined;
+  }
+
+  #fire(): void {
+    const { name, interval } = this.#periodic;
+    const place = this.#place;
+    this.#wait(interval);
+    if (this.#session !== undefined) {
+      place.log.log(ERR, `${place.kind} js periodic "${name}" is already running, killing previous instance`);
+      this.#session.end();
+      this.#session = undefined;
+    }
+    const run = place.find(name);
+    if (run === undefined) {
+      place.log.log(ERR, `js function "${name}" not found`);
+      return;
+    }
+    const session: PeriodicSession = new PeriodicSession(place, () => {
+      if (this.#session === session) {
+        this.#session = undefined;
+      }
+    });
+    this.#session = session;
+    session.run(run);
+  }
+}
+
+/** What variables see of a call that no client asked for. */
+class PeriodicSubject implements ClientTask {
+  readonly connection: Client = NOBODY;
+  readonly protocol: ProtocolRuntime;
+  readonly vars: (string | null | undefined)[] = [];
+  captures: readonly (string | undefined)[] | null = null;
+  evaluating = 0;
+  matchSteps = requestSteps;
+  readonly lasting: unknown[] = [];
+  /** State of modules that belongs to a request. */
+  readonly ctx: unknown[] = [];
+  finished = false;
+  readonly debugging = false;
+  readonly spans = null;
+  readonly connectionId = 0;
+  readonly #place: PeriodicPlace;
+  readonly #ends: (() => void)[] = [];
+
+  constructor(place: PeriodicPlace) {
+    this.#place = place;
+    this.protocol = place.protocol;
+    Object.assign(this, place.shape);
+  }
+
+  get main(): this {
+    return this;
+  }
+
+  log(level: Level, message: string): void {
+    this.#place.log.log(level, message);
+  }
+
+  logContext(): LogContext {
+    return {};
+  }
+
+  onFinish(callback: () => void): void {
+    this.#ends.push(callback);
+  }
+
+  resume(): void {}
+
+  giveUp(): void {}
+
+  end(): void {
+    this.finished = true;
+    for (const callback of this.#ends.reverse()) {
+      callback();
+    }
+  }
+}
+
+const NOBODY: Client = {
+  id: 0,
+  remoteAddress: '',
+  remotePort: 0,
+  localAddress: '',
+  localPort: 0,
+  acceptedAt: 0,
+  debugging: false,
+  tls: undefined,
+  proxyProtocol: undefined,
+  closed: true,
+  sni: undefined,
+};
+
+/** What a periodic function is given. nginx: ngx_http_js_periodic_session. */
+class PeriodicSession implements TaskOwner {
+  readonly subject: PeriodicSubject;
+  readonly fetchScope: FetchScope;
+  readonly engineId: number;
+  readonly #task: Task;
+  readonly #given: object;
+  readonly #done: () => void;
+
+  constructor(place: PeriodicPlace, done: () => void) {
+    this.subject = new PeriodicSubject(place);
+    this.fetchScope = place.fetchScope;
+    this.engineId = place.engineId;
+    this.#done = done;
+    this.#task = new Task(this, { settled: () => this.#over(), failed: () => this.#over() });
+    const { subject } = this;
+    this.#given = {
+      variables: variablesOf(subject),
+      rawVariables: rawVariablesOf(subject),
+      toString: () => '[object PeriodicSession]',
+    };
+  }
+
+  run(handler: ScriptFunction): void {
+    this.#task.run(() => handler(this.#given));
+  }
+
+  log(level: Level, message: string): void {
+    this.subject.log(level, message);
+  }
+
+  #over(): void {
+    this.subject.end();
+    this.#done();
+  }
+
+  /** Nothing of it runs any more. */
+  end(): void {
+    this.#task.cancel();
+    this.subject.end();
+  }
+}

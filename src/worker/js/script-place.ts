@@ -1,0 +1,62 @@
+import { ERROR as ERR } from '../../shared/log/level.js';
+import type { WorkerEnv } from '../env.js';
+import { NGINX_VERSION } from '../version.js';
+import type { ScriptSettings } from './directives.js';
+import { FetchScope, type Lookup } from './fetch-settings.js';
+import { ScriptLibrary, type Scripts } from './scripts.js';
+import { dictKind } from './shared-dict.js';
+import { bytesOf } from './text.js';
+
+/** What scripts are at one location of `http` or server of `stream`. */
+export interface ScriptPlace {
+  /** undefined where nothing is imported. */
+  readonly scripts: Scripts | undefined;
+  readonly fetchScope: FetchScope;
+}
+
+const places = new WeakMap<object, ScriptPlace>();
+
+/** By the location or server as it runs. */
+export const placeOf = (at: object): ScriptPlace | undefined => places.get(at);
+
+const libraries = new WeakMap<WorkerEnv, ScriptLibrary>();
+
+function libraryOf(env: WorkerEnv): ScriptLibrary {
+  let library = libraries.get(env);
+  if (library === undefined) {
+    const dicts = env.zones.ofKind(dictKind);
+    for (const dict of dicts.values()) {
+      dict.restore((message) => env.log.log(ERR, bytesOf(message)));
+      env.onClose(() => dict.save());
+    }
+    library = new ScriptLibrary({
+      log: { log: (level, message) => env.log.log(level, bytesOf(message)) },
+      prefix: env.prefix,
+      confPrefix: env.confPrefix,
+      confFile: env.confFile,
+      workerId: env.slot,
+      version: NGINX_VERSION,
+      argv: [env.compatible ? 'nginx' : 'sluice', '-p', env.prefix, '-c', env.confFile],
+      errorLog: '',
+      dict: (name) => dicts.get(name),
+      dictNames: () => [...dicts.keys()],
+    });
+    libraries.set(env, library);
+  }
+  return library;
+}
+
+/** Makes what scripts are at a location or server, once. */
+export function installScripts(at: object, conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup: Lookup): ScriptPlace {
+  const known = places.get(at);
+  if (known !== undefined) {
+    return known;
+  }
+  const { imports, folders, preloads } = conf;
+  const place = {
+    scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [...folders, env.confPrefix], preloads),
+    fetchScope: new FetchScope(conf, env.named, lookup),
+  };
+  places.set(at, place);
+  return place;
+}

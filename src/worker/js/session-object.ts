@@ -1,0 +1,391 @@
+import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { lastingSlot } from '../client/client-task.js';
+import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import type { Session } from '../stream/session/session.js';
+import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
+import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
+import type { FetchScope } from './fetch-settings.js';
+import { rawVariablesOf, variablesOf } from './named-variables.js';
+import { placeOf } from './script-place.js';
+import { jsVariableNames } from './script-variables.js';
+import type { ScriptFunction } from './scripts.js';
+import { Task, type TaskOwner } from './task.js';
+import { bufferOf, bytesOf } from './text.js';
+
+/** What a listener is told of bytes beside them. */
+interface Flags {
+  readonly last?: unknown;
+  readonly from_upstream?: unknown;
+}
+
+type Listener = (data: string | Buffer, flags: Flags) => unknown;
+
+interface SessionEvent {
+  readonly upload: boolean;
+  readonly text: boolean;
+}
+
+const EVENTS: Readonly<Record<string, SessionEvent>> = {
+  upload: { upload: true, text: true },
+  download: { upload: false, text: true },
+  upstream: { upload: true, text: false },
+  downstream: { upload: false, text: false },
+};
+
+const STATUS_LIMIT = 503;
+/** The lowest of nginx's codes, NGX_ABORT. */
+const LOWEST = -6;
+
+const states = lastingSlot<SessionScripts>();
+
+/** What scripts do with a session. */
+export function sessionScripts(s: Session): SessionScripts {
+  let scripts = states.get(s);
+  if (scripts === undefined) {
+    scripts = new SessionScripts(s);
+    states.set(s, scripts);
+  }
+  return scripts;
+}
+
+/** A session's functions, their events and what they have decided. nginx: ngx_stream_js_ctx_t. */
+export class SessionScripts implements TaskOwner, SessionFilter {
+  readonly subject: Session;
+  readonly #object: SessionObject;
+  readonly #tasks = new Set<Task>();
+  #upload: Listener | undefined = undefined;
+  #download: Listener | undefined = undefined;
+  /** The kind of data that listeners get; undefined until there is one. */
+  #text: boolean | undefined = undefined;
+  /** A phase's function has run, and waits. */
+  #inProgress = false;
+  /** What the phase goes on with. */
+  #status: Result = ERROR;
+  /** The phase has returned, and waits for {@link Session.resume}. */
+  #suspended = false;
+  #broken = false;
+  /** Bytes are being filtered. */
+  #filtering = false;
+  #filter: ScriptFunction | undefined = undefined;
+  #output: SessionOutput | undefined = undefined;
+  /** The direction of the bytes that a listener is looking at; undefined outside of its call. */
+  #direction: boolean | undefined = undefined;
+  returnValue: unknown = undefined;
+
+  constructor(s: Session) {
+    this.subject = s;
+    this.#object = new SessionObject(this);
+    s.onFinish(() => this.#cancel());
+  }
+
+  get fetchScope(): FetchScope | undefined {
+    return placeOf(this.subject.server)?.fetchScope;
+  }
+
+  get engineId(): number | undefined {
+    return placeOf(this.subject.server)?.scripts?.id;
+  }
+
+  log(level: Level, message: string): void {
+    this.subject.log(level, bytesOf(message));
+  }
+
+  #cancel(): void {
+    for (const task of this.#tasks) {
+      task.cancel();
+    }
+    this.#tasks.clear();
+  }
+
+  /** Runs code of the user's. */
+  #run(code: () => unknown): void {
+    const task: Task = new Task(this, {
+      settled: () => {
+        this.#tasks.delete(task);
+        this.#goOn();
+      },
+      failed: () => {
+        this.#tasks.delete(task);
+        this.#fail();
+      },
+    });
+    this.#tasks.add(task);
+    const result = task.run(code);
+    // Most phases decide at once: they need not wait for the end of the tick.
+    if (task.over || (!this.#filtering && this.#status !== ERROR && !task.busy && !(result instanceof Promise))) {
+      task.cancel();
+      this.#tasks.delete(task);
+    }
+  }
+
+  // --- phases
+
+  /** Runs a function of the access or preread phase, or goes on with it. nginx: ngx_stream_js_phase_handler. */
+  runPhase(run: ScriptFunction, held: Buffer | null): Result {
+    this.#suspended = false;
+    if (!this.#inProgress) {
+      this.#inProgress = true;
+      this.#status = ERROR;
+      this.#broken = false;
+      this.#run(() => run(this.#object));
+    }
+    const upload = this.#upload;
+    if (upload !== undefined && !this.#broken) {
+      this.#call(upload, held ?? Buffer.alloc(0), false, false);
+    }
+    if (this.#broken) {
+      this.#inProgress = false;
+      return ERROR;
+    }
+    if (this.#pending) {
+      this.#suspended = true;
+      return this.#upload === undefined ? DONE : AGAIN;
+    }
+    this.#inProgress = false;
+    return this.#status;
+  }
+
+  get #pending(): boolean {
+    return this.#tasks.size > 0 || this.#upload !== undefined || this.#download !== undefined;
+  }
+
+  /** Something that a phase may have waited for is over. */
+  #goOn(): void {
+    if (this.#suspended && !this.#pending) {
+      this.#inProgress = false;
+      this.#resume(this.#status);
+    }
+  }
+
+  #resume(code: Result): void {
+    const s = this.subject;
+    this.#suspended = false;
+    if (!s.finished) {
+      s.deadline.clear();
+      s.stopReading();
+      s.resume(code);
+    }
+  }
+
+  #fail(): void {
+    this.#broken = true;
+    if (this.#suspended) {
+      this.#inProgress = false;
+      this.#resume(ERROR);
+    } else if (this.#filtering && this.#direction === undefined) {
+      this.subject.finalize(INTERNAL_SERVER_ERROR);
+    }
+  }
+
+  /** What a phase goes on with. nginx: ngx_stream_js_ext_done. */
+  decide(name: string, code: unknown, otherwise: Result): void {
+    let status: number = otherwise;
+    if (code !== undefined) {
+      status = Number(code);
+      if (!(status >= LOWEST && status <= STATUS_LIMIT)) {
+        throw new RangeError('code is out of range');
+      }
+    }
+    if (this.#filtering) {
+      throw new TypeError(`${name}: should not be called while filtering`);
+    }
+    this.#status = Math.trunc(status);
+    this.#upload = undefined;
+    this.#download = undefined;
+    this.#text = undefined;
+    this.#goOn();
+  }
+
+  // --- variables
+
+  /** The value that a function gives a variable; undefined after an exception, which is in the log. nginx: ngx_stream_js_variable_set. */
+  value(run: ScriptFunction): string | undefined {
+    this.returnValue = undefined;
+    let failed = false;
+    const result = new Task(this, { settled() {}, failed: () => (failed = true) }).run(() => run(this.#object));
+    if (failed) {
+      return undefined;
+    }
+    const value = this.returnValue ?? result;
+    return value === undefined || value === null || value instanceof Promise ? undefined : bytesOf(value);
+  }
+
+  // --- filtering
+
+  /** Lets a function see what goes through the session. nginx: ngx_stream_js_body_filter. */
+  startFilter(run: ScriptFunction, output: SessionOutput): SessionFilter {
+    this.#filter = run;
+    this.#output = output;
+    return this;
+  }
+
+  take(bytes: Buffer, last: boolean, fromUpstream: boolean): boolean {
+    const s = this.subject;
+    if (!this.#filtering) {
+      this.#filtering = true;
+      this.#broken = false;
+      this.#direction = fromUpstream;
+      this.#run(() => this.#filter!(this.#object));
+      this.#direction = undefined;
+    }
+    const listener = fromUpstream ? this.#download : this.#upload;
+    if (!this.#broken) {
+      if (listener === undefined) {
+        this.#output!.pass(Buffer.from(bytes), fromUpstream);
+      } else {
+        this.#call(listener, bytes, last, fromUpstream);
+      }
+    }
+    if (this.#broken) {
+      s.finalize(INTERNAL_SERVER_ERROR);
+    }
+    return !s.finished;
+  }
+
+  #call(listener: Listener, bytes: Buffer, last: boolean, fromUpstream: boolean): void {
+    const data = this.#text === true ? bytes.toString('utf8') : Buffer.from(bytes);
+    this.#direction = fromUpstream;
+    this.#run(() => listener(data, { last, from_upstream: fromUpstream }));
+    this.#direction = undefined;
+  }
+
+  // nginx: ngx_stream_js_ext_send.
+  send(data: unknown, flags: unknown, to: boolean | undefined): void {
+    if (!this.#filtering) {
+      throw new TypeError('cannot send buffer in this handler');
+    }
+    const given = typeof flags === 'object' && flags !== null ? (flags as Flags).from_upstream : undefined;
+    const fromUpstream = to ?? (this.#direction === undefined || given !== undefined ? given : this.#direction);
+    if (fromUpstream === undefined) {
+      throw new TypeError('"from_upstream" flag is expected when called asynchronously');
+    }
+    const bytes = Buffer.from(bufferOf(data));
+    if (bytes.length > 0 && !this.subject.finished) {
+      this.#output!.pass(bytes, Boolean(fromUpstream));
+    }
+  }
+
+  // --- events
+
+  on(name: string, listener: unknown): void {
+    if (typeof listener !== 'function') {
+      throw new TypeError('callback is not a function');
+    }
+    const { upload, text } = this.#event(name);
+    if (this.#text !== undefined && this.#text !== text && (this.#upload ?? this.#download) !== undefined) {
+      throw new TypeError('mixing string and buffer events is not allowed');
+    }
+    if ((upload ? this.#upload : this.#download) !== undefined) {
+      throw new TypeError(`event handler "${name}" is already set`);
+    }
+    this.#text = text;
+    if (upload) {
+      this.#upload = listener as Listener;
+    } else {
+      this.#download = listener as Listener;
+    }
+  }
+
+  off(name: string): void {
+    if (this.#event(name).upload) {
+      this.#upload = undefined;
+    } else {
+      this.#download = undefined;
+    }
+  }
+
+  #event(name: string): SessionEvent {
+    const event = EVENTS[name];
+    if (event === undefined) {
+      throw new TypeError(`unknown event "${name}"`);
+    }
+    return event;
+  }
+}
+
+/** The methods of {@link SessionObject}, which are its own properties as in njs. */
+const methods = {
+  allow(this: SessionObject, code?: unknown): void {
+    SessionObject.scripts(this).decide('allow', code, OK);
+  },
+  decline(this: SessionObject, code?: unknown): void {
+    SessionObject.scripts(this).decide('decline', code, DECLINED);
+  },
+  deny(this: SessionObject, code?: unknown): void {
+    SessionObject.scripts(this).decide('deny', code, FORBIDDEN);
+  },
+  done(this: SessionObject, code?: unknown): void {
+    SessionObject.scripts(this).decide('done', code, OK);
+  },
+  error(this: SessionObject, message: unknown): void {
+    SessionObject.scripts(this).log(ERR, `js: ${String(message)}`);
+  },
+  log(this: SessionObject, message: unknown): void {
+    SessionObject.scripts(this).log(INFO, `js: ${String(message)}`);
+  },
+  warn(this: SessionObject, message: unknown): void {
+    SessionObject.scripts(this).log(WARN, `js: ${String(message)}`);
+  },
+  on(this: SessionObject, name: unknown, listener: unknown): void {
+    SessionObject.scripts(this).on(String(name), listener);
+  },
+  off(this: SessionObject, name: unknown): void {
+    SessionObject.scripts(this).off(String(name));
+  },
+  send(this: SessionObject, data: unknown, flags?: unknown): void {
+    SessionObject.scripts(this).send(data, flags, undefined);
+  },
+  sendDownstream(this: SessionObject, data: unknown, flags?: unknown): void {
+    SessionObject.scripts(this).send(data, flags, true);
+  },
+  sendUpstream(this: SessionObject, data: unknown, flags?: unknown): void {
+    SessionObject.scripts(this).send(data, flags, false);
+  },
+  setReturnValue(this: SessionObject, value: unknown): void {
+    SessionObject.scripts(this).returnValue = value;
+  },
+  jsVarNames(this: SessionObject, prefix?: unknown): string[] {
+    return jsVariableNames(SessionObject.scripts(this).subject.stream.variables, prefix);
+  },
+};
+
+/** `s` of a function. nginx: ngx_stream_js_ext_session. */
+class SessionObject {
+  readonly #scripts: SessionScripts;
+  #variables: object | undefined = undefined;
+  #rawVariables: object | undefined = undefined;
+
+  constructor(scripts: SessionScripts) {
+    this.#scripts = scripts;
+    Object.assign(this, methods);
+  }
+
+  static scripts(s: SessionObject): SessionScripts {
+    if (!(#scripts in s)) {
+      throw new TypeError('"this" is not an external');
+    }
+    return s.#scripts;
+  }
+
+  get remoteAddress(): string {
+    return this.#scripts.subject.remoteAddress;
+  }
+
+  get status(): number {
+    return this.#scripts.subject.status;
+  }
+
+  get variables(): object {
+    this.#variables ??= variablesOf(this.#scripts.subject);
+    return this.#variables;
+  }
+
+  get rawVariables(): object {
+    this.#rawVariables ??= rawVariablesOf(this.#scripts.subject);
+    return this.#rawVariables;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Stream Session';
+  }
+}

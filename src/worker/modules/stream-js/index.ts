@@ -1,0 +1,128 @@
+import { In } from '../../../shared/config/context.js';
+import { inherit } from '../../../shared/config/define.js';
+import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { ClientTask } from '../../client/client-task.js';
+import { ERROR } from '../../client/codes.js';
+import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { startPeriodics } from '../../js/periodic.js';
+import { installScripts, placeOf } from '../../js/script-place.js';
+import { sessionScripts } from '../../js/session-object.js';
+import { bytesOf } from '../../js/text.js';
+import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
+import type { Session } from '../../stream/session/session.js';
+
+interface Settings extends ScriptSettings {
+  access: string | undefined;
+  preread: string | undefined;
+  filter: string | undefined;
+}
+
+/** Stores the name of a function, which a block gives once. */
+const once =
+  (field: 'access' | 'preread' | 'filter') =>
+  (conf: Partial<Settings>, node: SharedContext['node'], ctx: SharedContext): void => {
+    if (conf[field] !== undefined) {
+      ctx.reject('is duplicate');
+    }
+    conf[field] = node.args[0]!;
+  };
+
+const scope = defineSharedScope<Settings>({
+  fields: {
+    ...scriptFields,
+    access: inherit<string | undefined>(undefined),
+    preread: inherit<string | undefined>(undefined),
+    filter: inherit<string | undefined>(undefined),
+  },
+  directives: {
+    ...scriptDirectives({ anywhere: STREAM_ANYWHERE, periodic: In.STREAM_SERVER, main: In.STREAM, evaluate: callForValue }),
+    js_access: { in: STREAM_ANYWHERE, args: 1, set: once('access') },
+    js_preread: { in: STREAM_ANYWHERE, args: 1, set: once('preread') },
+    js_filter: { in: STREAM_ANYWHERE, args: 1, set: once('filter') },
+  },
+  link(conf, ctx) {
+    linkScripts(conf, ctx, [
+      ['js_access', conf.access],
+      ['js_preread', conf.preread],
+      ['js_filter', conf.filter],
+    ]);
+  },
+});
+
+function missing(s: Session, name: string): void {
+  s.log(ERR, `js function "${name}" not found`);
+}
+
+function phase(name: string | undefined, server: StreamServer, preread: boolean): SessionHandler | undefined {
+  if (name === undefined) {
+    return undefined;
+  }
+  const run = placeOf(server)?.scripts?.find(name);
+  return (s) => {
+    if (run === undefined) {
+      missing(s, name);
+      return ERROR;
+    }
+    return sessionScripts(s).runPhase(run, preread ? s.preread : null);
+  };
+}
+
+/** The value of a variable of `js_set`. nginx: ngx_stream_js_variable_set. */
+function callForValue(task: ClientTask, name: string): string | undefined {
+  const s = task as Session;
+  const scripts = placeOf(s.server)?.scripts;
+  if (scripts === undefined) {
+    s.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
+    return undefined;
+  }
+  const run = scripts.find(name);
+  if (run === undefined) {
+    missing(s, name);
+    return undefined;
+  }
+  return sessionScripts(s).value(run);
+}
+
+/** Runs JavaScript in sessions. nginx: ngx_stream_js_module. */
+export const streamJsModule = defineModule({
+  name: 'stream_js',
+  location: scope,
+  stream: {
+    phases: {
+      access: ({ access }, _env, server) => phase(access, server, false),
+      preread: ({ preread }, _env, server) => phase(preread, server, true),
+    },
+    installLocation(conf, server, env) {
+      if (conf.imports.length === 0) {
+        return;
+      }
+      const { scripts, fetchScope } = installScripts(server, conf, env, server.settings);
+      const { filter, periodics } = conf;
+      startPeriodics(
+        periodics,
+        {
+          protocol: server.stream,
+          log: { log: (level, message) => server.log.log(level, bytesOf(message)) },
+          fetchScope,
+          engineId: scripts?.id ?? 0,
+          kind: 'stream',
+          shape: { stream: server.stream, server },
+          find: (name) => scripts?.find(name),
+        },
+        env,
+      );
+      if (filter !== undefined) {
+        const run = scripts?.find(filter);
+        server.makeFilter = (s, output) =>
+          sessionScripts(s).startFilter(
+            run ??
+              (() => {
+                throw new Error(`js function "${filter}" not found`);
+              }),
+            output,
+          );
+      }
+    },
+  },
+});

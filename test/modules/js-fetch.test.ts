@@ -1,0 +1,160 @@
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
+import { configMessage } from '../support/config-message.js';
+import { startNameServer } from '../support/name-server.js';
+import { type OriginAnswer, startOrigin } from '../support/origin.js';
+import { httpGet } from '../support/raw-client.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
+
+if (againstNginx) {
+  t.bailout('njs is a module of its own');
+}
+
+const script = `
+async function get(r) {
+  try {
+    const { url, ...init } = JSON.parse(decodeURIComponent(r.variables.args));
+    const reply = await ngx.fetch(url, init);
+    const headers = [];
+    for (const name in reply.headers) { headers.push(name + '=' + reply.headers.get(name)); }
+    r.return(200, JSON.stringify([reply.status, reply.statusText, reply.ok, headers, reply.headers.getAll('x'), await reply.text(), reply.bodyUsed]));
+  } catch (e) {
+    r.return(501, e.name + ': ' + e.message + ' ' + /t\\.js:\\d+/.test(e.stack));
+  }
+}
+async function twice(r) {
+  const url = r.variables.arg_url;
+  const seen = [];
+  for (let i = 0; i < 3; i++) { seen.push(await (await ngx.fetch(url)).text()); }
+  r.return(200, seen.join());
+}
+function hangs(r) { ngx.fetch(r.variables.arg_url).then(() => r.return(200)); }
+export default { get, twice, hangs };
+`;
+
+const ask = (url: string, init: object = {}): string => `?${encodeURIComponent(JSON.stringify({ url, ...init }))}`;
+
+t.test('requests and responses', async (t) => {
+  const origin = await startOrigin(t, async ({ target, head, body }, reply): Promise<OriginAnswer | undefined> => {
+    switch (target) {
+      case '/echo':
+        return {
+          status: 201,
+          headers: { x: ['a', 'b'], 'X-Y': 'c' },
+          body: `${head.replace(/^Host: .*\r\n/m, '')}${body.toString('latin1')}`,
+        };
+      case '/slowly':
+        for (const piece of ['HTTP/1.1 200 Fine\r\nTransfer-', 'Encoding: chunked\r\n\r\n3\r', '\nabc\r\n2\r\nd', 'e\r\n0\r\n\r\n']) {
+          await reply.write(piece);
+        }
+        return reply.end();
+      case '/until':
+        return reply.end('HTTP/1.0 200 OK\r\n\r\nuntil the end');
+      case '/short':
+        return reply.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort');
+      case '/bad':
+        return reply.end('HTTP/1.1 2A\r\n\r\n');
+      case '/colon':
+        return reply.end('HTTP/1.1 200 OK\r\n@#\r\n\r\n');
+      case '/chunk':
+        return reply.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nx');
+      case '/long':
+        return { body: 'x'.repeat(200) };
+      default:
+        return { body: '' };
+    }
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      'js_import t.js; location /get { js_content t.get; js_fetch_timeout 5s; js_fetch_max_response_buffer_size 1k; }',
+      'js_fetch_verify off;',
+    ),
+    files: { 't.js': script },
+  });
+  const base = `http://127.0.0.1:${origin.port}`;
+  const text = async (path: string, init?: object): Promise<string> => (await httpGet(s, `/get${ask(base + path, init)}`)).text;
+  const echo = JSON.parse(await text('/echo', { method: 'post', headers: { a: 'b', 'Content-Length': '99' }, body: 'ü' })) as unknown[];
+  t.strictSame(echo.slice(0, 3), [201, 'Scripted', true]);
+  t.ok((echo[3] as string[]).includes('x=a, b'));
+  t.strictSame(echo[4], ['a', 'b']);
+  t.equal(
+    echo[5],
+    'POST /echo HTTP/1.1\r\nUser-Agent: nginx-js\r\na: b\r\nContent-Type: text/plain;charset=UTF-8\r\nConnection: close\r\nContent-Length: 2\r\n\r\nÃ¼',
+  );
+  t.equal(echo[6], true);
+  t.strictSame((JSON.parse(await text('/slowly')) as unknown[]).slice(0, 6), [
+    200,
+    'Fine',
+    true,
+    ['Transfer-Encoding=chunked'],
+    [],
+    'abcde',
+  ]);
+  t.equal((JSON.parse(await text('/until')) as unknown[])[5], 'until the end');
+  t.equal(await text('/short'), 'Error: prematurely closed connection true');
+  t.equal(await text('/bad'), 'Error: invalid http status line true');
+  t.equal(await text('/colon'), 'Error: invalid http header true');
+  t.equal(await text('/chunk'), 'Error: invalid http chunked response true');
+  t.equal(await text('/long', { max_response_body_size: 100 }), 'Error: http content length is too large true');
+  t.equal(await text('/', { method: 'TRACE' }), 'TypeError: forbidden method: TRACE true');
+  t.equal(await text('/', { headers: { 'a b': 'c' } }), 'TypeError: invalid header name true');
+  const failure = async (url: string): Promise<string> => (await httpGet(s, `/get${ask(url)}`)).text;
+  t.equal(await failure('http://127.0.0.1:1/'), 'Error: connect failed true');
+  t.equal(await failure('http://localhost/'), 'Error: no resolver defined true');
+  t.equal(await failure('ftp://localhost/'), 'TypeError: unsupported URL schema (only http or https are supported) true');
+});
+
+t.test('connections are kept, and names looked up', async (t) => {
+  const origin = await startOrigin(t, ({ connection, nth }) => ({ body: `${connection}.${nth}` }));
+  const names = await startNameServer(t, { 'a.example': [{ type: 'A', value: '127.0.0.1' }] });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `resolver 127.0.0.1:${names.port}; js_fetch_keepalive 2; js_import t.js;
+      location /kept { js_content t.twice; }
+      location /two { js_fetch_keepalive_requests 2; js_content t.twice; }
+      location /off { js_fetch_keepalive 0; js_content t.twice; }
+      location /get { js_content t.get; }`,
+    ),
+    files: { 't.js': script },
+  });
+  const url = `?url=http://a.example:${origin.port}/`;
+  t.equal((await httpGet(s, `/kept${url}`)).text, '1.1,1.2,1.3');
+  t.equal((await httpGet(s, `/kept${url}`)).text, '1.4,1.5,1.6', 'another request goes on with the connection');
+  t.equal((await httpGet(s, `/two${url}`)).text, '2.1,2.2,3.1');
+  t.equal((await httpGet(s, `/off${url}`)).text, '4.1,5.1,6.1');
+  t.match((await httpGet(s, `/get${ask('http://b.example/')}`)).text, '"b.example" could not be resolved (3: Host not found)');
+});
+
+t.test('TLS, and a proxy', async (t) => {
+  const { ca, rsa } = certs();
+  const proxy = await startOrigin(t, ({ target, header }) => ({ body: `${target} ${header('proxy-authorization')}` }));
+  const s = await startServer(t, {
+    conf: httpConf(`
+      js_import t.js; js_fetch_trusted_certificate ${ca.cert};
+      server { listen 127.0.0.1:%%PORT_0%%;
+        location /get { js_content t.get; }
+        location /untrusted { js_fetch_trusted_certificate ${rsa.cert}; js_fetch_verify_depth 0; js_content t.get; }
+        location /proxy { js_fetch_proxy http://user:p%40ss@127.0.0.1:${proxy.port}; js_content t.get; }
+        location /none { set $none ""; js_fetch_proxy $none; js_content t.get; } }
+      server { listen 127.0.0.1:%%PORT_1%% ssl; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; return 200 "secret $ssl_protocol"; }
+      server { listen 127.0.0.1:%%PORT_2%%; return 200 direct; }`),
+    files: { 't.js': script },
+  });
+  const text = async (path: string, port: number, scheme = 'https', init = {}): Promise<string> =>
+    (await httpGet(s, `${path}${ask(`${scheme}://127.0.0.1:${s.port(port)}/x`, init)}`)).text;
+  t.match(await text('/get', 1), 'secret TLSv1.3');
+  t.equal(await text('/untrusted', 1), 'Error: connect failed true');
+  t.match(await text('/untrusted', 1, 'https', { verify: false }), 'secret TLSv1.3');
+  t.match(await text('/proxy', 2, 'http'), `http://127.0.0.1:${s.port(2)}/x Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+  t.match(await text('/none', 2, 'http'), 'direct');
+  await s.stop();
+  t.match(s.read('error.log'), /js http SSL certificate verify error: \(\d+:/);
+});
+
+t.test('what is refused', async (t) => {
+  const message = (text: string): Promise<string | undefined> => configMessage(t, serverConf(text));
+  t.match(String(await message('js_fetch_proxy https://a;')), 'invalid proxy URL: https://a in');
+  t.match(String(await message('js_fetch_trusted_certificate /nowhere.pem;')), '/nowhere.pem');
+  t.match(String(await message('js_engine v8;')), 'invalid value "v8" in');
+});
