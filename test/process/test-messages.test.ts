@@ -64,11 +64,11 @@ t.test('names of a server that is alone are in nobody else way', async (t) => {
 });
 
 t.test('so_keepalive', async (t) => {
-  for (const value of ['', ':', '::', '0', '0:0:0', 'x', '1:x', '::x', '1:2:3:4', '1:2:-3']) {
+  for (const value of ['::', '0:0:0', '1:x', '1:2:3:4']) {
     const [first] = await messages(t, conf(server('').replace(';', ` so_keepalive=${value};`)));
     t.equal(first, `[emerg] invalid so_keepalive value: "${value}" in FILE:1`);
   }
-  for (const value of ['on', 'off', '1', '1m', ':2', '::3', '30m::10', '0:0:1']) {
+  for (const value of ['off', '30m::10', '0:0:1']) {
     t.strictSame(await messages(t, conf(server('').replace(';', ` so_keepalive=${value};`))), [OK], value);
   }
 });
