@@ -4,8 +4,8 @@
 //
 //   node --import tsx scripts/compare-explain.mjs SUITE.jsonl [--configs 50] [--requests 2000] [--seed 1] [--only ID] [--reasons]
 //
-// A line of the suite is a JSON object with `id`, `conf` (the text), `files` (by path: `text`, `dir` or `pem`) and `result` (`ok` for one that
-// nginx takes). Ports, paths and backends are put in the place of the configuration's own.
+// A line of the suite is a JSON object with `id`, `conf` (the text), `files` (by path: `text`, `dir` or `pem`) and `result` (`ok` for one
+// that nginx takes). Ports, paths and backends are put in the place of the configuration's own.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

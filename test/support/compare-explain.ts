@@ -182,8 +182,8 @@ export interface Difference {
 }
 
 /**
- * Sends requests to a running server and through the rehearsal of its configuration, and returns where they disagree. `backend` is where the
- * configuration's backends are; `logLines` gives the lines of the server's access logs, once there are so many.
+ * Sends requests to a running server and through the rehearsal of its configuration, and returns where they disagree. `backend` is where
+ * the configuration's backends are; `logLines` gives the lines of the server's access logs, once there are so many.
  */
 export async function compareExplain(
   rehearsal: Rehearsal,

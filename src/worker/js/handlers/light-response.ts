@@ -13,7 +13,8 @@ type PlainBody = string | Uint8Array | ReadableStream<Uint8Array> | null;
 
 /**
  * A Response that a handler makes to be answered with: text or bytes, a status and a list of headers. Node's class makes a stream, a list
- * and a lock of each, which takes longer than all the rest of a small answer. Whoever asks for what only that class has gets one, made then.
+ * and a lock of each, which takes longer than all the rest of a small answer. Whoever asks for what only that class has gets one, made
+ * then.
  */
 export class LightResponse {
   #body: PlainBody;

@@ -1,5 +1,5 @@
-// Over 400 lines: what a request and a response of node:http do in place of their classes, each part a few lines. The only file that imports
-// node:http, since the objects that applications extend have to be of its classes. Nothing of its parsers and connections is used.
+// Over 400 lines: what a request and a response of node:http do in place of their classes, each part a few lines. The only file that
+// imports node:http, since the objects that applications extend have to be of its classes. Nothing of its parsers and connections is used.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import { ERROR as ERR } from '../../../shared/log/level.js';
@@ -166,7 +166,7 @@ class ClientSocket extends Duplex {
 /** Where a request or response keeps what the server knows of it. */
 const ADAPTER = Symbol('sluice');
 
-/** Frameworks put objects of their own behind a request's and a response's class, so that what differs from that class has to be its own. */
+/** Frameworks put objects of their own behind a request's and a response's class: what differs from that class has to be its own. */
 type Adapted<A> = { readonly [ADAPTER]: A };
 
 /** The request, whose body is asked for when somebody reads it. */
