@@ -12,6 +12,7 @@ const tests = readdirSync(`${root}test/modules`);
 /** Modules whose tests stand under other names. */
 const TESTED_IN: Record<string, readonly string[]> = {
   document: ['modules/static.test.ts', 'modules/return.test.ts', 'modules/internal.test.ts'],
+  dev: ['process/dev.test.ts'],
   'early-hints': ['modules/keepalive.test.ts'],
   gunzip: ['modules/gzip.test.ts'],
   hash: ['modules/balancing.test.ts'],

@@ -6,11 +6,11 @@ import { filesBelow, root } from './source-files.js';
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
   'shared/lib/timer.ts': [2, 'setTimer itself'],
   'master/operations/start-master.ts': [1, 'an interval of a constant length, which keeps the process'],
-  'worker/js/handlers/isolate-thread.ts': [1, 'an interval of a constant length, in a thread of its own'],
-  'worker/js/handlers/node-handler.ts': [2, "names of node:http's methods, which start no timer"],
-  'worker/js/handlers/watchdog-thread.ts': [2, 'times of constant lengths, in a thread of its own'],
+  'worker/js/handlers/isolate-thread.ts': [1, 'a heartbeat of a constant length'],
+  'worker/js/handlers/node-handler.ts': [2, 'the methods of node:http that are called so'],
+  'worker/js/handlers/watchdog-thread.ts': [2, 'times of constant lengths, in a thread without the program'],
   'worker/js/ngx-object.ts': [1, 'the name under which scripts find setTimer'],
-  'worker/rehearsal/virtual-time.ts': [7, 'what stands in for the timers of Node while requests are rehearsed'],
+  'worker/rehearsal/virtual-time.ts': [7, 'what takes the place of timers'],
   'worker/tls/ocsp-fetch.ts': [1, "a socket's own timeout, of a constant length"],
 };
 

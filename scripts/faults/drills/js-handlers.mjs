@@ -29,7 +29,9 @@ const conf = usual.replace(
 );
 const answers = { throws: 500, rejects: 500, late: 200, never: 500, twice: 200, leaks: 500, spins: 500 };
 
-/** Handlers that do all that is bad, while others are served: it costs their own requests, and a loop in a worker what it has in flight. */
+/**
+ * Handlers that do all that is bad, while others are served: it costs their own requests, and a loop in a worker what is in flight in it.
+ */
 export default {
   id: 'F44',
   what: 'handlers in JavaScript that throw, leak, loop, never answer or answer twice: others are served',

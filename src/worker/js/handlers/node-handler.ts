@@ -166,7 +166,9 @@ class ClientSocket extends Duplex {
 /** Where a request or response keeps what the server knows of it. */
 const ADAPTER = Symbol('sluice');
 
-/** Frameworks put objects of their own behind a request's and a response's class: what differs from that class has to be its own. */
+/**
+ * Frameworks put objects of their own behind a request's and a response's class, so that what differs from that class has to be its own.
+ */
 type Adapted<A> = { readonly [ADAPTER]: A };
 
 /** The request, whose body is asked for when somebody reads it. */
