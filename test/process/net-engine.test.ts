@@ -98,6 +98,18 @@ t.test('a checkout without koffi', async (t) => {
       process.env.SLUICE_DIST = before;
     }
   });
+  const listen = 'listen 127.0.0.1:%%PORT_0%%';
+  const conf = serverConf('location /info { return 200 "$tcpinfo_rtt."; }').replace(
+    listen,
+    `${listen} rcvbuf=16k sndbuf=16k fastopen=3 deferred so_keepalive=30::`,
+  );
+  const { stderr } = await testConfig(t, conf);
+  for (const name of ['rcvbuf', 'sndbuf', 'fastopen', 'deferred']) {
+    t.match(stderr, `[warn] the "${name}" parameter has no effect: Node cannot set this option of a socket in `);
+  }
+  t.match(stderr, '[warn] the times of the "so_keepalive" parameter have no effect: Node cannot set this option of a socket in ');
+  t.match(stderr, '[warn] the "$tcpinfo_rtt" variable is always empty: ');
+  t.equal((await httpGet(await startServer(t, { conf, asRoot: true }), '/info')).text, '.');
   const server = await start(t, 'auto');
   await serves(t, server);
   t.equal(engineLine(server), 'using the "libuv" network engine: the package koffi is not installed');

@@ -63,11 +63,17 @@ t.test('names of a server that is alone are in nobody else way', async (t) => {
   t.match(first, /^\[warn\] conflicting server name "\*\.x" on 127\.0\.0\.1:\d+, ignored/);
 });
 
-t.test('parameters of listen that have no effect', { skip: againstNginx }, async (t) => {
-  const found = await messages(t, conf('server { listen 127.0.0.1:%%PORT_0%% reuseport deferred rcvbuf=8k sndbuf=8k fastopen=3; }'));
-  const names = ['reuseport', 'deferred', 'rcvbuf', 'sndbuf', 'fastopen'];
-  t.strictSame(found.slice(-1), [OK]);
-  for (const [i, name] of names.entries()) {
-    t.ok(found[i]!.startsWith(`[warn] the "${name}" parameter has no effect: `), name);
+t.test('so_keepalive', async (t) => {
+  for (const value of ['::', '0:0:0', '1:x', '1:2:3:4']) {
+    const [first] = await messages(t, conf(server('').replace(';', ` so_keepalive=${value};`)));
+    t.equal(first, `[emerg] invalid so_keepalive value: "${value}" in FILE:1`);
   }
+  for (const value of ['off', '30m::10', '0:0:1']) {
+    t.strictSame(await messages(t, conf(server('').replace(';', ` so_keepalive=${value};`))), [OK], value);
+  }
+});
+
+t.test('parameters of listen that have no effect', { skip: againstNginx }, async (t) => {
+  const found = await messages(t, conf(server('location /a { internal; }').replace(';', ' reuseport;')));
+  t.match(found, [/^\[warn\] the "reuseport" parameter has no effect: all workers accept from one socket in /, OK]);
 });

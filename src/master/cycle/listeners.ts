@@ -4,8 +4,9 @@ import type { ListenSpec } from '../../shared/config/configuration.js';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { EMERG, NOTICE } from '../../shared/log/level.js';
+import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
 import { ListenSocket, SocketError } from '../../shared/net/listen-socket.js';
+import { setExtras } from '../../shared/net/uring/socket-extras.js';
 
 /** The bound sockets of a configuration by their key, in the order of the configuration. */
 export type Listeners = ReadonlyMap<string, ListenSocket>;
@@ -30,7 +31,7 @@ export async function openListeners(
   for (let tries = TRIES; ; tries--) {
     const result = bindMissing(specs, held, fresh, log, testing);
     if (result === 'bound' && !testing) {
-      return new Map(specs.map((spec) => [spec.key, keep(spec, held) ?? (fresh.get(spec.key) as ListenSocket)]));
+      return new Map(specs.map((spec) => [spec.key, configured(spec, held, fresh, log)]));
     }
     if (result !== 'busy') {
       closeListeners(fresh.values());
@@ -46,9 +47,15 @@ export async function openListeners(
   }
 }
 
-/** A socket that is bound already, for a new configuration, which may say another backlog. */
-function keep(spec: ListenSpec, held: Listeners): ListenSocket | undefined {
-  return held.get(spec.key)?.as(spec);
+/** The socket of a new configuration, with its options. One that is bound already may have had others. */
+function configured(spec: ListenSpec, held: Listeners, fresh: Listeners, log: Logger): ListenSocket {
+  const kept = held.get(spec.key);
+  const before = kept?.spec.extras;
+  const socket = kept?.as(spec) ?? (fresh.get(spec.key) as ListenSocket);
+  setExtras(socket.fd, spec.extras, before, (call, errno) => {
+    log.log(ALERT, `${call} ${spec.text} failed, ignored (${errnoText(errno)})`);
+  });
+  return socket;
 }
 
 function bindMissing(

@@ -73,6 +73,19 @@ export interface ProcessConf {
   readonly nginxCompatibility: boolean;
 }
 
+/** Options of a listening socket that Node cannot set. Undefined, or 0 of the probes: left as the system has it. */
+export interface SocketExtras {
+  /** Bytes. */
+  readonly rcvbuf: number | undefined;
+  readonly sndbuf: number | undefined;
+  /** How many connections of TCP Fast Open may wait for the end of their handshake. */
+  readonly fastopen: number | undefined;
+  /** The kernel keeps connections back until their clients send something. */
+  readonly deferred: boolean;
+  /** After so many idle seconds, so many seconds apart, and so many before the connection counts as dead. */
+  readonly probes: { readonly idle: number; readonly interval: number; readonly count: number } | undefined;
+}
+
 /** One address that the master binds. Two specs are the same socket when their `key` is equal. */
 export interface ListenSpec {
   /** Names the socket among all others. */
@@ -89,6 +102,8 @@ export interface ListenSpec {
   readonly reuseport: boolean;
   /** `listen ... udp` of a stream server. */
   readonly udp: boolean;
+  /** Undefined when the configuration names none. */
+  readonly extras?: SocketExtras | undefined;
 }
 
 /** The folder of a `*_cache_path`, whose index needs helper processes. */

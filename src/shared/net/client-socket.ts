@@ -23,6 +23,8 @@ export interface SocketAddress {
 
 /** What a connection of a client needs of its socket. */
 export interface ClientSocket {
+  /** The connection's descriptor; negative where there is none, and once it is closed. */
+  readonly descriptor: number;
   /** Where the client is. */
   remote(): SocketAddress;
   /** Where it came to. */
@@ -72,8 +74,6 @@ export interface ClientSocket {
 
 /** A client's connection that was accepted just now. */
 export interface AcceptedSocket extends ClientSocket {
-  /** The connection's descriptor, as long as it is open. */
-  readonly descriptor: number;
   /** Turns on probes of the connection while nothing is sent on it. */
   keepAlive(): void;
 }

@@ -25,8 +25,7 @@ export class NodeSocket implements ClientSocket {
     this.#direct = new DirectWriter(socket, this.#onFlushed, tls);
   }
 
-  /** The connection's descriptor; -1 where there is none. */
-  get fd(): number {
+  get descriptor(): number {
     return (this.#socket as unknown as { readonly _handle: { readonly fd?: number } | null })._handle?.fd ?? -1;
   }
 

@@ -99,6 +99,10 @@ export class TlsSocket implements ClientSocket {
     this.#cipher?.receive(bytes);
   }
 
+  get descriptor(): number {
+    return this.#closed ? -1 : (this.#handle.fd ?? -1);
+  }
+
   remote(): SocketAddress {
     return remoteOf(this.#handle);
   }

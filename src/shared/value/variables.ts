@@ -15,7 +15,7 @@ export interface Variable<R> {
   /** True for variables that directives such as `set` and `map` make: they may be made again. */
   readonly changeable?: boolean;
   /** What `-t` says when a configuration uses the variable. */
-  readonly warning?: string;
+  readonly warning?: string | (() => string | undefined);
   /** A later definition under the same name replaces this one (`set` over a `map`). nginx: NGX_HTTP_VAR_WEAK. */
   readonly weak?: boolean;
   /** What computes it from something else, such as `map $uri`, and where that is written; for traces. */
@@ -121,8 +121,9 @@ export class VariableTable<R extends Subject> {
       if (variable === undefined) {
         unknown(name, this.#firstUse[slot]);
       } else {
-        if (variable.warning !== undefined) {
-          warn(variable.warning, this.#firstUse[slot]);
+        const warning = typeof variable.warning === 'function' ? variable.warning() : variable.warning;
+        if (warning !== undefined) {
+          warn(warning, this.#firstUse[slot]);
         }
         this.#bound[slot] = variable;
         this.#suffixes[slot] = prefix === undefined ? '' : name.slice(prefix.name.length);

@@ -1,35 +1,35 @@
 import { isIPv4 } from 'node:net';
+import type { SocketExtras } from '../../shared/config/configuration.js';
 import { In } from '../../shared/config/context.js';
 import type { HostRef } from '../../shared/config/define.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { isPlainIpv6 } from '../../shared/lib/zone-id.js';
+import { loadNative } from '../../shared/net/uring/native.js';
 import type { SharedContext } from '../module.js';
 import type { ListenInfo, SocketOptions } from './listeners.js';
-
-/** Options of a socket, whichever server names them. Undefined: not given. */
-interface ListenOptions extends SocketOptions {
-  readonly rcvbuf: number | undefined;
-  readonly sndbuf: number | undefined;
-}
 
 /** One `listen` directive. */
 export interface Listen extends ListenInfo {
   readonly host: HostRef | undefined;
-  readonly options: ListenOptions;
+  readonly options: SocketOptions;
 }
 
 const FLAGS_WITH_OPTIONS =
   /^(setfib|fastopen|backlog|rcvbuf|sndbuf|accept_filter)=|^(deferred|bind|reuseport|multipath)$|^(ipv6only|so_keepalive)=/;
 
-/** Parameters that are checked, and why nothing comes of them. */
-const WITHOUT_EFFECT: { readonly [name: string]: string | undefined } = {
-  reuseport: 'all workers accept from one socket',
-  deferred: 'Node cannot set this option of a socket',
-  rcvbuf: 'Node cannot set this option of a socket',
-  sndbuf: 'Node cannot set this option of a socket',
-  fastopen: 'Node cannot set this option of a socket',
-};
+/** Parameters that only a call of the system brings about, which Node does not have. */
+const NEEDS_NATIVE: ReadonlySet<string> = new Set(['deferred', 'rcvbuf', 'sndbuf', 'fastopen']);
+
+const NODE_CANNOT = 'Node cannot set this option of a socket';
+
+/** Why nothing comes of a parameter that is checked; undefined for one that works. */
+function withoutEffect(name: string, datagrams: boolean): string | undefined {
+  if (name === 'reuseport') {
+    return datagrams ? ONE_READER : 'all workers accept from one socket';
+  }
+  return NEEDS_NATIVE.has(name) && typeof loadNative() === 'string' ? NODE_CANNOT : undefined;
+}
 
 /** Parameters that only the one or only the other protocol's `listen` has. */
 const ONLY_HTTP: ReadonlySet<string> = new Set(['default', 'http2', 'quic', 'spdy']);
@@ -55,7 +55,9 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
   let rcvbuf: number | undefined;
   let sndbuf: number | undefined;
   let ipv6only: boolean | undefined;
+  let fastopen: number | undefined;
   let soKeepalive: boolean | undefined;
+  let probes: SocketExtras['probes'];
   let deferred = false;
   let reuseport = false;
   let bind = false;
@@ -75,9 +77,9 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       set = true;
       bind = true;
     }
-    const effect = datagrams && option === 'reuseport' ? ONE_READER : WITHOUT_EFFECT[name];
-    if (effect !== undefined) {
-      ctx.warn(`the "${name}" parameter has no effect: ${effect}`, { arg: i });
+    const why = withoutEffect(name, datagrams);
+    if (why !== undefined) {
+      ctx.warn(`the "${name}" parameter has no effect: ${why}`, { arg: i });
     }
     if (absent.has(option)) {
       ctx.fail(`invalid parameter "${option}"`, { arg: i });
@@ -117,6 +119,7 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       if (!/^\d+$/.test(value)) {
         ctx.fail(`invalid fastopen "${value}"`, { arg: i });
       }
+      fastopen = Number(value);
     } else if (name === 'setfib' && equals !== -1) {
       ctx.fail(`invalid parameter "${option}"`, { arg: i });
     } else if (name === 'accept_filter' && equals !== -1) {
@@ -127,7 +130,11 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       }
       ipv6only = value === 'on';
     } else if (name === 'so_keepalive' && equals !== -1) {
-      soKeepalive = parseKeepalive(value, ctx, i);
+      soKeepalive = value !== 'off';
+      probes = value === 'on' || value === 'off' ? undefined : parseProbes(value, ctx, i);
+      if (probes !== undefined && typeof loadNative() === 'string') {
+        ctx.warn(`the times of the "so_keepalive" parameter have no effect: ${NODE_CANNOT}`, { arg: i });
+      }
     } else {
       ctx.fail(`invalid parameter "${option}"`, { arg: i });
     }
@@ -151,6 +158,10 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       ctx.reject(`"${wrong}" parameter is incompatible with "udp"`);
     }
   }
+  const extras =
+    rcvbuf === undefined && sndbuf === undefined && fastopen === undefined && !deferred && probes === undefined
+      ? undefined
+      : { rcvbuf, sndbuf, fastopen, deferred, probes };
   return {
     pos: { ...node.pos, line: node.endLine },
     text,
@@ -161,32 +172,25 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
     quic,
     udp,
     proxyProtocol,
-    options: { backlog, rcvbuf, sndbuf, deferred, ipv6only, reuseport, soKeepalive, bind, set },
+    options: { backlog, ipv6only, reuseport, soKeepalive, extras, bind, set },
   };
 }
 
-function parseKeepalive(value: string, ctx: SharedContext, arg: number): boolean {
-  if (value === 'on') {
-    return true;
-  }
-  if (value === 'off') {
-    return false;
-  }
-  const parts = value.split(':');
+/** Reads `idle:interval:count`, of which any may be left out. */
+function parseProbes(value: string, ctx: SharedContext, arg: number): SocketExtras['probes'] {
   const bad = (): never => ctx.fail(`invalid so_keepalive value: "${value}"`, { arg });
-  if (parts.length > 3 || parts.every((part) => part === '')) {
+  const parts = value.split(':');
+  if (parts.length > 3) {
     bad();
   }
-  const [idle = '', interval = '', count = ''] = parts;
-  for (const time of [idle, interval]) {
-    if (time !== '' && parseTime(time, 's') === undefined) {
-      bad();
-    }
-  }
-  if (count !== '' && !/^\d+$/.test(count)) {
+  const [first = '', second = '', third = ''] = parts;
+  const seconds = (text: string): number => (text === '' ? 0 : (parseTime(text, 's') ?? bad()));
+  const [idle, interval] = [seconds(first), seconds(second)];
+  const count = third === '' ? 0 : /^\d+$/.test(third) ? Number(third) : bad();
+  if (idle === 0 && interval === 0 && count === 0) {
     bad();
   }
-  return true;
+  return { idle, interval, count };
 }
 
 type ParsedAddress = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;

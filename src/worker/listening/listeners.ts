@@ -1,5 +1,5 @@
 import type { Block } from '../../shared/config/block.js';
-import type { ListenSpec } from '../../shared/config/configuration.js';
+import type { ListenSpec, SocketExtras } from '../../shared/config/configuration.js';
 import { In } from '../../shared/config/context.js';
 import type { LinkContext } from '../../shared/config/define.js';
 import type { Pos, RelatedPosition } from '../../shared/config/language/ast.js';
@@ -11,10 +11,10 @@ import type { ClientTask } from '../client/client-task.js';
 /** Options that belong to a socket, whichever server names it. Undefined: not said. */
 export interface SocketOptions {
   readonly backlog: number | undefined;
-  readonly deferred: boolean;
   readonly ipv6only: boolean | undefined;
   readonly reuseport: boolean;
   readonly soKeepalive: boolean | undefined;
+  readonly extras: SocketExtras | undefined;
   readonly bind: boolean;
   /** Some option was given that only one `listen` of the socket may give. */
   readonly set: boolean;
@@ -204,6 +204,7 @@ export function collectSockets(all: readonly ListenAddress[]): ListenSocket[] {
         ipv6only: address.family === 'ipv6' && (options.ipv6only ?? true),
         reuseport: options.reuseport,
         udp: address.udp,
+        extras: options.extras,
       },
       addresses: [...covered, address],
     });

@@ -1,3 +1,5 @@
+import { loadNative } from '../../shared/net/uring/native.js';
+
 /** How a directive that is accepted, or refused on purpose, differs from nginx's. */
 export interface Difference {
   /** Names; one that ends in `*` stands for all that begin so. */
@@ -79,9 +81,17 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['listen'],
-        shown: '`listen ... reuseport`, `deferred`, `rcvbuf`, `sndbuf`, `fastopen`',
-        note: 'checked, without effect, with a warning: all workers accept from one socket, and Node cannot set these options',
-        when: (args) => args.some((arg) => /^(?:reuseport|deferred)$|^(?:rcvbuf|sndbuf|fastopen)=/.test(arg)),
+        shown: '`listen ... reuseport`',
+        note: 'checked, without effect, with a warning: all workers accept from one socket',
+        when: includes('reuseport'),
+      },
+      {
+        directives: ['listen'],
+        shown: '`listen ... deferred`, `rcvbuf`, `sndbuf`, `fastopen`, `so_keepalive` with times',
+        note: 'in force if the optional package koffi is installed; otherwise checked, without effect, with a warning',
+        when: (args) =>
+          args.some((arg) => /^deferred$|^(?:rcvbuf|sndbuf|fastopen)=|^so_keepalive=(?!on$|off$)/.test(arg)) &&
+          typeof loadNative() === 'string',
       },
     ],
   },

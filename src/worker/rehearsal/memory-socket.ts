@@ -10,6 +10,7 @@ export class MemorySocket implements ClientSocket {
   ended = false;
   /** The server has closed it. */
   closed = false;
+  readonly descriptor = -1;
   readonly empty = true;
   readonly pending = false;
   readonly offerLimit = 65536;

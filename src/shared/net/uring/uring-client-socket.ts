@@ -1,5 +1,4 @@
 import type { AcceptedSocket, SocketAddress, SocketOwner } from '../client-socket.js';
-import type { UringEngine } from './engine.js';
 import { localAddress, peerAddress } from './socket-addresses.js';
 import { UringStream } from './stream.js';
 
@@ -8,13 +7,10 @@ const ON = new Int32Array([1]);
 
 /** A client's connection on the ring. */
 export class UringClientSocket extends UringStream implements AcceptedSocket {
-  readonly descriptor: number;
   #owner: SocketOwner | undefined = undefined;
 
-  /** Takes over the descriptor of a connection that was accepted just now. */
-  constructor(engine: UringEngine, fd: number) {
-    super(engine, fd);
-    this.descriptor = fd;
+  get descriptor(): number {
+    return this.fd;
   }
 
   remote(): SocketAddress {

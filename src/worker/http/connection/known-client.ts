@@ -54,6 +54,8 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
     this.debugging = debugClients?.match(this.remoteAddress) ?? false;
   }
 
+  abstract get descriptor(): number;
+
   /** What is being done, for log lines. */
   abstract get action(): string | undefined;
 

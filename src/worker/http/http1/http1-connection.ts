@@ -83,6 +83,10 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.noteAccept();
   }
 
+  get descriptor(): number {
+    return this.#socket.descriptor;
+  }
+
   get action(): string | undefined {
     return this.#action ?? this.#heads.action;
   }

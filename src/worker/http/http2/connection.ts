@@ -324,6 +324,10 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.kill();
   }
 
+  get descriptor(): number {
+    return this.#socket.descriptor;
+  }
+
   socketClosed(): void {
     this.kill();
   }

@@ -24,6 +24,10 @@ export abstract class StreamClient implements ClientConnection {
     this.remotePort = connection.remotePort;
   }
 
+  get descriptor(): number {
+    return this.c.descriptor;
+  }
+
   get localAddress(): string {
     return this.c.localAddress;
   }

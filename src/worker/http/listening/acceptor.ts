@@ -164,7 +164,7 @@ export class Acceptor implements ConnectionHost {
 
   #accept(listener: ListenerRuntime, socket: Socket): void {
     const plain = new NodeSocket(socket, false);
-    if (!this.#connections.admit(plain.fd)) {
+    if (!this.#connections.admit(plain.descriptor)) {
       socket.destroy();
       return;
     }

@@ -39,6 +39,7 @@ export class HttpTlsAddress implements TlsAddress<ServerRuntime> {
     const local = ends.local();
     const connection = {
       id: 0,
+      descriptor: -1,
       remoteAddress: remote.address ?? 'unix:',
       remotePort: remote.port ?? 0,
       localAddress: local.address ?? '',

@@ -8,6 +8,7 @@ import { Request } from './request.js';
 /** The client of a request that nobody sent. */
 class NoClient implements ClientConnection, ClientStream {
   readonly id = 0;
+  readonly descriptor = -1;
   readonly remoteAddress = '';
   readonly remotePort = 0;
   readonly localAddress = '';

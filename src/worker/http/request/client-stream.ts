@@ -9,6 +9,8 @@ export interface ClientConnection extends Client {
   readonly address: AddressRuntime;
   /** Requests so far, this one included. */
   requests: number;
+  /** The connection's descriptor; negative where there is none, and once it is closed. */
+  readonly descriptor: number;
 }
 
 /** Takes a request body piece by piece. */

@@ -169,12 +169,10 @@ function defaultListen(family: 'ipv4' | 'ipv6', port: number, ssl: boolean): Lis
     proxyProtocol: false,
     options: {
       backlog: undefined,
-      rcvbuf: undefined,
-      sndbuf: undefined,
-      deferred: false,
       ipv6only: undefined,
       reuseport: false,
       soKeepalive: undefined,
+      extras: undefined,
       bind: false,
       set: false,
     },

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
 import { proxyProtocolTlv } from '../../../shared/net/proxy-protocol.js';
+import { loadNative } from '../../../shared/net/uring/native.js';
+import { type TcpInfoField, tcpInfo } from '../../../shared/net/uring/tcp-info.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, type SharedVariable, type Variable } from '../../module.js';
@@ -10,11 +12,15 @@ const fixed = (name: string, get: (task: ClientTask) => string | undefined): Sha
 const live = (name: string, get: () => string): SharedVariable => ({ name, cacheable: false, get });
 const host = hostname();
 
-/** What only the kernel knows about a TCP connection, which Node does not pass on. */
-const tcpInfo = (name: string): Variable => ({
-  name,
-  get: () => undefined,
-  warning: `the "$${name}" variable is always empty: Node does not tell what the kernel knows about a connection`,
+/** What only the kernel knows about a TCP connection, which Node does not pass on. nginx: ngx_http_variable_tcpinfo. */
+const ofKernel = (field: TcpInfoField): Variable => ({
+  name: `tcpinfo_${field}`,
+  cacheable: false,
+  get: (r) => tcpInfo(r.connection.descriptor, field)?.toString(),
+  warning: () =>
+    typeof loadNative() === 'string'
+      ? `the "$tcpinfo_${field}" variable is always empty: Node does not tell what the kernel knows about a connection`
+      : undefined,
 });
 
 function msec(): string {
@@ -56,7 +62,7 @@ const ofHttp: readonly Variable[] = [
       return `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`;
     },
   },
-  ...['tcpinfo_rtt', 'tcpinfo_rttvar', 'tcpinfo_snd_cwnd', 'tcpinfo_rcv_space'].map(tcpInfo),
+  ...(['rtt', 'rttvar', 'snd_cwnd', 'rcv_space'] as const).map(ofKernel),
 ];
 
 const tlv = (r: ClientTask, name: string): string | undefined => {

@@ -50,7 +50,7 @@ export class StreamAcceptor {
 
   #accept(listener: StreamListener, socket: Socket): void {
     const client = new NodeSocket(socket, false);
-    if (!this.#connections.admit(client.fd)) {
+    if (!this.#connections.admit(client.descriptor)) {
       socket.destroy();
       return;
     }

@@ -33,6 +33,7 @@ export class DatagramClient implements ClientSocket {
     return this.#handle.local();
   }
 
+  readonly descriptor = -1;
   readonly empty = true;
   readonly pending = false;
   readonly offerLimit = Number.MAX_SAFE_INTEGER;
