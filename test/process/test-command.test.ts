@@ -144,14 +144,20 @@ t.test('files of cases that are wrong', async (t) => {
 t.test('what happens today becomes a case, and passes', async (t) => {
   const { dir } = await prefixOf(t, '');
   const where = ['-p', dir, '-c', 'site.conf'];
-  const log = ['"GET /a.txt HTTP/1.1" 200 3', '"GET /a.txt HTTP/1.1" 200 3', '"GET /b?c=%22d HTTP/1.1" 200 0', 'no such line'];
+  const log = [
+    '"GET /a.txt HTTP/1.1" 200 3',
+    '"GET /a.txt HTTP/1.1" 200 3',
+    '"GET /b?c=%22d HTTP/1.1" 200 0',
+    '"GET https://www.example.com/late HTTP/1.1" 200 4',
+    'no such line',
+  ];
   writeFileSync(`${dir}/a.log`, log.map((line) => `203.0.113.7 - - [23/Nov/2026:04:29:36 +0000] ${line} "-" "-"\n`).join(''));
   const ofLog = await runCli(['test', ...where, '--from', `${dir}/a.log`]);
-  t.equal(ofLog.stdout.match(/^case /gm)?.length, 2);
+  t.equal(ofLog.stdout.match(/^case /gm)?.length, 3);
   const ofRequest = await runCli(['test', ...where, '--record', 'https://www.example.com/img/1x2/z.png']);
   t.match(ofRequest.stdout, /location \/i\/;\n[\s\S]*backend \{\n +uri \/i\/z\.png\?w=1&h=2;/);
   writeFileSync(`${dir}/site.test.conf`, ofLog.stdout + ofRequest.stdout);
-  t.match(await runCli(['test', ...where]), { code: 0, stdout: /^3 cases passed/ });
+  t.match(await runCli(['test', ...where]), { code: 0, stdout: /^4 cases passed/ });
 });
 
 t.test('the shipped cases', async (t) => {

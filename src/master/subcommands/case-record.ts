@@ -17,8 +17,11 @@ const NOT_RECORDED = new Set([
 /** Bodies up to so many bytes are recorded, if they are text. */
 const SHORT_BODY = 80;
 
-/** Writes a case of what has come of a request. Texts are latin1. */
-export function recordCase(name: string, parts: RequestParts, outcome: Rehearsed): string {
+/** A time as `Expires` and cookies have it: it is another one a second later. */
+const DATE = /\d\d:\d\d:\d\d GMT/;
+
+/** Writes a case of what has come of a request at a time (milliseconds since 1970). Texts are latin1. */
+export function recordCase(name: string, parts: RequestParts, now: number, outcome: Rehearsed): string {
   const lines = [`case ${quoted(name)} {`];
   const add = (depth: number, ...words: string[]): void => void lines.push(`${'    '.repeat(depth)}${words.join(' ')};`);
   add(1, 'request', ...(parts.method === undefined || parts.method === 'GET' ? [] : [parts.method]), quoted(parts.url ?? '/'));
@@ -37,15 +40,17 @@ export function recordCase(name: string, parts: RequestParts, outcome: Rehearsed
   if (parts.version === '1.0') {
     add(1, 'http', '1.0');
   }
+  const headers = outcome.response.headers.filter(([header]) => !NOT_RECORDED.has(header.toLowerCase()));
+  if (headers.some(([, value]) => DATE.test(value))) {
+    add(1, 'now', new Date(now).toISOString());
+  }
   lines.push('    expect {');
   add(2, 'status', `${outcome.response.status}`);
   if (outcome.location !== undefined && outcome.location !== '') {
     add(2, 'location', quoted(outcome.location));
   }
-  for (const [header, value] of outcome.response.headers) {
-    if (!NOT_RECORDED.has(header.toLowerCase())) {
-      add(2, 'header', quoted(header), quoted(value));
-    }
+  for (const [header, value] of headers) {
+    add(2, 'header', quoted(header), quoted(value));
   }
   const body = outcome.response.body.toString('latin1');
   if (outcome.upstreamRequests.length === 0 && body !== '' && body.length <= SHORT_BODY && /^[\x20-\x7e\n]*$/.test(body)) {

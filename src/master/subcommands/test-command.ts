@@ -178,16 +178,17 @@ async function writeCases(values: SubcommandValues, record: string | undefined, 
   try {
     const requests = log === undefined ? [parseWords([record!])] : requestsOf(log, rehearsal);
     const names = new Set<string>();
+    const now = Date.now();
     for (const parts of requests) {
       const { request, options } = complete(parts, usualPort(rehearsal));
-      const outcome = await rehearsal.run(request, options);
+      const outcome = await rehearsal.run(request, { ...options, now });
       const plain = `${request.method ?? 'GET'} ${parts.url ?? '/'} is answered ${outcome.response.status}`;
       let name = plain;
       for (let n = 2; names.has(name); n++) {
         name = `${plain} (${n})`;
       }
       names.add(name);
-      process.stdout.write(recordCase(name, parts, outcome), 'latin1');
+      process.stdout.write(recordCase(name, parts, now, outcome), 'latin1');
     }
     return EXIT.OK;
   } finally {
