@@ -49,6 +49,19 @@ const inZones = 'limit_req zone=rate burst=100000 nodelay; limit_conn count 1000
 
 const certificate = 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key;';
 
+/** A JSON Web Token that `jwt` of handlers.js accepts. */
+const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSIsImV4cCI6NDAwMDAwMDAwMH0.SxycXOe7P3mVqATbGnQIDiAFT7slLPiXFmZy9PMw3os';
+
+/** A row about JavaScript; an nginx may have no njs. */
+const javaScript = (name, what, goal) => ({
+  name,
+  what,
+  goal,
+  optional: true,
+  http: 'js_import bench from %%BENCH%%/handlers.js; js_set $value bench.value;',
+  paths: ['/'],
+});
+
 export const rows = [
   {
     name: 'return200',
@@ -261,27 +274,17 @@ backend backend
   },
   ...[
     ['small', 'js_content: a small answer', 0.5],
-    ['json', 'js_content: reads JSON of 100 KB', 0.1],
+    ['json', 'js_content: writes and reads JSON of 90 KB', 0.1],
     ['jwt', 'js_content: checks a JSON Web Token', 0.1],
     ['template', 'js_content: a page of 200 lines from a template', 0.1],
   ].map(([name, what, goal]) => ({
-    name: `js-${name}`,
-    what,
-    goal,
-    // For an nginx without njs.
-    optional: true,
-    http: 'js_import bench from %%BENCH%%/handlers.js;',
+    ...javaScript(`js-${name}`, what, goal),
     server: `location / { js_content bench.${name}; }`,
-    paths: ['/'],
+    ...(name === 'jwt' ? { headers: { Authorization: `Bearer ${token}` } } : {}),
   })),
   {
-    name: 'js-set',
-    what: 'return 200 with a variable of js_set',
-    goal: 1.25,
-    optional: true,
-    http: 'js_import bench from %%BENCH%%/handlers.js; js_set $value bench.value;',
+    ...javaScript('js-set', 'return 200 with a variable of js_set', 1.25),
     server: 'location / { return 200 $value; }',
-    paths: ['/'],
   },
   {
     name: 'js-fetch',

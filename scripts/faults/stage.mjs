@@ -7,9 +7,9 @@ import { freePort, makeCertificate, prepare, start, stop } from '../bench/server
 
 const here = new URL('.', import.meta.url).pathname;
 
-const WORKERS = 2;
-
 export class Stage {
+  /** How many workers the server has; a drill may set it before it starts one. */
+  workerCount = 2;
   #command;
   #ports = [];
   #children = [];
@@ -72,7 +72,7 @@ export class Stage {
 
   /** The frame of a drill's configuration around its http block's content. */
   conf(http, main = '') {
-    return this.fill(`worker_processes ${WORKERS};
+    return this.fill(`worker_processes ${this.workerCount};
 pid %%DIR%%/server.pid;
 error_log %%DIR%%/error.log notice;
 ${main.includes('worker_rlimit_nofile') ? '' : 'worker_rlimit_nofile 20000;'}
@@ -155,7 +155,7 @@ http {
     this.signal('HUP');
     await this.until(() => {
       const now = this.workers();
-      return now.length === WORKERS && !now.some((pid) => old.includes(pid));
+      return now.length === this.workerCount && !now.some((pid) => old.includes(pid));
     }, 'new workers');
   }
 

@@ -33,6 +33,10 @@ function refuse(r) { if (r.args.key !== 'k') { r.return(403); } else { r.variabl
 async function late(r) { await new Promise((done) => setTimeout(done, 1)); refuse(r); }
 function who(r) { r.return(200, r.variables.who + r.variables.hash); }
 function hash(r) { return createHash('md5').update(r.uri).digest('hex'); }
+async function eager(r) { r.setReturnValue('soon'); await null; }
+async function tardy(r) { await crypto.subtle.digest('SHA-256', Buffer.from('a')); r.setReturnValue('late'); }
+async function failing() { await null; throw new Error('too late'); }
+function values(r) { r.return(200, r.variables.eager + r.variables.tardy + r.variables.failing + typeof r.requestText + JSON.stringify(r).includes('requestText')); }
 function heads(r) { delete r.headersOut['Content-Length']; r.headersOut['X-Was'] = String(r.status); }
 function upper(r, data, flags) { r.sendBuffer(data.toUpperCase(), flags); if (flags.last) { r.sendBuffer('!', flags); } }
 function count(r) { r.return(200, String(ngx.shared.counts.incr('n', 1))); }
@@ -40,7 +44,7 @@ function total(r) { r.return(200, String(ngx.shared.counts.get('n'))); }
 function logs(r) { console.error('seen', { a: 1 }); r.warn('careful'); r.return(200, typed.twice(21)); }
 async function form(r) { const f = await r.readRequestForm(); r.return(200, f.get('a') + f.getAll('a').length + f.hasFiles()); }
 async function fetched(r) { const reply = await ngx.fetch('http://127.0.0.1:' + r.variables.server_port + '/hello?name=y'); r.return(reply.status, await reply.text()); }
-export default { hello, stream, body, sub, echo, nothing, throws, rejects, timer, never, twice, where, refuse, late, who, hash, heads, upper, count, total, logs, form, fetched };
+export default { hello, stream, body, sub, echo, nothing, throws, rejects, timer, never, twice, where, refuse, late, who, hash, eager, tardy, failing, values, heads, upper, count, total, logs, form, fetched };
 `;
 const files = {
   'js/api.js': api,
@@ -66,6 +70,7 @@ const simple = [
   'logs',
   'form',
   'fetched',
+  'values',
 ];
 const conf = (workers = 1): string =>
   httpConf(
@@ -74,6 +79,9 @@ const conf = (workers = 1): string =>
   js_import api.js;
   js_shared_dict_zone zone=counts:32k type=number;
   js_set $hash api.hash;
+  js_set $eager api.eager;
+  js_set $tardy api.tardy;
+  js_set $failing api.failing;
   js_var $who nobody;
   server {
     listen 127.0.0.1:%%PORT_0%%; root %%DIR%%/html; error_log %%DIR%%/error.log info;
@@ -111,6 +119,7 @@ t.test('handlers', async (t) => {
   t.equal((await httpGet(s, '/late')).status, 403);
   t.match(await text('/late?key=k'), /^200 friend/);
   t.equal(await text('/var'), '200 ca905eb4a00d34150573153a09e2e79b');
+  t.equal(await text('/values'), '200 soonundefinedundefinedundefinedfalse', 'what comes late is no value; a request without a body has none');
   const filtered = await httpGet(s, '/f');
   t.equal(filtered.text, 'PAGE!');
   t.equal(filtered.header('X-Was'), '200');
@@ -126,6 +135,9 @@ t.test('handlers', async (t) => {
   t.match(log, /\[error\] .*js function "api\.no_such" not found/);
   t.match(log, /\[error\] .*js: seen {a:1}/);
   t.match(log, /\[warn\] .*js: careful/);
+  t.match(log, /\[error\] .*async operation inside "api\.tardy" variable handler/);
+  t.match(log, /\[error\] .*async operation inside "api\.failing" variable handler/);
+  t.notMatch(log, /too late|api\.eager/);
 });
 
 t.test('a client that leaves ends its handler', async (t) => {

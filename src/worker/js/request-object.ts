@@ -22,7 +22,7 @@ import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
 import { jsVariableNames } from './script-variables.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, textOf } from './text.js';
+import { bufferOf, bytesOf, textOf, valueText } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
 export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
@@ -206,7 +206,7 @@ export class RequestObject {
   }
 
   /** The value that a function gives a variable; undefined after an exception, which is in the log. */
-  value(run: (r: RequestObject) => unknown): string | undefined {
+  value(run: (r: RequestObject) => unknown, name: string): string | undefined {
     const before = this.stage;
     this.stage = 'variable';
     this.returnValue = undefined;
@@ -225,18 +225,13 @@ export class RequestObject {
     };
     this.#background++;
     const task = new Task(this.#owner, { settled: over, failed: failure });
-    const result = task.run(() => run(this));
+    const result = task.runForValue(() => run(this));
     inside = false;
-    if (!failed && !task.busy) {
-      task.cancel();
-      over();
-    }
     this.stage = before;
     if (failed) {
       return undefined;
     }
-    const value = this.returnValue ?? result;
-    return value === undefined || value === null || value instanceof Promise ? undefined : bytesOf(value);
+    return valueText(this.returnValue ?? result, this.#r, name);
   }
 
   /** Lets a function look at the response's head. False after an exception, which is in the log. */
@@ -377,6 +372,7 @@ export class RequestObject {
 
   // --- the request's body
 
+  /** Undefined for a request without a body. */
   get requestText(): string | undefined {
     return this.#bodyText();
   }
@@ -387,7 +383,8 @@ export class RequestObject {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    return body === null ? undefined : wholeBody(this.#r, body);
+    const bytes = body === null ? undefined : wholeBody(this.#r, body);
+    return bytes?.length === 0 ? undefined : bytes;
   }
 
   #bodyText(): string | undefined {

@@ -10,7 +10,7 @@ import { placeOf } from './script-place.js';
 import { jsVariableNames } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf } from './text.js';
+import { bufferOf, bytesOf, valueText } from './text.js';
 
 /** What a listener is told of bytes beside them. */
 interface Flags {
@@ -199,15 +199,14 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   // --- variables
 
   /** The value that a function gives a variable; undefined after an exception, which is in the log. nginx: ngx_stream_js_variable_set. */
-  value(run: ScriptFunction): string | undefined {
+  value(run: ScriptFunction, name: string): string | undefined {
     this.returnValue = undefined;
     let failed = false;
-    const result = new Task(this, { settled() {}, failed: () => (failed = true) }).run(() => run(this.#object));
+    const result = new Task(this, { settled() {}, failed: () => (failed = true) }).runForValue(() => run(this.#object));
     if (failed) {
       return undefined;
     }
-    const value = this.returnValue ?? result;
-    return value === undefined || value === null || value instanceof Promise ? undefined : bytesOf(value);
+    return valueText(this.returnValue ?? result, this, name);
   }
 
   // --- filtering

@@ -37,12 +37,12 @@ export const currentTask = (): Task | undefined => storage.getStore();
 export class Task {
   readonly owner: TaskOwner;
   readonly #end: TaskEnd;
-  readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #resources = new Set<() => void>();
+  // Most handlers have none of these three.
+  #timers: Set<NodeJS.Timeout> | undefined = undefined;
+  #resources: Set<() => void> | undefined = undefined;
+  #times: Map<string, number> | undefined = undefined;
   #pending = 0;
   #over = false;
-  /** Counters of console.time, by label. */
-  readonly times = new Map<string, number>();
 
   constructor(owner: TaskOwner, end: TaskEnd) {
     this.owner = owner;
@@ -52,6 +52,12 @@ export class Task {
   /** It waits for more than the end of the tick. */
   get busy(): boolean {
     return this.#pending > 1;
+  }
+
+  /** Counters of console.time, by label. */
+  get times(): Map<string, number> {
+    this.#times ??= new Map();
+    return this.#times;
   }
 
   get over(): boolean {
@@ -70,6 +76,31 @@ export class Task {
     } else {
       // What it put off to the end of the tick may still answer.
       setImmediate(() => this.release());
+    }
+    return result;
+  }
+
+  /** Runs a handler for the value that it returns: the task ends with it, unless it began something that ends later. */
+  runForValue(handler: () => unknown): unknown {
+    this.hold();
+    const result = this.#guard(handler);
+    const waits = isPromise(result);
+    if (this.#pending === 1) {
+      if (!this.#over) {
+        this.cancel();
+        this.#end.settled();
+      }
+      if (waits) {
+        // Nobody waits for it: what it is rejected with comes too late.
+        result.then(undefined, () => {});
+      }
+    } else if (waits) {
+      result.then(
+        () => this.release(),
+        (error: unknown) => this.fail(error),
+      );
+    } else {
+      this.release();
     }
     return result;
   }
@@ -116,11 +147,12 @@ export class Task {
 
   /** Has this called when the task is cancelled. */
   own(close: () => void): void {
+    this.#resources ??= new Set();
     this.#resources.add(close);
   }
 
   disown(close: () => void): void {
-    this.#resources.delete(close);
+    this.#resources?.delete(close);
   }
 
   /** Logs what was thrown and ends the task. */
@@ -145,30 +177,31 @@ export class Task {
   /** Ends the task without a word: nothing of it runs any more. */
   cancel(): void {
     this.#over = true;
-    for (const timer of this.#timers) {
+    for (const timer of this.#timers ?? []) {
       clearTimeout(timer);
     }
-    this.#timers.clear();
-    for (const close of this.#resources) {
+    this.#timers = undefined;
+    for (const close of this.#resources ?? []) {
       close();
     }
-    this.#resources.clear();
+    this.#resources = undefined;
   }
 
   /** Sets a timer that the task waits for. */
   startTimer(callback: (...args: unknown[]) => unknown, delay: number, args: readonly unknown[]): NodeJS.Timeout {
     this.hold();
     const timer = setTimer(() => {
-      this.#timers.delete(timer);
+      this.#timers?.delete(timer);
       this.callback(() => callback(...args));
     }, delay) as NodeJS.Timeout;
+    this.#timers ??= new Set();
     this.#timers.add(timer);
     return timer;
   }
 
   /** Takes a timer back; false if it is none of the task's. */
   stopTimer(timer: NodeJS.Timeout): boolean {
-    if (!this.#timers.delete(timer)) {
+    if (this.#timers?.delete(timer) !== true) {
       return false;
     }
     clearTimeout(timer);

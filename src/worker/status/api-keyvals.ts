@@ -144,10 +144,13 @@ function pairOf(zone: KeyvalZone, name: string, said: unknown): PairChange {
   if (!zone.accepts(key)) {
     throw formatError('invalid key format');
   }
-  if (typeof said === 'string' || said === null) {
-    return { key, value: said === null ? null : latin1(said), expire: undefined };
-  }
-  const { value, expire, ...rest } = (typeof said === 'object' ? said : { wrong: said }) as Readonly<Record<string, unknown>>;
+  const {
+    value: given,
+    expire,
+    ...rest
+  } = (typeof said === 'object' && said !== null ? said : { value: said }) as Readonly<Record<string, unknown>>;
+  // A number becomes text, as NGINX Plus has it.
+  const value = typeof given === 'number' ? String(given) : given;
   if (Object.keys(rest).length > 0 || (value !== undefined && value !== null && typeof value !== 'string')) {
     throw formatError('invalid key format');
   }

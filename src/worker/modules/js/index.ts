@@ -323,7 +323,7 @@ function callForValue(task: ClientTask, name: string): string | undefined {
     missing(r, name);
     return undefined;
   }
-  return requestObject(r).value(run);
+  return requestObject(r).value(run, name);
 }
 
 function filterHead(r: Request, run: ScriptFunction): number {

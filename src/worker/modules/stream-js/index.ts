@@ -81,7 +81,7 @@ function callForValue(task: ClientTask, name: string): string | undefined {
     missing(s, name);
     return undefined;
   }
-  return sessionScripts(s).value(run);
+  return sessionScripts(s).value(run, name);
 }
 
 /** Runs JavaScript in sessions. nginx: ngx_stream_js_module. */
