@@ -8,7 +8,7 @@ import { httpConf, startServer } from '../support/server.js';
 const shipped = new URL('../../conf/', import.meta.url).pathname;
 
 t.test('-t accepts every shipped example in an http block', async (t) => {
-  const names = readdirSync(`${shipped}examples`).filter((name) => name.endsWith('.conf'));
+  const names = readdirSync(`${shipped}examples`).filter((name) => name.endsWith('.conf') && !name.endsWith('.test.conf'));
   t.ok(names.length > 0);
   for (const name of names) {
     const { dir } = await makePrefix(t, {

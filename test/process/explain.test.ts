@@ -78,7 +78,8 @@ t.test('a line of a log, a backend that is not there, and TLS', { skip }, async 
 
 t.test("what the configuration's scripts fetch is not sent", { skip }, async (t) => {
   const { dir } = await makePrefix(t, {
-    'x.conf': 'events {} http { js_path .; js_import x from x.js; server { listen 80; location / { js_content x.get; } } }',
+    'x.conf':
+      'events {} http { js_path .; js_import x from x.js; server { listen 80; resolver 127.0.0.1; location / { js_content x.get; } } }',
     'x.js':
       'export default { get: async (r) => { const a = await ngx.fetch("http://api.example/a?b"); r.return(a.status, await a.text()); } };',
   });

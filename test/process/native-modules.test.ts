@@ -57,7 +57,6 @@ t.test('unknown directives of well-known modules say whose they are and what doe
   for (const [line, module, instead] of [
     ['content_by_lua_block { ngx.say("{") }', 'Lua', '`js_content`'],
     ['lua_package_path "/x/?.lua;;";', 'Lua', '`map`'],
-    ['js_periodic main.tick;', 'njs', '`js_content`'],
     ['more_set_headers "A: b";', 'headers-more', '`add_header NAME VALUE always`'],
     ['more_clear_input_headers A;', 'headers-more', '`proxy_set_header NAME ""`'],
     ['echo_sleep 1;', 'echo', '`return 200 "text"`'],

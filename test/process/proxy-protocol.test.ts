@@ -2,6 +2,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { RawClient } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 
@@ -81,7 +82,7 @@ for (const [protocol, port] of [
         t.equal(text, '', what);
         // nginx says so at the level of debug lines alone.
         if (!againstNginx) {
-          t.match(s.log().slice(before), shown, what);
+          await waitFor(() => shown.test(s.log().slice(before)), { what: () => `${what}: ${shown}\n${s.log().slice(before)}` });
         }
       }
     }

@@ -1,6 +1,8 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
+import { type NetworkStandIn, network } from '../../shared/net/engine/network.js';
 import { FetchExchange } from './fetch-exchange.js';
-import { describeRequest, type FetchInit, FetchResponse } from './fetch-message.js';
+import { FetchHeaders } from './fetch-headers.js';
+import { describeRequest, type FetchDescription, type FetchInit, FetchResponse } from './fetch-message.js';
 import { type FetchScope, readProxy } from './fetch-settings.js';
 import { currentTask, type TaskOwner } from './task.js';
 
@@ -40,6 +42,10 @@ function start(
   located: (error: Error) => Error,
 ): Promise<FetchResponse> {
   const request = describeRequest(resource, given);
+  const { standIn } = network;
+  if (standIn !== undefined) {
+    return askStandIn(standIn, request);
+  }
   const init: FetchInit = typeof given === 'object' && given !== null ? given : {};
   const { settings } = scope;
   const dynamic = settings.fetchProxy !== undefined && settings.fetchProxy.constant === undefined;
@@ -97,4 +103,18 @@ function start(
       (error: unknown) => settle(() => reject(error)),
     );
   });
+}
+
+/** A rehearsal answers itself what a script asks of others. */
+async function askStandIn(standIn: NetworkStandIn, { url, method, headers, body }: FetchDescription): Promise<FetchResponse> {
+  const fields: [string, string][] = [];
+  headers.forEach((value, name) => void fields.push([name, value]));
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(await new Response(body).arrayBuffer());
+  const answer = await standIn.fetch(url, { method, headers: fields, body: bytes.length > 0 ? bytes : null });
+  const answered = new FetchHeaders();
+  for (const [name, value] of answer.headers) {
+    answered.append(name, value);
+  }
+  const { status, statusText } = answer;
+  return new FetchResponse({ url, status, statusText, headers: answered, body: Buffer.from(await answer.arrayBuffer()) });
 }

@@ -33,6 +33,8 @@ export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onr
 export interface NetworkStandIn {
   /** As {@link Network.connect}. TLS is left out: what is written is what the backend would read. */
   connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket;
+  /** As the Fetch standard's `fetch`, for what scripts of the configuration ask. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
 /** How this process's plain connections are served: by libuv, or by an io_uring of its own. */

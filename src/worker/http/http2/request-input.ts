@@ -116,9 +116,10 @@ export class RequestInput {
     if (this.#broken === 0 && r.contentLength >= 0 && !r.chunkedIn && this.#received !== r.contentLength) {
       r.log(INFO, `client prematurely closed stream: only ${this.#received} out of ${r.contentLength} bytes of request body received`);
       this.#break(400);
-    } else if (this.#sink !== null && !this.#sinkPaused) {
+    } else if (this.#sink !== null && !this.#sinkPaused && this.#held === null) {
       this.#endBody();
     }
+    // Otherwise the end follows what is held, which may be about to be taken up.
   }
 
   #break(status: number): void {
