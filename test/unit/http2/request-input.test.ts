@@ -1,0 +1,39 @@
+import t from 'tap';
+import { RequestInput } from '../../../src/worker/http/http2/request-input.js';
+import type { Http2Stream } from '../../../src/worker/http/http2/stream.js';
+import type { BodySink } from '../../../src/worker/http/request/client-stream.js';
+
+/** As much of a stream as its input asks for. */
+function streamOf(): Http2Stream {
+  const location = { settings: { clientBodyTimeout: 60_000 } };
+  const request = { contentLength: -1, chunkedIn: true, requestLength: 0, location, log() {} };
+  return { request, inClosed: false, closed: false, upgradeKey: '', action: undefined, time() {}, stopTime() {}, giveRoom() {} } as never;
+}
+
+// On io_uring several reads are served before what waits for the end of the tick.
+t.test('an end that comes between a sink asking for more and its turn follows what is held', async (t) => {
+  const stream = streamOf();
+  const input = new RequestInput(stream, 65_536);
+  const events: string[] = [];
+  let room = false;
+  const sink: BodySink = {
+    room: 65_536,
+    data(bytes, start, end) {
+      events.push(bytes.toString('latin1', start, end));
+      return room;
+    },
+    end: () => void events.push('end'),
+    fail: (status) => void events.push(`${status}`),
+  };
+  input.read(sink);
+  const give = (text: string): void => input.data(Buffer.from(text), 0, text.length, 0);
+  give('one');
+  give('two');
+  room = true;
+  input.resume();
+  (stream as { inClosed: boolean }).inClosed = true;
+  input.ended();
+  t.strictSame(events, ['one'], 'nothing overtakes what is held');
+  await new Promise(setImmediate);
+  t.strictSame(events, ['one', 'two', 'end']);
+});
