@@ -71,7 +71,7 @@ export default {
       figures.whole.statuses['200'] > 0 && Object.keys(figures.whole.statuses).length === 1,
       `a whole answer: ${JSON.stringify(figures.whole)}`,
     );
-    expect(peak < before + 200, `memory grew from ${before} to ${peak} MB`);
+    expect(peak < before + 300, `memory grew from ${before} to ${peak} MB`);
     expect(stage.serve(workers), 'a worker died');
     return { failed: failedAll, memoryBefore: Math.round(before), memoryPeak: Math.round(peak), ...figures };
   },
