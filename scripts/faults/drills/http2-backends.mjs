@@ -123,7 +123,7 @@ export default {
         return readers;
       },
     );
-    expect(peak < before + (400), `memory grew from ${before} to ${peak} MB`);
+    expect(peak < before + 400, `memory grew from ${before} to ${peak} MB`);
     return { failed, memoryBefore: Math.round(before), memoryPeak: Math.round(peak), ...figures };
   },
 };
