@@ -18,7 +18,7 @@ const packages = `import { createRequire } from 'module';\nconst found = createR
 /** Serves an example with its port and folder, and what else is replaced in it. */
 function serve(t: Test, name: string, files: Record<string, string>, replaced: Record<string, string> = {}): Promise<Server> {
   let conf = example(`${name}.conf`)
-    .replace('listen      8080', 'listen      127.0.0.1:%%PORT_0%%')
+    .replace('listen 8080', 'listen 127.0.0.1:%%PORT_0%%')
     .replace(/\/srv\/www\/[\w.]+/, '%%DIR%%/html');
   for (const [from, to] of Object.entries(replaced)) {
     conf = conf.replaceAll(from, to);
