@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
@@ -105,6 +105,8 @@ t.test('they are kept for nobody else to read, and without keys', async (t) => {
   const renewed = await cli(server, 'diff');
   t.match(renewed.stdout, /certificate\n {2}~ \S+\/c\.pem has another content: for \S*example\.org\S*, valid until [\d-]+; was for /);
   copyFileSync(`${server.dir}/sluice.conf`, `${server.dir}/k.pem`);
+  // A file that changes within a second of its being read is taken for the same.
+  utimesSync(`${server.dir}/k.pem`, new Date(), new Date(Date.now() + 10_000));
   const refused = await cli(server, 'rollback');
   t.equal(refused.code, 1);
   t.match(refused.stderr, /configuration 2 cannot be used any more: cannot load certificate key/);
