@@ -190,7 +190,7 @@ t.test('a variable that is assigned changes its pair', { skip }, async (t) => {
   chmodSync(`${s.dir}/state`, 0o777);
   t.equal((await httpGet(s, '/set?k=a&v=1')).text, '>1');
   // The other worker sees it once the transaction is through, which may wait for another one.
-  const seen = (text: string): Promise<void> =>
+  const seen = (text: string): Promise<unknown> =>
     waitFor(async () => (await all(s, '/?k=a')).join() === text, { what: () => `both workers to see ${text}` });
   await seen('<1>');
   t.equal((await httpGet(s, '/set?k=a&v=2')).text, '1>2');
