@@ -119,7 +119,11 @@ t.test('handlers', async (t) => {
   t.equal((await httpGet(s, '/late')).status, 403);
   t.match(await text('/late?key=k'), /^200 friend/);
   t.equal(await text('/var'), '200 ca905eb4a00d34150573153a09e2e79b');
-  t.equal(await text('/values'), '200 soonundefinedundefinedundefinedfalse', 'what comes late is no value; a request without a body has none');
+  t.equal(
+    await text('/values'),
+    '200 soonundefinedundefinedundefinedfalse',
+    'what comes late is no value; a request without a body has none',
+  );
   const filtered = await httpGet(s, '/f');
   t.equal(filtered.text, 'PAGE!');
   t.equal(filtered.header('X-Was'), '200');
