@@ -163,32 +163,31 @@ function peerCells(state: State, live: Live, group: string, { zone }: Group, pee
     time(peer.p95),
     checks === 0 ? { text: '–', look: 'zero' } : { text: `${count(fails)} of ${count(checks)} failed`, look: fails === 0 ? '' : 'warn' },
     `${peer.weight}`,
-    !state.write || zone === undefined ? '' : peerButton(group, peer, ask),
+    !state.write || zone === undefined ? '' : requestPeerButton(group, peer, ask),
   ];
 }
 
 const find = (state: State, group: string, id: number): Peer | undefined => state.upstreams[group]?.peers.find((peer) => peer.id === id);
 
-function peerButton(group: string, { id, server, state }: Peer, ask: Ask): Cell {
-  const enable = state === 'draining' || state === 'down';
-  const word = enable ? 'Enable' : 'Drain';
+/** A button that does something with a server of a group: what it is called, what that brings about, and what the API is told. */
+export function peerButton(ask: Ask, word: string, group: string, server: string, text: string, change: object): Cell {
   return {
     key: word,
     make() {
       const button = el('button', { type: 'button', 'aria-label': `${word} ${server} of ${group}` }, word);
-      button.addEventListener('click', () =>
-        ask({
-          title: `${word} ${server}?`,
-          text: enable
-            ? `The server takes requests of ${group} again.`
-            : `The server gets no new requests of ${group}, but for sessions that belong to it. Requests under way are finished.`,
-          yes: word,
-          change: { action: enable ? 'enable' : 'drain', upstream: group, id },
-        }),
-      );
+      button.addEventListener('click', () => ask({ title: `${word} ${server}?`, text, yes: word, change }));
       return button;
     },
   };
+}
+
+function requestPeerButton(group: string, { id, server, state }: Peer, ask: Ask): Cell {
+  const change = { upstream: group, id };
+  if (state === 'draining' || state === 'down') {
+    return peerButton(ask, 'Enable', group, server, `The server takes requests of ${group} again.`, { action: 'enable', ...change });
+  }
+  const text = `The server gets no new requests of ${group}, but for sessions that belong to it. Requests under way are finished.`;
+  return peerButton(ask, 'Drain', group, server, text, { action: 'drain', ...change });
 }
 
 const sum = (all: readonly { readonly responses: number }[]): number => all.reduce((total, { responses }) => total + responses, 0);

@@ -1,7 +1,7 @@
-import { bar, type Cell, el, pill, section, setText, Table } from './dom.js';
+import { bar, type Cell, pill, section, setText, Table } from './dom.js';
 import type { Live } from './live.js';
 import { bytes, count, percent, quantile, rate, span, time } from './numbers.js';
-import { type Ask, alarming, grey, type Part, PEER_LOOKS } from './sections.js';
+import { type Ask, alarming, grey, type Part, PEER_LOOKS, peerButton } from './sections.js';
 import type { State, StreamPeer, StreamZone } from './types.js';
 
 const columns = (titles: readonly string[]) => titles.map((title) => ({ title, ...(title === 'State' ? { look: 'text' as const } : {}) }));
@@ -84,7 +84,7 @@ export function streamUpstreamsPart(ask: Ask): Part {
         groups.flatMap(([name, { peers: of, zone }]) =>
           of.map((peer): readonly [string, Cell[]] => [
             `${name} ${peer.id}`,
-            [...peerCells(state, live, name, peer), state.write && zone !== undefined ? peerButton(name, peer, ask) : ''],
+            [...peerCells(state, live, name, peer), state.write && zone !== undefined ? sessionPeerButton(name, peer, ask) : ''],
           ]),
         ),
       );
@@ -113,26 +113,14 @@ function peerCells(state: State, live: Live, group: string, peer: StreamPeer): C
   ];
 }
 
-function peerButton(group: string, { id, server, state }: StreamPeer, ask: Ask): Cell {
-  const enable = state === 'down';
-  const word = enable ? 'Enable' : 'Disable';
-  return {
-    key: word,
-    make() {
-      const button = el('button', { type: 'button', 'aria-label': `${word} ${server} of ${group}` }, word);
-      button.addEventListener('click', () =>
-        ask({
-          title: `${word} ${server}?`,
-          text: enable
-            ? `The server takes connections of ${group} again.`
-            : `The server gets no new connections of ${group}. Those it has go on.`,
-          yes: word,
-          change: { action: enable ? 'enable' : 'disable', protocol: 'stream', upstream: group, id },
-        }),
-      );
-      return button;
-    },
-  };
+function sessionPeerButton(group: string, { id, server, state }: StreamPeer, ask: Ask): Cell {
+  const change = { protocol: 'stream', upstream: group, id };
+  return state === 'down'
+    ? peerButton(ask, 'Enable', group, server, `The server takes connections of ${group} again.`, { action: 'enable', ...change })
+    : peerButton(ask, 'Disable', group, server, `The server gets no new connections of ${group}. Those it has go on.`, {
+        action: 'disable',
+        ...change,
+      });
 }
 
 /** Keyval zones, and the first pairs of each. */

@@ -30,6 +30,11 @@ export function memoryOf(pid) {
   return treeOf(pid).reduce((sum, each) => sum + Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${each}/status`))?.[1] ?? 0), 0) / 1024;
 }
 
+/** The same with each page that processes share counted once, in megabytes: the tree's proportional share. */
+export function shareOf(pid) {
+  return treeOf(pid).reduce((sum, each) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${each}/smaps_rollup`))?.[1] ?? 0), 0) / 1024;
+}
+
 function parentOf(pid) {
   const stat = read(`/proc/${pid}/stat`);
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);

@@ -1,11 +1,12 @@
-// Memory of the whole process tree over many mixed requests: after the first million, and at the end.
+// Memory of the whole process tree over many mixed requests: after the first million, and at the end. Its share counts each page once
+// that processes have in common, so no other Node should run.
 //
 //   node scripts/bench/memory.mjs [--millions N] [--nginx PATH]
 //
 // nginx, where there is one, is only the backend.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { memoryOf } from './measure.mjs';
+import { memoryOf, shareOf } from './measure.mjs';
 import { commands, configuration, freePort, prepare, start, startBackend, workFolder, writeDocuments } from './servers.mjs';
 import { load, writeScript } from './wrk.mjs';
 
@@ -66,6 +67,8 @@ for (let next = 1; next <= millions; next++) {
   }
   const memory = memoryOf(pid);
   first ||= memory;
-  console.log(`${next} million: ${memory.toFixed(0)} MB, ${((memory / first - 1) * 100).toFixed(1)} % more than after the first`);
+  console.log(
+    `${next} million: ${memory.toFixed(0)} MB, ${((memory / first - 1) * 100).toFixed(1)} % more than after the first, ${shareOf(pid).toFixed(0)} MB of its own share`,
+  );
 }
 process.exit(0);

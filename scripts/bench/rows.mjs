@@ -66,7 +66,7 @@ export const rows = [
   {
     name: 'return200',
     what: 'return 200',
-    goal: 1.25,
+    goal: 1,
     server: 'location / { return 200 ok; }',
     caddy: 'respond ok',
     haproxy: 'http-request return status 200 content-type text/plain string ok',
@@ -81,11 +81,11 @@ export const rows = [
     caddy: 'file_server',
     paths: Array.from({ length: 300 }, (_, i) => `/many/${i}.html`),
   },
-  { name: 'static64k', what: 'static file of 64 KB', goal: 1.3, server: 'location / { }', caddy: 'file_server', paths: ['/64k.bin'] },
+  { name: 'static64k', what: 'static file of 64 KB', goal: 0.9, server: 'location / { }', caddy: 'file_server', paths: ['/64k.bin'] },
   {
     name: 'static100m',
     what: 'static file of 100 MB (CPU per MB)',
-    goal: 3,
+    goal: 1.1,
     server: 'location / { }',
     caddy: 'file_server',
     paths: ['/100m.bin'],
@@ -242,7 +242,7 @@ export const rows = [
   {
     name: 'cachehit',
     what: 'cache HIT of 600 bytes',
-    goal: 0.8,
+    goal: 0.7,
     http: 'proxy_cache_path %%DIR%%/cache keys_zone=bench:10m;',
     server: 'location / { proxy_pass http://%%BACKEND%%; proxy_cache bench; proxy_cache_valid 200 1h; }',
     haproxy: `http-request cache-use bench
@@ -309,7 +309,7 @@ backend backend
   {
     name: 'tls',
     what: 'file of 1 KB over TLS',
-    goal: 1.2,
+    goal: 1.1,
     tls: 'ecdsa',
     server: `${certificate} location / { }`,
     caddy: 'file_server',

@@ -12,6 +12,9 @@ import { files, modified } from './rows.mjs';
 const root = new URL('../../', import.meta.url).pathname;
 const running = new Map();
 
+// With this, each process of Node reads the system's certificates at its start: 30 ms and 5 MB that are not sluice's.
+delete process.env.NODE_EXTRA_CA_CERTS;
+
 /** The command line of each server; nginx is left out when there is none. */
 export function commands(nginx) {
   const found = which(nginx);

@@ -6,7 +6,8 @@ const large = Buffer.alloc(1 << 20, 'large');
 
 const server = createServer({ keepAliveTimeout: 600_000, requestTimeout: 0, headersTimeout: 0 }, (request, response) => {
   const { pathname, searchParams } = new URL(request.url, 'http://origin');
-  const answer = routes[pathname] ?? ((_request, response, url) => response.end(`body of ${url}`));
+  const answer =
+    routes[pathname.startsWith('/proxy/own/') ? '/proxy/own' : pathname] ?? ((_request, response, url) => response.end(`body of ${url}`));
   answer(request, response, request.url, searchParams);
 });
 
@@ -36,6 +37,14 @@ const routes = {
       }
     };
     more();
+  },
+  '/proxy/own'(_request, response, url, query) {
+    response.end(url.split('?')[0].repeat(Number(query.get('n'))));
+  },
+  '/proxy/echo'(request, response) {
+    const pieces = [];
+    request.on('data', (piece) => pieces.push(piece));
+    request.on('end', () => response.end(Buffer.concat(pieces)));
   },
   '/upload'(request, response) {
     let size = 0;

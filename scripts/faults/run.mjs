@@ -1,8 +1,9 @@
 // Puts the built sluice, and a real nginx where there is one, through faults, and prints what was lost beside what may be.
 //
-//   scripts/fault-drills [DRILL ...] [--short] [--nginx PATH | --no-nginx] [--json FILE] [--log FILE] [--list]
+//   scripts/fault-drills [DRILL ...] [--short] [--engine ENGINE,...] [--nginx PATH | --no-nginx] [--json FILE] [--log FILE] [--list]
 //
 // Exits with 1 when sluice loses more than a drill allows. `--short` is for CI: seconds instead of minutes.
+// `--engine uring,libuv` puts sluice through each drill with each of these (`net_engine`).
 // `--log` keeps the error log of the last drill that had something to complain about.
 import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,6 +14,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     short: { type: 'boolean', default: false },
+    engine: { type: 'string', default: process.env.SLUICE_TEST_NET_ENGINE ?? '' },
     nginx: { type: 'string', default: 'nginx' },
     'no-nginx': { type: 'boolean', default: false },
     json: { type: 'string' },
@@ -48,19 +50,23 @@ const servers = commands(options.nginx);
 if (options['no-nginx']) {
   delete servers.nginx;
 }
+const contenders = Object.entries(servers).flatMap(([server, command]) =>
+  (server === 'sluice' ? options.engine.split(',') : ['']).map((engine) => ({ server, command, engine: engine || undefined })),
+);
 const results = [];
 let lost = 0;
 for (const drill of chosen) {
-  for (const [server, command] of Object.entries(servers)) {
+  for (const { server, command, engine } of contenders) {
     if (server === 'nginx' && drill.nginx === false) {
       continue;
     }
-    const result = { id: drill.id, drill: drill.name, server, ...(await runOne(drill, server, command)) };
+    const result = { id: drill.id, drill: drill.name, server, engine, ...(await runOne(drill, server, command, engine)) };
     results.push(result);
     if (server === 'sluice' && result.complaints.length > 0) {
       lost++;
     }
-    console.log(`${drill.id} ${drill.name} ${server}: ${result.skipped ? `skipped, ${result.skipped}` : JSON.stringify(result.figures)}`);
+    const name = engine ? `${server} on ${engine}` : server;
+    console.log(`${drill.id} ${drill.name} ${name}: ${result.skipped ? `skipped, ${result.skipped}` : JSON.stringify(result.figures)}`);
     for (const complaint of result.complaints) {
       console.log(`   ${server === 'sluice' ? 'FAILED' : 'noted'}: ${complaint}`);
     }
@@ -71,12 +77,13 @@ if (options.json !== undefined) {
 }
 process.exit(lost > 0 ? 1 : 0);
 
-async function runOne(drill, server, command) {
+async function runOne(drill, server, command, engine) {
   const stage = new Stage({
     server,
     command,
     dir: mkdtempSync(`${work}/${drill.name}-${server}-`),
     short: options.short,
+    engine,
     env: server === 'sluice' ? drill.env : undefined,
   });
   chmodSync(stage.dir, 0o755);

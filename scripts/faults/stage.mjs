@@ -14,11 +14,12 @@ export class Stage {
   #ports = [];
   #children = [];
 
-  constructor({ server, command, dir, short, env }) {
+  constructor({ server, command, dir, short, engine, env }) {
     this.server = server;
     this.short = short;
     this.dir = dir;
     this.env = env;
+    this.engine = engine;
     this.#command = command;
     mkdirSync(`${dir}/html`, { recursive: true });
     writeFileSync(`${dir}/html/small`, 'a small file');
@@ -76,6 +77,7 @@ export class Stage {
 pid %%DIR%%/server.pid;
 error_log %%DIR%%/error.log notice;
 ${main.includes('worker_rlimit_nofile') ? '' : 'worker_rlimit_nofile 20000;'}
+${this.engine === undefined ? '' : `net_engine ${this.engine};`}
 ${main}
 ${main.includes('events') ? '' : 'events { worker_connections 15000; }'}
 http {
@@ -379,5 +381,6 @@ export function title(pid) {
 }
 
 export function alive(pid) {
-  return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(read(`/proc/${pid}/status`));
+  // The first thread may have ended before the others: its children are still this process's then.
+  return existsSync(`/proc/${pid}`) && (!/^State:\s+Z/m.test(read(`/proc/${pid}/status`)) || list(`/proc/${pid}/task`).length > 1);
 }

@@ -12,8 +12,10 @@ import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
 import { LogFiles } from '../shared/log/log-files.js';
 import { redirectStandardError } from '../shared/log/standard-error.js';
 import { loadWinston } from '../shared/log/winston.js';
+import { socketKey } from '../shared/net/listen-key.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
 import { RingError } from '../shared/net/uring/memory.js';
+import { lineOf } from './client/at-work.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
 
@@ -72,7 +74,7 @@ export class Lifecycle {
           this.#reopen();
           break;
         case 'quit':
-          this.#quit();
+          this.#quit(message.dropped);
           break;
         case 'terminate':
           this.#exit();
@@ -231,7 +233,7 @@ export class Lifecycle {
   }
 
   /** Lets every client finish. nginx: ngx_quit in ngx_worker_process_cycle. */
-  #quit(): void {
+  #quit(dropped: readonly string[] = []): void {
     const [start, server] = [this.#start, this.#server];
     if (this.#quitting || start === undefined || server === undefined) {
       if (server === undefined) {
@@ -241,7 +243,7 @@ export class Lifecycle {
     }
     this.#quitting = true;
     for (const socket of this.#sockets) {
-      socket.close();
+      socket.close(dropped.includes(socketKey(socket.spec)));
     }
     // Whoever reads this may rely on it that the next client is not served here.
     this.#log.log(NOTICE, 'gracefully shutting down');
@@ -273,8 +275,7 @@ export class Lifecycle {
     if (this.#server?.failed?.(error)) {
       return;
     }
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#log.log(ALERT, `uncaught exception: ${text.replaceAll(/\s*\n\s*/g, ' ')}`);
+    this.#log.log(ALERT, `uncaught exception: ${lineOf(error)}`);
     process.exit(error instanceof RingError ? BROKEN_RING_EXIT : 1);
   }
 

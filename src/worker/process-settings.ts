@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { cpus, setPriority } from 'node:os';
 import type { ProcessConf } from '../shared/config/configuration.js';
 import { errnoText } from '../shared/lib/errno.js';
 import { fsPath } from '../shared/lib/fs-path.js';
+import { loadNative } from '../shared/lib/native/native.js';
 import { nativeText } from '../shared/lib/native-text.js';
 import { groupId, userId } from '../shared/lib/user-ids.js';
 import type { Logger } from '../shared/log/error-log.js';
 import { ALERT, EMERG, type Level, WARN } from '../shared/log/level.js';
+
+const CAP_NET_RAW = 13;
+const [RLIMIT_CORE, RLIMIT_NOFILE] = [4, 7];
 
 interface InitGroups {
   /** Missing in Node's type declarations. */
@@ -51,17 +56,24 @@ export function applyLimits(conf: ProcessConf, slot: number, log: Logger): void 
     }
   }
   if (conf.rlimitNofile !== undefined) {
-    limit('nofile', 'NOFILE', conf.rlimitNofile, 'worker_rlimit_nofile', log);
+    limit(RLIMIT_NOFILE, 'nofile', conf.rlimitNofile, log);
   }
   if (conf.rlimitCore !== undefined) {
-    limit('core', 'CORE', conf.rlimitCore, 'worker_rlimit_core', log);
+    limit(RLIMIT_CORE, 'core', conf.rlimitCore, log);
   }
 }
 
-function limit(option: string, name: string, value: number, directive: string, log: Logger): void {
-  run('prlimit', ['--pid', `${process.pid}`, `--${option}=${value}:${value}`], directive, log, (reason) =>
-    log.log(ALERT, `setrlimit(RLIMIT_${name}, ${value}) failed (${reason})`),
-  );
+function limit(resource: number, name: 'nofile' | 'core', value: number, log: Logger): void {
+  const failed = (reason: string): void => log.log(ALERT, `setrlimit(RLIMIT_${name.toUpperCase()}, ${value}) failed (${reason})`);
+  const native = loadNative();
+  if (typeof native === 'string') {
+    run('prlimit', ['--pid', `${process.pid}`, `--${name}=${value}:${value}`], `worker_rlimit_${name}`, log, failed);
+    return;
+  }
+  const code = native.setLimit(resource, value);
+  if (code < 0) {
+    failed(errnoText({ errno: code }));
+  }
 }
 
 /**
@@ -81,7 +93,21 @@ export function dropRights(conf: ProcessConf, log: Logger): void {
   } catch (error) {
     log.log(EMERG, `initgroups(${user}, ${gid}) failed (${errnoText(error)})`);
   }
+  const native = conf.transparent && uid !== 0 ? loadNative() : '';
+  if (typeof native !== 'string') {
+    mustWork(native.keepCapabilities(), 'prctl(PR_SET_KEEPCAPS, 1)', log);
+  }
   attempt(() => process.setuid?.(uid ?? user), `setuid(${uid})`, log);
+  if (typeof native !== 'string') {
+    mustWork(native.setCapabilities(1 << CAP_NET_RAW), 'capset()', log);
+  }
+}
+
+/** nginx's workers end with such a message. */
+function mustWork(code: number, what: string, log: Logger): void {
+  if (code < 0) {
+    throw fatal(EMERG, `${what} failed (${errnoText({ errno: code })})`, log);
+  }
 }
 
 /** Applies `worker_cpu_affinity` to a worker. nginx: ngx_get_cpu_affinity. */
@@ -90,9 +116,32 @@ export function applyAffinity(conf: ProcessConf, slot: number, log: Logger): voi
   if (mask === undefined) {
     return;
   }
-  run('taskset', ['-a', '-p', BigInt(`0b${mask}`).toString(16), `${process.pid}`], 'worker_cpu_affinity', log, (reason) =>
-    log.log(ALERT, `sched_setaffinity() failed (${reason})`),
-  );
+  const failed = (reason: string): void => log.log(ALERT, `sched_setaffinity() failed (${reason})`);
+  const native = loadNative();
+  if (typeof native === 'string') {
+    run('taskset', ['-a', '-p', BigInt(`0b${mask}`).toString(16), `${process.pid}`], 'worker_cpu_affinity', log, failed);
+    return;
+  }
+  const bits = maskBytes(mask);
+  // A thread starts with the CPUs of the one that starts it.
+  for (const thread of readdirSync('/proc/self/task')) {
+    const code = native.setAffinity(Number(thread), bits);
+    if (code < 0) {
+      failed(errnoText({ errno: code }));
+      return;
+    }
+  }
+}
+
+/** A mask as the kernel takes it: the lowest CPU is the lowest bit of the first byte. */
+function maskBytes(mask: string): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil(mask.length / 64) * 8);
+  [...mask].reverse().forEach((bit, cpu) => {
+    if (bit === '1') {
+      bytes[cpu >> 3]! |= 1 << (cpu & 7);
+    }
+  });
+  return bytes;
 }
 
 /** The bit mask of a worker, lowest CPU last; undefined to leave it alone. */
@@ -133,7 +182,7 @@ function fatal(level: Level, message: string, log: Logger): FatalSettings {
   return new FatalSettings(message);
 }
 
-/** Node has no call for these settings, so the system's own tool makes them; a system without it goes on with a warning. */
+/** Where the system's calls are not to be had, the system's own tool makes these settings; without it, a warning says so. */
 function run(tool: string, args: readonly string[], directive: string, log: Logger, failed: (reason: string) => void): void {
   const { error, status, stderr } = spawnSync(tool, args, {
     encoding: 'utf8',

@@ -3,7 +3,6 @@ import type { Server, WorkerProcess } from '../shared/ipc/serve.js';
 import { NOTICE, WARN } from '../shared/log/level.js';
 import { makeRing, type NetEngineChoice } from '../shared/net/engine/choose.js';
 import { network } from '../shared/net/engine/network.js';
-import { RingError } from '../shared/net/uring/memory.js';
 import { serverKind, ZONE } from '../shared/zone/meter-kinds.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
 import { endFailedWork } from './client/at-work.js';
@@ -73,10 +72,12 @@ export function serve(worker: WorkerProcess): Server {
     for (const listener of stream.listeners) {
       const socket = worker.sockets.find(({ spec }) => spec.key === listener.socketKey);
       if (!listener.udp) {
-        socket?.attach(streamAcceptor.server(listener, socket.spec));
-      } else if (udp++ % env.workers === env.slot) {
+        if (socket !== undefined) {
+          streamAcceptor.listen(listener, socket);
+        }
+      } else if (socket?.spec.worker !== undefined || udp++ % env.workers === env.slot) {
         // A datagram goes to whoever asks the kernel first. So that a client's datagrams stay together, one worker reads each socket.
-        socket?.attachDatagrams(new DatagramAcceptor(connections, stream, listener));
+        socket?.attachDatagrams(new DatagramAcceptor(connections, stream, listener), (handle) => network.serveDatagrams(handle));
       }
     }
   }
@@ -111,8 +112,7 @@ export function serve(worker: WorkerProcess): Server {
       };
     },
     ration: (accepts) => gate.ration(accepts),
-    // A worker whose ring is broken is replaced.
-    failed: (error) => !(error instanceof RingError) && endFailedWork(error),
+    failed: endFailedWork,
     terminate() {
       connections.terminate();
       close();

@@ -9,11 +9,13 @@ import { filesBelow, type Import, imports, root } from './source-files.js';
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['shared/lib', 'shared/regex', 'shared/config/language', 'worker/version.ts'],
+  ['shared/lib/native'],
   ['shared/lib/password', 'shared/log', 'shared/value'],
   ['shared/zone'],
   ['shared/config'],
+  ['shared/net/options'],
   ['shared/net'],
-  ['shared/net/uring'],
+  ['shared/net/uring', 'shared/net/openssl'],
   ['shared/net/engine', 'shared/lookup', 'shared/ipc'],
   // What knows no request: time and files, the syntax of heads, names looked up in DNS.
   ['worker/io', 'worker/resolver', 'worker/trace', 'worker/process-settings.ts', 'worker/orphan.ts'],

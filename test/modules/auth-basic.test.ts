@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { SystemCrypt } from '../../src/shared/lib/password/system-crypt.js';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
@@ -63,6 +64,38 @@ t.test('users and password schemes', async (t) => {
   await s.write('users', 'new:{PLAIN}secret');
   t.equal(await status(s, '/', basic('new')), 200, 'a changed file counts at once');
   t.equal(await status(s, '/', basic('plain')), 401);
+});
+
+/** `secret` in schemes that only the system's libcrypt knows. */
+const ofSystem = `yescrypt:$y$j9T$abcdefgh$IUWJt2doU4Kf6E/JP1UkAT3S5O3Q7SSA8SJirXIlEu9
+gost:$gy$j9T$abcdefgh$Fi3mUfLMwr2ZyDlmydp6rw5RwzYJnsb1LquZlQ2CYq0
+scrypt:$7$CU..../....abcdefgh$XWs9HxtpA2.6U5CDBBbcW.h3o9pYlC.MIIb8JqMgZx6
+sha1:$sha1$1000$abcdefgh$ji8ESnkwjcTjo4hThodnLYyi.3yG
+bsdi:_J9..abcd/H6HLCcf7nw
+`;
+const libcrypt = againstNginx || SystemCrypt.load() !== undefined;
+
+t.test("the system's schemes", { skip: !libcrypt && 'no libcrypt' }, async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('location / { auth_basic x; auth_basic_user_file users; try_files /none =204; }'),
+    files: { users: `${ofSystem}bad:$y$j9T$abc\nunknown:$9$x$\nlocked:!!\n` },
+  });
+  const names = ofSystem.match(/^\w+/gm) ?? [];
+  for (const user of names) {
+    t.equal(await status(s, '/', basic(user)), 204, user);
+    t.equal(await status(s, '/', basic(user, 'Secret')), 401, `${user}, wrong password`);
+    t.equal(await status(s, '/', basic(user, 'secret\0more')), 204, 'to C, it ends there');
+  }
+  for (const user of ['bad', 'unknown', 'locked']) {
+    t.equal(await status(s, '/', basic(user)), 401, user);
+  }
+  const many = await Promise.all(
+    Array.from({ length: 30 }, (_, i) => status(s, '/', basic(names[i % 3]!, i % 2 === 0 ? 'secret' : `${i}`))),
+  );
+  t.same(
+    many,
+    many.map((_, i) => (i % 2 === 0 ? 204 : 401)),
+  );
 });
 
 t.test('many requests with one slow hash', async (t) => {

@@ -97,6 +97,16 @@ t.test('a worker that JavaScript holds is replaced', async (t) => {
   }
 });
 
+t.test('a start may take longer than JavaScript may hold the worker', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_block_timeout 100ms;
+  server { listen 127.0.0.1:%%PORT_0%%; js_import slow.js; location / { js_content slow.hello fetch; } }`),
+    files: { 'slow.js': `for (const until = Date.now() + 1000; Date.now() < until; ) {}\n${script}` },
+  });
+  t.equal((await httpGet(s, '/')).text, 'hello');
+});
+
 t.test('a debugger stops in a handler, and source maps lead to what was written', async (t) => {
   const { code, map } = transformSync("// written\n\nexport default {\n  fails: (): Response => { throw new Error('mapped'); },\n};\n", {
     loader: 'ts',

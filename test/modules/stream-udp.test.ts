@@ -168,10 +168,6 @@ t.test('several workers: a session stays with one, in order', { skip: againstNgi
       'worker_processes 2;',
     ),
   });
-  t.match(
-    s.stderr(),
-    /\[warn\] the "reuseport" parameter has no effect: one worker reads each socket of UDP, and a client stays with it in /,
-  );
   for (const i of [0, 1, 2]) {
     const from = backend.received.length;
     const peer = await DatagramPeer.connect(t, s.port(i));

@@ -10,6 +10,7 @@ testDrills([
   'nested-patterns',
   'long-times',
   'zone-files',
+  'failing-calls',
   'early-signals',
   'js-handlers',
   'js-reloads',

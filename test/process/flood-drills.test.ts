@@ -12,4 +12,5 @@ testDrills([
   'http2-streams',
   'http2-backends',
   'http2-backend-floods',
+  'own-bytes',
 ]);

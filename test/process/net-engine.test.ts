@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
 import { againstNginx } from '../support/binary.js';
@@ -69,15 +69,50 @@ t.test('libuv', async (t) => {
   t.equal(engineLine(server), 'using the "libuv" network engine');
 });
 
+/** What runs a server where the system calls of io_uring from `first` to `last` fail with this error number. */
+const without = (first: number, last: number, errno: number): readonly string[] => [
+  '/usr/bin/env',
+  '-u',
+  'NODE_OPTIONS',
+  process.execPath,
+  helper,
+  ...[first, last, errno].map(String),
+];
+const [SETUP, ENTER, REGISTER] = [425, 426, 427];
+
 t.test('a system that forbids io_uring', needsRing, async (t) => {
-  const within = ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath, helper];
   const why = 'using the "libuv" network engine: io_uring_setup() failed (1: Operation not permitted)';
   for (const engine of ['auto', 'uring']) {
-    const server = await start(t, engine, { within });
+    const server = await start(t, engine, { within: without(SETUP, REGISTER, 1) });
     await serves(t, server);
     t.equal(engineLine(server), why);
     t.match(server.log(), engine === 'auto' ? '[notice]' : '[warn]');
   }
+});
+
+t.test('a ring that cannot be made', needsRing, async (t) => {
+  for (const [first, errno, why] of [
+    [SETUP, 12, 'io_uring_setup() failed (12: Cannot allocate memory)'],
+    [SETUP, 24, 'io_uring_setup() failed (24: Too many open files)'],
+    [SETUP, 38, 'io_uring_setup() failed (38: Function not implemented)'],
+    [ENTER, 1, 'io_uring_enter() failed (1)'],
+    [REGISTER, 12, 'io_uring_register() failed (12: Cannot allocate memory)'],
+  ] as const) {
+    const server = await start(t, 'auto', { within: without(first, first, errno) });
+    await serves(t, server);
+    t.equal(engineLine(server), `using the "libuv" network engine: ${why}`);
+    t.notOk(openRing(server), `${why}: nothing of it is left`);
+  }
+});
+
+/** Whether a worker has a ring. */
+const openRing = (server: Server): boolean =>
+  server.workers().some((pid) => readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).includes('io_uring')));
+
+t.test('no memory that may be locked', needsRing, async (t) => {
+  const server = await start(t, 'auto', { within: ['/bin/sh', '-c', 'ulimit -l 0; exec "$@"', 'sh'], asRoot: false });
+  await serves(t, server);
+  t.match(engineLine(server), /^using the "(uring|libuv)" network engine/);
 });
 
 t.test('a checkout without koffi', async (t) => {
@@ -101,15 +136,27 @@ t.test('a checkout without koffi', async (t) => {
   const listen = 'listen 127.0.0.1:%%PORT_0%%';
   const conf = serverConf('location /info { return 200 "$tcpinfo_rtt."; }').replace(
     listen,
-    `${listen} rcvbuf=16k sndbuf=16k fastopen=3 deferred so_keepalive=30::`,
+    `${listen} rcvbuf=16k sndbuf=16k fastopen=3 deferred reuseport so_keepalive=30::`,
   );
   const { stderr } = await testConfig(t, conf);
   for (const name of ['rcvbuf', 'sndbuf', 'fastopen', 'deferred']) {
     t.match(stderr, `[warn] the "${name}" parameter has no effect: Node cannot set this option of a socket in `);
   }
+  t.match(stderr, '[warn] the "reuseport" parameter has no effect: all workers accept from one socket in ');
   t.match(stderr, '[warn] the times of the "so_keepalive" parameter have no effect: Node cannot set this option of a socket in ');
   t.match(stderr, '[warn] the "$tcpinfo_rtt" variable is always empty: ');
   t.equal((await httpGet(await startServer(t, { conf, asRoot: true }), '/info')).text, '.');
+  const closed = await startServer(t, {
+    conf: serverConf('auth_basic x; auth_basic_user_file users;'),
+    files: { users: 'a:$y$j9T$abcdefgh$IUWJt2doU4Kf6E/JP1UkAT3S5O3Q7SSA8SJirXIlEu9' },
+    asRoot: true,
+  });
+  t.equal((await httpGet(closed, '/', { Authorization: `Basic ${btoa('a:secret')}` })).status, 500);
+  t.match(closed.log(), 'crypt_r() failed (22: Invalid argument)');
+  const limited = await startServer(t, { conf: `worker_rlimit_nofile 4321; worker_cpu_affinity 01;\n${conf}` });
+  const [worker] = limited.workers();
+  t.match(readFileSync(`/proc/${worker}/limits`, 'latin1'), /^Max open files +4321 +4321 /m, 'by the commands prlimit and taskset');
+  t.match(readFileSync(`/proc/${worker}/status`, 'latin1'), /^Cpus_allowed_list:\t0$/m);
   const server = await start(t, 'auto');
   await serves(t, server);
   t.equal(engineLine(server), 'using the "libuv" network engine: the package koffi is not installed');

@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.js';
 
 const conf = (text: string) =>
   httpConf(
-    `server { listen 127.0.0.1:%%PORT_0%%; listen unix:%%DIR%%/s.sock; location / { return 200 ${text}; } }`,
+    `server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_2%% reuseport; listen unix:%%DIR%%/s.sock; location / { return 200 ${text}; } }`,
     'daemon off; worker_processes 2; pid %%DIR%%/server.pid; error_log %%DIR%%/error.log info;',
   );
 
@@ -71,7 +71,7 @@ t.test('a new master takes over without losing a request', { skip: againstNginx 
       );
     }
   };
-  const clients = [load(prefix.port(0)), load(prefix.port(0)), load(`${prefix.dir}/s.sock`)];
+  const clients = [load(prefix.port(0)), load(prefix.port(2)), load(`${prefix.dir}/s.sock`)];
   const child = await start(t, prefix);
   t.equal(child.exitCode, null, readFileSync(`${prefix.dir}/error.log`, 'latin1'));
   await waitFor(() => !workers.some(isAlive), { what: 'the end of the old workers' });

@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { makePrefix } from '../support/prefix.js';
@@ -17,9 +17,21 @@ t.test('limits, priority, CPUs and folder of a worker', { skip: !root && 'needs 
   const [worker = 0] = s.workers();
   t.match(proc(worker, 'limits'), /^Max open files +4321 +4321 /m);
   t.match(proc(worker, 'limits'), /^Max core file size +10485760 +10485760 /m);
-  t.match(proc(worker, 'status'), /^Cpus_allowed_list:\t0$/m);
+  for (const thread of readdirSync(`/proc/${worker}/task`)) {
+    t.match(proc(worker, `task/${thread}/status`), /^Cpus_allowed_list:\t0$/m);
+  }
   t.equal(proc(worker, 'stat').split(') ')[1]?.split(' ')[16], '3', 'nice value');
   t.equal(readlinkSync(`/proc/${worker}/cwd`), `${s.dir}/logs`);
+  t.equal((await httpGet(s, '/')).text, 'hello');
+});
+
+t.test('what the system refuses is said as nginx says it', { skip: !root && 'needs root' }, async (t) => {
+  const s = await startServer(t, {
+    conf: `worker_rlimit_nofile 99999999999; worker_cpu_affinity 1${'0'.repeat(1000)};\n${conf}`,
+    expectAlerts: /setrlimit|sched_setaffinity/,
+  });
+  t.match(s.log(), /\[alert\] \d+#\d+: setrlimit\(RLIMIT_NOFILE, 99999999999\) failed \(1: Operation not permitted\)\n/);
+  t.match(s.log(), /\[alert\] \d+#\d+: sched_setaffinity\(\) failed \(22: Invalid argument\)\n/);
   t.equal((await httpGet(s, '/')).text, 'hello');
 });
 

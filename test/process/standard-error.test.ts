@@ -46,6 +46,19 @@ t.test('standard error of a daemon follows the error log', { skip }, async (t) =
   t.equal((await httpGet(s, '/')).text, 'ok');
 });
 
+t.test('what Node itself prints lands in the error log, after a rotation in the new one', { skip }, async (t) => {
+  const script = `export default { print: (r) => { process._rawDebug('printed by the process'); r.return(200, ''); } };`;
+  const print = serverConf('location / { js_content main.print; }', 'js_import main from print.mjs;');
+  const s = await startServer(t, { conf: `daemon on;\n${print}`, files: { 'print.mjs': script } });
+  for (const rotated of ['error.log.1', 'error.log.2']) {
+    await follow(s, 2);
+    t.equal((await httpGet(s, '/')).status, 200);
+    t.match(s.log(), 'printed by the process\n');
+    renameSync(`${s.dir}/error.log`, `${s.dir}/${rotated}`);
+    s.signal('USR1');
+  }
+});
+
 t.test('in a single process, too', { skip }, async (t) => {
   const s = await startServer(t, { conf: `master_process off;\n${conf}` });
   await follow(s, 1);

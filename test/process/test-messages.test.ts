@@ -1,6 +1,6 @@
 // What `-t` says, line by line; the lines that sluice adds below nginx's, which begin with a blank, are left out.
 import t, { type Test } from 'tap';
-import { againstNginx, product } from '../support/binary.js';
+import { product } from '../support/binary.js';
 import { testConfig } from '../support/run-cli.js';
 
 const conf = (http: string, events = ''): string => `pid %%DIR%%/pid; events { ${events} } http { ${http} }\n`;
@@ -71,9 +71,4 @@ t.test('so_keepalive', async (t) => {
   for (const value of ['off', '30m::10', '0:0:1']) {
     t.strictSame(await messages(t, conf(server('').replace(';', ` so_keepalive=${value};`))), [OK], value);
   }
-});
-
-t.test('parameters of listen that have no effect', { skip: againstNginx }, async (t) => {
-  const found = await messages(t, conf(server('location /a { internal; }').replace(';', ' reuseport;')));
-  t.match(found, [/^\[warn\] the "reuseport" parameter has no effect: all workers accept from one socket in /, OK]);
 });

@@ -9,7 +9,10 @@ import { httpGet } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
-const conf = httpConf('server { listen 127.0.0.1:%%PORT_0%%; listen unix:%%DIR%%/s.sock; location / { return 200 $pid; } }', 'daemon on;');
+const conf = httpConf(
+  'server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% reuseport; listen unix:%%DIR%%/s.sock; location / { return 200 $pid; } }',
+  'daemon on;\nworker_processes 2;',
+);
 
 /** Starts a server and upgrades it; gives both masters. */
 async function upgraded(t: Parameters<typeof startServer>[0]): Promise<{ s: Server; old: number; fresh: number }> {
@@ -67,6 +70,9 @@ t.test('the old master leaves, and the new one can be replaced in its turn', asy
   await waitFor(() => !isAlive(old));
   t.equal(s.read('server.pid'), `${fresh}\n`);
   t.notOk(existsSync(`${s.dir}/server.pid.oldbin`));
+  for (let i = 0; i < 8; i++) {
+    t.equal((await httpGet(s.port(1), '/')).status, 200, 'no socket is left without a worker');
+  }
   t.equal((await httpGet(`${s.dir}/s.sock`, '/')).status, 200, 'the socket file is still there');
   process.kill(fresh, 'SIGUSR2');
   await waitFor(() => s.read('server.pid.oldbin') === `${fresh}\n` && Number(s.read('server.pid')) !== 0);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import type { ClientSocket } from '../../src/shared/net/client-socket.js';
 import { ListenSocket, plainSpec, takeConnections } from '../../src/shared/net/listen-socket.js';
 import { PlainSocket } from '../../src/shared/net/plain-socket.js';
 import type { ConnectionHandle } from '../../src/shared/net/plain-stream.js';
@@ -27,6 +28,28 @@ export async function acceptOne(t: Test, accept: (socket: PlainSocket) => void):
   });
   await Promise.all([accepted, once(client, 'connect')]);
   return client;
+}
+
+/** Reads on until the connection is closed; resolves with all that came (latin1). */
+export async function readAll(client: Socket): Promise<string> {
+  let text = '';
+  client.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+  });
+  client.resume();
+  await once(client, 'close');
+  return text;
+}
+
+/** Writes until the kernel takes no more; returns all of it. */
+export function fill(socket: Pick<ClientSocket, 'writeJoined'>): string {
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  let sent = '';
+  for (let flowing = true; flowing; ) {
+    flowing = socket.writeJoined(`${sent.length}:`, piece, '\r\n');
+    sent += `${sent.length}:${piece.toString('latin1')}\r\n`;
+  }
+  return sent;
 }
 
 /** Owns a connection, and notes what it is told of. */

@@ -1,4 +1,7 @@
-// Runs a command that may not use io_uring, as in a container with Docker's usual seccomp profile: node without-uring.mjs COMMAND ARG ...
+// Runs a command without some of the system calls of io_uring, which are FIRST to LAST: they fail with ERRNO. 425, 427 and 1 are what a
+// container with Docker's usual seccomp profile has.
+//
+//   node without-uring.mjs FIRST LAST ERRNO COMMAND ARG ...
 import koffi from 'koffi';
 
 const libc = koffi.load(null);
@@ -6,13 +9,14 @@ const prctl = libc.func('int prctl(int, unsigned long, uintptr_t, unsigned long,
 const execv = libc.func('int execv(const char *, const char **)');
 
 const [NO_NEW_PRIVILEGES, SECCOMP, FILTER] = [38, 22, 2];
-// Calls 425 to 427 fail with EPERM: struct sock_filter is an operation, two jumps and a number.
+const [first, last, errno] = process.argv.slice(2, 5).map(Number);
+// struct sock_filter is an operation, two jumps and a number.
 const program = Buffer.alloc(5 * 8);
 [
   [0x20, 0, 0, 0],
-  [0x35, 0, 2, 425],
-  [0x25, 1, 0, 427],
-  [0x06, 0, 0, 0x00050001],
+  [0x35, 0, 2, first],
+  [0x25, 1, 0, last],
+  [0x06, 0, 0, 0x00050000 | errno],
   [0x06, 0, 0, 0x7fff0000],
 ].forEach(([code, ifTrue, ifFalse, k], i) => {
   program.writeUInt16LE(code, i * 8);
@@ -24,7 +28,7 @@ const filter = Buffer.alloc(16);
 filter.writeUInt16LE(5, 0);
 filter.writeBigUInt64LE(BigInt(koffi.address(program)), 8);
 
-const [, , ...command] = process.argv;
+const command = process.argv.slice(5);
 if (prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) !== 0 || prctl(SECCOMP, FILTER, Number(koffi.address(filter)), 0, 0) !== 0) {
   throw new Error(`prctl() failed (${koffi.errno()})`);
 }

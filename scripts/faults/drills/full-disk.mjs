@@ -37,6 +37,8 @@ export default {
     await load.answered(count);
     fill(`${stage.dir}/disk/ballast`);
     await load.answered((await load.report()).answered + count);
+    // An upload that had found room before has given it back.
+    fill(`${stage.dir}/disk/ballast`);
     const refused = await stage.raw(
       `POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n${'u'.repeat(300_000)}`,
     );
@@ -53,9 +55,9 @@ export default {
   },
 };
 
-/** Writes until there is no room left. */
+/** Writes until there is no room left, behind what was written before. */
 function fill(file) {
-  const fd = openSync(file, 'w');
+  const fd = openSync(file, 'a');
   try {
     for (let piece = 65_536; piece >= 1; ) {
       try {

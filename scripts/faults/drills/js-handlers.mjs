@@ -41,7 +41,7 @@ export default {
     const rounds = stage.short ? 2 : 50;
     const loops = stage.short ? 1 : 10;
     writeFileSync(`${stage.dir}/bad.mjs`, script);
-    await stage.start(`js_block_timeout 300ms;${conf}`);
+    await stage.start(`js_block_timeout 1s;${conf}`);
     const at = [clients.keepAlive(stage, 8), clients.close(stage, 2), clients.proxied(stage, 4)];
     const load = stage.load(...at);
     await load.answered(100);

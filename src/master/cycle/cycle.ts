@@ -9,7 +9,7 @@ import type { ZonePlan } from '../../shared/zone/plan.js';
 import { logsToTerminal } from '../processes/terminal.js';
 import type { Context } from './context.js';
 import { createPaths } from './create-paths.js';
-import { type Listeners, openListeners } from './listeners.js';
+import { type Listeners, openListeners, socketsOf } from './listeners.js';
 
 /** One configuration with what the master holds open for it. nginx: ngx_cycle_t. */
 export interface Cycle {
@@ -45,7 +45,9 @@ export async function openCycle(configuration: Configuration, { log, zones }: Co
     if (!options.testing) {
       plan = await zones.prepare(configuration);
     }
-    const listeners = await openListeners(configuration.listens, options.held, log, options.testing);
+    // A socket that is bound only to see whether it can be takes no part in what a running server's get.
+    const specs = options.testing ? configuration.listens : socketsOf(configuration);
+    const listeners = await openListeners(specs, options.held, log, options.testing);
     if (listeners !== undefined) {
       return { configuration, logFiles, log: errorLog, listeners, zones: plan };
     }

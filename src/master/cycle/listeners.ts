@@ -1,20 +1,29 @@
 import { unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ListenSpec } from '../../shared/config/configuration.js';
+import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
+import { socketKey } from '../../shared/net/listen-key.js';
 import { ListenSocket, SocketError } from '../../shared/net/listen-socket.js';
-import { setExtras } from '../../shared/net/uring/socket-extras.js';
+import { setExtras } from '../../shared/net/options/socket-extras.js';
+import { allowOthers, hasSocketEach } from '../../shared/net/reuseport.js';
 
-/** The bound sockets of a configuration by their key, in the order of the configuration. */
+/** The bound sockets of a configuration by their {@link socketKey}, in the order of the configuration. */
 export type Listeners = ReadonlyMap<string, ListenSocket>;
 
 const EADDRINUSE = 98;
 const TRIES = 5;
 /** Milliseconds. */
 const PAUSE = 500;
+
+/** The sockets that serve a configuration: with `reuseport`, one for each worker at an address. nginx: ngx_clone_listening. */
+export function socketsOf({ listens, process: { masterProcess, workerProcesses } }: Configuration): ListenSpec[] {
+  return listens.flatMap((spec) =>
+    masterProcess && hasSocketEach(spec) ? Array.from({ length: workerProcesses }, (_, worker) => ({ ...spec, worker })) : [spec],
+  );
+}
 
 /**
  * Binds what a configuration listens on, taking from `held` what is bound already. A busy address is tried five times; when it stays busy,
@@ -28,10 +37,17 @@ export async function openListeners(
   testing: boolean,
 ): Promise<Listeners | undefined> {
   const fresh = new Map<string, ListenSocket>();
+  for (const spec of specs) {
+    const kept = spec.worker === undefined ? undefined : held.get(socketKey(spec));
+    if (kept !== undefined) {
+      // It may have been the only one until now.
+      allowOthers(kept.fd);
+    }
+  }
   for (let tries = TRIES; ; tries--) {
     const result = bindMissing(specs, held, fresh, log, testing);
     if (result === 'bound' && !testing) {
-      return new Map(specs.map((spec) => [spec.key, configured(spec, held, fresh, log)]));
+      return new Map(specs.map((spec) => [socketKey(spec), configured(spec, held, fresh, log)]));
     }
     if (result !== 'busy') {
       closeListeners(fresh.values());
@@ -49,9 +65,10 @@ export async function openListeners(
 
 /** The socket of a new configuration, with its options. One that is bound already may have had others. */
 function configured(spec: ListenSpec, held: Listeners, fresh: Listeners, log: Logger): ListenSocket {
-  const kept = held.get(spec.key);
+  const key = socketKey(spec);
+  const kept = held.get(key);
   const before = kept?.spec.extras;
-  const socket = kept?.as(spec) ?? (fresh.get(spec.key) as ListenSocket);
+  const socket = kept?.as(spec) ?? (fresh.get(key) as ListenSocket);
   setExtras(socket.fd, spec.extras, before, (call, errno) => {
     log.log(ALERT, `${call} ${spec.text} failed, ignored (${errnoText(errno)})`);
   });
@@ -68,18 +85,19 @@ function bindMissing(
   let busy = false;
   const named = new Set<string>();
   for (const spec of specs) {
+    const key = socketKey(spec);
     // `http` and `stream` cannot have one address.
-    if (named.has(spec.key) && !testing) {
+    if (named.has(key) && !testing) {
       log.log(EMERG, `bind() to ${spec.text} failed (${errnoText(EADDRINUSE)})`);
       busy = true;
       continue;
     }
-    named.add(spec.key);
-    if (held.has(spec.key) || fresh.has(spec.key)) {
+    named.add(key);
+    if (held.has(key) || fresh.has(key)) {
       continue;
     }
     try {
-      fresh.set(spec.key, ListenSocket.bind(spec));
+      fresh.set(key, ListenSocket.bind(spec));
     } catch (error) {
       if (!(error instanceof SocketError)) {
         throw error;

@@ -1,4 +1,5 @@
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
+import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import type { Asked } from '../history/history.js';
@@ -87,8 +88,15 @@ async function reloadOnce(master: Master): Promise<void> {
   log.use(cycle.log, logsToTerminal(configuration));
   await movePidFile(master, previous);
   history.replaced(configuration, asked, result.text);
-  pool.quit('old');
-  closeUnused(cycle, previous, master);
+  const unused = [...previous.listeners].filter(([key]) => !cycle.listeners.has(key));
+  pool.quit(
+    'old',
+    unused.map(([key]) => key),
+  );
+  closeUnused(
+    unused.map(([, socket]) => socket),
+    master,
+  );
   closeLogs(previous);
 }
 
@@ -127,13 +135,12 @@ export function restartWorkers(master: Master): void {
 
 /** Closes what a cycle that never began to serve had opened. */
 function discard(cycle: Cycle, previous: Cycle): void {
-  closeListeners([...cycle.listeners.values()].filter((socket) => !previous.listeners.has(socket.spec.key)));
+  closeListeners([...cycle.listeners].filter(([key]) => !previous.listeners.has(key)).map(([, socket]) => socket));
   closeLogs(cycle);
 }
 
-function closeUnused(cycle: Cycle, previous: Cycle, master: Master): void {
+function closeUnused(unused: readonly ListenSocket[], master: Master): void {
   const { log } = master.context;
-  const unused = [...previous.listeners].filter(([key]) => !cycle.listeners.has(key)).map(([, socket]) => socket);
   for (const { spec } of unused) {
     if (spec.family === 'unix') {
       log.log(WARN, `deleting socket ${spec.address}`);

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
 import { EMERG } from '../../shared/log/level.js';
 import { isStandardError } from '../../shared/log/standard-error.js';
+import { socketKey } from '../../shared/net/listen-key.js';
 import { ListenSocket, type SocketHandle } from '../../shared/net/listen-socket.js';
 import { startLines } from '../command-line/version.js';
 import type { Context } from '../cycle/context.js';
 import { type Cycle, openCycle } from '../cycle/cycle.js';
-import { removeListeners } from '../cycle/listeners.js';
+import { removeListeners, socketsOf } from '../cycle/listeners.js';
 import { History } from '../history/history.js';
 import { inheritedSockets } from '../processes/inherited.js';
 import { ControlFolder, type Inheritance, inheritFromOrphans } from '../processes/orphans.js';
@@ -36,7 +37,7 @@ export async function startMaster(context: Context, configuration: Configuration
   }
   const control = ControlFolder.make(pid, log);
   const orphans = inherited === undefined && control !== undefined ? await inheritFromOrphans(control, log) : undefined;
-  const { held, unused } = heldSockets(configuration.listens, [inherited ?? new Map(), orphans?.sockets ?? new Map()]);
+  const { held, unused } = heldSockets(socketsOf(configuration), [inherited ?? new Map(), orphans?.sockets ?? new Map()]);
   const cycle = await openCycle(configuration, context, { held, testing: false });
   if (cycle === undefined) {
     control?.remove();
@@ -167,7 +168,7 @@ function heldSockets(
   const held = new Map<string, ListenSocket>();
   const unused: SocketHandle[] = [];
   for (const [key, handle] of sources.flatMap((source) => [...source])) {
-    const spec = specs.find((candidate) => candidate.key === key);
+    const spec = specs.find((candidate) => socketKey(candidate) === key);
     if (spec === undefined || held.has(key)) {
       unused.push(handle);
     } else {

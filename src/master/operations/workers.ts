@@ -8,8 +8,10 @@ import { numberOfSignal } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE, WARN } from '../../shared/log/level.js';
+import { socketKey } from '../../shared/net/listen-key.js';
+import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
-import type { Listeners } from '../cycle/listeners.js';
+import { type Listeners, socketsOf } from '../cycle/listeners.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
 import { removeControl } from '../processes/orphans.js';
 
@@ -187,7 +189,7 @@ export class WorkerPool {
         if (!member.leaving) {
           member.leaving = true;
           member.canary = undefined;
-          member.channel.send({ t: 'quit' });
+          member.channel.send({ t: 'quit', dropped: [] });
         }
       },
     };
@@ -246,8 +248,11 @@ export class WorkerPool {
     }
   }
 
-  /** Lets processes finish their clients and end: all, or all but those of the newest configuration. */
-  quit(which: 'all' | 'old'): void {
+  /**
+   * Lets processes finish their clients and end: all, or all but those of the newest configuration. `dropped`: the keys of sockets that
+   * nobody takes over.
+   */
+  quit(which: 'all' | 'old', dropped: readonly string[] = []): void {
     this.#dropPauses(which);
     if (which === 'all') {
       this.#quitted = this.#generations;
@@ -255,7 +260,7 @@ export class WorkerPool {
     for (const member of this.#members) {
       if (!member.leaving && (which === 'all' || this.#isOld(member.generation))) {
         member.leaving = true;
-        member.channel.send({ t: 'quit' });
+        member.channel.send({ t: 'quit', dropped });
       }
     }
   }
@@ -295,14 +300,14 @@ export class WorkerPool {
     canary?: readonly string[],
   ): { member: Member; ready: Promise<string | undefined> } {
     const { configuration, listeners, control } = generation;
-    const sockets = role === 'worker' ? [...listeners.values()] : [];
+    const listens = role === 'worker' ? socketsOf(configuration).filter(({ worker = slot }) => worker === slot) : [];
     cluster.setupPrimary({
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.
       args: [' '.repeat(40)],
       execArgv: [...withoutDebugger()],
       serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...listens.map((spec) => (listeners.get(socketKey(spec)) as ListenSocket).fd)],
     });
     const worker = cluster.fork();
     let settle: (problem?: string) => void = () => {};
@@ -346,7 +351,7 @@ export class WorkerPool {
       errorLogs: configuration.errorLogs,
       standardError: this.#options.standardError,
       withoutRing: this.#brokenRings >= MOST_BROKEN_RINGS,
-      listens: sockets.map(({ spec }) => spec),
+      listens,
       control,
       canary,
       name: this.#options.name,

@@ -6,7 +6,8 @@ import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { INFO, NOTICE } from '../../shared/log/level.js';
 import { HandlePipe } from '../../shared/net/handle-pipe.js';
-import { boundKey, type SocketHandle } from '../../shared/net/listen-socket.js';
+import type { SocketHandle } from '../../shared/net/listen-socket.js';
+import { keepSocket } from './inherited.js';
 
 /** Milliseconds that a worker may take to hand its sockets over. */
 const HANDOVER_TIMEOUT = 2_000;
@@ -96,14 +97,7 @@ function collect(folder: string, pid: number, sockets: Map<string, SocketHandle>
       finish(undefined);
     }, HANDOVER_TIMEOUT);
     const events = {
-      handle(handle: SocketHandle): void {
-        const key = boundKey(handle);
-        if (key === undefined || sockets.has(key)) {
-          handle.close();
-        } else {
-          sockets.set(key, handle);
-        }
-      },
+      handle: (handle: SocketHandle) => keepSocket(sockets, handle),
       text(text: string): void {
         if (text.endsWith(HANDED_OVER)) {
           finish(connected);

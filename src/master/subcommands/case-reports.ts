@@ -1,6 +1,4 @@
-import type { CaseResult } from './case-runner.js';
-
-const passed = ({ failures, error }: CaseResult): boolean => failures.length === 0 && error === undefined;
+import { type CaseResult, passed } from './case-runner.js';
 
 const place = ({ file, case: { pos } }: CaseResult): string => `${file}:${pos.line}`;
 

@@ -16,6 +16,9 @@ export interface CaseResult {
   readonly milliseconds: number;
 }
 
+/** Everything was as the case expects. */
+export const passed = ({ failures, error }: CaseResult): boolean => failures.length === 0 && error === undefined;
+
 /** Runs cases on one configuration, each as if it was the first: what limits count and which backend's turn it is begins anew. */
 export class CaseRunner {
   readonly #snapshot: Snapshot;

@@ -1,5 +1,5 @@
 // Reaches into the worker's folders, as parts.ts does: the engine that is asked is the worker's own.
-import { ConfigErrors, type ProcessConf } from '../../shared/config/configuration.js';
+import type { ProcessConf } from '../../shared/config/configuration.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { EMERG, type Level } from '../../shared/log/level.js';
@@ -9,6 +9,7 @@ import { dropRights, enterDirectory, FatalSettings } from '../../worker/process-
 import { Rehearsal, RehearsalError, type Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { StubBackend } from '../../worker/rehearsal/stub-backend.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import { tellConfigErrors } from './config-errors.js';
 import {
   type AskedRequest,
   complete,
@@ -72,17 +73,11 @@ function showTrace(header: string, values: SubcommandValues): number {
 }
 
 function report(error: unknown): number {
-  if (error instanceof ConfigErrors) {
-    for (const { message, detail } of error.findings) {
-      process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
-    }
-    return EXIT.CONFIGURATION;
-  }
   if (error instanceof RequestError || error instanceof RehearsalError) {
     process.stderr.write(`sluice: explain: ${error.message}\n`, 'latin1');
     return error instanceof RequestError ? EXIT.USAGE : EXIT.NO;
   }
-  throw error;
+  return tellConfigErrors(error);
 }
 
 /** Files are found as workers would find them: with their rights, from their folder. */

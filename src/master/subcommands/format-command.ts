@@ -136,7 +136,7 @@ function firstError(nodes: readonly Node[]): ConfigError | undefined {
 
 /** The words and blocks of a tree, without their places. */
 function meaning(nodes: readonly Node[]): string {
-  return JSON.stringify(nodes, (key, value) => (['pos', 'argPos', 'endLine', 'closeLine'].includes(key) ? undefined : value));
+  return JSON.stringify(nodes, (key, value) => (['pos', 'places', 'placesAt', 'endLine', 'closeLine'].includes(key) ? undefined : value));
 }
 
 /** Writes a file beside the old one and puts it in its place, so that a server never reads half of it. Links stay links. */

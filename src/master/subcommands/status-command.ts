@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigErrors, type Configuration } from '../../shared/config/configuration.js';
+import type { Configuration } from '../../shared/config/configuration.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { setTimer } from '../../shared/lib/timer.js';
@@ -13,6 +13,7 @@ import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { readRecord, type ServiceRecord } from '../history/record.js';
 import { runningMaster } from '../processes/pid-file.js';
+import { tellConfigErrors } from './config-errors.js';
 import { serverOptions } from './server-options.js';
 import { countTables, type NamedCounts, namedCounts } from './status-tables.js';
 import type { SubcommandValues } from './subcommand.js';
@@ -40,13 +41,7 @@ export async function runStatusCommand(values: SubcommandValues): Promise<number
   try {
     configuration = await loadConfiguration(serverOptions(values, 'quit'));
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) {
-      throw error;
-    }
-    for (const { message, detail } of error.findings) {
-      process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
-    }
-    return EXIT.CONFIGURATION;
+    return tellConfigErrors(error);
   }
   const pidFile = configuration.process.pid;
   const pid = runningMaster(pidFile);

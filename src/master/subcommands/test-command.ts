@@ -1,6 +1,6 @@
 // Reaches into the worker's folders, as parts.ts does: the engine that is asked is the worker's own.
 import { readdirSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs';
-import { ConfigErrors, type Snapshot } from '../../shared/config/configuration.js';
+import type { Snapshot } from '../../shared/config/configuration.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { setTimer } from '../../shared/lib/timer.js';
@@ -10,7 +10,8 @@ import { EXIT } from '../command-line/exit-codes.js';
 import { type Case, CaseError, readCases } from './case-file.js';
 import { recordCase } from './case-record.js';
 import { junitReport, plainReport, tapReport } from './case-reports.js';
-import { type CaseResult, CaseRunner } from './case-runner.js';
+import { type CaseResult, CaseRunner, passed } from './case-runner.js';
+import { tellConfigErrors } from './config-errors.js';
 import { complete, parseLogLine, parseWords, RequestError, type RequestParts } from './explain-request.js';
 import { readersOf, usualPort } from './rehearsed-places.js';
 import { serverOptions, textValue } from './server-options.js';
@@ -46,12 +47,6 @@ export async function runTestCommand(values: SubcommandValues): Promise<number> 
 }
 
 function report(error: unknown): number {
-  if (error instanceof ConfigErrors) {
-    for (const { message, detail } of error.findings) {
-      process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
-    }
-    return EXIT.CONFIGURATION;
-  }
   if (error instanceof CaseError) {
     process.stderr.write(`sluice: test: ${error.message} in ${error.pos.file}:${error.pos.line}\n`, 'latin1');
     return EXIT.USAGE;
@@ -60,7 +55,7 @@ function report(error: unknown): number {
     process.stderr.write(`sluice: test: ${(error as Error).message}\n`, 'latin1');
     return EXIT.USAGE;
   }
-  throw error;
+  return tellConfigErrors(error);
 }
 
 async function testOnce(values: SubcommandValues): Promise<number> {
@@ -73,10 +68,8 @@ async function testOnce(values: SubcommandValues): Promise<number> {
   if (junit !== undefined) {
     writeFileSync(fsPath(junit), junitReport(results, elapsed));
   }
-  return results.every(hasPassed) ? EXIT.OK : EXIT.NO;
+  return results.every(passed) ? EXIT.OK : EXIT.NO;
 }
-
-const hasPassed = ({ failures, error }: CaseResult): boolean => failures.length === 0 && error === undefined;
 
 /** Runs all cases on a configuration, one after the other. Throws {@link RehearsalError} when it has no `http` block. */
 export async function runCases(snapshot: Snapshot, files: CaseFiles): Promise<CaseResult[]> {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { ConfigErrors } from '../../shared/config/configuration.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import { tellConfigErrors } from './config-errors.js';
 import { serverOptions } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
 
@@ -33,13 +33,7 @@ export async function runTrustCommand(values: SubcommandValues): Promise<number>
   try {
     path = (await loadConfiguration(serverOptions(values, 'quit'))).internalRoot;
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) {
-      throw error;
-    }
-    for (const { message, detail } of error.findings) {
-      process.stderr.write(`sluice: ${message}\n${detail}`, 'latin1');
-    }
-    return EXIT.CONFIGURATION;
+    return tellConfigErrors(error);
   }
   const say = (text: string): void => void process.stderr.write(`sluice: ${text}\n`, 'latin1');
   if (values.remove === true) {

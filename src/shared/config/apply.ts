@@ -1,4 +1,4 @@
-import { compileRegex } from '../regex/compile.js';
+import type { CompiledRegex } from '../regex/compile.js';
 import type { ComplexValue } from '../value/complex.js';
 import { ComplexValueError, compileComplex } from '../value/complex.js';
 import type { RegexValue } from '../value/regex-value.js';
@@ -6,21 +6,20 @@ import { bindRegex } from '../value/regex-value.js';
 import type { Subject } from '../value/subject.js';
 import type { VariableTable } from '../value/variables.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
+import { checkArgs } from './arity.js';
 import { Block } from './block.js';
 import { contextNames, In } from './context.js';
-import type { Arity, ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
+import type { ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
 import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
 import { semicolonHint, unitHint } from './hints.js';
 import { argPosition, type DirectiveNode, type Node, type Pos } from './language/ast.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
 import type { Provenance } from './provenance.js';
-import type { Registry } from './registry.js';
+import { type Registry, rowIn } from './registry.js';
+import { SharedValues } from './shared-values.js';
 import type { Sources } from './sources.js';
 import { ZoneTable } from './zone-table.js';
-
-/** nginx's limit, past which `directive` has too many words for its table. */
-const MAX_ARGS = 8;
 
 /** What `apply` fills: the tree of blocks and everything named along the way. */
 export class ConfigBuilder<R extends Subject> {
@@ -40,6 +39,9 @@ export class ConfigBuilder<R extends Subject> {
   /** Log files and folders that the configuration needs, by full path. */
   readonly logFiles = new Set<string>();
   readonly folders = new Set<string>();
+  readonly shared = new SharedValues<R>();
+  /** Workers keep the right to send from addresses of others. */
+  transparent = false;
   /** The `load_module` directives and the unknown directives, in the order of the text. */
   readonly natives: { readonly node: DirectiveNode; readonly path: string }[] = [];
   readonly unknown: DirectiveNode[] = [];
@@ -104,7 +106,7 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
     return;
   }
   const rows = draft.registry.rows(node.name);
-  const row = rows?.find(({ directive }) => (directive.in & block.context) !== 0);
+  const row = rowIn(rows, block.context);
   if (row === undefined) {
     if (rows === undefined) {
       draft.unknown.push(node);
@@ -143,50 +145,6 @@ export function applyInclude(node: DirectiveNode, use: (nodes: readonly Node[]) 
   for (const file of sources.include(node.args[0]!, place(node))) {
     use(sources.parse(file, place(node)));
   }
-}
-
-function checkArgs(node: DirectiveNode, arity: Arity): void {
-  const n = node.args.length;
-  const wrong = (): never => fail(node, `invalid number of arguments in "${node.name}" directive`, { hint: expectedArguments(arity, n) });
-  if (arity === 'any') {
-    return;
-  }
-  if (arity === 'flag') {
-    if (n !== 1) {
-      wrong();
-    }
-    const value = node.args[0]!.toLowerCase();
-    if (value !== 'on' && value !== 'off') {
-      fail(node, `invalid value "${node.args[0]}" in "${node.name}" directive, it must be "on" or "off"`, { arg: 0 });
-    }
-  } else if (typeof arity === 'number') {
-    if (n !== arity) {
-      wrong();
-    }
-  } else if ('min' in arity) {
-    if (n < arity.min || n > (arity.max ?? Number.POSITIVE_INFINITY)) {
-      wrong();
-    }
-  } else if (!arity.includes(n) || n > MAX_ARGS) {
-    wrong();
-  }
-}
-
-function expectedArguments(arity: Arity, given: number): string {
-  const word = (n: number): string => (n === 0 ? 'no argument' : n === 1 ? 'one argument' : `${n} arguments`);
-  let takes: string;
-  if (arity === 'flag') {
-    takes = '`on` or `off`';
-  } else if (arity === 'any') {
-    takes = 'any number of arguments';
-  } else if (typeof arity === 'number') {
-    takes = word(arity);
-  } else if ('min' in arity) {
-    takes = arity.max === undefined ? `at least ${word(arity.min)}` : `${arity.min} to ${arity.max} arguments`;
-  } else {
-    takes = `${arity.join(' or ')} arguments`;
-  }
-  return `it takes ${takes}, ${given === 0 ? 'none is' : given === 1 ? 'one is' : `${given} are`} given`;
 }
 
 const SERVER_LEVEL: number = In.HTTP | In.SERVER | In.STREAM | In.STREAM_SERVER;
@@ -282,6 +240,9 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   }
 
   complex(text: string): ComplexValue<R> {
+    if (!text.includes('$')) {
+      return this.#draft.shared.constant(text);
+    }
     try {
       return compileComplex(text, this.variables, place(this.node));
     } catch (error) {
@@ -293,9 +254,9 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   }
 
   regex(pattern: string, caseless: boolean): RegexValue<R> {
-    let compiled: ReturnType<typeof compileRegex>;
+    let compiled: CompiledRegex;
     try {
-      compiled = compileRegex(pattern, { caseless });
+      compiled = this.#draft.shared.regex(pattern, caseless);
     } catch (error) {
       return fail(this.node, (error as Error).message);
     }
@@ -367,6 +328,10 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
 
   logFile(path: string): void {
     this.#draft.logFiles.add(path);
+  }
+
+  transparent(): void {
+    this.#draft.transparent = true;
   }
 
   folder(path: string): void {

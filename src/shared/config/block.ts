@@ -1,3 +1,4 @@
+import { append } from '../lib/append.js';
 import type { DirectiveNode } from './language/ast.js';
 
 /** Settings of one scope that are a block's own. */
@@ -83,7 +84,7 @@ export class Block {
     if (this.#seen === undefined) {
       this.#seen = [node];
     } else if (this.seen(node.name) === undefined) {
-      this.#seen = [...this.#seen, node];
+      this.#seen = append(this.#seen, node);
     }
   }
 }

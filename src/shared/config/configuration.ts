@@ -70,6 +70,8 @@ export interface ProcessConf {
    * new workers take over at once.
    */
   readonly canary: { readonly share: number; readonly time: number } | undefined;
+  /** Workers keep the right to send from addresses of others (CAP_NET_RAW). */
+  readonly transparent: boolean;
   readonly nginxCompatibility: boolean;
 }
 
@@ -86,10 +88,12 @@ export interface SocketExtras {
   readonly probes: { readonly idle: number; readonly interval: number; readonly count: number } | undefined;
 }
 
-/** One address that the master binds. Two specs are the same socket when their `key` is equal. */
+/** One address that the master binds. Two specs are the same socket when their `key` and their `worker` are equal. */
 export interface ListenSpec {
-  /** Names the socket among all others. */
+  /** Names the address among all others. */
   readonly key: string;
+  /** The socket is of this worker alone, by its slot; undefined for one that all workers accept from. */
+  readonly worker?: number | undefined;
   /** As nginx writes it in messages: `127.0.0.1:8080`, `0.0.0.0:80`, `[::]:80`, `unix:/path`. */
   readonly text: string;
   readonly family: 'ipv4' | 'ipv6' | 'unix';

@@ -126,6 +126,8 @@ export interface ConfigContext<R extends Subject> {
   logFile(path: string): void;
   /** Names a folder that the master creates, and gives to the workers' user. */
   folder(path: string): void;
+  /** Asks for workers that may send from addresses of others. */
+  transparent(): void;
   /** Asks for a native module by its full path: whether it can be done without shows when all is read. */
   nativeModule(path: string): void;
   /** `nginx_compatibility on` stands above. */

@@ -31,6 +31,8 @@ export interface Loaded<R extends Subject> {
   readonly warnings: readonly Diagnostic[];
   readonly logFiles: readonly string[];
   readonly folders: readonly string[];
+  /** See {@link ConfigContext.transparent}. */
+  readonly transparent: boolean;
   /** The settings in force at a block, for a scope of that level. */
   settings<C extends object>(scope: Scope<C, R>, block: Block): Readonly<C>;
 }
@@ -222,6 +224,7 @@ function link<R extends Subject>(
     warnings: draft.warnings,
     logFiles: [...draft.logFiles],
     folders: [...draft.folders],
+    transparent: draft.transparent,
     settings: <C extends object>(scope: Scope<C, R>, block: Block) => block.merged(registry.numbered(scope).number) as Readonly<C>,
   };
 }

@@ -82,9 +82,11 @@ class Merging<R extends Subject> {
         block.add(numbered.number, merge(numbered, undefined, undefined, place));
       }
     }
-    const inside = new Map<number, Common<R>>();
-    for (const child of block.children) {
-      this.mergeBlock(child, inside);
+    if (block.children.length > 0) {
+      const inside = new Map<number, Common<R>>();
+      for (const child of block.children) {
+        this.mergeBlock(child, inside);
+      }
     }
   }
 
@@ -129,14 +131,21 @@ class Merging<R extends Subject> {
 }
 
 function merge<R extends Subject>(
-  { scope, blank, fields }: NumberedScope<R>,
+  { scope, initial, inherited, rules }: NumberedScope<R>,
   parent: Record<string, unknown> | undefined,
   child: Record<string, unknown> | undefined,
   place: MergeContext,
 ): object {
-  const merged: Record<string, unknown> = { ...blank };
-  for (const [name, field] of fields) {
-    merged[name] = field.merge(parent === undefined ? field.initial : parent[name], child?.[name]);
+  // A copy of the whole, since most settings are the outer block's: name by name it takes four times as long.
+  const around = parent ?? initial;
+  const merged: Record<string, unknown> = { ...around };
+  for (const name in child) {
+    if (child[name] !== undefined && inherited.has(name)) {
+      merged[name] = child[name];
+    }
+  }
+  for (const [name, field] of rules) {
+    merged[name] = field.merge(around[name], child?.[name]);
   }
   scope.finish?.(merged, parent, place);
   return Object.freeze(merged);

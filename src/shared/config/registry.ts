@@ -24,11 +24,13 @@ export interface NumberedScope<R extends Subject> {
   /** The contexts of `http` and of `stream` whose blocks have such settings: a scope without directives there is none of theirs. */
   readonly contexts: number;
   /**
-   * An object with every setting and no values, to be copied. Copies are structures with a fixed layout for V8; of an object that is
-   * filled name by name it makes a hash table, which costs at every look at a setting.
+   * The defaults, to be copied. Copies are structures with a fixed layout for V8; of an object that is filled name by name it makes a
+   * hash table, which costs at every look at a setting.
    */
-  readonly blank: Readonly<Record<string, undefined>>;
-  readonly fields: readonly (readonly [string, Field<unknown>])[];
+  readonly initial: Readonly<Record<string, unknown>>;
+  /** The settings that inner blocks take over as they are, and those that have a rule of their own. */
+  readonly inherited: ReadonlySet<string>;
+  readonly rules: readonly (readonly [string, Field<unknown>])[];
   /** A block in which nothing is written has the very settings of the block around it. */
   readonly takenOver: boolean;
 }
@@ -47,10 +49,12 @@ export class Registry<R extends Subject> {
     for (const module of language.modules) {
       for (const { level, scope } of module.scopes) {
         const fields = Object.entries<Field<unknown>>(scope.fields);
-        const blank = Object.fromEntries(fields.map(([name]) => [name, undefined]));
-        const takenOver = scope.finish === undefined && fields.every(([, { merge }]) => merge === takeOver);
+        const initial = Object.fromEntries(fields.map(([name, { initial }]) => [name, initial]));
+        const rules = fields.filter(([, { merge }]) => merge !== takeOver);
+        const inherited = new Set(fields.filter(([, { merge }]) => merge === takeOver).map(([name]) => name));
+        const takenOver = scope.finish === undefined && rules.length === 0;
         const contexts = contextsOf(scope);
-        const numbered = { scope, level, number: this.scopes.length, module: module.name, contexts, blank, fields, takenOver };
+        const numbered = { scope, level, number: this.scopes.length, module: module.name, contexts, initial, inherited, rules, takenOver };
         this.scopes.push(numbered);
         this.#levels[level].push(numbered);
         this.#numbers.set(scope, numbered);
@@ -122,4 +126,14 @@ function contextsOf<R extends Subject>({ directives }: Scope<object, R>): number
   const http = (all & HTTP_CONTEXTS) !== 0;
   const stream = (all & STREAM_CONTEXTS) !== 0;
   return ~((http || !stream ? 0 : HTTP_CONTEXTS) | (stream || !http ? 0 : STREAM_CONTEXTS));
+}
+
+/** The row of a name in a context: what a block of another module may call by the same name. */
+export function rowIn<R extends Subject>(rows: readonly Row<R>[] | undefined, context: number): Row<R> | undefined {
+  for (let i = 0; rows !== undefined && i < rows.length; i++) {
+    if ((rows[i]!.directive.in & context) !== 0) {
+      return rows[i];
+    }
+  }
+  return undefined;
 }

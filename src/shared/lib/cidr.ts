@@ -19,21 +19,38 @@ export function parseCidr(text: string): Cidr | undefined {
   const width = address.family === 4 ? 32 : 128;
   let bits = width;
   if (slash >= 0) {
-    const digits = text.slice(slash + 1);
-    bits = /^\d{1,9}$/.test(digits) ? Number(digits) : Number.POSITIVE_INFINITY;
+    bits = lengthAt(text, slash + 1);
     if (bits > width) {
       return undefined;
     }
   }
-  const skip = 128 - width;
-  const masks = [0, 32, 64, 96].map((offset) => wordMask(bits + skip - offset));
-  const words = [address.a, address.b, address.c, address.d];
-  const [a, b, c, d] = words.map((word, i) => (word & masks[i]!) >>> 0) as [number, number, number, number];
-  const [e, f, g, h] = words.map((word, i) => (word | ~masks[i]!) >>> 0) as [number, number, number, number];
-  const first = new Address(address.family, a, b, c, d);
-  const last = address.family === 4 ? new Address(4, 0, 0, 0, h) : new Address(6, e, f, g, h);
-  const lowBits = a !== address.a || b !== address.b || c !== address.c || d !== address.d;
+  const { family, a, b, c, d } = address;
+  const mask = wordMask(bits + 32 - width);
+  if (family === 4) {
+    const first = new Address(4, 0, 0, 0, (d & mask) >>> 0);
+    return { first, last: new Address(4, 0, 0, 0, (d | ~mask) >>> 0), bits, lowBits: first.d !== d };
+  }
+  const [maskA, maskB, maskC] = [wordMask(bits), wordMask(bits - 32), wordMask(bits - 64)];
+  const first = new Address(6, (a & maskA) >>> 0, (b & maskB) >>> 0, (c & maskC) >>> 0, (d & mask) >>> 0);
+  const last = new Address(6, (a | ~maskA) >>> 0, (b | ~maskB) >>> 0, (c | ~maskC) >>> 0, (d | ~mask) >>> 0);
+  const lowBits = first.a !== a || first.b !== b || first.c !== c || first.d !== d;
   return { first, last, bits, lowBits };
+}
+
+/** The number of up to nine digits from a place to the end; infinity when there is none. */
+function lengthAt(text: string, from: number): number {
+  if (from === text.length || text.length - from > 9) {
+    return Number.POSITIVE_INFINITY;
+  }
+  let length = 0;
+  for (let i = from; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) {
+      return Number.POSITIVE_INFINITY;
+    }
+    length = length * 10 + digit;
+  }
+  return length;
 }
 
 /** Returns the mask for a word of which `bits` belong to the prefix; any number below 0 or above 32 will do. */

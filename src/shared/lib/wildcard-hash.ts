@@ -41,8 +41,8 @@ export class WildcardHash<V> {
   readonly #trailing = new Label<V>();
   #hasLeading = false;
   #hasTrailing = false;
-  /** Keys taken, as nginx's three conflict tables see them: a `.x` key takes `x` both as exact and as leading. */
-  readonly #takenExact = new Set<string>();
+  /** Keys taken, as nginx's three conflict tables see them, beside the exact ones: a `.x` key takes `x` both as exact and as leading. */
+  readonly #takenByDot = new Set<string>();
   readonly #takenLeading = new Set<string>();
   readonly #takenTrailing = new Set<string>();
 
@@ -67,10 +67,9 @@ export class WildcardHash<V> {
         return 'invalid';
       }
     }
-    if (this.#takenExact.has(name)) {
+    if (this.#isTaken(name)) {
       return 'conflict';
     }
-    this.#takenExact.add(name);
     this.#exact.set(name, value);
     this.size++;
     return 'ok';
@@ -91,12 +90,16 @@ export class WildcardHash<V> {
     return this.#hasTrailing ? this.#findTrailing(name) : undefined;
   }
 
+  #isTaken(name: string): boolean {
+    return this.#exact.has(name) || this.#takenByDot.has(name);
+  }
+
   #addLeading(name: string, value: V, includesName: boolean): AddResult {
     if (includesName) {
-      if (this.#takenExact.has(name)) {
+      if (this.#isTaken(name)) {
         return 'conflict';
       }
-      this.#takenExact.add(name);
+      this.#takenByDot.add(name);
     }
     if (this.#takenLeading.has(name)) {
       return 'conflict';

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync,
 import { dirname, resolve } from 'node:path';
 import { errnoCode } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
+import { loadNative } from '../lib/native/native.js';
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
@@ -93,16 +94,18 @@ function inheritedLogFd(fd: 1 | 2): LogFd {
 
 /**
  * Opens the log at this path as descriptor 2, in place of the present one. When it cannot be opened, throws node:fs's error and changes
- * nothing.
- * Node has no dup2(), so descriptor 2 is closed and the next file gets the lowest free number; no other thread may open a descriptor
- * meanwhile.
+ * nothing. Without koffi there is no dup2(), so descriptor 2 is closed and the next file gets the lowest free number; no other thread may
+ * open a descriptor meanwhile.
  */
 export function openAsStandardError(path: string): void {
   const first = openLogFd(path);
-  closeSync(2);
-  const second = openLogFd(path);
-  if (second.fd !== 2) {
-    closeLogFd(second);
+  const native = loadNative();
+  if (typeof native === 'string' || native.duplicateTo(first.fd, 2) < 0) {
+    closeSync(2);
+    const second = openLogFd(path);
+    if (second.fd !== 2) {
+      closeLogFd(second);
+    }
   }
   closeLogFd(first);
 }

@@ -22,7 +22,7 @@ class GeoTable<R extends Subject> {
   volatile = false;
   recursive = false;
   /** Networks by first address and length, and their order of size for the lookup. */
-  readonly #networks = new Map<string, { readonly cidr: Cidr; readonly value: string }>();
+  readonly #networks = new Map<string | number, { readonly cidr: Cidr; readonly value: string }>();
   readonly #ranges = new GeoRanges();
   readonly #proxies: Cidr[] = [];
   readonly #takesProxies: boolean;
@@ -143,7 +143,11 @@ class GeoTable<R extends Subject> {
 const everything4 = parseCidr('0.0.0.0/0')!;
 const everything6 = parseCidr('::/0')!;
 
-function keyOf({ first, bits }: Cidr): string {
+/** A number where it fits in one, since there may be hundreds of thousands. */
+function keyOf({ first, bits }: Cidr): string | number {
+  if (first.family === 4) {
+    return first.d * 64 + bits;
+  }
   return `${first.family} ${first.a} ${first.b} ${first.c} ${first.d}/${bits}`;
 }
 

@@ -1,15 +1,24 @@
 import type { SocketAddress } from './client-socket.js';
 
-/** Where a connection to a backend leads. */
-export interface BackendTarget {
-  /** A numeric address; or the path of a Unix-domain socket, with the port 0. */
-  readonly address: string;
-  readonly port: number;
+/** What is asked of a socket to a backend. */
+export interface SocketDemands {
   /** The local address to bind to; undefined for any. */
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
+  /** The local address need not be one of this machine. */
+  readonly transparent?: boolean;
   /** TCP keep-alive probes. */
   readonly keepAlive: boolean;
+  /** Sizes of the kernel's buffers in bytes; 0, or nothing, for its own. */
+  readonly rcvbuf?: number;
+  readonly sndbuf?: number;
+}
+
+/** Where a connection to a backend leads. */
+export interface BackendTarget extends SocketDemands {
+  /** A numeric address; or the path of a Unix-domain socket, with the port 0. */
+  readonly address: string;
+  readonly port: number;
 }
 
 /** Whoever a backend's socket tells what happens on it; nothing before the call that opens it has returned. */

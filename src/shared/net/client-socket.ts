@@ -56,8 +56,8 @@ export interface ClientSocket {
    */
   offer(bytes: Buffer): number;
   /**
-   * The same with so many bytes of a file, from `at` on, which the kernel sends by itself. Returns -1 where it does not send that file;
-   * absent where it sends none.
+   * The same with so many bytes of a file, from `at` on, which the kernel sends by itself. If it takes less than all, this is
+   * {@link pending} until there is room for more. Returns -1 where it does not send that file; absent where it sends none.
    */
   offerFile?(file: number, at: number, size: number): number;
   /** Has `flushed` called when everything is sent, though the latest write returned true. */

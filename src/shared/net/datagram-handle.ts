@@ -1,6 +1,11 @@
 // libuv's wrapper of a UDP socket, as it looks from inside Node: node:dgram has no way to adopt a descriptor that the master has bound
 // without starting to read, nor to send without an object and a callback for each datagram. The only file that knows it.
 import { withoutZone } from '../lib/zone-id.js';
+import { needsDescriptor, openDescriptorTo } from './backend-descriptor.js';
+import type { SocketDemands } from './backend-socket.js';
+import type { SocketAddress } from './client-socket.js';
+import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITING } from './datagram-socket.js';
+import { systemError } from './system-error.js';
 
 interface Address {
   address?: string;
@@ -44,8 +49,6 @@ const IPV6ONLY = 1;
 const REUSEADDR = 4;
 const EBADF = -9;
 const ENOBUFS = -105;
-/** What waits for the kernel beyond this is dropped, as a full socket's buffer would drop it. */
-const MOST_WAITING = 256 * 1024;
 
 let loaded: UdpBinding | undefined;
 
@@ -57,14 +60,6 @@ function binding(): UdpBinding {
 /** A datagram that the kernel took at once has left no trace in its request, so that the next one can have it. */
 let spare: SendRequest | undefined;
 const pieces: Buffer[] = [];
-
-/** Takes what comes on a {@link DatagramHandle}. */
-export interface DatagramTaker {
-  /** A datagram came, in memory of its own; only a socket that is not connected says from where. */
-  datagram(bytes: Buffer, address: string, port: number): void;
-  /** Receiving failed, with this negated error number. */
-  receiveFailed(errno: number): void;
-}
 
 /** Where a socket is bound, or leads to. */
 export interface DatagramPlace {
@@ -83,8 +78,8 @@ function onMessage(this: UdpHandle, length: number, _handle: UdpHandle, bytes: B
   }
 }
 
-/** A UDP socket. Numbers that are returned and less than 0 are negated error numbers. */
-export class DatagramHandle {
+/** A UDP socket that libuv serves. */
+export class DatagramHandle implements DatagramSocket {
   readonly #handle: UdpHandle;
   readonly #ipv6: boolean;
   /** Bytes that the kernel has not taken yet. */
@@ -133,18 +128,30 @@ export class DatagramHandle {
   }
 
   /** A socket that only talks to one peer, perhaps from a local address. */
-  static connect(peer: DatagramPlace, ipv6: boolean, local: DatagramPlace | undefined): DatagramHandle | number {
+  static connect(peer: DatagramPlace, ipv6: boolean, demands: SocketDemands): DatagramHandle | Error {
     const handle = new (binding().UDP)();
+    const { localAddress, localPort = 0 } = demands;
     let error = 0;
-    if (local !== undefined) {
-      error = ipv6 ? handle.bind6(local.address, local.port, 0) : handle.bind(local.address, local.port, 0);
+    if (needsDescriptor(demands)) {
+      const fd = openDescriptorTo(peer.address, peer.port, demands, true);
+      if (typeof fd !== 'number') {
+        handle.close();
+        return fd;
+      }
+      error = handle.open(fd);
+    } else if (localAddress !== undefined) {
+      error = ipv6 ? handle.bind6(localAddress, localPort, 0) : handle.bind(localAddress, localPort, 0);
+      if (error < 0) {
+        handle.close();
+        return systemError(error, 'bind');
+      }
     }
     if (error >= 0) {
       error = ipv6 ? handle.connect6(peer.address, peer.port) : handle.connect(peer.address, peer.port);
     }
     if (error < 0) {
       handle.close();
-      return error;
+      return systemError(error, 'connect');
     }
     return new DatagramHandle(handle, ipv6);
   }
@@ -158,14 +165,12 @@ export class DatagramHandle {
     return this.#handle;
   }
 
-  /** Where this end is. */
-  local(): { readonly address: string | undefined; readonly port: number | undefined } {
+  local(): SocketAddress {
     const name: Address = {};
     this.#handle.getsockname(name);
-    return { address: withoutZone(name.address), port: name.port };
+    return name.address === undefined || name.port === undefined ? {} : { address: withoutZone(name.address), port: name.port };
   }
 
-  /** Gives what comes to `taker` from now on. */
   receive(taker: DatagramTaker): number {
     const handle = this.#handle;
     handle.owner = taker;
@@ -173,7 +178,6 @@ export class DatagramHandle {
     return handle.recvStart();
   }
 
-  /** Leaves what comes with the kernel until {@link resume}. */
   pause(): void {
     if (!this.#closed) {
       this.#handle.recvStop();
@@ -186,7 +190,6 @@ export class DatagramHandle {
     }
   }
 
-  /** Sends a datagram to the peer of a connected socket. The memory must not change before the kernel has it. */
   send(bytes: Buffer): number {
     if (!this.#mayWrite()) {
       return this.#closed ? EBADF : ENOBUFS;
@@ -196,8 +199,11 @@ export class DatagramHandle {
     return this.#sent(this.#handle.send(spare, pieces, 1, true), bytes);
   }
 
-  /** The same to an address. */
-  sendTo(bytes: Buffer, address: string, port: number): number {
+  peer(address: string, port: number): DatagramPeer {
+    return { address, port, kernel: undefined };
+  }
+
+  sendTo(bytes: Buffer, { address, port }: DatagramPeer): number {
     if (!this.#mayWrite()) {
       return this.#closed ? EBADF : ENOBUFS;
     }

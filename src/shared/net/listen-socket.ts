@@ -6,9 +6,11 @@ import { dirname } from 'node:path';
 import type { ListenSpec } from '../config/configuration.js';
 import { fsPath } from '../lib/fs-path.js';
 import { nativeText } from '../lib/native-text.js';
-import { DatagramHandle, type DatagramTaker } from './datagram-handle.js';
+import { DatagramHandle } from './datagram-handle.js';
+import type { DatagramSocket, DatagramTaker } from './datagram-socket.js';
 import { listenKey } from './listen-key.js';
 import type { ConnectionHandle } from './plain-stream.js';
+import { bindOneOfSeveral } from './reuseport.js';
 
 /** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
 export interface SocketHandle {
@@ -89,9 +91,9 @@ const connectionMaker =
 
 /** Takes the datagrams of a listening socket. */
 export interface DatagramServer extends DatagramTaker {
-  /** What comes on this handle is given to the server from now on. */
-  opened(handle: DatagramHandle): void;
-  /** Nothing comes any more. The handle still sends, and is the server's to close. */
+  /** What comes on this socket is given to the server from now on. */
+  opened(socket: DatagramSocket): void;
+  /** Nothing comes any more. The socket still sends, and is the server's to close. */
   released(): void;
 }
 
@@ -108,6 +110,9 @@ export class ListenSocket {
   #watched = false;
   /** Of UDP. */
   readonly #datagrams: DatagramHandle | undefined;
+  /** What serves it, once something does. */
+  #served: DatagramSocket | undefined;
+  #serve: ((handle: DatagramHandle) => DatagramSocket) | undefined;
   #datagramServer: DatagramServer | undefined;
   #nextDatagramServer: DatagramServer | undefined;
 
@@ -127,6 +132,13 @@ export class ListenSocket {
    * in nginx.
    */
   static bind(spec: ListenSpec, mode = 0o666): ListenSocket {
+    if (spec.worker !== undefined) {
+      const fd = bindOneOfSeveral(spec);
+      if (fd < 0) {
+        throw new SocketError(fd);
+      }
+      return ListenSocket.adopt(spec, fd);
+    }
     if (spec.udp) {
       return new ListenSocket(spec, checked(DatagramHandle.bind(spec, spec.family === 'ipv6', spec.ipv6only)));
     }
@@ -180,9 +192,10 @@ export class ListenSocket {
     this.#nextTaker = this.#watched ? undefined : taker;
   }
 
-  /** The same for a socket of UDP. */
-  attachDatagrams(server: DatagramServer): void {
+  /** The same for a socket of UDP, which `serve` gives to the engine. */
+  attachDatagrams(server: DatagramServer, serve: (handle: DatagramHandle) => DatagramSocket): void {
     this.#nextDatagramServer = server;
+    this.#serve = serve;
   }
 
   /** Starts accepting. `done` gets the error when that fails, nothing when it works. */
@@ -239,8 +252,9 @@ export class ListenSocket {
     }
     this.#nextDatagramServer = undefined;
     this.#datagramServer = server;
-    server.opened(handle);
-    const error = handle.receive(server);
+    this.#served ??= this.#serve!(handle);
+    server.opened(this.#served);
+    const error = this.#served.receive(server);
     return error < 0 ? new SocketError(error) : undefined;
   }
 
@@ -274,14 +288,20 @@ export class ListenSocket {
     }
   }
 
-  /** Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. */
-  close(): void {
+  /**
+   * Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. `dropped`: no
+   * other process has it. Of several sockets of UDP at an address, it would get its share of datagrams for as long as it is open.
+   */
+  close(dropped = false): void {
     this.#taker?.close();
     this.#taker = undefined;
     if (this.#datagramServer !== undefined) {
-      this.#datagrams!.pause();
+      this.#served!.pause();
       this.#datagramServer.released();
       this.#datagramServer = undefined;
+      if (dropped && this.#spec.worker !== undefined) {
+        this.#served!.close();
+      }
     } else if (this.#server === undefined) {
       this.#handle.close();
     } else {

@@ -1,4 +1,6 @@
+import { closeSync } from 'node:fs';
 import { nativeText } from '../lib/native-text.js';
+import { needsDescriptor, openDescriptorTo } from './backend-descriptor.js';
 import type { BackendSocket, BackendSocketOwner, BackendTarget } from './backend-socket.js';
 import { JOIN_LIMIT } from './direct-writer.js';
 import { type ConnectionHandle, PlainStream } from './plain-stream.js';
@@ -12,6 +14,7 @@ interface ConnectRequest {
 
 /** Calls return a negated errno when they fail. */
 interface ClientHandle extends ConnectionHandle {
+  open(fd: number): number;
   bind(address: string, port: number, flags: number): number;
   bind6(address: string, port: number, flags: number): number;
   connect(request: ConnectRequest, address: string, port?: number): number | undefined;
@@ -70,6 +73,14 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
     const unix = port === 0;
     const handle = unix ? new Pipe(SOCKET) : new TCP(SOCKET);
     const socket = new PlainBackendSocket(handle, owner);
+    const prepared = needsDescriptor(target);
+    if (prepared) {
+      const failure = openOn(handle, target);
+      if (failure !== undefined) {
+        socket.#failed(failure);
+        return socket;
+      }
+    }
     if (unix) {
       const request = new PipeConnectWrap();
       request.oncomplete = connectEnded;
@@ -78,13 +89,15 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
       return socket;
     }
     const ipv6 = address.includes(':');
-    const unbound = bindTo(handle, target, ipv6);
+    const unbound = prepared ? 0 : bindTo(handle, target, ipv6);
     if (unbound !== 0) {
       socket.#begun(unbound, 'bind');
       return socket;
     }
-    handle.setNoDelay!(true);
-    if (keepAlive) {
+    if (!prepared) {
+      handle.setNoDelay!(true);
+    }
+    if (keepAlive && !prepared) {
       handle.setKeepAlive!(true, 0);
     }
     const request = new TCPConnectWrap();
@@ -125,9 +138,13 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
 
   /** What does not work any more is told after the call that found it out. */
   #fail(errno: number, syscall: string): void {
+    this.#failed(systemError(errno, syscall));
+  }
+
+  #failed(error: Error): void {
     if (!this.#broken) {
       this.#broken = true;
-      process.nextTick(tellFailure, this, systemError(errno, syscall));
+      process.nextTick(tellFailure, this, error);
     }
   }
 
@@ -267,6 +284,20 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
       this.startReading();
     }
   }
+}
+
+/** Gives a handle a descriptor with all that its target asks for, where libuv cannot do that. */
+function openOn(handle: ClientHandle, target: BackendTarget): Error | undefined {
+  const fd = openDescriptorTo(target.address, target.port, target);
+  if (typeof fd !== 'number') {
+    return fd;
+  }
+  const error = handle.open(fd);
+  if (error >= 0) {
+    return undefined;
+  }
+  closeSync(fd);
+  return systemError(error, 'connect');
 }
 
 /** Binds a socket to the local address that its target asks for. Returns 0, or a negated error number. */

@@ -1,19 +1,14 @@
 // A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
 // for two sockets of node:net with their streams and listeners. Node has no public way to do that.
-import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
+import type { SecureContext } from 'node:tls';
+import type { SocketAddress, SocketOwner } from './client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { joined, joinedText } from './joined.js';
+import type { PlainSocket } from './plain-socket.js';
 import { type ConnectionHandle, localOf, remoteOf } from './plain-stream.js';
+import type { HandshakeOwner, SecureSocket } from './secure-socket.js';
 import { keepRequest, OVER, type StreamBinding, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
-import type { CipherHandle, CipherState } from './tls-binding.js';
-
-/** Whoever runs a handshake. */
-export interface HandshakeOwner {
-  /** The handshake is over. Called on OpenSSL's stack. */
-  handshakeDone(): void;
-  /** The handshake failed: with OpenSSL's error, or because the client has gone. The socket is still open. */
-  handshakeFailed(error: Error | undefined): void;
-}
+import { type CipherHandle, cipherMaker } from './tls-binding.js';
 
 /** A record of TLS brings 16 KB at most. */
 const READ_SIZE = 16 * 1024;
@@ -41,7 +36,7 @@ function onHandshakeDone(this: CipherHandle): void {
 }
 
 /** A connection whose handshake runs, and then what it brings and takes. */
-export class TlsSocket implements ClientSocket {
+export class TlsSocket implements SecureSocket {
   readonly #node: StreamBinding;
   readonly #handle: ConnectionHandle;
   #cipher: CipherHandle | null;
@@ -64,8 +59,10 @@ export class TlsSocket implements ClientSocket {
   #closing = false;
   #closed = false;
 
-  /** Takes over a handle that is being read and has a cipher on it. The handshake begins with what {@link receive} is given. */
-  constructor(handle: ConnectionHandle, cipher: CipherHandle, handshake: HandshakeOwner) {
+  /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. See {@link cipherMaker}. */
+  constructor(plain: PlainSocket, context: SecureContext, handshake: HandshakeOwner) {
+    const handle = plain.release();
+    const cipher = cipherMaker()!(handle, context);
     this.#node = streamBinding() as StreamBinding;
     if (buffer === undefined) {
       buffer = Buffer.allocUnsafeSlow(READ_SIZE);
@@ -84,17 +81,18 @@ export class TlsSocket implements ClientSocket {
     cipher.onhandshakedone = onHandshakeDone;
   }
 
-  /** What was agreed; null once the connection is closed. */
-  get cipher(): CipherState | null {
+  get cipher(): CipherHandle | null {
     return this.#cipher;
   }
 
-  /** Sends no longer records than that, in bytes. */
   limitRecords(bytes: number): void {
     this.#cipher?.setMaxSendFragment(bytes);
   }
 
-  /** Takes bytes that were read before the cipher was there. */
+  sessionStored(): void {
+    this.#cipher?.newSessionDone();
+  }
+
   receive(bytes: Buffer): void {
     this.#cipher?.receive(bytes);
   }

@@ -108,7 +108,7 @@ function parseSequence(p: ParserState): Node {
       items.push(node);
     }
   }
-  return items.length === 1 ? items[0]! : items.length === 0 ? emptyNode : { t: 'sequence', items };
+  return items.length === 1 ? items[0]! : items.length === 0 ? emptyNode : { t: 'sequence', items: items.slice() };
 }
 
 /** Steps over a comment, or a blank or `#` comment under (?x). */
@@ -170,10 +170,23 @@ function parseAtom(p: ParserState, c: string): Node | undefined {
   }
 }
 
+/** The sets of single bytes, as they are and of both cases. All patterns share them: they are most of a pattern. */
+const exactBytes: (ByteSet | undefined)[] = [];
+const foldedBytes: (ByteSet | undefined)[] = [];
+
 function literal(p: ParserState, byte: number): Node {
-  const set: ByteSet = emptySet();
-  addByte(set, byte);
-  return { t: 'set', set: p.options.caseless ? foldCase(set) : set };
+  const { caseless } = p.options;
+  const known = caseless ? foldedBytes : exactBytes;
+  let set = known[byte];
+  if (set === undefined) {
+    set = emptySet();
+    addByte(set, byte);
+    if (caseless) {
+      set = foldCase(set);
+    }
+    known[byte] = set;
+  }
+  return { t: 'set', set };
 }
 
 interface Quantifier {

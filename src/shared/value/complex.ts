@@ -80,26 +80,27 @@ export function parseTemplate(text: string): (string | { readonly variable: stri
 
 /** Compiles text with variables. Throws {@link ComplexValueError}. nginx: ngx_http_compile_complex_value. */
 export function compileComplex<R extends Subject>(text: string, table: VariableTable<R>, pos?: Pos): ComplexValue<R> {
-  if (!text.includes('$')) {
-    return { text, constant: text, eval: () => text };
-  }
-  const parts: Part<R>[] = parseTemplate(text).map((part) => {
+  return text.includes('$') ? { text, constant: undefined, eval: joinParts(partsOf(text, table, pos)) } : constantValue(text);
+}
+
+function partsOf<R extends Subject>(text: string, table: VariableTable<R>, pos: Pos | undefined): readonly Part<R>[] {
+  return parseTemplate(text).map((part) => {
     if (typeof part === 'string') {
       return part;
     }
-    if ('capture' in part) {
-      const n = part.capture;
-      return (r: R) => r.captures?.[n] ?? '';
-    }
-    const slot = table.slot(part.variable, pos);
-    return (r: R) => table.fresh(r, slot) ?? '';
+    return 'capture' in part ? capture(part.capture) : table.reader(table.slot(part.variable, pos));
   });
-  return { text, constant: undefined, eval: joinParts(parts) };
 }
+
+const capture =
+  (n: number): Part<Subject> =>
+  (r) =>
+    r.captures?.[n] ?? '';
 
 /** A value that is always the same text. */
 export const constantValue = <R>(text: string): ComplexValue<R> => ({ text, constant: text, eval: () => text });
 
+// Each function keeps what it needs and no more: there may be as many as directives.
 function joinParts<R>(parts: readonly Part<R>[]): (r: R) => string {
   const [a, b, c] = parts;
   if (parts.length === 1 && typeof a === 'function') {
@@ -107,19 +108,46 @@ function joinParts<R>(parts: readonly Part<R>[]): (r: R) => string {
   }
   if (parts.length === 2) {
     if (typeof a === 'string' && typeof b === 'function') {
-      return (r) => a + b(r);
+      return textAndValue(a, b);
     }
     if (typeof a === 'function' && typeof b === 'string') {
-      return (r) => a(r) + b;
+      return valueAndText(a, b);
     }
     if (typeof a === 'function' && typeof b === 'function') {
-      return (r) => a(r) + b(r);
+      return twoValues(a, b);
     }
   }
   if (parts.length === 3 && typeof a === 'string' && typeof b === 'function' && typeof c === 'string') {
-    return (r) => a + b(r) + c;
+    return valueBetween(a, b, c);
   }
-  return (r) => {
+  return severalParts(parts);
+}
+
+type Evaluate<R> = (r: R) => string;
+
+const textAndValue =
+  <R>(a: string, b: Evaluate<R>): Evaluate<R> =>
+  (r) =>
+    a + b(r);
+
+const valueAndText =
+  <R>(a: Evaluate<R>, b: string): Evaluate<R> =>
+  (r) =>
+    a(r) + b;
+
+const twoValues =
+  <R>(a: Evaluate<R>, b: Evaluate<R>): Evaluate<R> =>
+  (r) =>
+    a(r) + b(r);
+
+const valueBetween =
+  <R>(a: string, b: Evaluate<R>, c: string): Evaluate<R> =>
+  (r) =>
+    a + b(r) + c;
+
+const severalParts =
+  <R>(parts: readonly Part<R>[]): Evaluate<R> =>
+  (r) => {
     let text = '';
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i]!;
@@ -127,4 +155,3 @@ function joinParts<R>(parts: readonly Part<R>[]): (r: R) => string {
     }
     return text;
   };
-}

@@ -16,44 +16,70 @@ export interface RegexValue<R> {
 
 /** Binds a compiled expression to a variable table. Returns undefined when a named group may not be a variable. */
 export function bindRegex<R extends Subject>(regex: CompiledRegex, table: VariableTable<R>, pattern: string): RegexValue<R> | string {
-  const names: { slot: number; index: number }[] = [];
+  const names: NamedGroup[] = [];
   for (const { name, index } of regex.names) {
     if (!table.define({ name, changeable: true, weak: true, get: () => undefined })) {
       return name;
     }
     names.push({ slot: table.slot(name), index });
   }
-  return {
-    pattern,
-    captures: regex.captures,
-    get failed() {
-      return regex.error !== 0;
-    },
-    test(r, text) {
-      const found = regex.test(text, r);
-      if (!found && regex.error !== 0) {
-        table.regexFailed(r, matchFailure(regex, text));
+  return new BoundRegex(regex, table, names, pattern);
+}
+
+interface NamedGroup {
+  readonly slot: number;
+  readonly index: number;
+}
+
+class BoundRegex<R extends Subject> implements RegexValue<R> {
+  readonly pattern: string;
+  readonly #regex: CompiledRegex;
+  readonly #table: VariableTable<R>;
+  readonly #names: readonly NamedGroup[];
+
+  constructor(regex: CompiledRegex, table: VariableTable<R>, names: readonly NamedGroup[], pattern: string) {
+    this.pattern = pattern;
+    this.#regex = regex;
+    this.#table = table;
+    this.#names = names;
+  }
+
+  get captures(): number {
+    return this.#regex.captures;
+  }
+
+  get failed(): boolean {
+    return this.#regex.error !== 0;
+  }
+
+  test(r: R, text: string): boolean {
+    const regex = this.#regex;
+    const found = regex.test(text, r);
+    if (!found && regex.error !== 0) {
+      this.#table.regexFailed(r, matchFailure(regex, text));
+    }
+    return found;
+  }
+
+  exec(r: R, text: string): boolean {
+    const regex = this.#regex;
+    const found = regex.exec(text, r);
+    if (found === null) {
+      if (regex.error !== 0) {
+        this.#table.regexFailed(r, matchFailure(regex, text));
       }
-      return found;
-    },
-    exec(r, text) {
-      const found = regex.exec(text, r);
-      if (found === null) {
-        if (regex.error !== 0) {
-          table.regexFailed(r, matchFailure(regex, text));
-        }
-        return false;
+      return false;
+    }
+    r.captures = found;
+    const names = this.#names;
+    for (let i = 0; i < names.length; i++) {
+      const { slot, index } = names[i]!;
+      const value = found[index];
+      // A name may stand for several groups; one that took part wins over one that did not.
+      if (value !== undefined || i === 0 || names[i - 1]!.slot !== slot) {
+        r.vars[slot] = value ?? '';
       }
-      r.captures = found;
-      for (let i = 0; i < names.length; i++) {
-        const { slot, index } = names[i]!;
-        const value = found[index];
-        // A name may stand for several groups; one that took part wins over one that did not.
-        if (value !== undefined || i === 0 || names[i - 1]!.slot !== slot) {
-          r.vars[slot] = value ?? '';
-        }
-      }
-      return true;
-    },
-  };
+    }
+    return true;
+  }
 }

@@ -35,6 +35,10 @@ export interface VariableWatcher<R> {
   computed(r: R, variable: Variable<R>, value: string | undefined): void;
 }
 
+interface Evaluation<R> {
+  text(r: R): string;
+}
+
 /** nginx's limit for variables that refer to each other. */
 const MAX_DEPTH = 100;
 
@@ -50,6 +54,7 @@ export class VariableTable<R extends Subject> {
   readonly #firstUse: (Pos | undefined)[] = [];
   readonly #bound: Variable<R>[] = [];
   readonly #suffixes: string[] = [];
+  readonly #readers: Evaluation<R>['text'][] = [];
   #reports: VariableReports<R> = { cycle() {}, regexFailed() {} };
 
   /** Says who is told what goes wrong with evaluations. */
@@ -183,6 +188,16 @@ export class VariableTable<R extends Subject> {
       r.vars[slot] = undefined;
     }
     return this.get(r, slot);
+  }
+
+  /** What gives the text of a variable, empty for none: one function for all texts that have it. */
+  reader(slot: number): Evaluation<R>['text'] {
+    let reader = this.#readers[slot];
+    if (reader === undefined) {
+      reader = (r) => this.fresh(r, slot) ?? '';
+      this.#readers[slot] = reader;
+    }
+    return reader;
   }
 
   /** Assigns a variable, as `set` does. */

@@ -2,6 +2,7 @@ import { In } from '../../shared/config/context.js';
 import { type Directive, own } from '../../shared/config/define.js';
 import type { Pos } from '../../shared/config/language/ast.js';
 import { parseOffset, parseSize, parseTime } from '../../shared/config/language/units.js';
+import { append } from '../../shared/lib/append.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { WorkerEnv } from '../env.js';
 import type { Request } from '../http/request/request.js';
@@ -145,7 +146,7 @@ function definePath(conf: Partial<Settings>, family: CacheFamily, ctx: Context):
     purger: given.purger ? given.pace('purger', 10, 50) : undefined,
   };
   const zone = ctx.zone(kind, name, { bytes: Math.max(bytes, SMALLEST_FILE), data });
-  conf.paths = [...(conf.paths ?? []), { family, zone, pos }];
+  conf.paths = append(conf.paths, { family, zone, pos });
 }
 
 const row = (family: CacheFamily): Directive<Settings, Request> => ({

@@ -2,6 +2,7 @@ import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { bits } from '../../shared/config/slots.js';
+import { append } from '../../shared/lib/append.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../cache/directives.js';
 import type { CacheSettings } from '../cache/settings.js';
 import type { Request } from '../http/request/request.js';
@@ -54,7 +55,7 @@ export function cgiDirectives(family: CgiFamily, schemes: readonly BackendScheme
       in: ANYWHERE,
       args: [2, 3],
       set(conf, _node, ctx) {
-        conf.params = [...(conf.params ?? []), readParam(ctx)];
+        conf.params = append(conf.params, readParam(ctx));
       },
     },
   };

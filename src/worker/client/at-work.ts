@@ -1,3 +1,5 @@
+import { RingError } from '../../shared/net/uring/memory.js';
+
 /** Something that code runs on behalf of. */
 export interface Work {
   /** Ends it after an exception that nobody caught; `reason` is for the log. */
@@ -50,16 +52,21 @@ export function endEvent(): void {
 
 /**
  * Ends the request or session during whose handling an exception was thrown that nobody caught, and that one alone. Returns false
- * when none was being handled.
+ * when none was being handled, or when the exception says that the process cannot go on.
  */
 export function endFailedWork(error: unknown): boolean {
   const work = current;
   current = null;
   moment = 0;
-  if (work === null) {
+  if (work === null || error instanceof RingError) {
     return false;
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  work.giveUp(text.replaceAll(/\s*\n\s*/g, ' '));
+  work.giveUp(lineOf(error));
   return true;
+}
+
+/** An exception in one line of a log, with where it was thrown. */
+export function lineOf(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return text.replaceAll(/\s*\n\s*/g, ' ');
 }

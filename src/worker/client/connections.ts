@@ -1,10 +1,16 @@
-import { ALERT, WARN } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/lib/errno.js';
+import { ALERT, CRIT, WARN } from '../../shared/log/level.js';
+import type { AcceptedSocket } from '../../shared/net/client-socket.js';
+import { network } from '../../shared/net/engine/network.js';
+import type { ConnectionTaker, ListenSocket } from '../../shared/net/listen-socket.js';
 import type { WorkerEnv } from '../env.js';
 import type { ConnectionCounters } from './counters.js';
 import type { DebugClients } from './debug-clients.js';
 import type { DescriptorGate } from './descriptor-gate.js';
 import { IdleQueue } from './idle-queue.js';
 import { type PassListener, type PassTarget, passMatches } from './passing.js';
+
+const [ENFILE, EMFILE] = [-23, -24];
 
 /** A client connection in whatever state, as far as all of them together are concerned. */
 export interface HeldConnection {
@@ -74,6 +80,17 @@ export class Connections {
       this.#tellFull();
     }
     return false;
+  }
+
+  /** What accepts connections on a socket; undefined where a server of Node's is to. */
+  taker({ spec }: ListenSocket, take: (socket: AcceptedSocket) => void): ConnectionTaker | undefined {
+    return network.taker(this.env.workers === 1 || spec.worker !== undefined, take, (errno) => this.#acceptFailed(errno));
+  }
+
+  /** A connection could not be accepted; it waits until that is tried again. nginx: ngx_event_accept. */
+  #acceptFailed(errno: number): void {
+    const scarce = errno === EMFILE || errno === ENFILE;
+    this.env.log.log(scarce ? CRIT : ALERT, `accept4() failed (${errnoText(errno)})`);
   }
 
   #tellFull(): void {

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Level } from '../../shared/log/level.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
-import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import type { TlsConnection } from './client.js';
 import type { ClientTask } from './client-task.js';
 
@@ -17,7 +16,7 @@ export interface TlsTerminator<S> {
    * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is
    * valid only during the call. Returns undefined when more must come before the handshake can begin.
    */
-  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
+  acceptPlain(socket: ClientSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
 }
 
 /** A handshake under way. */

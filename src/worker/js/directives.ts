@@ -2,6 +2,7 @@ import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, own } from '../../shared/config/define.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
+import { append } from '../../shared/lib/append.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ClientTask } from '../client/client-task.js';
 import type { SharedContext } from '../module.js';
@@ -74,7 +75,7 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
       in: anywhere,
       args: 1,
       set(conf, node, ctx) {
-        conf.folders = [...(conf.folders ?? []), ctx.path(node.args[0]!, 'conf')];
+        conf.folders = append(conf.folders, ctx.path(node.args[0]!, 'conf'));
       },
     },
     js_set: {
@@ -102,7 +103,7 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
       in: periodic,
       args: { min: 1 },
       set(conf, _node, ctx) {
-        conf.periodics = [...(conf.periodics ?? []), readPeriodic(ctx)];
+        conf.periodics = append(conf.periodics, readPeriodic(ctx));
       },
     },
     js_engine: {
@@ -205,7 +206,7 @@ function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], 
   if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
     ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
   }
-  conf.imports = [...(conf.imports ?? []), { name, file, confFolder: ctx.path('', 'conf') }];
+  conf.imports = append(conf.imports, { name, file, confFolder: ctx.path('', 'conf') });
 }
 
 // nginx: ngx_js_preload_object.
@@ -219,7 +220,7 @@ function readPreload(conf: Partial<ScriptSettings>, node: SharedContext['node'],
   if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
     ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
   }
-  conf.preloads = [...(conf.preloads ?? []), { name, file: ctx.path(file, 'conf') }];
+  conf.preloads = append(conf.preloads, { name, file: ctx.path(file, 'conf') });
 }
 
 function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTask) => string | undefined, cacheable: boolean): void {

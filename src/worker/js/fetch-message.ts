@@ -2,8 +2,6 @@ import { EMPTY } from '../../shared/lib/empty.js';
 import { FetchHeaders, fixHeaders } from './fetch-headers.js';
 import { bufferOf } from './text.js';
 
-const NodeResponse = globalThis.Response;
-
 const TEXT_TYPE = 'text/plain;charset=UTF-8';
 
 /** Bodies that are known as a whole; everything else that the Fetch standard takes as a body is a stream to us. */
@@ -154,6 +152,10 @@ export class FetchResponse {
   readonly #body: Body;
 
   constructor(received: Received) {
+    if (Object.getPrototypeOf(FetchResponse.prototype) === Object.prototype) {
+      // It is a Response to whoever asks, without the stream that Node's constructor makes. Node loads its class when somebody names it.
+      Object.setPrototypeOf(FetchResponse.prototype, Response.prototype);
+    }
     fixHeaders(received.headers);
     this.#received = received;
     this.#body = new Body(received.body);
@@ -188,7 +190,7 @@ export class FetchResponse {
   }
 
   get body(): Response['body'] {
-    return new NodeResponse(this.#body.bytes).body;
+    return new Response(this.#body.bytes).body;
   }
 
   async text(): Promise<string> {
@@ -217,7 +219,7 @@ export class FetchResponse {
   }
 
   formData(): ReturnType<Response['formData']> {
-    return new NodeResponse(this.#body.take(), {
+    return new Response(this.#body.take(), {
       headers: { 'Content-Type': this.#received.headers.get('content-type') ?? '' },
     }).formData();
   }
@@ -226,6 +228,3 @@ export class FetchResponse {
     return new FetchResponse(this.#received);
   }
 }
-
-// It is a Response to whoever asks, without the stream that Node's constructor makes.
-Object.setPrototypeOf(FetchResponse.prototype, NodeResponse.prototype);

@@ -1,9 +1,10 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
+import type { ClientTask } from '../client/client-task.js';
 import type { WorkerEnv } from '../env.js';
 import { NGINX_VERSION } from '../version.js';
 import type { ScriptSettings } from './directives.js';
 import { FetchScope, type Lookup } from './fetch-settings.js';
-import { ScriptLibrary, type Scripts } from './scripts.js';
+import { type ScriptFunction, ScriptLibrary, type Scripts } from './scripts.js';
 import { dictKind } from './shared-dict.js';
 import { bytesOf } from './text.js';
 
@@ -59,4 +60,23 @@ export function installScripts(at: object, conf: Readonly<ScriptSettings>, env: 
   };
   places.set(at, place);
   return place;
+}
+
+/** Says that a function of the configuration is in no script. */
+export function functionMissing(task: ClientTask, name: string): void {
+  task.log(ERR, `js function "${name}" not found`);
+}
+
+/** The function that gives a variable of `js_set` its value. Where there is none, a line of the log says why. */
+export function valueFunction(task: ClientTask, at: object, name: string): ScriptFunction | undefined {
+  const scripts = placeOf(at)?.scripts;
+  if (scripts === undefined) {
+    task.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
+    return undefined;
+  }
+  const run = scripts.find(name);
+  if (run === undefined) {
+    functionMissing(task, name);
+  }
+  return run;
 }

@@ -4,8 +4,8 @@ import { In } from '../../shared/config/context.js';
 import type { HostRef } from '../../shared/config/define.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
+import { loadNative } from '../../shared/lib/native/native.js';
 import { isPlainIpv6 } from '../../shared/lib/zone-id.js';
-import { loadNative } from '../../shared/net/uring/native.js';
 import type { SharedContext } from '../module.js';
 import type { ListenInfo, SocketOptions } from './listeners.js';
 
@@ -19,23 +19,26 @@ const FLAGS_WITH_OPTIONS =
   /^(setfib|fastopen|backlog|rcvbuf|sndbuf|accept_filter)=|^(deferred|bind|reuseport|multipath)$|^(ipv6only|so_keepalive)=/;
 
 /** Parameters that only a call of the system brings about, which Node does not have. */
-const NEEDS_NATIVE: ReadonlySet<string> = new Set(['deferred', 'rcvbuf', 'sndbuf', 'fastopen']);
+const NEEDS_NATIVE: ReadonlySet<string> = new Set(['deferred', 'rcvbuf', 'sndbuf', 'fastopen', 'reuseport']);
 
 const NODE_CANNOT = 'Node cannot set this option of a socket';
 
 /** Why nothing comes of a parameter that is checked; undefined for one that works. */
 function withoutEffect(name: string, datagrams: boolean): string | undefined {
+  if (!NEEDS_NATIVE.has(name) || typeof loadNative() !== 'string') {
+    return undefined;
+  }
   if (name === 'reuseport') {
     return datagrams ? ONE_READER : 'all workers accept from one socket';
   }
-  return NEEDS_NATIVE.has(name) && typeof loadNative() === 'string' ? NODE_CANNOT : undefined;
+  return NODE_CANNOT;
 }
 
 /** Parameters that only the one or only the other protocol's `listen` has. */
 const ONLY_HTTP: ReadonlySet<string> = new Set(['default', 'http2', 'quic', 'spdy']);
 const ONLY_STREAM: ReadonlySet<string> = new Set(['udp']);
 
-/** What `reuseport` would be for is so in any case: nobody else reads a client's datagrams. */
+/** Without `reuseport`, nobody else reads a client's datagrams either. */
 const ONE_READER = 'one worker reads each socket of UDP, and a client stays with it';
 
 /** Parameters that are of TCP alone. */

@@ -1,4 +1,4 @@
-import { loadNative } from '../../shared/net/uring/native.js';
+import { loadNative } from '../../shared/lib/native/native.js';
 
 /** How a directive that is accepted, or refused on purpose, differs from nginx's. */
 export interface Difference {
@@ -52,7 +52,8 @@ export const differenceTables: readonly DifferenceTable[] = [
     rows: [
       {
         directives: ['worker_cpu_affinity', 'worker_rlimit_nofile', 'worker_rlimit_core'],
-        note: "sluice calls the system's `taskset` and `prlimit` if they are installed; otherwise it warns",
+        note: "without the optional package koffi, sluice calls the system's `taskset` and `prlimit` if they are installed; otherwise it warns",
+        when: () => typeof loadNative() === 'string',
       },
       {
         directives: ['use'],
@@ -70,8 +71,16 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['proxy_bind'],
         shown: '`proxy_bind ... transparent`',
-        note: "refused, with nginx's message for systems without it",
-        when: includes('transparent'),
+        note: "in force if the optional package koffi is installed; otherwise refused, with nginx's message for systems without it",
+        when: (args) => includes('transparent')(args) && typeof loadNative() === 'string',
+      },
+      {
+        directives: ['proxy', 'fastcgi', 'uwsgi', 'scgi', 'grpc', 'tunnel'].flatMap((family) => [
+          `${family}_socket_rcvbuf`,
+          `${family}_socket_sndbuf`,
+        ]),
+        note: 'in force if the optional package koffi is installed; otherwise checked, without effect, with a warning',
+        when: () => typeof loadNative() === 'string',
       },
       {
         directives: ['http3', 'http3_*', 'quic_*', 'listen'],
@@ -81,16 +90,10 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['listen'],
-        shown: '`listen ... reuseport`',
-        note: 'checked, without effect, with a warning: all workers accept from one socket',
-        when: includes('reuseport'),
-      },
-      {
-        directives: ['listen'],
-        shown: '`listen ... deferred`, `rcvbuf`, `sndbuf`, `fastopen`, `so_keepalive` with times',
+        shown: '`listen ... reuseport`, `deferred`, `rcvbuf`, `sndbuf`, `fastopen`, `so_keepalive` with times',
         note: 'in force if the optional package koffi is installed; otherwise checked, without effect, with a warning',
         when: (args) =>
-          args.some((arg) => /^deferred$|^(?:rcvbuf|sndbuf|fastopen)=|^so_keepalive=(?!on$|off$)/.test(arg)) &&
+          args.some((arg) => /^(?:deferred|reuseport)$|^(?:rcvbuf|sndbuf|fastopen)=|^so_keepalive=(?!on$|off$)/.test(arg)) &&
           typeof loadNative() === 'string',
       },
     ],
@@ -159,23 +162,6 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['tcp_nodelay', 'postpone_output', 'send_lowat', 'proxy_send_lowat', 'fastcgi_send_lowat', 'tunnel_send_lowat'],
         note: 'sluice joins small pieces before it writes them, and TCP_NODELAY is always on',
-      },
-      {
-        directives: [
-          'proxy_socket_rcvbuf',
-          'proxy_socket_sndbuf',
-          'fastcgi_socket_rcvbuf',
-          'fastcgi_socket_sndbuf',
-          'scgi_socket_rcvbuf',
-          'scgi_socket_sndbuf',
-          'uwsgi_socket_rcvbuf',
-          'uwsgi_socket_sndbuf',
-          'grpc_socket_rcvbuf',
-          'grpc_socket_sndbuf',
-          'tunnel_socket_rcvbuf',
-          'tunnel_socket_sndbuf',
-        ],
-        note: "Node cannot set the sizes of a TCP socket's buffers",
       },
       {
         directives: ['proxy', 'fastcgi', 'uwsgi', 'scgi'].flatMap((family) => [

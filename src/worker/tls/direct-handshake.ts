@@ -1,7 +1,8 @@
 import { INFO } from '../../shared/log/level.js';
-import type { PlainSocket } from '../../shared/net/plain-socket.js';
-import { type CipherHandle, cipherMaker } from '../../shared/net/tls-binding.js';
-import { type HandshakeOwner, TlsSocket } from '../../shared/net/tls-socket.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
+import { network } from '../../shared/net/engine/network.js';
+import type { HandshakeOwner, SecureSocket } from '../../shared/net/secure-socket.js';
+import type { CipherHandle } from '../../shared/net/tls-binding.js';
 import type { ClientTask } from '../client/client-task.js';
 import type { Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../client/tls-terminator.js';
 import type { ClientHello } from './client-hello.js';
@@ -14,15 +15,15 @@ import type { TlsAddress, TlsServer } from './tls-address.js';
 
 /** A handshake without node:tls's sockets: what is not configured costs no call of OpenSSL into JavaScript. */
 export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Handshaking {
-  readonly #plain: PlainSocket;
+  readonly #plain: ClientSocket;
   readonly #done: TlsDone<S>;
   #choice!: Choice<S>;
   #hello: ClientHello | undefined;
-  #socket: TlsSocket | undefined = undefined;
+  #socket: SecureSocket | undefined = undefined;
   #ended = false;
   #cancel: (() => void) | undefined = undefined;
 
-  constructor(plain: PlainSocket, done: TlsDone<S>) {
+  constructor(plain: ClientSocket, done: TlsDone<S>) {
     this.#plain = plain;
     this.#done = done;
   }
@@ -39,8 +40,9 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     }
     this.#choice = choice;
     this.#hello = hello;
-    const handle = plain.release();
-    const cipher = cipherMaker()!(handle, choice.context);
+    const socket = network.secure(plain, choice.context, this);
+    this.#socket = socket;
+    const cipher = socket.cipher as CipherHandle;
     if (choice.protocols !== undefined) {
       cipher.setALPNProtocols(choice.protocols.wire);
     }
@@ -51,8 +53,6 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     if (response !== undefined) {
       cipher.setOCSPResponse(response);
     }
-    const socket = new TlsSocket(handle, cipher, this);
-    this.#socket = socket;
     this.#sessions(cipher);
     socket.receive(bytes);
   }
@@ -74,11 +74,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     }
     cipher.onnewsession = (id, der) => {
       const tickets = settings.sessionTickets && cipher.getProtocol() === 'TLSv1.3';
-      const done = (): void => {
-        if (this.#socket?.cipher !== null) {
-          cipher.newSessionDone();
-        }
-      };
+      const done = (): void => this.#socket?.sessionStored();
       // The client hears of a session once it is stored, since its next connection may come to another worker.
       if (tickets) {
         done();
@@ -93,7 +89,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
 
   handshakeDone(): void {
     const { tls, server, serverName, maxFragment } = this.#choice;
-    const socket = this.#socket as TlsSocket;
+    const socket = this.#socket as SecureSocket;
     if (this.#choice.challenge) {
       this.#end(CHALLENGE_ANSWERED);
       socket.close();

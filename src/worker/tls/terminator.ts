@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { INFO } from '../../shared/log/level.js';
+import type { ClientSocket } from '../../shared/net/client-socket.js';
 import { NodeSocket } from '../../shared/net/node-socket.js';
-import type { PlainSocket } from '../../shared/net/plain-socket.js';
 import { cipherMaker, cipherOf } from '../../shared/net/tls-binding.js';
 import type { ClientTask } from '../client/client-task.js';
 import type { Handshaking, TlsAccepted, TlsDone, TlsFailure, TlsTerminator } from '../client/tls-terminator.js';
@@ -43,7 +43,7 @@ export class AddressTls<S extends TlsServer> implements TlsTerminator<S> {
     countTimeout(this.#address().defaultServer);
   }
 
-  acceptPlain(socket: PlainSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
+  acceptPlain(socket: ClientSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
     const hello = readClientHello(bytes);
     if (hello === 'more') {
       return undefined;

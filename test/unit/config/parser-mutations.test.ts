@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type ConfigError, diagnosticDetail, placedMessage, syntaxError } from '../../../src/shared/config/errors.js';
-import type { Node } from '../../../src/shared/config/language/ast.js';
+import { argPosition, type Node } from '../../../src/shared/config/language/ast.js';
 import { parseConfig } from '../../../src/shared/config/language/parser.js';
 
 const source = `
@@ -45,7 +45,12 @@ function check(nodes: readonly Node[], lines: number): ConfigError | undefined {
       }
       return syntaxError(node);
     }
-    if (node.pos.line < line || node.endLine < node.pos.line || node.pos.column < 1 || node.args.length * 2 !== node.argPos.length) {
+    if (
+      node.pos.line < line ||
+      node.endLine < node.pos.line ||
+      node.pos.column < 1 ||
+      node.args.some((_, i) => !(argPosition(node, i)![0] >= node.pos.line))
+    ) {
       throw new Error(`misplaced directive ${node.name}`);
     }
     const inside = node.block && check(node.block, lines);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { commandLine, type Node } from '../../../src/shared/config/language/ast.js';
+import { argPosition, commandLine, type DirectiveNode, type Node } from '../../../src/shared/config/language/ast.js';
 import { parseConfig } from '../../../src/shared/config/language/parser.js';
 
 /** A tree as text: `name(arg|arg)`, `{...}` for blocks, `!line: message` for a syntax error. */
@@ -99,11 +99,14 @@ t.test('places', async (t) => {
   t.match(node, {
     name: 'location',
     pos: { file: '/f', line: 2, column: 3 },
-    argPos: [3, 2, 3, 4],
     endLine: 4,
     closeLine: 6,
     block: [{ pos: { line: 5, column: 2 }, endLine: 5 }],
   });
+  t.same(
+    [0, 1, 2].map((arg) => argPosition(node as DirectiveNode, arg)),
+    [[3, 2], [3, 4], undefined],
+  );
   t.match(last, { pos: { file: '/f', line: 7, column: 1 } });
 });
 

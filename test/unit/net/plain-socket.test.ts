@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { PlainSocket } from '../../../src/shared/net/plain-socket.js';
 import { canBePlain } from '../../../src/shared/net/plain-stream.js';
-import { acceptOne, NotingOwner } from '../../support/accepted.js';
+import { acceptOne, fill, NotingOwner, readAll } from '../../support/accepted.js';
 
 /** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
 async function pair(t: Test) {
@@ -17,27 +16,6 @@ async function pair(t: Test) {
   const owner = new NotingOwner();
   socket.start(owner);
   return { client, socket, owner };
-}
-
-async function readAll(client: Socket): Promise<string> {
-  let text = '';
-  client.on('data', (bytes: Buffer) => {
-    text += bytes.toString('latin1');
-  });
-  client.resume();
-  await once(client, 'close');
-  return text;
-}
-
-/** Writes until the kernel takes no more; returns all of it. */
-function fill(socket: PlainSocket): string {
-  const piece = Buffer.alloc(64 * 1024, 'x');
-  let sent = '';
-  for (let flowing = true; flowing; ) {
-    flowing = socket.writeJoined(`${sent.length}:`, piece, '\r\n');
-    sent += `${sent.length}:${piece.toString('latin1')}\r\n`;
-  }
-  return sent;
 }
 
 t.ok(canBePlain(), 'this Node lets its handles be used');

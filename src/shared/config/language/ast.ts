@@ -26,14 +26,15 @@ export interface DirectiveNode {
   readonly endLine: number;
   /** The line of the block's `}`, which is the line nginx shows for what is checked once a block is complete. */
   readonly closeLine?: number;
-  /** Where each argument starts: its line and its column, argument by argument; see {@link argPosition}. */
-  readonly argPos: readonly number[];
+  /** Where each argument of the whole text starts, and where in that list this directive's begin; see {@link argPosition}. */
+  readonly places: readonly number[];
+  readonly placesAt: number;
 }
 
 /** Line and column where an argument (counted from 0) starts, for carets; undefined for one that is not there. */
-export function argPosition({ argPos }: DirectiveNode, arg: number): [number, number] | undefined {
-  const line = argPos[arg * 2];
-  return line === undefined ? undefined : [line, argPos[arg * 2 + 1]!];
+export function argPosition({ args, places, placesAt }: DirectiveNode, arg: number): [number, number] | undefined {
+  const at = placesAt + arg * 2;
+  return arg in args ? [places[at]!, places[at + 1]!] : undefined;
 }
 
 /** Another place that helps to understand an error, such as the `{` that was never closed. */

@@ -40,6 +40,8 @@ export class Lexer {
   error = '';
   errorLine = 0;
   errorColumn = 0;
+  /** Where each word after a first one starts, of all runs: line and column by turns. */
+  readonly places: number[] = [];
 
   readonly #text: string;
   readonly #isFile: boolean;
@@ -47,7 +49,6 @@ export class Lexer {
   #lineStart = 0;
   // Filled again by each run: arrays that grow leave room for sixteen more, in each of perhaps a hundred thousand directives.
   readonly #args: string[] = [];
-  readonly #argPos: number[] = [];
   #count = 0;
   readonly #names = new Map<string, string>();
 
@@ -62,9 +63,9 @@ export class Lexer {
     return this.#count === 0 ? none : this.#args.slice(0, this.#count);
   }
 
-  /** Where each of them starts: line and column by turns. */
-  get argPos(): readonly number[] {
-    return this.#count === 0 ? none : this.#argPos.slice(0, this.#count * 2);
+  /** Where in {@link places} those of the last run's words begin. */
+  get placesAt(): number {
+    return this.places.length - this.#count * 2;
   }
 
   /** The column of the character that ended the last run. */
@@ -238,8 +239,7 @@ export class Lexer {
       this.nameColumn = column;
     } else {
       this.#args[this.#count] = word;
-      this.#argPos[this.#count * 2] = line;
-      this.#argPos[this.#count * 2 + 1] = column;
+      this.places.push(line, column);
       this.#count++;
     }
   }

@@ -81,7 +81,7 @@ export function parseConfig(text: string, file: string): readonly Node[] {
 
 function directive(lexer: Lexer, file: string): Mutable<DirectiveNode> {
   const pos = { file, line: lexer.nameLine, column: lexer.nameColumn };
-  return { name: lexer.name as string, args: lexer.args, pos, endLine: lexer.line, argPos: lexer.argPos };
+  return { name: lexer.name as string, args: lexer.args, pos, endLine: lexer.line, places: lexer.places, placesAt: lexer.placesAt };
 }
 
 function lexicalError(lexer: Lexer, file: string): SyntaxErrorNode {

@@ -8,9 +8,9 @@ export function isSlow(stored: string): boolean {
   return !stored.startsWith('{');
 }
 
-/** Tells whether a stored hash is of a scheme that crypt.ts knows; others, such as yescrypt's $y$, never match. */
+/** Tells whether a stored hash is of a scheme that crypt.ts knows; others, such as yescrypt's $y$, are the system's business. */
 export function isKnownScheme(stored: string): boolean {
-  return !stored.startsWith('$') || /^\$(?:apr1|1|5|6|2[aby])\$/.test(stored);
+  return !/^[$_]/.test(stored) || /^\$(?:apr1|1|5|6|2[aby])\$/.test(stored);
 }
 
 /** The bytes of a latin1 text, up to a NUL: to C a password ends there. */

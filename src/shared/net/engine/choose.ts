@@ -1,6 +1,6 @@
 import { errnoText } from '../../lib/errno.js';
+import { loadNative } from '../../lib/native/native.js';
 import { UringEngine } from '../uring/engine.js';
-import { loadNative } from '../uring/native.js';
 import { kernelTooOld, tryRing } from './trial.js';
 
 /** What `net_engine` may say. */

@@ -1,13 +1,22 @@
 import { connect, type TcpSocketConnectOpts } from 'node:net';
-import type { BackendSocket, BackendSocketOwner, BackendTarget } from '../backend-socket.js';
-import type { AcceptedSocket } from '../client-socket.js';
+import type { SecureContext } from 'node:tls';
+import type { BackendSocket, BackendSocketOwner, BackendTarget, SocketDemands } from '../backend-socket.js';
+import type { AcceptedSocket, ClientSocket } from '../client-socket.js';
+import { DatagramHandle, type DatagramPlace } from '../datagram-handle.js';
+import type { DatagramSocket } from '../datagram-socket.js';
 import type { ConnectionTaker } from '../listen-socket.js';
 import { NodeBackendSocket } from '../node-backend-socket.js';
+import { RecordSocket } from '../openssl/record-socket.js';
+import { recordsWork } from '../openssl/records.js';
 import { PlainBackendSocket } from '../plain-backend-socket.js';
+import { PlainSocket } from '../plain-socket.js';
 import { canBePlain } from '../plain-stream.js';
+import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
+import { ipAddress, kernelAddress } from '../socket-addresses.js';
+import { TlsSocket } from '../tls-socket.js';
 import type { UringEngine } from '../uring/engine.js';
-import { kernelAddress } from '../uring/socket-addresses.js';
 import { UringBackendSocket } from '../uring/uring-backend-socket.js';
+import { UringDatagramSocket } from '../uring/uring-datagram-socket.js';
 import { UringListener } from '../uring/uring-listener.js';
 
 /** What one of Node's sockets to a backend is made with. */
@@ -52,17 +61,29 @@ export class Network {
     return this.#ring === undefined ? 'libuv' : 'uring';
   }
 
-  /** What accepts plain connections; undefined where a server of Node's is to. `alone`: no other process accepts on the same socket. */
-  taker(alone: boolean, take: (socket: AcceptedSocket) => void): ConnectionTaker | undefined {
-    return this.#ring === undefined ? undefined : new UringListener(this.#ring, alone, take);
+  /** The sockets that {@link taker} brings can be secured. */
+  get secures(): boolean {
+    return this.#ring !== undefined && recordsWork();
+  }
+
+  /** Begins a handshake on a client's connection. */
+  secure(socket: ClientSocket, context: SecureContext, handshake: HandshakeOwner): SecureSocket {
+    return socket instanceof PlainSocket ? new TlsSocket(socket, context, handshake) : new RecordSocket(socket, context, handshake);
+  }
+
+  /**
+   * What accepts connections; undefined where a server of Node's is to. `alone`: no other process accepts on the same socket.
+   * `failed` gets the negated error number of an attempt that is made again later.
+   */
+  taker(alone: boolean, take: (socket: AcceptedSocket) => void, failed: (errno: number) => void): ConnectionTaker | undefined {
+    return this.#ring === undefined ? undefined : new UringListener(this.#ring, alone, take, failed);
   }
 
   /** Begins a plain connection to a backend. What comes of it is told to the owner, never before this returns. */
   connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket {
-    const bound = target.localAddress !== undefined || target.localPort !== undefined;
-    const address = this.#ring === undefined || bound ? undefined : kernelAddress(target.address, target.port);
+    const address = this.#ring === undefined ? undefined : kernelAddress(target.address, target.port);
     if (address !== undefined) {
-      return UringBackendSocket.connect(this.#ring!, address, target.keepAlive, owner);
+      return UringBackendSocket.connect(this.#ring!, address, target, owner);
     }
     if (canBePlain()) {
       return PlainBackendSocket.connect(target, owner);
@@ -70,6 +91,19 @@ export class Network {
     const socket = new NodeBackendSocket(owner);
     socket.attach(connect(nodeTarget(target, socket.onread)), false);
     return socket;
+  }
+
+  /** What serves a bound socket of UDP. */
+  serveDatagrams(handle: DatagramHandle): DatagramSocket {
+    return this.#ring === undefined ? handle : UringDatagramSocket.bound(this.#ring, handle);
+  }
+
+  /** A socket of UDP that only talks to one peer. */
+  connectDatagrams(peer: DatagramPlace, demands: SocketDemands): DatagramSocket | Error {
+    const address = this.#ring === undefined ? undefined : ipAddress(peer.address, peer.port);
+    return address === undefined
+      ? DatagramHandle.connect(peer, peer.address.includes(':'), demands)
+      : UringDatagramSocket.connect(this.#ring!, address, demands);
   }
 
   /** Gives the kernel what waits, as the process may end. */

@@ -1,8 +1,8 @@
 import { release } from 'node:os';
+import type { Native } from '../../lib/native/native.js';
+import { Family } from '../socket-addresses.js';
 import type { UringEngine } from '../uring/engine.js';
-import type { Native } from '../uring/native.js';
 import { BUFFER_SHIFT, MORE } from '../uring/ring.js';
-import { Family } from '../uring/socket-addresses.js';
 
 const STREAM_NOT_BLOCKING = 0x80801;
 /** Bytes of the address that the kernel gives to a Unix-domain socket without one: its family, a zero and five digits. */

@@ -1,19 +1,20 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../lib/end-of-tick.js';
+import type { Native } from '../../lib/native/native.js';
 import { watch } from './bell.js';
 import { RingError } from './memory.js';
-import type { Native } from './native.js';
 import { ReceiveBuffers } from './receive-buffers.js';
 import { Ring } from './ring.js';
 import { SendSlots } from './send-slots.js';
 
 /** What an operation was for: the upper byte of its tag. The lower ones are its endpoint's number; 0 is nobody's. */
-export const Kind = { ACCEPT: 1, CONNECT: 2, RECEIVE: 3, RECEIVE_LARGE: 4, SEND: 5, CLOSE: 6 } as const;
+export const Kind = { ACCEPT: 1, CONNECT: 2, RECEIVE: 3, RECEIVE_LARGE: 4, SEND: 5, CLOSE: 6, ROOM: 7, DATAGRAM: 8 } as const;
 const KIND_SHIFT = 24;
 const INDEX_MASK = 0xffffff;
 
-/** For heads and small messages, and for bodies. */
+/** For heads and small messages, for bodies, and for datagrams with what the kernel says of each. */
 const SMALL = { group: 0, count: 512, size: 4 * 1024 };
 const LARGE = { group: 1, count: 16, size: 64 * 1024 };
+const DATAGRAMS = { group: 2, count: 64, size: 66 * 1024 };
 
 /** More than a head; and as much as a connection that nobody reads may bring in before that is noticed. */
 const RECEIVE_MOST = 16 * 1024;
@@ -36,6 +37,7 @@ export class UringEngine implements TickTask {
   readonly slots: SendSlots;
   readonly small: ReceiveBuffers;
   readonly large: ReceiveBuffers;
+  readonly datagrams: ReceiveBuffers;
   /** How many bytes one operation may receive, at most; 0 where the kernel knows no such bound: then each receives once. */
   receiveMost = RECEIVE_MOST;
   readonly #endpoints: (Endpoint | null)[] = [null];
@@ -60,8 +62,14 @@ export class UringEngine implements TickTask {
     this.native = native;
     this.ring = ring;
     this.slots = new SendSlots(native);
-    this.small = new ReceiveBuffers(native, ring, SMALL.group, SMALL.count, SMALL.size);
-    this.large = new ReceiveBuffers(native, ring, LARGE.group, LARGE.count, LARGE.size);
+    try {
+      this.small = new ReceiveBuffers(native, ring, SMALL.group, SMALL.count, SMALL.size);
+      this.large = new ReceiveBuffers(native, ring, LARGE.group, LARGE.count, LARGE.size);
+      this.datagrams = new ReceiveBuffers(native, ring, DATAGRAMS.group, DATAGRAMS.count, DATAGRAMS.size);
+    } catch (error) {
+      ring.dispose();
+      throw error;
+    }
   }
 
   /** Begins to serve in the event loop. Throws an Error where this Node cannot do that. */
@@ -171,13 +179,7 @@ export class UringEngine implements TickTask {
 
   #exchange(): void {
     if (this.#asking.length > 0) {
-      const asking = this.#asking;
-      this.#asking = this.#spare;
-      for (let i = 0; i < asking.length; i++) {
-        asking[i]!.submit();
-      }
-      asking.length = 0;
-      this.#spare = asking;
+      this.#submit();
     }
     const { ring } = this;
     ring.enter();
@@ -190,6 +192,25 @@ export class UringEngine implements TickTask {
       ring.taken();
       this.small.publish();
       this.large.publish();
+      this.datagrams.publish();
+    }
+  }
+
+  #submit(): void {
+    const asking = this.#asking;
+    this.#asking = this.#spare;
+    let next = 0;
+    try {
+      while (next < asking.length) {
+        asking[next++]!.submit();
+      }
+    } finally {
+      // Those whom an error of somebody's has kept from their turn, and who will not ask again.
+      while (next < asking.length) {
+        this.#asking.push(asking[next++]!);
+      }
+      asking.length = 0;
+      this.#spare = asking;
     }
   }
 

@@ -1,5 +1,5 @@
+import type { Native } from '../../lib/native/native.js';
 import { Region, RingError } from './memory.js';
-import type { Native } from './native.js';
 import type { Ring } from './ring.js';
 
 /** Bytes of an entry of the kernel's list, and where in it the words are; the list's tail is in the first entry's last two bytes. */

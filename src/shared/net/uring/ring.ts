@@ -1,7 +1,8 @@
 // The two queues of one io_uring, in memory that is shared with the kernel: entries that say what to do, and completions. Nothing in here
 // knows what an operation is for. See io_uring(7) and <linux/io_uring.h> for the numbers.
+
+import type { Native } from '../../lib/native/native.js';
 import { Region, RingError } from './memory.js';
-import type { Native } from './native.js';
 
 /** Entries that may wait to be submitted. */
 const ENTRIES = 4096;
@@ -16,13 +17,14 @@ const EVENTFD_DISABLED = 1;
 /** The kernel has completions that only `enter` brings: it must run work of this thread, or had no room for them. */
 const WORK_WAITS = (1 << 1) | (1 << 2);
 const [REGISTER_EVENTFD, REGISTER_BUFFERS] = [4, 22];
-const Operation = { ACCEPT: 13, CANCEL: 14, CONNECT: 16, CLOSE: 19, SEND: 26, RECEIVE: 27 } as const;
+const Operation = { POLL: 6, RECEIVE_MESSAGE: 10, ACCEPT: 13, CANCEL: 14, CONNECT: 16, CLOSE: 19, SEND: 26, RECEIVE: 27 } as const;
 const BUFFER_SELECT = 1 << 5;
 const SKIP_SUCCESS = 1 << 6;
 const ACCEPT_MULTISHOT = 1;
 const RECEIVE_MULTISHOT = 1 << 1;
 const SOCKET_FLAGS = 0x80800;
 const NO_SIGNAL_WAIT_ALL = 0x4000 | 0x100;
+const POLL_OUT = 4;
 const [EINTR, EAGAIN, EBUSY] = [-4, -11, -16];
 
 /** More completions of the same operation follow. */
@@ -58,13 +60,13 @@ export class Ring {
   result = 0;
   flags = 0;
 
-  /** Throws an Error that says why there is no ring. */
-  constructor(native: Native) {
+  /** Room for so many entries and completions: powers of two. Throws an Error that says why there is no ring. */
+  constructor(native: Native, entries = ENTRIES, completions = COMPLETIONS) {
     this.#native = native;
     const params = new Uint32Array(30);
-    params[1] = COMPLETIONS;
+    params[1] = completions;
     params[2] = Setup.CQSIZE | Setup.SUBMIT_ALL | Setup.TASKRUN_FLAG | Setup.SINGLE_ISSUER | Setup.DEFER_TASKRUN;
-    const fd = native.ringSetup(ENTRIES, params);
+    const fd = native.ringSetup(entries, params);
     if (fd < 0) {
       throw Object.assign(new Error('io_uring_setup() failed'), { errno: fd });
     }
@@ -77,9 +79,9 @@ export class Ring {
       const complete = params.subarray(20, 30);
       const size = Math.max(submit[6]! + params[0]! * 4, complete[5]! + params[1]! * 16);
       const shared = Region.map(native, size, fd).bytes;
-      const entries = Region.map(native, params[0]! * 64, fd, ENTRIES_OFFSET).bytes;
+      const { bytes } = Region.map(native, params[0]! * 64, fd, ENTRIES_OFFSET);
       this.#words = new Uint32Array(shared.buffer, shared.byteOffset, size >> 2);
-      this.#entries = new Int32Array(entries.buffer, entries.byteOffset, params[0]! * 16);
+      this.#entries = new Int32Array(bytes.buffer, bytes.byteOffset, params[0]! * 16);
       this.#completed = new Int32Array(shared.buffer, shared.byteOffset + complete[5]!, params[1]! * 4);
       this.#submitHead = submit[0]! >> 2;
       this.#submitTail = submit[1]! >> 2;
@@ -152,11 +154,27 @@ export class Ring {
     this.#entries[at + 11] = most;
   }
 
+  /**
+   * Receives datagrams into buffers of the group until it is cancelled or fails: a completion for each, whose buffer begins with the
+   * sender's address as the message header at `header` asks for it. See io_uring_prep_recvmsg_multishot(3).
+   */
+  receiveMessages(fd: number, group: number, header: number, tag: number, generation: number): void {
+    const at = this.#entry(Operation.RECEIVE_MESSAGE | (BUFFER_SELECT << 8) | (RECEIVE_MULTISHOT << 16), fd, tag, generation);
+    this.#memory(at, header, 1);
+    this.#entries[at + 10] = group;
+  }
+
   /** Sends all of so many bytes, however long that takes. */
   send(fd: number, address: number, length: number, tag: number, generation: number): void {
     const at = this.#entry(Operation.SEND, fd, tag, generation);
     this.#memory(at, address, length);
     this.#entries[at + 7] = NO_SIGNAL_WAIT_ALL;
+  }
+
+  /** Completes once the socket has room to send, or is broken. */
+  awaitRoom(fd: number, tag: number, generation: number): void {
+    const at = this.#entry(Operation.POLL, fd, tag, generation);
+    this.#entries[at + 7] = POLL_OUT;
   }
 
   /** Cancels the operation that was given these two words. It completes in any case; that it was cancelled, nobody is told. */

@@ -1,5 +1,5 @@
+import type { Native } from '../../lib/native/native.js';
 import { Region, RingError } from './memory.js';
-import type { Native } from './native.js';
 
 /** Bytes of a slot. */
 export const SLOT = 16 * 1024;

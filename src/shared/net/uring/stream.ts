@@ -63,6 +63,10 @@ export abstract class UringStream implements Endpoint {
   #asked = false;
   /** Somebody waits for all to be sent. */
   #tell = false;
+  /** A file was sent in part, and its owner waits until there is room for more. */
+  #roomWanted = false;
+  /** The kernel has been asked to say when there is. */
+  #polling = false;
   #ending = false;
 
   constructor(engine: UringEngine, fd: number) {
@@ -89,6 +93,17 @@ export abstract class UringStream implements Endpoint {
     if ((flags & MORE) === 0) {
       this.#operations--;
     }
+    try {
+      this.#complete(kind, result, flags);
+    } finally {
+      if (this.closed && this.#operations === 0) {
+        this.engine.remove(this.#index);
+        this.#operations = -1;
+      }
+    }
+  }
+
+  #complete(kind: number, result: number, flags: number): void {
     switch (kind) {
       case Kind.RECEIVE:
       case Kind.RECEIVE_LARGE:
@@ -97,22 +112,21 @@ export abstract class UringStream implements Endpoint {
       case Kind.SEND:
         this.#sent(result);
         break;
+      case Kind.ROOM:
+        this.#roomCame(result);
+        break;
       case Kind.CONNECT:
         this.#release(this.#flight);
         this.#flight = -1;
         if (!this.closed) {
+          if (this.#queue !== null) {
+            this.#ask();
+          }
           this.connectEnded(result);
-        }
-        if (!this.closed && this.#queue !== null) {
-          this.#ask();
         }
         break;
       default:
         this.gone();
-    }
-    if (this.closed && this.#operations === 0) {
-      this.engine.remove(this.#index);
-      this.#operations = -1;
     }
   }
 
@@ -125,13 +139,24 @@ export abstract class UringStream implements Endpoint {
       this.failed(this.#writeError, 'write');
       return;
     }
+    try {
+      this.#goOn();
+    } catch (error) {
+      // One request's: others may be on the same connection.
+      if (!this.closed) {
+        this.#ask();
+      }
+      throw error;
+    }
+  }
+
+  #goOn(): void {
     if (this.#held !== null || this.#heldEnd <= 0) {
       this.#deliver();
     }
     this.#send();
     if (this.#tell && this.#idle) {
-      this.#tell = false;
-      this.allSent();
+      this.#tellSent();
     }
     if (this.#wanted && !this.closed) {
       this.#receive();
@@ -335,7 +360,7 @@ export abstract class UringStream implements Endpoint {
 
   /** The kernel has all, or is about to get it. If not, `allSent` follows. */
   get sent(): boolean {
-    return this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
+    return !this.#roomWanted && this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
   }
 
   /** Has `allSent` called once all is sent, not at once. */
@@ -481,26 +506,63 @@ export abstract class UringStream implements Endpoint {
   }
 
   /**
-   * Has the kernel send so many bytes of a file, from `at` on, as far as it has room for them. Returns how many it took; -1 where it does
-   * not send that file.
+   * Has the kernel send so many bytes of a file, from `at` on, as far as it has room. Returns how many it took, and if these are not
+   * all, `allSent` follows when there is room; -1 where it does not send that file, which may have become shorter.
    */
   protected sendFile(file: number, at: number, size: number): number {
     if (this.closed || this.#writeError < 0 || !this.#idle || !this.#slotLeaves()) {
+      this.#wantRoom();
       return 0;
     }
     const taken = this.engine.native.sendFile(this.fd, file, at, size);
-    if (taken >= 0) {
+    if (taken > 0) {
+      if (taken < size) {
+        this.#wantRoom();
+      }
       return taken;
     }
     if (taken === EAGAIN || taken === EINTR) {
+      this.#wantRoom();
       return 0;
     }
     if (taken === EPIPE || taken === ECONNRESET) {
       this.#writeError = taken;
+      this.#wantRoom();
       this.#ask();
       return 0;
     }
     return -1;
+  }
+
+  /** Has `allSent` called when there is room for more. What is being sent tells that by itself. */
+  #wantRoom(): void {
+    this.#roomWanted = true;
+    if (this.closed || this.#writeError < 0) {
+      // Nothing leaves any more, and the owner is about to be told so.
+      return;
+    }
+    if (!this.#idle) {
+      this.#tell = true;
+    } else if (!this.#polling) {
+      this.#polling = true;
+      this.#operations++;
+      this.engine.ring.awaitRoom(this.fd, this.#tag(Kind.ROOM), this.#generation);
+      this.engine.wake();
+    }
+  }
+
+  #roomCame(result: number): void {
+    this.#polling = false;
+    if (this.closed || !this.#roomWanted) {
+      return;
+    }
+    if (result < 0) {
+      this.failed(result, 'write');
+    } else if (this.#idle) {
+      this.#tellSent();
+    } else {
+      this.#tell = true;
+    }
   }
 
   /** Gives the kernel what is in the slot, as the beginning of more. Returns whether it took all. */
@@ -603,9 +665,14 @@ export abstract class UringStream implements Endpoint {
     if (this.#queue !== null || this.#slot !== -1 || this.#closing || this.#ending) {
       this.#ask();
     } else if (this.#tell || this.#departed !== this.engine.exchanges) {
-      this.#tell = false;
-      this.allSent();
+      this.#tellSent();
     }
+  }
+
+  #tellSent(): void {
+    this.#tell = false;
+    this.#roomWanted = false;
+    this.allSent();
   }
 
   /** What was put into a slot waits behind what is in front of it. */
@@ -680,6 +747,9 @@ export abstract class UringStream implements Endpoint {
     if (this.#flight !== -1) {
       ring.cancel(this.#tag(Kind.SEND), this.#generation);
       ring.cancel(this.#tag(Kind.CONNECT), this.#generation);
+    }
+    if (this.#polling) {
+      ring.cancel(this.#tag(Kind.ROOM), this.#generation);
     }
     this.#release(this.#slot);
     this.#slot = -1;

@@ -1,13 +1,11 @@
-import type { BackendSocket, BackendSocketOwner } from '../backend-socket.js';
+import { openDescriptor } from '../backend-descriptor.js';
+import type { BackendSocket, BackendSocketOwner, SocketDemands } from '../backend-socket.js';
 import type { SocketAddress } from '../client-socket.js';
+import { FailedBackendSocket } from '../failed-backend-socket.js';
+import { Family, type KernelAddress, localAddress } from '../socket-addresses.js';
 import { systemError } from '../system-error.js';
 import type { UringEngine } from './engine.js';
-import { Family, type KernelAddress, localAddress } from './socket-addresses.js';
 import { UringStream } from './stream.js';
-
-const STREAM_CLOSED_ON_EXEC = 0x80801;
-const [IPPROTO_TCP, TCP_NODELAY, SOL_SOCKET, SO_KEEPALIVE] = [6, 1, 1, 9];
-const ON = new Int32Array([1]);
 
 /** A connection to a backend on the ring. */
 export class UringBackendSocket extends UringStream implements BackendSocket {
@@ -25,19 +23,13 @@ export class UringBackendSocket extends UringStream implements BackendSocket {
   }
 
   /** Begins to connect. What comes of it is told to the owner after this has returned. */
-  static connect(engine: UringEngine, address: KernelAddress, keepAlive: boolean, owner: BackendSocketOwner): BackendSocket {
+  static connect(engine: UringEngine, address: KernelAddress, demands: SocketDemands, owner: BackendSocketOwner): BackendSocket {
     const { native } = engine;
-    const fd = native.socket(address.family, STREAM_CLOSED_ON_EXEC);
-    if (fd < 0) {
-      return new FailedSocket(systemError(fd, 'connect'), owner);
+    const fd = openDescriptor(native, address.family, demands);
+    if (typeof fd !== 'number') {
+      return new FailedBackendSocket(fd, owner);
     }
     const tcp = address.family !== Family.UNIX;
-    if (tcp) {
-      native.setOption(fd, IPPROTO_TCP, TCP_NODELAY, ON);
-    }
-    if (tcp && keepAlive) {
-      native.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, ON);
-    }
     const socket = new UringBackendSocket(engine, fd, owner);
     // A Unix-domain socket answers at once; the ring would wait for room in its backlog.
     const result = tcp ? 0 : native.connect(fd, address.bytes, address.bytes.length);
@@ -150,51 +142,4 @@ const ENOMEM = -12;
 
 function connectEnded(socket: UringBackendSocket, result: number): void {
   socket.connectEnded(result);
-}
-
-/** Stands for a connection that there is no descriptor for. */
-class FailedSocket implements BackendSocket {
-  #closed = false;
-  readonly flushed = true;
-  readonly pending = false;
-
-  constructor(error: Error, owner: BackendSocketOwner) {
-    setImmediate(() => {
-      if (!this.#closed) {
-        owner.socketFailed(error);
-      }
-    });
-  }
-
-  write(): boolean {
-    return true;
-  }
-
-  writeLent(): boolean {
-    return true;
-  }
-
-  offer({ length }: Buffer): number {
-    return length;
-  }
-
-  local(): SocketAddress {
-    return {};
-  }
-
-  cork(): void {}
-
-  uncork(): void {}
-
-  awaitFlush(): void {}
-
-  end(): void {}
-
-  pause(): void {}
-
-  resume(): void {}
-
-  close(): void {
-    this.#closed = true;
-  }
 }

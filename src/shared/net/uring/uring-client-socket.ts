@@ -1,5 +1,5 @@
 import type { AcceptedSocket, SocketAddress, SocketOwner } from '../client-socket.js';
-import { localAddress, peerAddress } from './socket-addresses.js';
+import { localAddress, peerAddress } from '../socket-addresses.js';
 import { UringStream } from './stream.js';
 
 const [SOL_SOCKET, SO_KEEPALIVE] = [1, 9];

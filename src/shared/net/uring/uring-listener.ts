@@ -16,6 +16,7 @@ const WOKEN = 64;
 export class UringListener implements ConnectionTaker, Endpoint {
   readonly #engine: UringEngine;
   readonly #take: (socket: UringClientSocket) => void;
+  readonly #failed: ((errno: number) => void) | undefined;
   readonly #usuallyAlone: boolean;
   #alone: boolean;
   #index = 0;
@@ -25,12 +26,16 @@ export class UringListener implements ConnectionTaker, Endpoint {
   #wanted = false;
   #closed = false;
 
-  /** `alone`: no other process accepts on the socket. With others, each takes its turn: the kernel asks who has waited longest. */
-  constructor(engine: UringEngine, alone: boolean, take: (socket: UringClientSocket) => void) {
+  /**
+   * `alone`: no other process accepts on the socket. With others, each takes its turn: the kernel asks who has waited longest. `failed` is
+   * told the negated error number when it is tried again after a while.
+   */
+  constructor(engine: UringEngine, alone: boolean, take: (socket: UringClientSocket) => void, failed?: (errno: number) => void) {
     this.#engine = engine;
     this.#usuallyAlone = alone;
     this.#alone = alone;
     this.#take = take;
+    this.#failed = failed;
   }
 
   share(on: boolean): void {
@@ -149,6 +154,7 @@ export class UringListener implements ConnectionTaker, Endpoint {
         this.#accept();
       } else {
         setTimer(retry, RETRY, this).unref();
+        this.#failed?.(result);
       }
     } else if (result === ECANCELED) {
       // It may be woken for one when it is paused.

@@ -10,7 +10,7 @@ import { chainEnd } from '../request/chain-end.js';
 import type { FileSettings } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 
-/** What waits for a client that takes no more: the kernel tells when it has room for it, and for much more behind it. */
+/** What waits for a client that takes no more of what was read: the kernel tells when it has room for it, and for much more behind it. */
 const WAITING = 4 * 1024;
 
 /** As much as is read at once where that is not left to a thread: the bytes are still in the processor's cache when they are sent. */
@@ -91,8 +91,7 @@ export class FileSource implements Source, BufferTaker, SharingReader {
       const taken = r.stream.offerFile(r, this.#fd, this.#at, size);
       if (taken >= 0) {
         share.spend(taken);
-        this.#at += taken;
-        this.#sendRest(r, size - taken);
+        this.#send(r, null, taken);
         return;
       }
       this.#unread = false;
@@ -107,18 +106,6 @@ export class FileSource implements Source, BufferTaker, SharingReader {
     this.#at += taken;
     const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
     this.#send(r, rest, rest === null ? 0 : rest.length);
-  }
-
-  /** Sends a little of what the kernel has not taken of the file itself, if there is such, which waits for the client. */
-  #sendRest(r: Request, rest: number): void {
-    if (rest === 0) {
-      this.#send(r, null, 0);
-      return;
-    }
-    const piece = this.#readNow(r, Buffer.allocUnsafe(Math.min(rest, WAITING)));
-    if (piece !== undefined) {
-      this.#send(r, piece, piece.length);
-    }
   }
 
   /** Fills a piece; undefined if that failed, which has ended the request. */

@@ -3,7 +3,7 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { DEBUG, INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import { now } from '../../client/at-work.js';
+import { enter, leave, now } from '../../client/at-work.js';
 import type { HeldConnection } from '../../client/connections.js';
 import type { DebugClients } from '../../client/debug-clients.js';
 import type { Idle } from '../../client/idle-queue.js';
@@ -107,7 +107,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       return true;
     }
     if (this.#state === State.TUNNEL) {
+      const before = enter(this.#request);
       this.#tunnel!.clientSent(bytes, 0, length);
+      leave(before);
       return true;
     }
     if (this.#state === State.CLOSED) {
@@ -204,6 +206,13 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   #readBodyBytes(body: BodyReader): boolean {
+    const before = enter(body.request);
+    const goOn = this.#bodyBytes(body);
+    leave(before);
+    return goOn;
+  }
+
+  #bodyBytes(body: BodyReader): boolean {
     const status = body.read(this.#input);
     if (status === BODY_SINK_GONE) {
       return true;
@@ -495,11 +504,13 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   // ---------------------------------------------------------------- the end of the connection
 
   flushed(): void {
+    const before = enter(this.#request);
     if (this.#state === State.TUNNEL) {
       this.#tunnel!.clientFlushed();
     } else {
       this.#output.drained();
     }
+    leave(before);
   }
 
   clientEnded(): void {

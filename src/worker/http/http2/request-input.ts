@@ -1,4 +1,5 @@
 import { INFO } from '../../../shared/log/level.js';
+import { enter, leave } from '../../client/at-work.js';
 import { Gathered } from '../../io/gathered.js';
 import { ReceiveWindow } from '../http2-frames/flow-window.js';
 import { ERROR_CODE, MAX_WINDOW } from '../http2-frames/protocol.js';
@@ -81,9 +82,11 @@ export class RequestInput {
 
   #give(bytes: Buffer, start: number, end: number, announced: number): void {
     const sink = this.#sink as BodySink;
+    const before = enter(this.#stream.request);
     if (!sink.data(bytes, start, end, announced)) {
       this.#sinkPaused = true;
     }
+    leave(before);
     if (this.#sink !== sink || this.#stream.closed) {
       return;
     }
@@ -148,7 +151,9 @@ export class RequestInput {
       this.#stream.stopTime();
       this.#stream.action = undefined;
     }
+    const before = enter(this.#stream.request);
     sink?.end();
+    leave(before);
   }
 
   /** Gives what came and what comes to a sink. */

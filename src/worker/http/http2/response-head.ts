@@ -1,6 +1,7 @@
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import { DEBUG } from '../../../shared/log/level.js';
 import { KEEP, type NameCode, nameCode } from '../http2-frames/hpack/encoder.js';
+import { CONNECTION_FIELDS } from '../http2-frames/protocol.js';
 import { SectionWriter } from '../http2-frames/section-writer.js';
 import type { Request } from '../request/request.js';
 import { absoluteLocation } from '../serving/absolute-location.js';
@@ -16,9 +17,6 @@ const VARY = nameCode('vary', KEEP.ALWAYS);
 
 /** The statuses that have an index of their own. */
 const statusIndex: ReadonlyMap<number, number> = new Map([200, 204, 206, 304, 400, 404, 500].map((status, i) => [status, 8 + i]));
-
-/** Fields of HTTP/1 that say how it is framed and kept: they mean nothing here (RFC 9113, 8.2.2). */
-const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
 /** Writes the header sections of one connection with a client. nginx: ngx_http_v2_header_filter. */
 export class HeadWriter extends SectionWriter {

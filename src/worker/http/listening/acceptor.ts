@@ -21,6 +21,7 @@ import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
 import { Opening } from './opening.js';
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
+import { type ProxyDone, ProxyOpening } from './proxy-opening.js';
 import { TlsOpening } from './tls-opening.js';
 
 const SPARE_PARSERS = 64;
@@ -48,10 +49,10 @@ export class Acceptor implements ConnectionHost {
 
   /** Takes a listener's connections, which come to this socket once it is opened. */
   listen(listener: ListenerRuntime, socket: ListenSocket): void {
-    const plain = listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined && !proxyProtocol);
+    const own = listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined || (network.secures && !proxyProtocol));
     socket.attach(
       this.#server(listener, socket.spec),
-      plain ? network.taker(this.env.workers === 1, (accepted) => this.#acceptPlain(listener, accepted)) : undefined,
+      own ? this.#connections.taker(socket, (accepted) => this.#acceptPlain(listener, accepted)) : undefined,
     );
   }
 
@@ -65,8 +66,8 @@ export class Acceptor implements ConnectionHost {
     });
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
     const server = createServer(options, (socket) => this.#accept(listener, socket));
-    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls?.direct !== false && !proxyProtocol)) {
-      takeConnections(server, (handle) => this.#acceptHandle(listener, new PlainSocket(handle)));
+    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined || (tls.direct && !proxyProtocol))) {
+      takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
     }
     return server;
   }
@@ -84,26 +85,46 @@ export class Acceptor implements ConnectionHost {
   }
 
   #acceptPlain(listener: ListenerRuntime, socket: AcceptedSocket): void {
-    if (this.#welcome(listener, socket)) {
-      this.#serve(socket, addressOf(listener, socket), this.#connections.nextId(), undefined);
-    }
-  }
-
-  #acceptHandle(listener: ListenerRuntime, socket: PlainSocket): void {
     if (!this.#welcome(listener, socket)) {
       return;
     }
     const address = addressOf(listener, socket);
     const id = this.#connections.nextId();
     if (address.tls === undefined) {
-      this.#serve(socket, address, id, undefined);
-      return;
+      this.#beginPlain(socket, address, id);
+    } else {
+      this.#openTls(socket, address, id);
     }
-    this.#openTls(socket, address, id);
+  }
+
+  #beginPlain(socket: ClientSocket, address: AddressRuntime, id: number): void {
+    if (address.proxyProtocol) {
+      this.#openProxy(socket, address, id);
+    } else {
+      this.#serve(socket, address, id, undefined);
+    }
+  }
+
+  /** Reads the header of the PROXY protocol, and then serves the connection. */
+  #openProxy(socket: ClientSocket, address: AddressRuntime, id: number): void {
+    this.counters.waiting++;
+    this.counters.changed();
+    const done: ProxyDone = (proxyProtocol) => {
+      this.counters.waiting--;
+      this.#connections.drop(opening);
+      const { deadline, remote, local } = opening;
+      return this.#serve(socket, address, id, { tls: undefined, proxyProtocol, plainOnTls: false, deadline, remote, local });
+    };
+    const opening = new ProxyOpening(socket, address, id, this.idle, done, () => {
+      this.counters.waiting--;
+      this.connectionClosed(opening);
+    });
+    this.#connections.hold(opening);
+    opening.start();
   }
 
   /** Runs the handshake of a connection, and then serves it. */
-  #openTls(socket: PlainSocket, address: AddressRuntime, id: number): TlsOpening {
+  #openTls(socket: ClientSocket, address: AddressRuntime, id: number): TlsOpening {
     this.counters.waiting++;
     this.counters.changed();
     const opening = new TlsOpening(socket, address, id, this.idle, (opened) => {
@@ -170,8 +191,8 @@ export class Acceptor implements ConnectionHost {
     }
     const address = addressOf(listener, plain);
     const id = this.#connections.nextId();
-    if (address.tls === undefined && !address.proxyProtocol) {
-      this.#serve(plain, address, id, undefined);
+    if (address.tls === undefined) {
+      this.#beginPlain(plain, address, id);
       return;
     }
     this.counters.waiting++;
@@ -221,6 +242,7 @@ export class Acceptor implements ConnectionHost {
       this.counters.waiting--;
       this.connectionClosed(reader);
     });
+    opened?.deadline?.close();
     this.#connections.hold(reader);
     reader.start();
     return reader;

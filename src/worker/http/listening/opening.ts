@@ -15,7 +15,7 @@ const HANDSHAKE = 0x16;
 export const isTls = (first: number): boolean => first === HANDSHAKE || (first & 0x80) !== 0;
 
 /**
- * A connection before its first request, where something comes before that: a PROXY protocol header, a TLS handshake.
+ * A connection to a port for TLS before its first request: its handshake, and the PROXY protocol header that may come before that.
  * nginx: ngx_http_ssl_handshake.
  */
 export class Opening implements Expiring, Idle, LogSubject {
@@ -92,12 +92,7 @@ export class Opening implements Expiring, Idle, LogSubject {
     this.#proxyProtocol = result.header;
     this.#proxyDone = true;
     const rest = bytes.subarray(result.size);
-    if (this.#address.tls === undefined) {
-      if (rest.length > 0) {
-        this.#socket.unshift(rest);
-      }
-      this.#finish(undefined, false);
-    } else if (rest.length > 0) {
+    if (rest.length > 0) {
       this.#protocol(rest);
     } else {
       this.#action = 'SSL handshaking';

@@ -1,7 +1,6 @@
 import { INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
-import type { SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
-import type { PlainSocket } from '../../../shared/net/plain-socket.js';
+import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
@@ -22,7 +21,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
   readonly #idle: IdleQueue;
-  readonly #socket: PlainSocket;
+  readonly #socket: ClientSocket;
   readonly #address: AddressRuntime;
   readonly #done: (opened: TlsOpened | undefined) => void;
   /** Goes on in what follows. */
@@ -36,7 +35,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
    * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the
    * connection was closed.
    */
-  constructor(socket: PlainSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {
+  constructor(socket: ClientSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {
     this.#socket = socket;
     this.remote = socket.remote();
     this.local = socket.local();

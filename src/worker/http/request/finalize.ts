@@ -1,4 +1,7 @@
 import { ups } from '../../../shared/lib/ups.js';
+import { ALERT } from '../../../shared/log/level.js';
+import { RingError } from '../../../shared/net/uring/memory.js';
+import { lineOf } from '../../client/at-work.js';
 import { DECLINED, DONE, ERROR } from '../../client/codes.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';
@@ -196,6 +199,7 @@ function logRequest(r: Request): void {
   }
 }
 
+/** One that fails keeps neither the others from their turn nor the request from its end. */
 function runCleanups(r: Request): void {
   r.upstream?.cleanup();
   // Setting an array's length is a call into the engine's runtime.
@@ -203,7 +207,14 @@ function runCleanups(r: Request): void {
     return;
   }
   for (let i = r.cleanups.length - 1; i >= 0; i--) {
-    r.cleanups[i]!();
+    try {
+      r.cleanups[i]!();
+    } catch (error) {
+      if (error instanceof RingError) {
+        throw error;
+      }
+      r.log(ALERT, `exception at the end of the request: ${lineOf(error)}`);
+    }
   }
   r.cleanups.length = 0;
 }

@@ -273,12 +273,16 @@ export class Request implements ClientTask {
    * to let other content handlers try. nginx: ngx_http_finalize_request.
    */
   finalize(code: number): void {
+    const before = enter(this);
     this.http.life.finalize(this, code);
+    leave(before);
   }
 
   /** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */
   terminate(code: number): void {
+    const before = enter(this);
     this.http.life.terminate(this, code);
+    leave(before);
   }
 
   /** The client has gone: gives the request up, unless all that is left of it is its `post_action`, which needs no client. */

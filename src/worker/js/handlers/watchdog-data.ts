@@ -1,6 +1,8 @@
 /** Places in the numbers that both threads see: how often the worker's thread has gone round, and the handler that it runs. */
 export const BEAT = 0;
 export const HANDLER = 1;
+/** In the place of a handler's number: none runs. */
+export const NOBODY = -1;
 
 /** What the watchdog's thread is given. */
 export interface WatchdogData {

@@ -4,7 +4,7 @@ import { Session } from 'node:inspector';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ALERT } from '../../../shared/log/level.js';
 import { jsonLine, textLine } from '../../../shared/log/log-line.js';
-import { BEAT, HANDLER, type WatchdogData } from './watchdog-data.js';
+import { BEAT, HANDLER, NOBODY, type WatchdogData } from './watchdog-data.js';
 
 const { state, interval, allowed, logs } = workerData as WatchdogData;
 /** Milliseconds that the question may take. */
@@ -14,12 +14,15 @@ const names: string[] = [];
 let lastBeat = -1;
 let missed = 0;
 let ended = false;
+/** The worker has begun to serve: how long its start takes is not for us to judge. */
+let started = false;
 
 parentPort!.on('message', (name: string) => names.push(name));
 
 setInterval(() => {
   const beat = Atomics.load(state, BEAT);
-  missed = beat === lastBeat ? missed + 1 : 0;
+  started ||= beat !== 0 || Atomics.load(state, HANDLER) !== NOBODY;
+  missed = beat === lastBeat && started ? missed + 1 : 0;
   lastBeat = beat;
   // Counted in looks of this thread: a process that the system has stopped for a while has not been looked at.
   if (missed * interval >= allowed && !ended) {

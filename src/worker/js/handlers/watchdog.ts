@@ -3,10 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { setTimer } from '../../../shared/lib/timer.js';
 import { ErrorLog, type Logger } from '../../../shared/log/error-log.js';
-import { BEAT, HANDLER, type WatchdogData, type WatchdogLog } from './watchdog-data.js';
-
-/** No handler runs. */
-const NOBODY = -1;
+import { BEAT, HANDLER, NOBODY, type WatchdogData, type WatchdogLog } from './watchdog-data.js';
 
 /** Has a thread of its own end the worker when its thread is held by JavaScript that never waits: nothing in that thread could. */
 export class Watchdog {

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/lib/address.js';
 import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
+import { append } from '../../../shared/lib/append.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { ERROR } from '../../../shared/log/level.js';
 import type { ClientTask } from '../../client/client-task.js';
@@ -44,7 +45,7 @@ const add = (word: 'allow' | 'deny') => (conf: Partial<Settings>, node: Directiv
     ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
   }
   const networks = cidrs.map(({ first, last }) => ({ first, last, value: verdict }));
-  conf.rules = [...(conf.rules ?? []), { networks, unix: text === 'all' || text === 'unix:', verdict }];
+  conf.rules = append(conf.rules, { networks, unix: text === 'all' || text === 'unix:', verdict });
 };
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT | In.STREAM | In.STREAM_SERVER;

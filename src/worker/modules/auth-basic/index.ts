@@ -4,7 +4,8 @@ import { resolvePath } from '../../../shared/config/paths.js';
 import { complex } from '../../../shared/config/slots.js';
 import { HashPool } from '../../../shared/lib/password/hash-pool.js';
 import { isKnownScheme } from '../../../shared/lib/password/quick-crypt.js';
-import { PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
+import { SystemCrypt } from '../../../shared/lib/password/system-crypt.js';
+import { type Hasher, PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../client/codes.js';
@@ -52,22 +53,33 @@ const scope = defineScope<Settings>({
   },
 });
 
-/** One for each worker and configuration, made with the first location that needs it. */
-const verifiers = new WeakMap<WorkerEnv, PasswordVerifier>();
+/** What checks passwords. */
+interface Checker {
+  readonly verifier: PasswordVerifier;
+  /** The system's schemes are there, too. */
+  readonly all: boolean;
+}
 
-function verifierOf(env: WorkerEnv): PasswordVerifier {
-  let verifier = verifiers.get(env);
-  if (verifier === undefined) {
+/** One for each worker and configuration, made with the first location that needs it. */
+const checkers = new WeakMap<WorkerEnv, Checker>();
+
+function checkerOf(env: WorkerEnv): Checker {
+  let checker = checkers.get(env);
+  if (checker === undefined) {
     const pool = new HashPool(new URL('./hash-thread.js', import.meta.url));
     env.onClose(() => pool.close());
-    verifier = new PasswordVerifier(pool);
-    verifiers.set(env, verifier);
+    const system = SystemCrypt.load();
+    const hasher: Hasher = {
+      hash: (password, stored, callback) => ((isKnownScheme(stored) ? undefined : system) ?? pool).hash(password, stored, callback),
+    };
+    checker = { verifier: new PasswordVerifier(hasher), all: system !== undefined };
+    checkers.set(env, checker);
   }
-  return verifier;
+  return checker;
 }
 
 // nginx: ngx_http_auth_basic_handler.
-function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, folder: string, verifier: PasswordVerifier): PhaseHandler {
+function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, folder: string, { verifier, all }: Checker): PhaseHandler {
   return (r) => {
     const text = realm.eval(r);
     if (text === 'off') {
@@ -93,7 +105,7 @@ function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, 
       r.log(ERROR, `user "${user}" was not found in "${path}"`);
       return challenge(r, text);
     }
-    if (!isKnownScheme(stored)) {
+    if (!all && !isKnownScheme(stored)) {
       r.log(CRIT, 'crypt_r() failed (22: Invalid argument)');
       return 500;
     }
@@ -151,7 +163,7 @@ export const authBasicModule = defineModule({
       if (realm === undefined || userFile === undefined || realm.constant === 'off') {
         return undefined;
       }
-      return handler(realm, userFile, folder, verifierOf(env));
+      return handler(realm, userFile, folder, checkerOf(env));
     },
   },
 });

@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { append } from '../../../shared/lib/append.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { AGAIN, ERROR, OK } from '../../client/codes.js';
@@ -46,7 +47,7 @@ const scope = defineScope<Settings>({
         if (!defined && ctx.variables.definition(name.slice(1))?.set === undefined) {
           ctx.fail(`the duplicate "${name.slice(1)}" variable`);
         }
-        conf.sets = [...(conf.sets ?? []), { slot: ctx.variables.slot(name.slice(1)), value: ctx.complex(node.args[1]!) }];
+        conf.sets = append(conf.sets, { slot: ctx.variables.slot(name.slice(1)), value: ctx.complex(node.args[1]!) });
       },
     },
   },

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { OK } from '../../client/codes.js';
@@ -65,7 +66,7 @@ function addMap(conf: Partial<Charsets>, node: DirectiveNode, ctx: Context): voi
       ctx.fail(`invalid value "${value}"`);
     }
   });
-  conf.maps = [...(conf.maps ?? []), map];
+  conf.maps = append(conf.maps, map);
 }
 
 function hexByte(text: string, ctx: Context): number {

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { type HostRef, inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { append } from '../../../shared/lib/append.js';
 import type { ErrorLog } from '../../../shared/log/error-log.js';
 import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
@@ -31,7 +32,7 @@ function addLog(conf: Partial<ErrorLogs>, node: DirectiveNode, ctx: SharedContex
   if (spec.to.kind === 'syslog' && spec.to.syslog.path === undefined) {
     hosts.set(spec.to.syslog, ctx.host(spec.to.syslog.host, 'syslog server'));
   }
-  conf.logs = [...(conf.logs ?? []), spec];
+  conf.logs = append(conf.logs, spec);
 }
 
 /** The error logs of the main context, for the code that opens them first. */

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag, text } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';
@@ -49,7 +50,7 @@ const scope = defineScope<FastcgiSettings>({
       in: ANYWHERE,
       args: 1,
       set(conf, node) {
-        conf.catchStderr = [...(conf.catchStderr ?? []), node.args[0]!];
+        conf.catchStderr = append(conf.catchStderr, node.args[0]!);
       },
     },
   },

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { bits, flag, int } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { type BackendPass, mayUseTls, readBackendPass } from '../../cgi/backend-pass.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -51,7 +52,7 @@ const scope = defineScope<GrpcSettings>({
       args: 2,
       set(conf, node, ctx) {
         const [name, value] = node.args as [string, string];
-        conf.headers = [...(conf.headers ?? []), { name, value: new LateValue(value, ctx) }];
+        conf.headers = append(conf.headers, { name, value: new LateValue(value, ctx) });
       },
     },
     grpc_web: { in: ANYWHERE, args: 'flag', set: flag('web') },

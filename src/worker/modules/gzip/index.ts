@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { Compression } from '../../http/body/compression.js';
 import { gzip } from '../../http/body/compressor.js';
@@ -122,7 +123,7 @@ const scope = defineScope<Settings>({
           if (pattern === 'msie6') {
             conf.disableMsie6 = true;
           } else if (pattern !== 'degradation') {
-            conf.disable = [...(conf.disable ?? []), ctx.regex(pattern, true)];
+            conf.disable = append(conf.disable, ctx.regex(pattern, true));
           }
         }
       },

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { lineValue } from '../../http/request/line-text.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { addHeaders, type HeaderLine, hasTrailers, traceHeaders, trailerStage } from './add.js';
@@ -54,14 +55,14 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: [2, 3],
       set(conf, _node, ctx) {
-        conf.headers = [...(conf.headers ?? []), parseLine(ctx)];
+        conf.headers = append(conf.headers, parseLine(ctx));
       },
     },
     add_trailer: {
       in: ANYWHERE,
       args: [2, 3],
       set(conf, _node, ctx) {
-        conf.trailers = [...(conf.trailers ?? []), parseLine(ctx)];
+        conf.trailers = append(conf.trailers, parseLine(ctx));
       },
     },
     add_header_inherit: { in: ANYWHERE, args: 1, set: oneOf('headersInherit', INHERIT) },

@@ -1,37 +1,20 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
+import { append } from '../../../shared/lib/append.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { backendsOf } from '../../upstream/exchange/location-backend.js';
 import { groupChecks } from '../../upstream/health/group-checks.js';
+import { matchScope } from '../../upstream/health/match-scope.js';
 import { linkChecks, readCheckSettings } from '../../upstream/health/settings.js';
 import { HttpCheck } from './http-check.js';
 import { Match, usualMatch } from './match.js';
 import type { HttpCheckSettings } from './settings.js';
 import { StreamCheck } from './stream-check.js';
 
-const matches = defineScope<{ all: ReadonlyMap<string, Match> }>({
-  fields: { all: own<ReadonlyMap<string, Match>>(new Map()) },
-  directives: {
-    // NGINX Plus. Syntax: match name { ... }
-    match: {
-      in: In.HTTP,
-      args: 1,
-      block: 'entries',
-      set(conf, node, ctx) {
-        const name = node.args[0]!;
-        if (conf.all?.has(name)) {
-          ctx.fail(`duplicate match "${name}"`, { arg: 0 });
-        }
-        const match = new Match();
-        ctx.entries(node, (line, lineCtx) => match.read(line, lineCtx));
-        conf.all = new Map([...(conf.all ?? []), [name, match]]);
-      },
-    },
-  },
-});
+const matches = matchScope(In.HTTP, () => new Match());
 
 const checks = defineScope<{ all: readonly HttpCheckSettings[] }>({
   fields: { all: own<readonly HttpCheckSettings[]>([]) },
@@ -41,7 +24,7 @@ const checks = defineScope<{ all: readonly HttpCheckSettings[] }>({
       in: In.LOCATION,
       args: 'any',
       set(conf, _node, ctx) {
-        conf.all = [...(conf.all ?? []), readCheck(ctx)];
+        conf.all = append(conf.all, readCheck(ctx));
       },
     },
   },

@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { append } from '../../../shared/lib/append.js';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { climbs, ups } from '../../../shared/lib/ups.js';
 import { ALERT, CRIT, ERROR as ERR } from '../../../shared/log/level.js';
@@ -32,7 +33,7 @@ const scope = defineScope<{ names: Names }>({
           if (name === '') {
             ctx.fail(`index "" in "index" directive is invalid`, { arg });
           }
-          conf.names = [...(conf.names ?? []), ctx.complex(name)];
+          conf.names = append(conf.names, ctx.complex(name));
         }
       },
     },

@@ -1,7 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
 import { jsKind } from '../../../shared/zone/meter-kinds.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { AGAIN, DECLINED, ERROR, OK } from '../../client/codes.js';
@@ -20,7 +19,7 @@ import { Watchdog } from '../../js/handlers/watchdog.js';
 import { openInspector } from '../../js/inspector.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { RequestObject, requestObject, type WaitLimit } from '../../js/request-object.js';
-import { installScripts, placeOf, type ScriptPlace } from '../../js/script-place.js';
+import { functionMissing, installScripts, type ScriptPlace, valueFunction } from '../../js/script-place.js';
 import { type Import, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
 import { exceptionText } from '../../js/task.js';
 import { bytesOf } from '../../js/text.js';
@@ -199,7 +198,7 @@ function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRu
 }
 
 function missing(r: Request, name: string): number {
-  r.log(ERR, `js function "${name}" not found`);
+  functionMissing(r, name);
   return 500;
 }
 
@@ -313,17 +312,8 @@ function accessPhase(env: WorkerEnv, location: LocationRuntime): PhaseHandler | 
 /** The value of a variable of `js_set`. nginx: ngx_http_js_variable_set. */
 function callForValue(task: ClientTask, name: string): string | undefined {
   const r = task as Request;
-  const scripts = placeOf(r.location)?.scripts;
-  if (scripts === undefined) {
-    r.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
-    return undefined;
-  }
-  const run = scripts.find(name);
-  if (run === undefined) {
-    missing(r, name);
-    return undefined;
-  }
-  return requestObject(r).value(run, name);
+  const run = valueFunction(r, r.location, name);
+  return run === undefined ? undefined : requestObject(r).value(run, name);
 }
 
 function filterHead(r: Request, run: ScriptFunction): number {

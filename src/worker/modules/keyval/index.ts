@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
+import { append } from '../../../shared/lib/append.js';
 import { ERROR } from '../../../shared/log/level.js';
 import type { KeyvalType } from '../../../shared/lookup/keyval-index.js';
 import { httpKeyvals, type KeyvalData, type KeyvalZone, streamKeyvals } from '../../../shared/lookup/keyval-zone.js';
@@ -29,7 +30,7 @@ const scope = defineSharedScope<Settings>({
       in: In.HTTP | In.STREAM,
       args: { min: 1 },
       set(conf, _node, ctx) {
-        conf.zones = [...(conf.zones ?? []), defineZone(ctx)];
+        conf.zones = append(conf.zones, defineZone(ctx));
       },
     },
     // Syntax: keyval key $variable zone=name;

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
+import { append } from '../../../shared/lib/append.js';
 import { limitConnKind, type MeterKind, streamLimitConnKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
@@ -59,7 +60,7 @@ function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: SharedConte
   if (max > MAX_CONNECTIONS) {
     ctx.fail('connection limit must be less 65536', { arg: 1 });
   }
-  conf.limits = [...(conf.limits ?? []), { zone, max }];
+  conf.limits = append(conf.limits, { zone, max });
 }
 
 const variables: readonly SharedVariable[] = [{ name: 'limit_conn_status', cacheable: false, get: (task) => STATUS.get(task) }];

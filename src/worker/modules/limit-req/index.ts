@@ -3,6 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
+import { append } from '../../../shared/lib/append.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
 import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
@@ -29,7 +30,7 @@ const scope = defineScope<Settings>({
         if (conf.limits?.some(({ zone }) => zone === limit.zone)) {
           ctx.reject('is duplicate');
         }
-        conf.limits = [...(conf.limits ?? []), limit];
+        conf.limits = append(conf.limits, limit);
       },
     },
     ...limitDirectives('limit_req'),

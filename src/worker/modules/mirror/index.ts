@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { AGAIN, DECLINED } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
@@ -31,7 +32,7 @@ const scope = defineScope<Settings>({
           if (conf.uris?.length === 0) {
             ctx.reject('is duplicate');
           }
-          conf.uris = [...(conf.uris ?? []), node.args[0]!];
+          conf.uris = append(conf.uris, node.args[0]!);
         }
       },
     },

@@ -3,6 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { closingPos } from '../../../shared/config/errors.js';
 import { complex, oneOf, text } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { DECLINED, OK } from '../../client/codes.js';
 import { runtimePart } from '../../client/protocol-runtime.js';
@@ -62,7 +63,7 @@ const mainScope = defineScope<MainSettings>({
       in: In.HTTP,
       args: 2,
       set(conf, { args }) {
-        conf.resource = [...(conf.resource ?? []), [args[0]!, args[1]!]];
+        conf.resource = append(conf.resource, [args[0]!, args[1]!]);
       },
     },
   },
@@ -88,7 +89,7 @@ const scope = defineScope<Settings>({
       in: ANYWHERE,
       args: 2,
       set(conf, { args }, ctx) {
-        conf.attributes = [...(conf.attributes ?? []), { name: args[0]!, value: ctx.complex(args[1]!) }];
+        conf.attributes = append(conf.attributes, { name: args[0]!, value: ctx.complex(args[1]!) });
       },
     },
     // Ours: attempts at backends get spans of their own, which nginx does not make.

@@ -4,6 +4,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { parseCidr } from '../../../shared/lib/cidr.js';
 import { nativeText } from '../../../shared/lib/native-text.js';
 import { groupId, userId } from '../../../shared/lib/user-ids.js';
@@ -266,7 +267,7 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.MAIN,
       args: 1,
       set(conf, node) {
-        conf.env = [...(conf.env ?? []), node.args[0]!];
+        conf.env = append(conf.env, node.args[0]!);
       },
     },
     worker_connections: {
@@ -278,7 +279,7 @@ export const processScope = defineScope<ProcessSettings>({
       in: In.EVENTS,
       args: 1,
       set(conf, node, ctx) {
-        conf.debugConnections = [...(conf.debugConnections ?? []), debugRule(node.args[0]!, ctx)];
+        conf.debugConnections = append(conf.debugConnections, debugRule(node.args[0]!, ctx));
       },
     },
     use: {

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { accepted, complex, int, oneOf, parseInteger } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
@@ -56,7 +57,7 @@ const scope = defineScope<ProxySettings>({
       args: 2,
       set(conf, node, ctx) {
         const [name, value] = node.args as [string, string];
-        conf.headers = [...(conf.headers ?? []), { name, value: new LateValue(value, ctx) }];
+        conf.headers = append(conf.headers, { name, value: new LateValue(value, ctx) });
       },
     },
     proxy_headers_hash_max_size: { in: ANYWHERE, args: 1, set: hashSize },

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import type { Directive } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { append } from '../../../shared/lib/append.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
@@ -80,7 +81,7 @@ const cookieDomain: Row['set'] = (conf, node, ctx) => {
     return;
   }
   const [pattern, replacement] = node.args as [string, string];
-  conf.cookieDomains = [...(conf.cookieDomains ?? []), domainRule(pattern, replacement, ctx)];
+  conf.cookieDomains = append(conf.cookieDomains, domainRule(pattern, replacement, ctx));
 };
 
 function domainRule(pattern: string, replacement: string, ctx: Context): Rewrite {
@@ -103,7 +104,7 @@ const cookiePath: Row['set'] = (conf, node, ctx) => {
     return;
   }
   const [pattern, replacement] = node.args as [string, string];
-  conf.cookiePaths = [...(conf.cookiePaths ?? []), redirectRule(pattern, replacement, ctx)];
+  conf.cookiePaths = append(conf.cookiePaths, redirectRule(pattern, replacement, ctx));
 };
 
 // nginx: ngx_http_proxy_cookie_flags.
@@ -118,7 +119,7 @@ const cookieFlags: Row['set'] = (conf, node, ctx) => {
     regex: name.startsWith('~') ? ctx.regex(name.slice(1), true) : undefined,
     flags: flags.map((flag) => ctx.complex(flag)),
   };
-  conf.cookieFlags = [...(conf.cookieFlags ?? []), line];
+  conf.cookieFlags = append(conf.cookieFlags, line);
 };
 
 /** What changes redirects and cookies of backends. */

@@ -3,6 +3,7 @@ import type { HostRef } from '../../../shared/config/define.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import { formatAddress, parseAddress } from '../../../shared/lib/address.js';
+import { append } from '../../../shared/lib/append.js';
 import { type Cidr, parseCidr } from '../../../shared/lib/cidr.js';
 import { forwardedAddress, type Peer, TrustedPeers } from '../../../shared/net/forwarded-address.js';
 import { type ClientTask, lastingSlot } from '../../client/client-task.js';
@@ -40,7 +41,7 @@ const scope = defineSharedScope<Settings>({
         if (typeof cidr === 'object' && cidr.lowBits) {
           ctx.warn(`low address bits of ${text} are meaningless`, { arg: 0 });
         }
-        conf.from = [...(conf.from ?? []), cidr ?? ctx.host(text, 'set_real_ip_from')];
+        conf.from = append(conf.from, cidr ?? ctx.host(text, 'set_real_ip_from'));
       },
     },
     // Syntax: real_ip_header field | X-Real-IP | X-Forwarded-For | proxy_protocol;

@@ -3,6 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { WARN } from '../../../shared/log/level.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
@@ -21,7 +22,7 @@ const INSIDE = In.SERVER | In.SERVER_IF | In.LOCATION | In.LOCATION_IF;
 const ANYWHERE = In.HTTP | INSIDE;
 
 function add(conf: Partial<Settings>, step: Step): void {
-  conf.steps = [...(conf.steps ?? []), step];
+  conf.steps = append(conf.steps, step);
 }
 
 const scope = defineScope<Settings>({

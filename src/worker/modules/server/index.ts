@@ -5,9 +5,10 @@ import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
-import { type Listen, parseListen } from '../../listening/listen.js';
+import type { Listen } from '../../listening/listen.js';
 import { AddressBook, checkListeners, serversOf } from '../../listening/listeners.js';
-import { parseServerName, type ServerName } from '../../listening/server-name.js';
+import { type ListenersInfo, takeListen, takeNames } from '../../listening/server-lines.js';
+import type { ServerName } from '../../listening/server-name.js';
 import { defineModule, defineScope } from '../../module.js';
 import { checkDuplicates, openLocation } from './location.js';
 
@@ -25,11 +26,6 @@ export interface ServerNames {
 interface HttpsListening {
   /** Requests without TLS are sent to the port with it. */
   readonly redirect: boolean;
-}
-
-/** What the `http` block knows while it is read: listens are compared with those before them as each is read, as nginx does. */
-interface HttpInfo extends LocationInfo {
-  readonly book: AddressBook;
 }
 
 /** The scope itself, for the code that sorts servers by address and name. */
@@ -50,7 +46,7 @@ export const namesScope = defineScope<ServerNames>({
           ctx.reject('is duplicate');
         }
         ctx.block.see(node);
-        ctx.openBlock(node, In.HTTP, { kind: 'root', name: '', book: new AddressBook() } satisfies HttpInfo);
+        ctx.openBlock(node, In.HTTP, { kind: 'root', name: '', book: new AddressBook() } satisfies LocationInfo & ListenersInfo);
       },
     },
     server: {
@@ -65,16 +61,7 @@ export const namesScope = defineScope<ServerNames>({
     listen: {
       in: In.SERVER,
       args: { min: 1 },
-      set(conf, node, ctx) {
-        const listen = parseListen(node, ctx);
-        conf.listens = [...(conf.listens ?? []), listen];
-        // Names have no addresses yet; those are looked at with all others once everything is read.
-        if (listen.host !== undefined) {
-          return;
-        }
-        const { book } = ctx.block.parent!.info as HttpInfo;
-        book.add({ block: ctx.block, listens: [], names: [] }, listen, { fail: (message) => ctx.fail(message), warn: () => {} });
-      },
+      set: takeListen,
     },
     ssl: {
       in: In.HTTP | In.SERVER,
@@ -88,8 +75,7 @@ export const namesScope = defineScope<ServerNames>({
       in: In.SERVER,
       args: { min: 1 },
       set(conf, node, ctx) {
-        conf.names = [...(conf.names ?? []), ...node.args.map((name, i) => parseServerName(name, i, ctx))];
-        (ctx.block.info as LocationInfo).serverNames = conf.names;
+        (ctx.block.info as LocationInfo).serverNames = takeNames(conf, node, ctx);
       },
     },
   },

@@ -4,6 +4,7 @@ import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
@@ -129,9 +130,9 @@ export const sslScope = defineSharedScope<TlsSettings>({
       in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
-        conf.certificateNames = [...(conf.certificateNames ?? []), node.args[0]!];
-        conf.certificatePlaces = [...(conf.certificatePlaces ?? []), node.pos];
-        conf.certificates = [...(conf.certificates ?? []), certificateName(conf, node.args[0]!, ctx)];
+        conf.certificateNames = append(conf.certificateNames, node.args[0]!);
+        conf.certificatePlaces = append(conf.certificatePlaces, node.pos);
+        conf.certificates = append(conf.certificates, certificateName(conf, node.args[0]!, ctx));
         conf.ticketZone ??= ctx.zone(sessionZone, ' ssl tickets', { bytes: TICKET_ZONE_BYTES, data: undefined });
       },
     },
@@ -144,7 +145,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
           const kind = name.slice(0, name.indexOf(':'));
           ctx.fail(`cannot load certificate key "${name}": loading "${kind}:..." certificate keys is not supported`, { arg: 0 });
         }
-        conf.certificateKeys = [...(conf.certificateKeys ?? []), certificateName(conf, name, ctx)];
+        conf.certificateKeys = append(conf.certificateKeys, certificateName(conf, name, ctx));
       },
     },
     ssl_certificate_cache: {
@@ -191,7 +192,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
       in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
-        conf.ticketKeyFiles = [...(conf.ticketKeyFiles ?? []), ctx.path(node.args[0]!, 'conf')];
+        conf.ticketKeyFiles = append(conf.ticketKeyFiles, ctx.path(node.args[0]!, 'conf'));
       },
     },
     ssl_session_timeout: { in: ANY_SERVER, args: 1, set: sec('sessionTimeout') },
@@ -212,7 +213,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
       in: ANY_SERVER,
       args: 2,
       set(conf, _node, ctx) {
-        conf.confCommands = [...(conf.confCommands ?? []), readConfCommand(ctx)];
+        conf.confCommands = append(conf.confCommands, readConfCommand(ctx));
       },
     },
     ssl_reject_handshake: { in: ANY_SERVER, args: 'flag', set: flag('rejectHandshake') },

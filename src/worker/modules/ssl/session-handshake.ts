@@ -1,5 +1,4 @@
 import { INFO } from '../../../shared/log/level.js';
-import type { PlainSocket } from '../../../shared/net/plain-socket.js';
 import { AGAIN, ERROR, OK, type Result } from '../../client/codes.js';
 import type { TlsAccepted, TlsFailure, TlsTerminator } from '../../client/tls-terminator.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
@@ -34,7 +33,7 @@ function begin(s: Session, tls: Terminator): boolean {
   if (held === null) {
     return false;
   }
-  const handshake = tls.acceptPlain(s.socket as PlainSocket, held, (result) => handshaken(s, result), s);
+  const handshake = tls.acceptPlain(s.socket, held, (result) => handshaken(s, result), s);
   if (handshake === undefined) {
     return false;
   }

@@ -1,10 +1,12 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { WorkerEnv } from '../../env.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
 import { groupChecks } from '../../upstream/health/group-checks.js';
+import { matchScope } from '../../upstream/health/match-scope.js';
 import { linkChecks, readCheckSettings } from '../../upstream/health/settings.js';
 import { type StreamServerInfo, streamBackendsOf } from '../../upstream/health/stream-backend.js';
 import { StreamMatch } from './match.js';
@@ -13,26 +15,7 @@ import type { StreamCheckSettings } from './settings.js';
 import { TcpCheck } from './tcp-check.js';
 import { UdpCheck } from './udp-check.js';
 
-const matches = defineSharedScope<{ all: ReadonlyMap<string, StreamMatch> }>({
-  fields: { all: own<ReadonlyMap<string, StreamMatch>>(new Map()) },
-  directives: {
-    // NGINX Plus. Syntax: match name { ... }
-    match: {
-      in: In.STREAM,
-      args: 1,
-      block: 'entries',
-      set(conf, node, ctx) {
-        const name = node.args[0]!;
-        if (conf.all?.has(name)) {
-          ctx.fail(`duplicate match "${name}"`, { arg: 0 });
-        }
-        const match = new StreamMatch();
-        ctx.entries(node, (line, lineCtx) => match.read(line, lineCtx));
-        conf.all = new Map([...(conf.all ?? []), [name, match]]);
-      },
-    },
-  },
-});
+const matches = matchScope(In.STREAM, () => new StreamMatch());
 
 interface Settings {
   checks: readonly StreamCheckSettings[];
@@ -48,7 +31,7 @@ const checks = defineSharedScope<Settings>({
       in: In.STREAM_SERVER,
       args: 'any',
       set(conf, _node, ctx) {
-        conf.checks = [...(conf.checks ?? []), readCheck(ctx)];
+        conf.checks = append(conf.checks, readCheck(ctx));
       },
     },
     // NGINX Plus. Syntax: health_check_timeout timeout;

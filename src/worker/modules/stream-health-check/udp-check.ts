@@ -1,5 +1,6 @@
 import { errnoText } from '../../../shared/lib/errno.js';
-import { DatagramHandle, type DatagramTaker } from '../../../shared/net/datagram-handle.js';
+import type { DatagramSocket, DatagramTaker } from '../../../shared/net/datagram-socket.js';
+import { network } from '../../../shared/net/engine/network.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
@@ -14,7 +15,7 @@ export class UdpCheck extends PeerCheck implements DatagramTaker, Expiring {
   readonly #plan: StreamCheckPlan;
   readonly #received: Received;
   readonly #deadline = new Deadline(this);
-  #handle: DatagramHandle | null = null;
+  #socket: DatagramSocket | null = null;
 
   constructor(plan: StreamCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
     super(plan.settings, peer, verdict, result);
@@ -24,15 +25,15 @@ export class UdpCheck extends PeerCheck implements DatagramTaker, Expiring {
 
   protected begin(): void {
     this.#received.clear();
-    const handle = DatagramHandle.connect(this.target, this.target.address.includes(':'), undefined);
-    if (typeof handle === 'number') {
-      this.finish(`connecting to upstream: connect() failed (${errnoText({ errno: handle })})`);
+    const socket = network.connectDatagrams(this.target, { keepAlive: false });
+    if (socket instanceof Error) {
+      this.finish(`connecting to upstream: connect() failed (${errnoText(socket)})`);
       return;
     }
-    this.#handle = handle;
-    handle.receive(this);
+    this.#socket = socket;
+    socket.receive(this);
     this.#deadline.set(performance.now(), this.#plan.timeout);
-    const error = handle.send(Buffer.from(this.#plan.match?.send ?? USUAL, 'latin1'));
+    const error = socket.send(Buffer.from(this.#plan.match?.send ?? USUAL, 'latin1'));
     if (error < 0) {
       this.#end(`sending to upstream: send() failed (${errnoText({ errno: error })})`);
     }
@@ -61,7 +62,7 @@ export class UdpCheck extends PeerCheck implements DatagramTaker, Expiring {
   }
 
   #end(failure: string | undefined): void {
-    if (this.#handle !== null) {
+    if (this.#socket !== null) {
       this.drop();
       this.finish(failure);
     }
@@ -69,7 +70,7 @@ export class UdpCheck extends PeerCheck implements DatagramTaker, Expiring {
 
   protected drop(): void {
     this.#deadline.close();
-    this.#handle?.close();
-    this.#handle = null;
+    this.#socket?.close();
+    this.#socket = null;
   }
 }

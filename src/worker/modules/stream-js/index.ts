@@ -1,11 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { ERROR } from '../../client/codes.js';
 import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { startPeriodics } from '../../js/periodic.js';
-import { installScripts, placeOf } from '../../js/script-place.js';
+import { functionMissing, installScripts, placeOf, valueFunction } from '../../js/script-place.js';
 import { sessionScripts } from '../../js/session-object.js';
 import { bytesOf } from '../../js/text.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
@@ -50,10 +49,6 @@ const scope = defineSharedScope<Settings>({
   },
 });
 
-function missing(s: Session, name: string): void {
-  s.log(ERR, `js function "${name}" not found`);
-}
-
 function phase(name: string | undefined, server: StreamServer, preread: boolean): SessionHandler | undefined {
   if (name === undefined) {
     return undefined;
@@ -61,7 +56,7 @@ function phase(name: string | undefined, server: StreamServer, preread: boolean)
   const run = placeOf(server)?.scripts?.find(name);
   return (s) => {
     if (run === undefined) {
-      missing(s, name);
+      functionMissing(s, name);
       return ERROR;
     }
     return sessionScripts(s).runPhase(run, preread ? s.preread : null);
@@ -71,17 +66,8 @@ function phase(name: string | undefined, server: StreamServer, preread: boolean)
 /** The value of a variable of `js_set`. nginx: ngx_stream_js_variable_set. */
 function callForValue(task: ClientTask, name: string): string | undefined {
   const s = task as Session;
-  const scripts = placeOf(s.server)?.scripts;
-  if (scripts === undefined) {
-    s.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
-    return undefined;
-  }
-  const run = scripts.find(name);
-  if (run === undefined) {
-    missing(s, name);
-    return undefined;
-  }
-  return sessionScripts(s).value(run, name);
+  const run = valueFunction(s, s.server, name);
+  return run === undefined ? undefined : sessionScripts(s).value(run, name);
 }
 
 /** Runs JavaScript in sessions. nginx: ngx_stream_js_module. */

@@ -109,6 +109,12 @@ export const streamPassModule = defineModule({
   name: 'stream_pass',
   location: scope,
   stream: {
-    handler: ({ target }) => (target === undefined ? undefined : (s) => pass(s, target)),
+    handler({ target }, _env, { stream }) {
+      if (target === undefined) {
+        return undefined;
+      }
+      stream.passes = true;
+      return (s) => pass(s, target);
+    },
   },
 });

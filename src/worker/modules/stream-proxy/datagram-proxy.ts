@@ -2,7 +2,9 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { setTimer } from '../../../shared/lib/timer.js';
 import { ALERT, CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { addressText } from '../../../shared/net/backend-url.js';
-import { DatagramHandle, type DatagramTaker } from '../../../shared/net/datagram-handle.js';
+import type { DatagramSocket, DatagramTaker } from '../../../shared/net/datagram-socket.js';
+import { network } from '../../../shared/net/engine/network.js';
+import { systemError } from '../../../shared/net/system-error.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { DatagramClient } from '../../stream/session/datagram-client.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
@@ -23,7 +25,7 @@ const EADDRNOTAVAIL = -99;
  * comes any more. nginx: ngx_stream_proxy_process for SOCK_DGRAM.
  */
 export class DatagramProxy extends BackendChoice implements DatagramTaker, SessionOutput {
-  #handle: DatagramHandle | null = null;
+  #socket: DatagramSocket | null = null;
   /** Datagrams of the client, and of the backend. */
   #requests = 1;
   #responses = 0;
@@ -48,23 +50,26 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
   protected ask(peer: Peer): void {
     const { r } = this;
     const { settings } = this.server;
-    const { localAddress: address, localPort } = localAddress(this, settings);
-    const local = address === undefined ? undefined : { address, port: localPort ?? 0 };
+    const local = localAddress(this, settings);
     // Node has no datagrams of Unix-domain sockets.
-    const handle = peer.port === 0 ? EAFNOSUPPORT : DatagramHandle.connect(peer, peer.address.includes(':'), local);
-    if (typeof handle === 'number') {
-      this.#cannotConnect(handle);
+    const unix = peer.port === 0;
+    const socket = unix ? systemError(EAFNOSUPPORT, 'connect') : network.connectDatagrams(peer, local);
+    if (socket instanceof Error) {
+      this.#cannotConnect(socket);
       return;
     }
-    this.#handle = handle;
+    this.#socket = socket;
     r.wait(client);
-    this.#begin(handle);
+    this.#begin(socket);
   }
 
   /** nginx goes to another peer only where the peer is what is wrong. */
-  #cannotConnect(error: number): void {
-    const text = `(${errnoText({ errno: error })})`;
-    if (error === EADDRINUSE || error === EADDRNOTAVAIL) {
+  #cannotConnect(error: NodeJS.ErrnoException): void {
+    const { errno, syscall } = error;
+    const text = `(${errnoText(error)})`;
+    if (syscall?.startsWith('setsockopt(')) {
+      this.log(ALERT, `${syscall} failed ${text}`);
+    } else if (syscall === 'bind' || errno === EADDRINUSE || errno === EADDRNOTAVAIL) {
       this.log(CRIT, `bind(${this.boundTo}) failed ${text}`);
     } else {
       this.log(ALERT, `socket() failed ${text}`);
@@ -73,11 +78,11 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
   }
 
   // nginx: ngx_stream_proxy_init_upstream.
-  #begin(handle: DatagramHandle): void {
+  #begin(socket: DatagramSocket): void {
     const { r } = this;
     const { settings } = this.server;
     if (r.server.log.level >= INFO) {
-      const { address, port } = handle.local();
+      const { address, port } = socket.local();
       r.logBare(INFO, `udp proxy ${addressText(address ?? '', port ?? 0)} connected to ${this.name}`);
     }
     this.peerReached(performance.now());
@@ -85,7 +90,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     this.#downloadRate = this.rate(settings.downloadRate);
     const first = r.held ?? EMPTY;
     r.take();
-    handle.receive(this);
+    socket.receive(this);
     const { proxyProtocol } = settings;
     this.#filter = r.server.makeFilter?.(r, this);
     this.#forward(proxyProtocol === 0 ? first : Buffer.concat([clientHeader(r, proxyProtocol), first]));
@@ -96,7 +101,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
 
   /** A datagram of the client came. */
   fromClient(bytes: Buffer): void {
-    if (this.#handle === null || this.#uploadPause !== undefined) {
+    if (this.#socket === null || this.#uploadPause !== undefined) {
       return;
     }
     const rate = this.#uploadRate;
@@ -129,14 +134,14 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
   pass(bytes: Buffer, fromUpstream: boolean): void {
     if (fromUpstream) {
       this.r.bytesSent += this.r.socket.offer(bytes);
-    } else if (this.#handle !== null) {
+    } else if (this.#socket !== null) {
       this.#toBackend(bytes);
     }
   }
 
   #toBackend(bytes: Buffer): void {
     const { r } = this;
-    const error = this.#handle!.send(bytes);
+    const error = this.#socket!.send(bytes);
     if (error >= 0) {
       this.#sent += bytes.length;
       return;
@@ -186,7 +191,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     const limit = rate * (this.seconds() + 1) - this.#received;
     const delay = Math.max(Math.floor((size * 1000) / rate), limit <= 0 ? Math.floor((-limit * 1000) / rate) + 1 : 0);
     if (delay > 0) {
-      this.#handle!.pause();
+      this.#socket!.pause();
       this.#downloadPause = setTimer(downloadGoesOn, delay, this);
     }
   }
@@ -196,7 +201,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     this.#downloadPause = undefined;
     this.#slowDown(0);
     if (this.#downloadPause === undefined) {
-      this.#handle!.resume();
+      this.#socket!.resume();
     }
     this.#rearm();
   }
@@ -277,8 +282,8 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     clearTimeout(this.#downloadPause);
     this.#uploadPause = undefined;
     this.#downloadPause = undefined;
-    this.#handle?.close();
-    this.#handle = null;
+    this.#socket?.close();
+    this.#socket = null;
   }
 }
 

@@ -1,12 +1,13 @@
 import { In } from '../../../shared/config/context.js';
 import { type Directive, inherit, own } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
-import { accepted, flag, int, msec, oneOf, size } from '../../../shared/config/slots.js';
+import { flag, int, msec, oneOf, size } from '../../../shared/config/slots.js';
 import { parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
-import { claimContent, defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import { claimContent, defineModule, defineSharedScope } from '../../module.js';
 import { bindAddress } from '../../upstream/directives/bind.js';
+import { socketBuffer } from '../../upstream/directives/socket-buffer.js';
 import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/directives/tls-directives.js';
 import { declareGroup } from '../../upstream/group/group-config.js';
 import { type StreamServerInfo, streamBackendsOf } from '../../upstream/health/stream-backend.js';
@@ -18,11 +19,6 @@ import type { StreamPass, StreamProxySettings } from './settings.js';
 const ANYWHERE = In.STREAM | In.STREAM_SERVER;
 
 type Row = Directive<StreamProxySettings, ClientTask>;
-
-/** A size of socket buffers: Node has no way to set it, so it is read and checked only. */
-const socketBuffer: Row['set'] = accepted(
-  (ctx: SharedContext) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 })),
-);
 
 // nginx: ngx_stream_set_complex_value_size_slot.
 const rate =
@@ -94,6 +90,8 @@ const scope = defineSharedScope<StreamProxySettings>({
     proxyProtocol: inherit<StreamProxySettings['proxyProtocol']>(0),
     bind: inherit<StreamProxySettings['bind']>(null),
     socketKeepalive: inherit(false),
+    socketRcvbuf: inherit(0),
+    socketSndbuf: inherit(0),
     halfClose: inherit(false),
     ssl: inherit(false),
     sslAlpn: inherit<StreamProxySettings['sslAlpn']>(undefined),
@@ -103,8 +101,8 @@ const scope = defineSharedScope<StreamProxySettings>({
     proxy_pass: { in: In.STREAM_SERVER, args: 1, set: pass },
     proxy_bind: { in: ANYWHERE, args: [1, 2], set: bindAddress },
     proxy_socket_keepalive: { in: ANYWHERE, args: 'flag', set: flag('socketKeepalive') },
-    proxy_socket_rcvbuf: { in: ANYWHERE, args: 1, set: socketBuffer },
-    proxy_socket_sndbuf: { in: ANYWHERE, args: 1, set: socketBuffer },
+    proxy_socket_rcvbuf: { in: ANYWHERE, args: 1, set: socketBuffer('socketRcvbuf') },
+    proxy_socket_sndbuf: { in: ANYWHERE, args: 1, set: socketBuffer('socketSndbuf') },
     proxy_connect_timeout: { in: ANYWHERE, args: 1, set: msec('connectTimeout') },
     proxy_timeout: { in: ANYWHERE, args: 1, set: msec('timeout') },
     proxy_buffer_size: { in: ANYWHERE, args: 1, set: size('bufferSize') },

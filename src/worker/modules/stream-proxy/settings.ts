@@ -29,8 +29,10 @@ export interface StreamProxySettings extends TlsClientSettings {
   responses: number;
   /** Version of the PROXY protocol header that goes first; 0 for none. */
   proxyProtocol: 0 | 1 | 2;
-  bind: { readonly value: ComplexValue<ClientTask> } | null;
+  bind: { readonly value: ComplexValue<ClientTask>; readonly transparent: boolean } | null;
   socketKeepalive: boolean;
+  socketRcvbuf: number;
+  socketSndbuf: number;
   halfClose: boolean;
   ssl: boolean;
   sslAlpn: readonly ComplexValue<ClientTask>[] | undefined;

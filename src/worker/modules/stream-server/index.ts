@@ -2,20 +2,16 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { ConfigError } from '../../../shared/config/errors.js';
 import { msec, size } from '../../../shared/config/slots.js';
-import { type Listen, parseListen } from '../../listening/listen.js';
+import type { Listen } from '../../listening/listen.js';
 import { AddressBook, checkListeners, serversOf } from '../../listening/listeners.js';
-import { parseServerName, type ServerName } from '../../listening/server-name.js';
+import { type ListenersInfo, takeListen, takeNames } from '../../listening/server-lines.js';
+import type { ServerName } from '../../listening/server-name.js';
 import { defineModule, defineSharedScope, type StreamVariable } from '../../module.js';
 
 /** Settings of a `server {}` that say where and for whom it answers. */
 interface StreamServerNames {
   listens: readonly Listen[];
   names: readonly ServerName[];
-}
-
-/** What the `stream` block knows while it is read: listens are compared with those before them as each is read, as nginx does. */
-interface StreamInfo {
-  readonly book: AddressBook;
 }
 
 /** The scope itself, for the code that sorts servers by address and name. */
@@ -32,7 +28,7 @@ export const streamNamesScope = defineSharedScope<StreamServerNames>({
           ctx.reject('is duplicate');
         }
         ctx.block.see(node);
-        ctx.openBlock(node, In.STREAM, { book: new AddressBook() } satisfies StreamInfo);
+        ctx.openBlock(node, In.STREAM, { book: new AddressBook() } satisfies ListenersInfo);
       },
     },
     // nginx: ngx_stream_core_server.
@@ -47,27 +43,8 @@ export const streamNamesScope = defineSharedScope<StreamServerNames>({
         }
       },
     },
-    listen: {
-      in: In.STREAM_SERVER,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        const listen = parseListen(node, ctx);
-        conf.listens = [...(conf.listens ?? []), listen];
-        // Names have no addresses yet; those are looked at with all others once everything is read.
-        if (listen.host !== undefined) {
-          return;
-        }
-        const { book } = ctx.block.parent!.info as StreamInfo;
-        book.add({ block: ctx.block, listens: [], names: [] }, listen, { fail: (message) => ctx.fail(message), warn: () => {} });
-      },
-    },
-    server_name: {
-      in: In.STREAM_SERVER,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.names = [...(conf.names ?? []), ...node.args.map((name, i) => parseServerName(name, i, ctx))];
-      },
-    },
+    listen: { in: In.STREAM_SERVER, args: { min: 1 }, set: takeListen },
+    server_name: { in: In.STREAM_SERVER, args: { min: 1 }, set: takeNames },
   },
   finish(conf, _parent, { context }) {
     if (context === In.STREAM_SERVER && conf.names.length === 0) {

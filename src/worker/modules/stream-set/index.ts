@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
+import { append } from '../../../shared/lib/append.js';
 import { variableName } from '../../../shared/lookup/variable-name.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
@@ -23,7 +24,7 @@ const scope = defineSharedScope<Settings>({
           ctx.fail(`the duplicate "${name}" variable`, { arg: 0 });
         }
         const slot = ctx.variables.slot(name, node.pos);
-        conf.assignments = [...(conf.assignments ?? []), { slot, value: ctx.complex(node.args[1]!) }];
+        conf.assignments = append(conf.assignments, { slot, value: ctx.complex(node.args[1]!) });
       },
     },
   },

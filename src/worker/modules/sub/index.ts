@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { OK } from '../../client/codes.js';
@@ -46,7 +47,7 @@ const scope = defineScope<Settings>({
         if (conf.pairs?.length === MAX_PAIRS) {
           ctx.fail(`number of search patterns exceeds ${MAX_PAIRS}`);
         }
-        conf.pairs = [...(conf.pairs ?? []), { match: ctx.complex(lowerAscii(match)), value: ctx.complex(value) }];
+        conf.pairs = append(conf.pairs, { match: ctx.complex(lowerAscii(match)), value: ctx.complex(value) });
       },
     },
     sub_filter_types: {

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
+import { loadNative } from '../../../shared/lib/native/native.js';
 import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
+import { type TcpInfoField, tcpInfo } from '../../../shared/net/options/tcp-info.js';
 import { proxyProtocolTlv } from '../../../shared/net/proxy-protocol.js';
-import { loadNative } from '../../../shared/net/uring/native.js';
-import { type TcpInfoField, tcpInfo } from '../../../shared/net/uring/tcp-info.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, type SharedVariable, type Variable } from '../../module.js';

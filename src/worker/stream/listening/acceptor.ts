@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ListenSpec } from '../../../shared/config/configuration.js';
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import { takeConnections } from '../../../shared/net/listen-socket.js';
+import type { AcceptedSocket, ClientSocket } from '../../../shared/net/client-socket.js';
+import { network } from '../../../shared/net/engine/network.js';
+import { type ListenSocket, takeConnections } from '../../../shared/net/listen-socket.js';
 import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { PlainSocket } from '../../../shared/net/plain-socket.js';
 import { canBePlain } from '../../../shared/net/plain-stream.js';
@@ -20,8 +21,17 @@ export class StreamAcceptor {
     this.#stream = stream;
   }
 
-  /** Makes the server object that takes a listener's connections. */
-  server(listener: StreamListener, spec: ListenSpec): Server {
+  /** Takes a listener's connections, which come to this socket once it is opened. */
+  listen(listener: StreamListener, socket: ListenSocket): void {
+    // What is passed on may have to be decrypted there, which is done on libuv's sockets.
+    const own = !this.#stream.passes && listener.addresses.every(({ tls }) => tls === undefined || network.secures);
+    socket.attach(
+      this.#server(listener, socket.spec),
+      own ? this.#connections.taker(socket, (accepted) => this.#acceptPlain(listener, accepted)) : undefined,
+    );
+  }
+
+  #server(listener: StreamListener, spec: ListenSpec): Server {
     this.#connections.addListener({
       wildcard: listener.addresses.some(({ address }) => address === undefined),
       family: spec.family,
@@ -37,7 +47,7 @@ export class StreamAcceptor {
     return server;
   }
 
-  #acceptPlain(listener: StreamListener, socket: PlainSocket): void {
+  #acceptPlain(listener: StreamListener, socket: AcceptedSocket): void {
     if (!this.#connections.admit(socket.descriptor)) {
       socket.close();
       return;

@@ -1,6 +1,6 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT } from '../../../shared/log/level.js';
-import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
+import type { DatagramSocket } from '../../../shared/net/datagram-socket.js';
 import type { DatagramServer } from '../../../shared/net/listen-socket.js';
 import type { Connections } from '../../client/connections.js';
 import { DatagramClient } from '../session/datagram-client.js';
@@ -17,7 +17,7 @@ export class DatagramAcceptor implements DatagramServer {
   readonly #stream: StreamRuntime;
   readonly #listener: StreamListener;
   readonly #table = new SessionTable();
-  #handle!: DatagramHandle;
+  #socket!: DatagramSocket;
   /** Sessions that may still send. */
   #living = 0;
   #released = false;
@@ -32,8 +32,8 @@ export class DatagramAcceptor implements DatagramServer {
     this.#listener = listener;
   }
 
-  opened(handle: DatagramHandle): void {
-    this.#handle = handle;
+  opened(socket: DatagramSocket): void {
+    this.#socket = socket;
   }
 
   datagram(bytes: Buffer, address: string, port: number): void {
@@ -50,7 +50,7 @@ export class DatagramAcceptor implements DatagramServer {
     if (!connections.admitSession()) {
       return;
     }
-    const client = new DatagramClient(address, port, this.#handle, this.#table, this.#sessionEnded);
+    const client = new DatagramClient(address, port, this.#socket, this.#table, this.#sessionEnded);
     const { addresses } = this.#listener;
     // The kernel does not say which of a host's addresses a datagram came to: they all have the wildcard's servers.
     const place = addresses[addresses.length - 1]!;
@@ -74,7 +74,7 @@ export class DatagramAcceptor implements DatagramServer {
 
   #closeWhenDone(): void {
     if (this.#released && this.#living === 0) {
-      this.#handle.close();
+      this.#socket.close();
     }
   }
 }

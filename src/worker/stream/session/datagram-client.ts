@@ -1,7 +1,7 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketAddress } from '../../../shared/net/client-socket.js';
-import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
+import type { DatagramPeer, DatagramSocket } from '../../../shared/net/datagram-socket.js';
 import type { Session } from './session.js';
 import type { SessionTable } from './session-table.js';
 
@@ -12,15 +12,17 @@ import type { SessionTable } from './session-table.js';
 export class DatagramClient implements ClientSocket {
   readonly address: string;
   readonly port: number;
-  readonly #handle: DatagramHandle;
+  readonly #socket: DatagramSocket;
+  readonly #peer: DatagramPeer;
   readonly #table: SessionTable;
   readonly #released: () => void;
   session!: Session;
 
-  constructor(address: string, port: number, handle: DatagramHandle, table: SessionTable, released: () => void) {
+  constructor(address: string, port: number, socket: DatagramSocket, table: SessionTable, released: () => void) {
     this.address = address;
     this.port = port;
-    this.#handle = handle;
+    this.#socket = socket;
+    this.#peer = socket.peer(address, port);
     this.#table = table;
     this.#released = released;
   }
@@ -30,7 +32,7 @@ export class DatagramClient implements ClientSocket {
   }
 
   local(): SocketAddress {
-    return this.#handle.local();
+    return this.#socket.local();
   }
 
   readonly descriptor = -1;
@@ -62,7 +64,7 @@ export class DatagramClient implements ClientSocket {
 
   /** Sends a datagram, whose memory must not change. Returns its size: what the kernel does not take is lost, as a datagram may be. */
   offer(bytes: Buffer): number {
-    const error = this.#handle.sendTo(bytes, this.address, this.port);
+    const error = this.#socket.sendTo(bytes, this.#peer);
     if (error < 0) {
       this.session.log(INFO, `sendmsg() failed (${errnoText({ errno: error })})`);
     }

@@ -106,6 +106,8 @@ export class StreamRuntime implements ProtocolRuntime {
   readonly parts = new Map<object, unknown>();
   /** Some log or some client wants lines of level debug: asked first. */
   debugs = false;
+  /** Some server hands its connections to other listeners. */
+  passes = false;
   /** The merged settings of a scope at the level of the whole `stream` block. */
   readonly mainSettings: <C extends object>(scope: Scope<C, Session>) => Readonly<C>;
 

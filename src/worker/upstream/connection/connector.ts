@@ -1,20 +1,15 @@
-import { connect as connectTcp, type TcpSocketConnectOpts } from 'node:net';
+import { connect as connectTcp, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { BackendTarget } from '../../../shared/net/backend-socket.js';
+import type { BackendTarget, SocketDemands } from '../../../shared/net/backend-socket.js';
 import { network, nodeTarget } from '../../../shared/net/engine/network.js';
 import { NodeBackendSocket } from '../../../shared/net/node-backend-socket.js';
+import { preparedSocket } from '../../../shared/net/prepared-socket.js';
 import type { Peer } from '../balancing/peer.js';
 import type { ChannelOwner } from './channel.js';
 import { UpstreamConnection } from './connection.js';
 
 /** How connections from a location are made. */
-export interface ConnectOptions {
-  /** The local address to bind to; undefined for any. */
-  readonly localAddress: string | undefined;
-  readonly localPort: number | undefined;
-  /** TCP keep-alive probes. */
-  readonly keepAlive: boolean;
-}
+export type ConnectOptions = SocketDemands;
 
 /**
  * Begins a connection to a peer. What comes of it is told to the owner, never before this returns. With TLS, `preface` goes before the
@@ -41,12 +36,13 @@ export function connectPeer(
   }
   const socket = new NodeBackendSocket(connection);
   const options = nodeTarget(target, socket.onread);
-  if (preface === undefined) {
+  const prepared = preparedSocket(target);
+  if (preface === undefined && prepared === undefined) {
     const secured = connectTls({ ...options, ...tls } as ConnectionOptions);
     connection.tlsSocket = secured;
     socket.attach(secured, true);
   } else {
-    const secured = connectBehind(preface, options, tls);
+    const secured = connectBehind(preface, prepared ?? plainSocket(options), tls);
     connection.tlsSocket = secured;
     socket.attachBehind(secured);
   }
@@ -54,11 +50,16 @@ export function connectPeer(
   return connection;
 }
 
-/** Makes a TLS connection on one that begins with plain bytes. */
-function connectBehind(preface: Buffer, target: TcpSocketConnectOpts, tls: ConnectionOptions): TLSSocket {
+function plainSocket(target: TcpSocketConnectOpts): Socket {
   const { onread: _, ...plain } = target;
-  const below = connectTcp(plain as TcpSocketConnectOpts);
-  below.once('connect', () => below.write(preface));
+  return connectTcp(plain as TcpSocketConnectOpts);
+}
+
+/** Makes a TLS connection on another one, which may begin with plain bytes. */
+function connectBehind(preface: Buffer | undefined, below: Socket, tls: ConnectionOptions): TLSSocket {
+  if (preface !== undefined) {
+    below.once('connect', () => below.write(preface));
+  }
   const secured = connectTls({ ...tls, socket: below, allowHalfOpen: true } as ConnectionOptions);
   below.on('error', (error) => secured.destroy(error));
   return secured;

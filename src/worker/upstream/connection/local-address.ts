@@ -22,15 +22,19 @@ export function parseLocalAddress(text: string): { address: string; port: number
   return port >= 1 && port <= 65535 ? { address: plain[1]!, port } : undefined;
 }
 
-/** `*_bind` and `*_socket_keepalive`. */
+/** `*_bind` and `*_socket_*`. */
 export interface SocketSettings {
-  readonly bind: { readonly value: ComplexValue<ClientTask> } | null;
+  readonly bind: { readonly value: ComplexValue<ClientTask>; readonly transparent: boolean } | null;
   readonly socketKeepalive: boolean;
+  readonly socketRcvbuf: number;
+  readonly socketSndbuf: number;
 }
 
 /** From where the connections for a request or session are made. nginx: ngx_http_upstream_set_local. */
-export function localAddress(u: BackendUser, { bind, socketKeepalive }: SocketSettings): ConnectOptions {
-  const unbound = socketKeepalive ? anyAddressProbed : anyAddress;
+export function localAddress(u: BackendUser, settings: SocketSettings): ConnectOptions {
+  const { bind, socketKeepalive, socketRcvbuf: rcvbuf, socketSndbuf: sndbuf } = settings;
+  const usual = socketKeepalive ? anyAddressProbed : anyAddress;
+  const unbound = rcvbuf === 0 && sndbuf === 0 ? usual : { ...usual, rcvbuf, sndbuf };
   if (bind === null) {
     return unbound;
   }
@@ -44,5 +48,6 @@ export function localAddress(u: BackendUser, { bind, socketKeepalive }: SocketSe
     u.log(ERR, `invalid local address "${text}"`);
     return unbound;
   }
-  return { localAddress: parsed.address, localPort: parsed.port, keepAlive: socketKeepalive };
+  const { address, port } = parsed;
+  return { localAddress: address, localPort: port, transparent: bind.transparent, keepAlive: socketKeepalive, rcvbuf, sndbuf };
 }

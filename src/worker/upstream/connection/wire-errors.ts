@@ -11,6 +11,8 @@ interface WireFailure {
 const AT_ONCE = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EINVAL', 'EAFNOSUPPORT']);
 /** Of those, and of a unix socket's, the ones that need no administrator. nginx: ngx_event_connect_peer. */
 const COMMON = new Set(['ECONNREFUSED', 'EAGAIN', 'ECONNRESET', 'ENETDOWN', 'ENETUNREACH', 'EHOSTDOWN', 'EHOSTUNREACH']);
+/** Errors of socket(): no other peer would fare better. */
+const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
 /** Errors that are the peer's or the network's doing. nginx: ngx_connection_error. */
 const EXPECTED = new Set([
   'ECONNRESET',
@@ -29,6 +31,12 @@ export function connectFailure(u: BackendUser, error: Error): WireFailure & { re
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'bind') {
     return { level: CRIT, message: `bind(${u.peer.boundTo}) failed (${errnoText(error)})`, fatal: true };
+  }
+  if (syscall?.startsWith('setsockopt(')) {
+    return { level: ALERT, message: `${syscall} failed (${errnoText(error)})`, fatal: true };
+  }
+  if (NO_DESCRIPTOR.has(code)) {
+    return { level: ALERT, message: `socket() failed (${errnoText(error)})`, fatal: true };
   }
   if (u.peer.unix || AT_ONCE.has(code)) {
     const level = COMMON.has(code) ? ERR : CRIT;

@@ -1,9 +1,10 @@
 import type { Directive } from '../../../shared/config/define.js';
+import { loadNative } from '../../../shared/lib/native/native.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { parseLocalAddress } from '../connection/local-address.js';
 
-type Set = Directive<{ bind: { readonly value: ComplexValue<ClientTask> } | null }, ClientTask>['set'];
+type Set = Directive<{ bind: { readonly value: ComplexValue<ClientTask>; readonly transparent: boolean } | null }, ClientTask>['set'];
 
 /** Reads `*_bind`, of `http` and of `stream`. nginx: ngx_http_upstream_bind_set_slot. */
 export const bindAddress: Set = (conf, node, ctx) => {
@@ -20,9 +21,12 @@ export const bindAddress: Set = (conf, node, ctx) => {
     ctx.fail(`invalid address "${address}"`, { arg: 0 });
   }
   if (transparent === 'transparent') {
-    ctx.fail('transparent proxying is not supported on this platform', { arg: 1 });
+    if (typeof loadNative() === 'string') {
+      ctx.fail('transparent proxying is not supported on this platform', { arg: 1 });
+    }
+    ctx.transparent();
   } else if (transparent !== undefined) {
     ctx.fail(`invalid parameter "${transparent}"`, { arg: 1 });
   }
-  conf.bind = { value };
+  conf.bind = { value, transparent: transparent !== undefined };
 };

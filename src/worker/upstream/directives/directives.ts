@@ -3,15 +3,15 @@ import { type Directive, type Field, inherit, type LinkContext, type MergeContex
 import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
-import { accepted, access, bits, buffers, flag, int, msec, size } from '../../../shared/config/slots.js';
+import { access, bits, buffers, flag, int, msec, size } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
 import type { TempPath } from '../../http/request/location-settings.js';
 import type { Request } from '../../http/request/request.js';
-import type { Context } from '../../module.js';
 import { FailureType, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
 import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from '../settings/settings.js';
 import { bindAddress } from './bind.js';
+import { socketBuffer } from './socket-buffer.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const PAGE = 4096;
@@ -49,6 +49,8 @@ export const upstreamFields: { readonly [K in keyof UpstreamSettings]: Field<Ups
   passHeaders: inherit<readonly string[]>([]),
   bind: inherit<LocalAddress | null>(null),
   socketKeepalive: inherit(false),
+  socketRcvbuf: inherit(0),
+  socketSndbuf: inherit(0),
   limitRate: inherit<ComplexValue<Request> | undefined>(undefined),
   store: inherit<StoreSettings | null>(null),
   storeAccess: inherit(0o600),
@@ -99,9 +101,6 @@ const tempPath: Row['set'] = (conf, _node, ctx) => {
   ctx.folder(conf.tempPath.path);
 };
 
-/** A size of socket buffers: Node has no way to set it, so it is read and checked only. */
-const socketBuffer: Row['set'] = accepted((ctx: Context) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 })));
-
 /** Linux has no such mark for sockets. nginx: ngx_http_fastcgi_lowat_check. */
 const sendLowat: Row['set'] = (_conf, node, ctx) => {
   if (parseSize(node.args[0]!) === undefined) {
@@ -119,8 +118,8 @@ const rows: Readonly<Record<string, Row>> = {
   ignore_client_abort: { in: ANYWHERE, args: 'flag', set: flag('ignoreClientAbort') },
   bind: { in: ANYWHERE, args: [1, 2], set: bindAddress },
   socket_keepalive: { in: ANYWHERE, args: 'flag', set: flag('socketKeepalive') },
-  socket_rcvbuf: { in: ANYWHERE, args: 1, set: socketBuffer },
-  socket_sndbuf: { in: ANYWHERE, args: 1, set: socketBuffer },
+  socket_rcvbuf: { in: ANYWHERE, args: 1, set: socketBuffer('socketRcvbuf') },
+  socket_sndbuf: { in: ANYWHERE, args: 1, set: socketBuffer('socketSndbuf') },
   connect_timeout: { in: ANYWHERE, args: 1, set: msec('connectTimeout') },
   send_timeout: { in: ANYWHERE, args: 1, set: msec('sendTimeout') },
   read_timeout: { in: ANYWHERE, args: 1, set: msec('readTimeout') },

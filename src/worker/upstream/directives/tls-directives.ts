@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext } from '../../../shared/config/define.js';
 import { ConfigError, withErrno } from '../../../shared/config/errors.js';
 import { bits, complex, flag, int, text } from '../../../shared/config/slots.js';
+import { append } from '../../../shared/lib/append.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
 import type { SharedContext } from '../../module.js';
@@ -111,7 +112,7 @@ const rows: Readonly<Record<string, Row>> = {
     in: ANYWHERE,
     args: 2,
     set(conf, _node, ctx) {
-      conf.sslConfCommands = [...(conf.sslConfCommands ?? []), readConfCommand(ctx)];
+      conf.sslConfCommands = append(conf.sslConfCommands, readConfCommand(ctx));
     },
   },
 };

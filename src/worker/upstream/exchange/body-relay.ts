@@ -166,10 +166,12 @@ export class BodyRelay implements RequestSender, BodySink {
     }
   }
 
-  /** Called at the end of the turn in which data came. */
+  /** Called at the end of the turn in which data came. What comes while the backend takes nothing waits, until it is as much as may. */
   due(): void {
     this.#scheduled = false;
-    this.#flush();
+    if (!this.#blocked) {
+      this.#flush();
+    }
   }
 
   end(): void {

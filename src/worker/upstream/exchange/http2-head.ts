@@ -2,6 +2,7 @@ import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { foreignNameCode, KEEP, type NameCode, nameCode } from '../../http/http2-frames/hpack/encoder.js';
 import { staticIndexOf } from '../../http/http2-frames/hpack/static-table.js';
+import { CONNECTION_FIELDS } from '../../http/http2-frames/protocol.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
@@ -27,9 +28,6 @@ for (const name of ['grpc-accept-encoding', 'grpc-encoding', 'grpc-timeout', 'x-
 
 /** Names and values longer than this cannot be sent. nginx: NGX_HTTP_V2_MAX_FIELD. */
 const MAX_FIELD = 127 + (1 << 21) - 1;
-
-/** Fields of HTTP/1 that say how it is framed and kept: they mean nothing here (RFC 9113, 8.2.2). */
-const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
 /** A header with the value that requests to backends get; the length of the body is known request by request. */
 export interface Http2HeaderSource {

@@ -144,8 +144,8 @@ export interface Declaration {
 const hasAddress = ({ explicit, url }: Declaration): boolean => !explicit && url?.family === 'inet';
 
 /** All groups named in an `http` block. */
-export const declarations = defineSharedScope<{ all: Declaration[] }>({
-  fields: { all: own<Declaration[]>([]) },
+export const declarations = defineSharedScope<{ all: Declaration[]; byHost: Map<string, Declaration[]> }>({
+  fields: { all: own<Declaration[]>([]), byHost: own(new Map<string, Declaration[]>()) },
   directives: {},
   // nginx: the part of ngx_http_upstream_init_round_robin for groups that no block makes.
   link({ all }, ctx) {
@@ -165,11 +165,10 @@ export function declareGroup(ctx: SharedContext, name: string, url: BackendUrl |
   const all = (conf.all ??= []);
   const explicit = url === undefined;
   const [port, noPort] = url === undefined ? [0, true] : [url.port, url.noPort];
+  const byHost = (conf.byHost ??= new Map());
   const lower = name.toLowerCase();
-  for (const known of all) {
-    if (known.host.toLowerCase() !== lower) {
-      continue;
-    }
+  const same = byHost.get(lower) ?? [];
+  for (const known of same) {
     if (explicit && known.explicit) {
       return ctx.fail(`duplicate upstream "${name}"`, { arg: 0 });
     }
@@ -202,5 +201,7 @@ export function declareGroup(ctx: SharedContext, name: string, url: BackendUrl |
         : undefined,
   };
   all.push(made);
+  same.push(made);
+  byHost.set(lower, same);
   return made;
 }

@@ -5,6 +5,8 @@ import type { Request } from '../../http/request/request.js';
 /** `*_bind`: the local address of connections to backends. */
 export interface LocalAddress {
   readonly value: ComplexValue<Request>;
+  /** It need not be an address of this machine. */
+  readonly transparent: boolean;
 }
 
 /** `*_store`: where responses are kept as files. */
@@ -48,6 +50,9 @@ export interface UpstreamSettings {
   passHeaders: readonly string[];
   bind: LocalAddress | null;
   socketKeepalive: boolean;
+  /** Bytes; 0: as the system has it. */
+  socketRcvbuf: number;
+  socketSndbuf: number;
   limitRate: ComplexValue<Request> | undefined;
   store: StoreSettings | null;
   /** Permission bits of stored files. */

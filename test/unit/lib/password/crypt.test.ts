@@ -92,5 +92,6 @@ t.test('schemes', async (t) => {
   }
   t.notOk(isKnownScheme('$y$j9T$'));
   t.notOk(isKnownScheme('$7$'));
+  t.notOk(isKnownScheme('_J9..'));
   t.notOk(isKnownScheme('$2x$'));
 });

@@ -1,107 +1,89 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import t from 'tap';
+import { closeSync, openSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { loadNative, type Native } from '../../../../src/shared/lib/native/native.js';
+import type { BackendSocket, BackendSocketOwner } from '../../../../src/shared/net/backend-socket.js';
 import type { SocketOwner } from '../../../../src/shared/net/client-socket.js';
+import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import type { Native } from '../../../../src/shared/net/uring/native.js';
-import { loadNative } from '../../../../src/shared/net/uring/native.js';
-import { Ring } from '../../../../src/shared/net/uring/ring.js';
+import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
 import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
+import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { listenOnRing, needsRing } from '../../../support/ring.js';
+import { trials } from '../../fuzz/mutations.js';
 
-/** Numbers that are the same in each run. */
-let seed = 20261123;
-const random = (below: number): number => {
-  seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-  return Math.floor((seed / 0x100000000) * below);
-};
+/** SLUICE_FUZZ_SEED is added to it; SLUICE_FUZZ says how many rounds there are. */
+const SEED = 20261123 + Number(process.env['SLUICE_FUZZ_SEED'] ?? 0);
+const ROUNDS = trials(1);
+const dice = new Dice(SEED);
+const random = (below: number): number => dice.below(below);
 
-const [EINTR, EAGAIN, ECONNRESET, ENOBUFS] = [-4, -11, -104, -105];
+t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
 
-/** A ring that does some operations in part, and lets some fail without doing them. */
-class FaultyRing extends Ring {
-  readonly #made: { tag: number; generation: number; result: number }[] = [];
-  /** One in so many sends and receives meets a fault; 0 for none. */
-  faults = 0;
-  /** How many connections were told that they were reset. */
-  resets = 0;
-
-  override send(fd: number, address: number, length: number, tag: number, generation: number): void {
-    if (this.faults === 0 || random(this.faults) !== 0) {
-      super.send(fd, address, length, tag, generation);
-    } else if (random(2) === 0 && length > 1) {
-      super.send(fd, address, 1 + random(length - 1), tag, generation);
-    } else {
-      this.#fail(tag, generation, [EINTR, EAGAIN]);
+/** Writes in one of the ways that there are. Returns false if the rest has to wait. */
+function writeSomehow(socket: UringClientSocket, bytes: Buffer, length: number): boolean {
+  const copy = Buffer.from(bytes.subarray(0, length));
+  switch (random(5)) {
+    case 0:
+      return socket.write(copy.toString('latin1'));
+    case 1:
+      return socket.writeJoined(copy.toString('latin1', 0, 1), copy.subarray(1), '');
+    case 2:
+      return socket.writeLent('', bytes, 0, length, '');
+    case 3: {
+      const taken = socket.offer(copy);
+      return taken === length || socket.write(copy.subarray(taken));
     }
+    default:
+      return socket.write(copy);
   }
+}
 
-  override receive(fd: number, group: number, most: number, tag: number, generation: number): void {
-    if (this.faults === 0 || random(this.faults) !== 0) {
-      super.receive(fd, group, random(3) === 0 ? 0 : most, tag, generation);
-    } else {
-      this.#fail(tag, generation, [EINTR, EAGAIN, ENOBUFS, ENOBUFS, random(10) === 0 ? ECONNRESET : EINTR]);
-    }
-  }
-
-  #fail(tag: number, generation: number, errors: number[]): void {
-    const result = errors[random(errors.length)]!;
-    if (result === ECONNRESET) {
-      this.resets++;
-    }
-    this.#made.push({ tag, generation, result });
-  }
-
-  override get more(): boolean {
-    return this.#made.length > 0 || super.more;
-  }
-
-  override next(): boolean {
-    if (this.#made.length > 0 && random(2) === 0) {
-      const { tag, generation, result } = this.#made.splice(random(this.#made.length), 1)[0]!;
-      Object.assign(this, { tag, generation, result, flags: 0 });
-      return true;
-    }
-    return super.next();
+/** Ends a connection in one of the ways that there are. */
+function endSomehow(socket: UringClientSocket): void {
+  switch (random(4)) {
+    case 0:
+      socket.reset();
+      break;
+    case 1:
+      socket.close();
+      break;
+    case 2:
+      socket.end();
+      break;
+    default:
+      socket.closeSoon();
   }
 }
 
 /** Sends back what comes, in the ways that there are, and stops to read now and then. */
 class Echo implements SocketOwner {
   readonly #socket: UringClientSocket;
+  /** One in so many pieces has the connection end on this side. */
+  readonly #ends: number;
   closed = false;
 
-  constructor(socket: UringClientSocket) {
+  constructor(socket: UringClientSocket, ends: number) {
     this.#socket = socket;
+    this.#ends = ends;
     socket.start(this);
   }
 
   received(bytes: Buffer, length: number): boolean {
     const socket = this.#socket;
-    const copy = Buffer.from(bytes.subarray(0, length));
-    let flowing: boolean;
-    switch (random(5)) {
-      case 0:
-        flowing = socket.write(copy.toString('latin1'));
-        break;
-      case 1:
-        flowing = socket.writeJoined(copy.toString('latin1', 0, 1), copy.subarray(1), '');
-        break;
-      case 2:
-        flowing = socket.writeLent('', bytes, 0, length, '');
-        break;
-      case 3: {
-        const taken = socket.offer(copy);
-        flowing = taken === length || socket.write(copy.subarray(taken));
-        break;
-      }
-      default:
-        flowing = socket.write(copy);
-    }
+    const flowing = writeSomehow(socket, bytes, length);
     if (!flowing) {
       socket.pause();
     } else {
       this.#vary(random(20));
+    }
+    if (this.#ends > 0 && random(this.#ends) === 0) {
+      if (random(2) === 0) {
+        endSomehow(socket);
+      } else {
+        setImmediate(endSomehow, socket);
+      }
     }
     return true;
   }
@@ -113,6 +95,10 @@ class Echo implements SocketOwner {
       setImmediate(() => socket.resume());
     } else if (choice < 3) {
       socket.expectMuch(choice === 1);
+    } else if (choice === 3) {
+      // The kernel has not heard of the pause when it is over.
+      socket.pause();
+      socket.resume();
     }
   }
 
@@ -134,6 +120,100 @@ class Echo implements SocketOwner {
   }
 }
 
+/** Passes on what comes to a backend, and what that answers. */
+class Relay implements SocketOwner, BackendSocketOwner {
+  readonly #client: UringClientSocket;
+  readonly #backend: BackendSocket;
+  readonly #ends: number;
+  #early: Buffer[] | null = [];
+  #ended = false;
+  closed = false;
+
+  constructor(client: UringClientSocket, engine: UringEngine, port: number, ends: number) {
+    this.#client = client;
+    this.#ends = ends;
+    this.#backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, this);
+    client.start(this);
+  }
+
+  received(bytes: Buffer, length: number): boolean {
+    if (this.#early !== null) {
+      this.#early.push(Buffer.from(bytes.subarray(0, length)));
+    } else if (!this.#toBackend(bytes, length)) {
+      this.#client.pause();
+    }
+    return true;
+  }
+
+  #toBackend(bytes: Buffer, length: number): boolean {
+    const copy = Buffer.from(bytes.subarray(0, length));
+    switch (random(4)) {
+      case 0:
+        return this.#backend.write(copy.toString('latin1'));
+      case 1:
+        return this.#backend.writeLent(bytes, 0, length);
+      case 2: {
+        const taken = this.#backend.offer(copy);
+        return taken === length || this.#backend.write(copy.subarray(taken));
+      }
+      default:
+        return this.#backend.write(copy);
+    }
+  }
+
+  clientEnded(): void {
+    this.#ended = true;
+    if (this.#early === null) {
+      this.#backend.end();
+    }
+  }
+
+  flushed(): void {
+    this.#backend.resume();
+  }
+
+  socketClosed(): void {
+    this.closed = true;
+    this.#backend.close();
+  }
+
+  socketConnected(): void {
+    const early = this.#early ?? [];
+    this.#early = null;
+    for (const bytes of early) {
+      this.#backend.write(bytes);
+    }
+    if (this.#ended) {
+      this.#backend.end();
+    }
+  }
+
+  socketReady(): void {}
+
+  socketReceived(bytes: Buffer, length: number): void {
+    if (!writeSomehow(this.#client, bytes, length)) {
+      this.#backend.pause();
+    }
+    if (this.#ends > 0 && random(this.#ends) === 0) {
+      endSomehow(this.#client);
+    }
+  }
+
+  socketEnded(): void {
+    this.#client.closeSoon();
+    this.#backend.close();
+  }
+
+  socketFailed(): void {
+    this.#client.closeSoon();
+    this.#backend.close();
+  }
+
+  socketDrained(): void {
+    this.#client.resume();
+  }
+}
+
 /** Bytes of one client, which no other sends. */
 function pattern(client: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
@@ -143,7 +223,12 @@ function pattern(client: number, length: number): Buffer {
   return bytes;
 }
 
-async function talk(port: number, number: number): Promise<'whole' | 'cut'> {
+let talks = 0;
+let bytes = 0;
+
+/** One client's life. Throws when it gets something else than it sent. */
+async function talk(port: number): Promise<'whole' | 'cut'> {
+  const number = talks++;
   const sent = pattern(number, 1 + random(random(4) === 0 ? 400_000 : 3000));
   const pieces: Buffer[] = [];
   const client: Socket = connect(port, '127.0.0.1');
@@ -162,51 +247,107 @@ async function talk(port: number, number: number): Promise<'whole' | 'cut'> {
   }
   await closed;
   const got = Buffer.concat(pieces);
+  bytes += got.length;
   if (!got.equals(sent.subarray(0, got.length))) {
     throw new Error(`client ${number} got bytes that it did not send`);
   }
   return got.length === sent.length ? 'whole' : 'cut';
 }
 
-t.test('no fault gives a client what is not its own', needsRing, async (t) => {
-  const native = loadNative() as Native;
-  const ring = new FaultyRing(native);
-  const engine = new UringEngine(native, ring);
-  engine.start();
-  const owners: Echo[] = [];
-  const port = listenOnRing(t, engine, (socket) => owners.push(new Echo(socket)));
-  for (const faults of [0, 10, 3]) {
-    ring.faults = faults;
-    const results: string[] = [];
-    for (let batch = 0; batch < 10; batch++) {
-      results.push(...(await Promise.all(Array.from({ length: 20 }, (_, i) => talk(port, batch * 20 + i)))));
-    }
-    t.ok(results.filter((result) => result === 'whole').length > 100, `${results.filter((result) => result === 'whole').length} of 200`);
+/** So many clients, a few at a time; how many of them got all back. */
+async function crowd(port: number, clients: number): Promise<number> {
+  let whole = 0;
+  for (let begun = 0; begun < clients; begun += 20) {
+    const results = await Promise.all(Array.from({ length: 20 }, () => talk(port)));
+    whole += results.filter((result) => result === 'whole').length;
   }
-  ring.faults = 0;
-  while (owners.some(({ closed }) => !closed)) {
+  return whole;
+}
+
+/** Every connection ends, and nothing is left of any. */
+async function allCameBack(t: Test, engine: UringEngine, owners: readonly { closed: boolean }[]): Promise<void> {
+  while (owners.some(({ closed }) => !closed) || engine.endpoints > 1 || engine.slots.inUse > 0) {
     await new Promise((done) => setImmediate(done));
   }
   t.equal(engine.slots.inUse, 0, 'every slot came back');
   t.equal(engine.endpoints, 1, 'and every number but that of the listener');
-});
+}
+
+/** Descriptors of this process that are open: the next one that the system gives out. */
+function nextDescriptor(): number {
+  const fd = openSync('/dev/null', 'r');
+  closeSync(fd);
+  return fd;
+}
+
+/** Rings: as they are; and so small that entries and completions do not fit. */
+const SIZES = [
+  ['a ring as it is', undefined, undefined],
+  ['a ring that overflows', 8, 16],
+] as const;
+
+for (const [name, entries, completions] of SIZES) {
+  t.test(`no fault gives a client what is not its own: ${name}`, needsRing, async (t) => {
+    const { ring, engine } = faultyEngine(dice, entries, completions);
+    const backend = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+    await new Promise<void>((done) => backend.listen(0, '127.0.0.1', done));
+    t.teardown(() => backend.close());
+    const { port: backendPort } = backend.address() as { port: number };
+    const owners: (Echo | Relay)[] = [];
+    let ends = 0;
+    const echoPort = listenOnRing(t, engine, (socket) => owners.push(new Echo(socket, ends)));
+    const relayPort = listenOnRing(t, engine, (socket) => owners.push(new Relay(socket, engine, backendPort, ends)), false);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [faults, fatal, ending] of [
+        [0, false, 0],
+        [10, false, 0],
+        [3, false, 0],
+        [0, false, 10],
+        [5, true, 30],
+      ] as const) {
+        ring.faults = faults;
+        ring.fatal = fatal;
+        ends = ending;
+        for (const port of [echoPort, relayPort]) {
+          const whole = await crowd(port, 100);
+          const enough = fatal || ending > 0 ? 5 : 60;
+          t.ok(whole > enough, `${whole} of 100 ${port === echoPort ? 'echoed' : 'relayed'}, a fault in ${faults}, an end in ${ending}`);
+        }
+        owners.splice(0, owners.length, ...owners.filter(({ closed }) => !closed));
+      }
+    }
+    ring.faults = 0;
+    ends = 0;
+    while (owners.some(({ closed }) => !closed) || engine.endpoints > 2 || engine.slots.inUse > 0) {
+      await new Promise((done) => setImmediate(done));
+    }
+    t.equal(engine.slots.inUse, 0, 'every slot came back');
+    t.equal(engine.endpoints, 2, 'and every number but those of the listeners');
+    t.ok(nextDescriptor() < 200, 'and every descriptor');
+    t.comment(`${talks} clients, ${bytes} bytes, faults: ${JSON.stringify(ring.counts)}`);
+  });
+}
 
 t.test('connections that are opened and reset', needsRing, async (t) => {
-  const native = loadNative() as Native;
-  const engine = new UringEngine(native);
+  const engine = new UringEngine(loadNative() as Native);
   engine.start();
-  let closed = 0;
+  const owners: { closed: boolean }[] = [];
   let opened = 0;
   const port = listenOnRing(t, engine, (socket) => {
     opened++;
+    const owner = { closed: false };
+    owners.push(owner);
     socket.start({
       received: (bytes, length) => socket.write(Buffer.from(bytes.subarray(0, length))),
       clientEnded: () => socket.close(),
       flushed() {},
-      socketClosed: () => void closed++,
+      socketClosed() {
+        owner.closed = true;
+      },
     });
   });
-  for (let batch = 0; batch < 20; batch++) {
+  const batches = 20 * ROUNDS;
+  for (let batch = 0; batch < batches; batch++) {
     await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const client = connect(port, '127.0.0.1');
@@ -216,12 +357,12 @@ t.test('connections that are opened and reset', needsRing, async (t) => {
         client.resetAndDestroy();
       }),
     );
+    owners.splice(0, owners.length, ...owners.filter(({ closed }) => !closed));
   }
-  while (opened < 2000 || closed < opened) {
+  while (opened < batches * 100) {
     await new Promise((done) => setImmediate(done));
   }
-  t.equal(engine.slots.inUse, 0);
-  t.equal(engine.endpoints, 1);
+  await allCameBack(t, engine, owners);
 });
 
 t.teardown(() => process.exit());

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { loadNative, type Native } from '../../../../src/shared/lib/native/native.js';
 import { kernelTooOld } from '../../../../src/shared/net/engine/trial.js';
 import { Region } from '../../../../src/shared/net/uring/memory.js';
-import { loadNative, type Native } from '../../../../src/shared/net/uring/native.js';
 import { ReceiveBuffers } from '../../../../src/shared/net/uring/receive-buffers.js';
 import type { Ring } from '../../../../src/shared/net/uring/ring.js';
 import { SendSlots, SLOT } from '../../../../src/shared/net/uring/send-slots.js';

@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { ListenSocket, plainSpec } from '../../../../src/shared/net/listen-socket.js';
+import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { kernelAddress } from '../../../../src/shared/net/uring/socket-addresses.js';
 import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
 import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
 import { UringListener } from '../../../../src/shared/net/uring/uring-listener.js';
-import { NotingOwner } from '../../../support/accepted.js';
+import { fill, NotingOwner, readAll } from '../../../support/accepted.js';
 import { acceptOnRing, needsRing, ring } from '../../../support/ring.js';
 
 const engine = ring as UringEngine;
@@ -22,27 +21,6 @@ async function pair(t: Test) {
   const owner = new NotingOwner();
   socket.start(owner);
   return { client, socket, owner };
-}
-
-async function readAll(client: Socket): Promise<string> {
-  let text = '';
-  client.on('data', (bytes: Buffer) => {
-    text += bytes.toString('latin1');
-  });
-  client.resume();
-  await once(client, 'close');
-  return text;
-}
-
-/** Writes until the kernel takes no more; returns all of it. */
-function fill(socket: UringClientSocket): string {
-  const piece = Buffer.alloc(64 * 1024, 'x');
-  let sent = '';
-  for (let flowing = true; flowing; ) {
-    flowing = socket.writeJoined(`${sent.length}:`, piece, '\r\n');
-    sent += `${sent.length}:${piece.toString('latin1')}\r\n`;
-  }
-  return sent;
 }
 
 t.test('bytes go both ways, in whichever form they are given', needsRing, async (t) => {
@@ -144,6 +122,72 @@ t.test('a write that finds the connection broken asks for no more before its end
   t.equal(engine.slots.inUse, 0);
 });
 
+t.test('a file goes out as the client takes it', needsRing, async (t) => {
+  const folder = t.testdir({ file: '0123456789abcdef'.repeat(512 * 1024) });
+  const file = openSync(`${folder}/file`, 'r');
+  t.teardown(() => closeSync(file));
+  const size = 8 * 1024 * 1024;
+  const { client, socket, owner } = await pair(t);
+  let at = 0;
+  let waits = 0;
+  const more = () => {
+    while (at < size) {
+      const taken = socket.offerFile(file, at, Math.min(512 * 1024, size - at));
+      at += taken;
+      if (socket.pending) {
+        waits++;
+        return;
+      }
+    }
+    socket.closeSoon();
+  };
+  owner.flushed = more;
+  socket.write('head ');
+  more();
+  t.ok(waits === 1 && at < size, 'the kernel has no room for all of it');
+  t.notOk(socket.empty);
+  t.equal(await readAll(client), `head ${'0123456789abcdef'.repeat(512 * 1024)}`);
+  t.ok(waits > 1);
+});
+
+t.test('a file that waits for a client which leaves', needsRing, async (t) => {
+  const file = openSync(process.execPath, 'r');
+  t.teardown(() => closeSync(file));
+  const before = engine.endpoints;
+  for (const leave of [(client: Socket) => client.resetAndDestroy(), (client: Socket) => client.destroy()]) {
+    const { client, socket, owner } = await pair(t);
+    let at = 0;
+    const more = () => {
+      do {
+        at += Math.max(0, socket.offerFile(file, at, 512 * 1024));
+      } while (!socket.pending);
+    };
+    owner.flushed = more;
+    more();
+    leave(client);
+    await owner.until(() => owner.events.includes('closed'));
+  }
+  const { socket, owner } = await pair(t);
+  while (socket.offerFile(file, 0, 512 * 1024) > 0) {}
+  socket.close();
+  await owner.until(() => owner.events.includes('closed'));
+  t.notOk(owner.events.includes('flushed'));
+  // Beside the listeners of the three pairs.
+  while (engine.endpoints > before + 3) {
+    await new Promise((done) => setImmediate(done));
+  }
+  t.equal(engine.slots.inUse, 0);
+});
+
+t.test('a file that is shorter than it was', needsRing, async (t) => {
+  const folder = t.testdir({ file: 'short' });
+  const file = openSync(`${folder}/file`, 'r');
+  t.teardown(() => closeSync(file));
+  const { socket } = await pair(t);
+  t.equal(socket.offerFile(file, 0, 10), 5);
+  t.equal(socket.offerFile(file, 5, 5), -1);
+});
+
 t.test('a connection that is reset', needsRing, async (t) => {
   const { client, socket, owner } = await pair(t);
   const errors: Error[] = [];
@@ -190,6 +234,46 @@ t.test('also after bytes that were held, with the end behind them', needsRing, a
   t.equal(count('after'), count('piece'));
 });
 
+t.test('an error with what was held ends one request, and what others on the connection wait for comes', needsRing, async (t) => {
+  const { client, socket, owner } = await pair(t);
+  const errors: string[] = [];
+  const seen = (error: Error): void => {
+    errors.push(error.message);
+    owner.note('error');
+  };
+  const others = process.rawListeners('uncaughtException') as ((error: Error) => void)[];
+  process.removeAllListeners('uncaughtException').on('uncaughtException', seen);
+  t.teardown(() => {
+    process.off('uncaughtException', seen);
+    for (const other of others) {
+      process.on('uncaughtException', other);
+    }
+  });
+  const received = owner.received.bind(owner);
+  owner.received = (bytes, length) => {
+    received(bytes, length);
+    if (owner.text.length === 6000) {
+      throw new Error('on purpose');
+    }
+    socket.pause();
+    return false;
+  };
+  // More than a buffer: the rest comes before the kernel knows of the pause, and is held.
+  client.write(Buffer.alloc(6000, 'x'));
+  await owner.until(() => owner.text.length > 0);
+  await new Promise((done) => setTimeout(done, 20));
+  socket.write('an answer');
+  socket.resume();
+  await owner.until(() => errors.length > 0);
+  owner.received = received;
+  const answer = new Promise<string>((done) => client.once('data', (bytes) => done(bytes.toString('latin1'))));
+  client.resume();
+  t.equal(await answer, 'an answer');
+  client.write('c');
+  await owner.until(() => owner.text.endsWith('c'));
+  t.strictSame(errors, ['on purpose']);
+});
+
 /** Notes what a connection to a backend is told of. */
 class NotingBackend extends NotingOwner {
   socketConnected = (): void => this.note('connected');
@@ -206,7 +290,7 @@ t.test('a connection to a backend', needsRing, async (t) => {
   t.teardown(() => server.close());
   const { port } = server.address() as { port: number };
   const owner = new NotingBackend();
-  const socket = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, true, owner);
+  const socket = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
   t.strictSame(owner.events, [], 'nothing is told before the call returns');
   await owner.until(() => owner.events.includes('connected'));
   t.ok(socket.write('back again'));
@@ -224,11 +308,11 @@ t.test('connections that cannot be made', needsRing, async (t) => {
   const { port } = server.address() as { port: number };
   await new Promise((done) => server.close(done));
   const refused = new NotingBackend();
-  UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, false, refused);
+  UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: false }, refused);
   await refused.until(() => refused.events.length > 0);
   t.strictSame(refused.events, ['connect ECONNREFUSED']);
   const missing = new NotingBackend();
-  UringBackendSocket.connect(engine, kernelAddress(`${t.testdirName}.sock`, 0)!, false, missing);
+  UringBackendSocket.connect(engine, kernelAddress(`${t.testdirName}.sock`, 0)!, { keepAlive: false }, missing);
   t.strictSame(missing.events, []);
   await missing.until(() => missing.events.length > 0);
   t.strictSame(missing.events, ['connect ENOENT']);

@@ -1,7 +1,7 @@
 // Addresses as the kernel has them: struct sockaddr_in, sockaddr_in6, sockaddr_un.
-import { Address, formatAddress, parseAddress } from '../../lib/address.js';
-import type { SocketAddress } from '../client-socket.js';
-import type { Native } from './native.js';
+import { Address, formatAddress, parseAddress } from '../lib/address.js';
+import type { Native } from '../lib/native/native.js';
+import type { SocketAddress } from './client-socket.js';
 
 export const Family = { UNIX: 1, INET: 2, INET6: 10 } as const;
 /** As long as any of them. */
@@ -24,6 +24,11 @@ export function kernelAddress(address: string, port: number): KernelAddress | un
     path.copy(bytes, 2);
     return path.length > PATH || path.length === 0 ? undefined : { family: Family.UNIX, bytes };
   }
+  return ipAddress(address, port);
+}
+
+/** An IP address with a port, which may be 0 for any. Undefined for what is no such address. */
+export function ipAddress(address: string, port: number): KernelAddress | undefined {
   const ip = parseAddress(address);
   if (ip === undefined) {
     return undefined;
@@ -44,16 +49,20 @@ const room = Buffer.alloc(SIZE);
 /** Most connections come to the same address, whose text they share. */
 let lastText = '';
 
-function readAddress(code: number): SocketAddress {
-  const family = room.readUInt16LE(0);
-  if (code < 0 || (family !== Family.INET && family !== Family.INET6)) {
+/** The IP address that lies at `offset` in the kernel's form; empty for one of another kind. */
+export function addressAt(bytes: Buffer, offset: number): SocketAddress {
+  const family = bytes.readUInt16LE(offset);
+  if (family !== Family.INET && family !== Family.INET6) {
     return {};
   }
-  const at = family === Family.INET ? 4 : 8;
-  const word = (i: number): number => room.readUInt32BE(at + i * 4);
+  const at = offset + (family === Family.INET ? 4 : 8);
+  const word = (i: number): number => bytes.readUInt32BE(at + i * 4);
   const ip = family === Family.INET ? new Address(4, 0, 0, 0, word(0)) : new Address(6, word(0), word(1), word(2), word(3));
-  const address = formatAddress(ip);
-  return { address, port: room.readUInt16BE(2) };
+  return { address: formatAddress(ip), port: bytes.readUInt16BE(offset + 2) };
+}
+
+function readAddress(code: number): SocketAddress {
+  return code < 0 ? {} : addressAt(room, 0);
 }
 
 /** Where the other end of a connection is; empty for a socket of a file, and once it has gone. */

@@ -5,6 +5,9 @@ import type Koffi from 'koffi';
 /** Memory that the kernel is given for a call. */
 type Memory = Uint8Array | Int32Array | Uint32Array | Int16Array;
 
+/** Hashes a password with a setting, or a stored hash, in one of libuv's threads; `done` gets nothing when that fails. */
+export type SystemHash = (password: Uint8Array, setting: Uint8Array, done: (hash: string | undefined) => void) => void;
+
 /** The system's calls. Each returns the negated error number when it fails, unless it says otherwise. */
 export interface Native {
   /** Maps memory of so many bytes that is neither moved nor freed; undefined when there is none. */
@@ -33,9 +36,23 @@ export interface Native {
   peerAddress(fd: number, into: Uint8Array): number;
   /** send: of bytes that more will follow at once. Never waits. */
   sendMore(fd: number, bytes: Uint8Array): number;
+  /** sendto: a datagram to an address, or to a connected socket's peer. Never waits. */
+  sendDatagram(fd: number, bytes: Uint8Array, address: Uint8Array | null): number;
   /** sendfile: `length` bytes of a file from `offset` on, as far as the socket has room. */
   sendFile(fd: number, file: number, offset: number, length: number): number;
   close(fd: number): number;
+  /** prctl(PR_SET_KEEPCAPS): this thread keeps its capabilities when it becomes another user. */
+  keepCapabilities(): number;
+  /** capset: this thread has these capabilities, as bits of the first 32, and no others. */
+  setCapabilities(bits: number): number;
+  /** prlimit of this process: both limits. */
+  setLimit(resource: number, limit: number): number;
+  /** sched_setaffinity of a thread: a bit for each CPU. */
+  setAffinity(thread: number, mask: Uint8Array): number;
+  /** dup2: `to` becomes a second number of the open file `from`. */
+  duplicateTo(from: number, to: number): number;
+  /** crypt_r of the system's libcrypt; undefined where there is none. */
+  loadCrypt(): SystemHash | undefined;
 }
 
 const [READ_WRITE, SHARED_POPULATED, PRIVATE] = [3, 0x8001, 0x4022];
@@ -43,8 +60,22 @@ const [RING_SETUP, RING_ENTER, RING_REGISTER] = [425, 426, 427];
 const NOT_BLOCKING_CLOSED_ON_EXEC = 0x80800;
 const SEND = 1;
 /** MSG_DONTWAIT, MSG_NOSIGNAL and MSG_MORE. */
-const NOW_AND_MORE = 0x40 | 0x4000 | 0x8000;
+const NOW = 0x40 | 0x4000;
+const NOW_AND_MORE = NOW | 0x8000;
 const MAP_FAILED = -1;
+const PR_SET_KEEPCAPS = 8;
+const CAPABILITY_VERSION_1 = 0x19980330;
+const LIBCRYPT = 'libcrypt.so.1';
+/** As large as struct crypt_data in any of its forms. */
+const CRYPT_DATA = 256 * 1024;
+
+/** Functions of the libraries that this process has loaded. Addresses are numbers, 0 for none. */
+export interface Library {
+  /** A function by its C prototype. Throws an Error where there is none of that name. */
+  find(prototype: string): (...args: unknown[]) => number;
+  /** What C code can call, in this thread, for a function; for good. It may not throw. */
+  callback(prototype: string, call: (...args: number[]) => number): unknown;
+}
 
 let loaded: Native | string | undefined;
 
@@ -54,20 +85,39 @@ export function loadNative(): Native | string {
   return loaded;
 }
 
-function load(): Native | string {
-  if (process.platform !== 'linux') {
-    return 'the system is not Linux';
+/** What the process has loaded, or why it cannot be called. */
+export function loadLibrary(): Library | string {
+  const koffi = loadKoffi();
+  if (typeof koffi === 'string') {
+    return koffi;
   }
-  let koffi: typeof Koffi;
-  try {
-    koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
-  } catch {
-    return 'the package koffi is not installed';
+  const library = koffi.load(null);
+  return {
+    find: (prototype) => library.func(prototype) as never,
+    callback: (prototype, call) => koffi.register(call, koffi.pointer(koffi.proto(prototype))),
+  };
+}
+
+function load(): Native | string {
+  const koffi = loadKoffi();
+  if (typeof koffi === 'string') {
+    return koffi;
   }
   try {
     return bind(koffi);
   } catch (error) {
     return `koffi does not work: ${(error as Error).message}`;
+  }
+}
+
+function loadKoffi(): typeof Koffi | string {
+  if (process.platform !== 'linux') {
+    return 'the system is not Linux';
+  }
+  try {
+    return createRequire(import.meta.url)('koffi') as typeof Koffi;
+  } catch {
+    return 'the package koffi is not installed';
   }
 }
 
@@ -93,10 +143,16 @@ function bind(koffi: typeof Koffi): Native {
   const getsockname = func('int getsockname(int, void *, void *)');
   const getpeername = func('int getpeername(int, void *, void *)');
   const send = func('intptr_t send(int, void *, size_t, int)');
+  const sendto = func('intptr_t sendto(int, void *, size_t, int, void *, uint32_t)');
   const sendfile = func('intptr_t sendfile(int, int, void *, size_t)');
   const close = func('int close(int)');
+  const prctl = func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)');
+  const capset = func('int capset(void *, void *)');
+  const prlimit = func('int prlimit64(int, int, void *, intptr_t)');
+  const setaffinity = func('int sched_setaffinity(int, size_t, void *)');
+  const dup2 = func('int dup2(int, int)');
   const length = new Uint32Array(1);
-  const from = new BigInt64Array(1);
+  const from = new Int32Array(2);
   return {
     map(size, fd, offset) {
       const address = mmap(0, size, READ_WRITE, fd < 0 ? PRIVATE : SHARED_POPULATED, fd, offset);
@@ -126,10 +182,44 @@ function bind(koffi: typeof Koffi): Native {
       return checked(getpeername(fd, into, length));
     },
     sendMore: (fd, bytes) => checked(send(fd, bytes, bytes.length, NOW_AND_MORE)),
+    sendDatagram: (fd, bytes, address) => checked(sendto(fd, bytes, bytes.length, NOW, address, address === null ? 0 : address.length)),
     sendFile(fd, file, offset, size) {
-      from[0] = BigInt(offset);
+      from[0] = (offset % 0x100000000) | 0;
+      from[1] = (offset / 0x100000000) | 0;
       return checked(sendfile(fd, file, from, size));
     },
     close: (fd) => checked(close(fd)),
+    keepCapabilities: () => checked(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)),
+    setCapabilities: (bits) => checked(capset(new Uint32Array([CAPABILITY_VERSION_1, 0]), new Uint32Array([bits, bits, 0]))),
+    setLimit: (resource, limit) => checked(prlimit(0, resource, new BigUint64Array([BigInt(limit), BigInt(limit)]), 0)),
+    setAffinity: (thread, mask) => checked(setaffinity(thread, mask.length, mask)),
+    duplicateTo: (from, to) => checked(dup2(from, to)),
+    loadCrypt: () => loadCrypt(koffi),
   };
+}
+
+function loadCrypt(koffi: typeof Koffi): SystemHash | undefined {
+  let crypt: ReturnType<ReturnType<typeof Koffi.load>['func']>;
+  try {
+    crypt = koffi.load(LIBCRYPT).func('str crypt_r(void *, void *, void *)');
+  } catch {
+    return undefined;
+  }
+  return (password, setting, done) => {
+    const [key, salt, data] = [ended(password), ended(setting), new Uint8Array(CRYPT_DATA)];
+    crypt.async(key, salt, data, (error: unknown, hash: string | null) => {
+      // What is named here lives for as long as the call; and nothing of the password is left behind.
+      for (const memory of [key, salt, data]) {
+        memory.fill(0);
+      }
+      done(error ? undefined : (hash ?? undefined));
+    });
+  };
+}
+
+/** A text as C has it, in memory of its own. */
+function ended(text: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(text.length + 1);
+  bytes.set(text);
+  return bytes;
 }

@@ -1,4 +1,4 @@
-import { loadNative } from './native.js';
+import { loadNative } from '../../lib/native/native.js';
 
 const [IPPROTO_TCP, TCP_INFO] = [6, 11];
 

@@ -1,0 +1,75 @@
+// The OpenSSL that Node itself uses, whose functions the executable exports. Whoever passes an address on takes care that it is still one.
+import { type Library, loadLibrary } from './native.js';
+
+/** What SSL_get_error says of a call that brought nothing. */
+export const WANT_READ = 2;
+export const ZERO_RETURN = 6;
+
+const NO_RENEGOTIATION = 0x40000000;
+const HELLO_GOES_ON = 1;
+
+/** OpenSSL's functions, on addresses of what they work on. */
+export interface OpenSsl {
+  /** Has `seen` called with each connection of a context whose hello comes. */
+  watchHellos(context: number): void;
+  /** The context of a connection. */
+  contextOf(ssl: number): number;
+  /** Where a connection takes records from, and where it puts them. */
+  input(ssl: number): number;
+  output(ssl: number): number;
+  /** Forgets what went wrong in this thread so far. */
+  clearErrors(): void;
+  /** SSL_read: decrypts into memory of so many bytes. */
+  read(ssl: number, into: Buffer, length: number): number;
+  /** SSL_write: the bytes' length, unless the connection is broken. */
+  write(ssl: number, bytes: Buffer, length: number): number;
+  /** SSL_get_error for what a call returned. */
+  error(ssl: number, result: number): number;
+  /** SSL_shutdown: puts an alert into the output that says that this is the end. */
+  shutdown(ssl: number): number;
+  /** Lets nobody begin another handshake on a connection. */
+  forbidRenegotiation(ssl: number): void;
+  /** BIO_write and BIO_read. */
+  put(bio: number, bytes: Buffer, length: number): number;
+  take(bio: number, into: Buffer, length: number): number;
+  /** How many bytes a BIO holds. */
+  waiting(bio: number): number;
+}
+
+/** OpenSSL's functions; `seen` is told of hellos. Or why they are not to be had. */
+export function loadOpenSsl(seen: (ssl: number) => void): OpenSsl | string {
+  const library = loadLibrary();
+  if (typeof library === 'string') {
+    return library;
+  }
+  try {
+    return bind(library, seen);
+  } catch (error) {
+    return `OpenSSL cannot be called: ${(error as Error).message}`;
+  }
+}
+
+function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
+  const { find } = library;
+  const setHelloCallback = find('void SSL_CTX_set_client_hello_cb(intptr_t, void *, intptr_t)');
+  const setOptions = find('uint64_t SSL_set_options(intptr_t, uint64_t)');
+  const hello = library.callback('int SluiceHello(intptr_t, intptr_t, intptr_t)', (ssl) => {
+    seen(ssl!);
+    return HELLO_GOES_ON;
+  });
+  return {
+    watchHellos: (context) => setHelloCallback(context, hello, 0),
+    contextOf: find('intptr_t SSL_get_SSL_CTX(intptr_t)'),
+    input: find('intptr_t SSL_get_rbio(intptr_t)'),
+    output: find('intptr_t SSL_get_wbio(intptr_t)'),
+    clearErrors: find('void ERR_clear_error()'),
+    read: find('int SSL_read(intptr_t, void *, int)'),
+    write: find('int SSL_write(intptr_t, void *, int)'),
+    error: find('int SSL_get_error(intptr_t, int)'),
+    shutdown: find('int SSL_shutdown(intptr_t)'),
+    forbidRenegotiation: (ssl) => setOptions(ssl, NO_RENEGOTIATION),
+    put: find('int BIO_write(intptr_t, void *, int)'),
+    take: find('int BIO_read(intptr_t, void *, int)'),
+    waiting: find('size_t BIO_ctrl_pending(intptr_t)'),
+  };
+}

@@ -1,0 +1,200 @@
+// Node runs the handshake and owns the connection's OpenSSL object; its records go through OpenSSL without Node's streams. That object has
+// one address, which OpenSSL tells when the hello comes. Here alone are addresses kept, each only as long as the object is there.
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { inspect } from 'node:util';
+import { loadOpenSsl, type OpenSsl, WANT_READ, ZERO_RETURN } from '../../lib/native/openssl.js';
+import type { WriteRequest } from '../stream-binding.js';
+import { type CipherHandle, cipherMaker } from '../tls-binding.js';
+import { handshakeStream } from './handshake-stream.js';
+
+/** What {@link Records.read} says instead of a length. */
+export const NOTHING_YET = 0;
+export const THE_END = -1;
+export const BROKEN = -2;
+
+/** Node's own context. */
+interface NativeContext {
+  readonly _external?: unknown;
+}
+
+/** Contexts whose connections are told of, by their addresses. */
+const addresses = new WeakMap<object, number>();
+let ssl: OpenSsl;
+let loaded: boolean | undefined;
+/** Whose hello is being read. */
+let reader: Records | undefined;
+
+/** Tells whether OpenSSL can be asked directly. The first call tries it. */
+export function recordsWork(): boolean {
+  loaded ??= load() && works();
+  return loaded;
+}
+
+function load(): boolean {
+  const found = loadOpenSsl((connection) => reader?.found(connection));
+  if (typeof found === 'string' || cipherMaker() === null || handshakeStream() === null) {
+    return false;
+  }
+  ssl = found;
+  return true;
+}
+
+/** A hello of TLS 1.2 that asks for nothing: who reads it finds out where a connection is. */
+function hello(): Buffer {
+  const version = [3, 3];
+  const body = [...version, ...new Array(32).fill(0), 0, 0, 2, 0xc0, 0x2f, 1, 0];
+  const message = [1, 0, 0, body.length, ...body];
+  return Buffer.from([22, ...version, 0, message.length, ...message]);
+}
+
+function works(): boolean {
+  try {
+    const context = createSecureContext({ ca: [] });
+    const stream = new (handshakeStream()!)();
+    const alerts: WriteRequest[] = [];
+    stream.isClosing = () => false;
+    stream.onwrite = (request) => {
+      alerts.push(request);
+      return 0;
+    };
+    const cipher = cipherMaker()!(stream, context);
+    cipher.onerror = () => {};
+    const records = new Records(cipher, context);
+    records.handshake(hello());
+    const { known } = records;
+    for (const request of alerts) {
+      stream.finishWrite(request, 0);
+    }
+    records.forget();
+    cipher.destroySSL();
+    return known;
+  } catch {
+    return false;
+  }
+}
+
+/** Where OpenSSL has a context. Node says so only for people to read. */
+function addressOf({ context }: SecureContext): number {
+  const known = addresses.get(context as object);
+  if (known !== undefined) {
+    return known;
+  }
+  const shown = /^\[External: ([0-9a-f]{1,13})\]$/.exec(inspect((context as NativeContext)._external, { colors: false }));
+  if (shown === null) {
+    throw new Error('Node shows no address of a context');
+  }
+  const address = Number.parseInt(shown[1]!, 16);
+  ssl.watchHellos(address);
+  addresses.set(context as object, address);
+  return address;
+}
+
+/** The records of one connection. What is asked after {@link forget} is answered as for a broken one. */
+export class Records {
+  readonly #cipher: CipherHandle;
+  readonly #context: number;
+  #ssl = 0;
+  #input = 0;
+  #output = 0;
+
+  /** For a cipher that has read nothing yet. */
+  constructor(cipher: CipherHandle, context: SecureContext) {
+    this.#cipher = cipher;
+    this.#context = addressOf(context);
+  }
+
+  /** Gives the cipher what came for its handshake. */
+  handshake(bytes: Buffer): void {
+    const before = reader;
+    reader = this;
+    try {
+      this.#cipher.receive(bytes);
+    } finally {
+      reader = before;
+    }
+  }
+
+  /** This connection's hello has come. */
+  found(connection: number): void {
+    if (this.#ssl === 0 && ssl.contextOf(connection) === this.#context) {
+      this.#ssl = connection;
+      this.#input = ssl.input(connection);
+      this.#output = ssl.output(connection);
+    }
+  }
+
+  /** The hello has come. */
+  get known(): boolean {
+    return this.#ssl !== 0;
+  }
+
+  /** The cipher has nothing under way: records may go past it from now on, and no handshake may follow. Returns false otherwise. */
+  takeOver(): boolean {
+    if (this.#ssl === 0 || ssl.waiting(this.#output) > 0) {
+      return false;
+    }
+    this.#cipher.onhandshakedone = undefined;
+    ssl.forbidRenegotiation(this.#ssl);
+    return true;
+  }
+
+  /** Keeps what came, which {@link read} decrypts. Returns false when there is no memory for it. */
+  put(bytes: Buffer, length: number): boolean {
+    return this.#ssl !== 0 && length <= bytes.length && ssl.put(this.#input, bytes, length) === length;
+  }
+
+  /** Something came that was not decrypted. */
+  get left(): boolean {
+    return this.#ssl !== 0 && ssl.waiting(this.#input) > 0;
+  }
+
+  /** Decrypts one record at most, of 16 KB at most, into so much memory. Returns its length, or a word for why there is none. */
+  read(into: Buffer): number {
+    if (this.#ssl === 0) {
+      return BROKEN;
+    }
+    // What somebody else left there would be taken for this connection's.
+    ssl.clearErrors();
+    const length = ssl.read(this.#ssl, into, into.length);
+    if (length > 0) {
+      return length;
+    }
+    const error = ssl.error(this.#ssl, length);
+    if (error === WANT_READ) {
+      return NOTHING_YET;
+    }
+    ssl.clearErrors();
+    return error === ZERO_RETURN ? THE_END : BROKEN;
+  }
+
+  /** Encrypts; what comes of it is to be taken. Returns false when the connection is broken. */
+  write(bytes: Buffer): boolean {
+    if (this.#ssl === 0) {
+      return false;
+    }
+    if (bytes.length === 0 || ssl.write(this.#ssl, bytes, bytes.length) === bytes.length) {
+      return true;
+    }
+    ssl.clearErrors();
+    return false;
+  }
+
+  /** Says that this is the end. */
+  end(): void {
+    if (this.#ssl !== 0 && ssl.shutdown(this.#ssl) < 0) {
+      ssl.clearErrors();
+    }
+  }
+
+  /** Takes records that are to be sent; returns how many bytes, fewer than there is room for when these were all. */
+  take(into: Buffer): number {
+    return this.#ssl === 0 ? 0 : Math.max(0, ssl.take(this.#output, into, into.length));
+  }
+
+  /** The cipher is about to free what is at the addresses. */
+  forget(): void {
+    this.#ssl = 0;
+    this.#input = 0;
+    this.#output = 0;
+  }
+}

@@ -1,0 +1,130 @@
+import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
+import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
+import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
+import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
+import type { HeldConnection } from '../../client/connections.js';
+import type { Idle, IdleQueue } from '../../client/idle-queue.js';
+import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { AddressRuntime } from '../request/address-runtime.js';
+
+/** Goes on after a header, which may name no addresses, and returns what takes the bytes behind it. */
+export type ProxyDone = (header: ProxyProtocolHeader | undefined) => SocketOwner;
+
+/**
+ * A plain connection that begins with a header of the PROXY protocol, until that is there. nginx: a part of
+ * ngx_http_wait_request_handler.
+ */
+export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle, LogSubject {
+  readonly connectionId: number;
+  /** Where the connection comes from: afterwards the client may have gone. */
+  readonly remote: SocketAddress;
+  readonly local: SocketAddress;
+  idleBefore: Idle | null = null;
+  idleAfter: Idle | null = null;
+  /** Goes on in what follows. */
+  readonly deadline = new Deadline(this);
+  readonly #socket: ClientSocket;
+  readonly #address: AddressRuntime;
+  readonly #idle: IdleQueue;
+  readonly #done: ProxyDone;
+  readonly #closed: () => void;
+  /** What came of the header. */
+  #held: Buffer | null = null;
+  #over = false;
+
+  /** `done` is called once, or else `closed` when the connection ended. */
+  constructor(socket: ClientSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: ProxyDone, closed: () => void) {
+    this.#socket = socket;
+    this.remote = socket.remote();
+    this.local = socket.local();
+    this.#address = address;
+    this.connectionId = id;
+    this.#idle = idle;
+    this.#done = done;
+    this.#closed = closed;
+  }
+
+  logContext(): LogContext {
+    return { action: 'reading PROXY protocol', client: this.remote.address, server: `${this.local.address}:${this.local.port}` };
+  }
+
+  start(): void {
+    this.deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    this.#idle.add(this);
+    this.#socket.start(this);
+  }
+
+  received(piece: Buffer, length: number, shared: boolean): boolean {
+    if (this.#over) {
+      return false;
+    }
+    const came = piece.subarray(0, length);
+    const whole = this.#held === null;
+    const bytes = this.#held === null ? came : Buffer.concat([this.#held, came]);
+    const result = readProxyProtocol(bytes);
+    if (result.kind === 'more') {
+      this.#held = whole && shared ? Buffer.from(bytes) : bytes;
+      return true;
+    }
+    this.#held = null;
+    if (result.kind === 'invalid') {
+      this.#log(ERROR, result.message);
+      this.kill();
+      return false;
+    }
+    this.#over = true;
+    this.#idle.remove(this);
+    const next = this.#done(result.header);
+    const rest = bytes.subarray(result.size);
+    return rest.length === 0 || next.received(rest, rest.length, whole && shared);
+  }
+
+  clientEnded(): void {
+    if (!this.#over) {
+      this.#log(INFO, 'client closed connection');
+      this.kill();
+    }
+  }
+
+  socketClosed(): void {
+    if (!this.#over) {
+      this.#log(INFO, 'client closed connection');
+      this.#end();
+    }
+  }
+
+  flushed(): void {}
+
+  expired(): void {
+    this.#log(INFO, 'client timed out');
+    this.kill();
+  }
+
+  drain(): void {}
+
+  closeIdle(): void {
+    this.kill();
+  }
+
+  /** Ends the connection: it has not begun anything that could be waited for. */
+  kill(): void {
+    if (!this.#over) {
+      this.#end();
+      this.#socket.close();
+    }
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#idle.remove(this);
+    this.deadline.close();
+    this.#closed();
+  }
+
+  #log(level: Level, message: string): void {
+    const { log } = this.#address.defaultServer.root;
+    if (level <= log.level) {
+      log.log(level, message, this);
+    }
+  }
+}

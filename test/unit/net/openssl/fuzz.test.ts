@@ -1,0 +1,259 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { createSecureContext, type SecureContext, type SecureVersion, connect as secure, type TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import type { ClientSocket, SocketOwner } from '../../../../src/shared/net/client-socket.js';
+import { RecordSocket } from '../../../../src/shared/net/openssl/record-socket.js';
+import { recordsWork } from '../../../../src/shared/net/openssl/records.js';
+import type { HandshakeOwner } from '../../../../src/shared/net/secure-socket.js';
+import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
+import { certs, pem } from '../../../support/certs.js';
+import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
+import { listenOnRing, needsRing, ring } from '../../../support/ring.js';
+import { trials } from '../../fuzz/mutations.js';
+
+/** SLUICE_FUZZ_SEED is added to it; SLUICE_FUZZ says how many rounds there are. */
+const SEED = 20261124 + Number(process.env['SLUICE_FUZZ_SEED'] ?? 0);
+const ROUNDS = trials(6);
+const AT_ONCE = 12;
+const dice = new Dice(SEED);
+const needed = { skip: needsRing.skip || (!recordsWork() && 'OpenSSL cannot be asked') };
+
+const { rsa, ecdsa } = certs();
+const contexts: readonly SecureContext[] = [rsa, ecdsa].map(({ cert, key }) => createSecureContext({ cert: pem(cert), key: pem(key) }));
+
+t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
+
+/** Sends back what comes, in the ways that there are, and stops to read now and then. */
+class Echo implements SocketOwner, HandshakeOwner {
+  readonly #plain: ClientSocket;
+  #socket: RecordSocket | undefined;
+  /** All that came. */
+  readonly came: Buffer[] = [];
+  #waiting: Buffer[] = [];
+  #ended = false;
+  closed = false;
+  #tellClosed = (): void => {};
+  readonly whenClosed = new Promise<void>((done) => {
+    this.#tellClosed = done;
+  });
+
+  constructor(plain: ClientSocket) {
+    this.#plain = plain;
+    plain.start(this);
+  }
+
+  received(bytes: Buffer, length: number): boolean {
+    const copy = Buffer.from(bytes.subarray(0, length));
+    if (this.#socket === undefined) {
+      this.#socket = new RecordSocket(this.#plain, dice.of(contexts), this);
+      this.#socket.receive(copy);
+      return true;
+    }
+    this.came.push(copy);
+    this.#waiting.push(copy);
+    this.#send();
+    if (dice.below(6) === 0) {
+      this.#socket.pause();
+      setImmediate(() => this.#socket!.resume());
+    }
+    return true;
+  }
+
+  #send(): void {
+    const socket = this.#socket as RecordSocket;
+    while (this.#waiting.length > 0 && !socket.pending) {
+      const bytes = this.#waiting.shift()!;
+      const half = dice.below(bytes.length + 1);
+      switch (dice.below(5)) {
+        case 0:
+          socket.write(bytes.toString('latin1'));
+          break;
+        case 1:
+          socket.writeJoined(bytes.toString('latin1', 0, half), bytes.subarray(half), '');
+          break;
+        case 2: {
+          const lent = Buffer.from(bytes);
+          socket.writeLent('', lent, 0, half, lent.toString('latin1', half));
+          lent.fill('!');
+          break;
+        }
+        case 3: {
+          const lent = Buffer.from(bytes);
+          const taken = socket.offer(lent);
+          lent.fill('!');
+          if (taken < bytes.length) {
+            socket.write(bytes.subarray(taken));
+          }
+          break;
+        }
+        default:
+          socket.write(bytes);
+      }
+    }
+    if (this.#ended && this.#waiting.length === 0) {
+      socket.closeSoon();
+    }
+  }
+
+  flushed(): void {
+    this.#send();
+  }
+  clientEnded(): void {
+    this.#ended = true;
+    this.#send();
+  }
+  socketClosed(): void {
+    this.closed = true;
+    this.#tellClosed();
+  }
+  handshakeDone(): void {
+    if (dice.below(3) === 0) {
+      this.#socket!.limitRecords(512 + dice.below(4000));
+    }
+    this.#socket!.start(this);
+  }
+  handshakeFailed(): void {
+    this.#socket!.close();
+    this.#tellClosed();
+  }
+}
+
+/** Gives the server what its client says in pieces of any length, some of them later; `change` may make something else of each. */
+function splitting(raw: Socket, change: (piece: Buffer) => Buffer): Duplex {
+  const stream: Duplex = new Duplex({
+    read: () => raw.resume(),
+    write(bytes: Buffer, _encoding, done): void {
+      let at = 0;
+      const next = (): void => {
+        if (at >= bytes.length) {
+          done();
+          return;
+        }
+        const length = dice.below(3) === 0 ? 1 + dice.below(20) : 1 + dice.below(20_000);
+        raw.write(change(bytes.subarray(at, at + length)));
+        at += length;
+        if (dice.below(2) === 0) {
+          setImmediate(next);
+        } else {
+          next();
+        }
+      };
+      next();
+    },
+    final(done): void {
+      raw.end(done);
+    },
+  });
+  raw.on('data', (bytes) => stream.push(bytes) || raw.pause());
+  raw.on('end', () => stream.push(null));
+  raw.on('error', () => stream.destroy());
+  raw.on('close', () => stream.destroy());
+  return stream;
+}
+
+/** Something that no other connection says. */
+function message(number: number): Buffer {
+  const length = dice.of([1, 100, 5000, 70_000, 300_000]);
+  const bytes = Buffer.alloc(1 + dice.below(length), `<${number}>`);
+  bytes.write(`${dice.below(1_000_000)}`);
+  return bytes;
+}
+
+const VERSIONS: readonly SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];
+
+function newClient(raw: Socket, change: (piece: Buffer) => Buffer): TLSSocket {
+  const version = dice.of(VERSIONS);
+  const client = secure({ socket: splitting(raw, change), minVersion: version, maxVersion: version, rejectUnauthorized: false });
+  client.on('error', () => {});
+  return client;
+}
+
+/** A listener whose connections are echoes; gives each with its client's raw socket. */
+function echoes(t: Test, engine = ring as UringEngine): () => Promise<{ raw: Socket; echo: Echo }> {
+  const accepted = new Map<number, (echo: Echo) => void>();
+  const early = new Map<number, Echo>();
+  const port = listenOnRing(t, engine, (socket) => {
+    const from = socket.remote().port!;
+    const echo = new Echo(socket);
+    const take = accepted.get(from);
+    if (take === undefined) {
+      early.set(from, echo);
+    } else {
+      take(echo);
+    }
+  });
+  return async () => {
+    const raw = connect(port, '127.0.0.1');
+    t.teardown(() => raw.destroy());
+    await once(raw, 'connect');
+    const from = raw.localPort!;
+    const echo = early.get(from) ?? (await new Promise<Echo>((done) => accepted.set(from, done)));
+    return { raw, echo };
+  };
+}
+
+t.test('what is said comes back, however it is cut, and though the ring sends in parts', needed, async (t) => {
+  const { ring: faulty, engine } = faultyEngine(dice);
+  faulty.faults = 7;
+  const open = echoes(t, engine);
+  for (let round = 0; round < ROUNDS; round++) {
+    const same = await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, number) => {
+        const { raw, echo } = await open();
+        const client = newClient(raw, (piece) => piece);
+        const said = Array.from({ length: 1 + dice.below(4) }, () => message(round * AT_ONCE + number));
+        const heard: Buffer[] = [];
+        client.on('data', (bytes: Buffer) => heard.push(bytes));
+        for (const bytes of said) {
+          client.write(bytes);
+        }
+        client.end();
+        await once(client, 'end');
+        await echo.whenClosed;
+        return Buffer.concat(heard).equals(Buffer.concat(said));
+      }),
+    );
+    t.strictSame(same, Array(AT_ONCE).fill(true));
+  }
+});
+
+t.test('a client that breaks off, or whose records are changed: nothing but what it said arrives', needed, async (t) => {
+  const open = echoes(t);
+  for (let round = 0; round < ROUNDS; round++) {
+    const prefixes = await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, number) => {
+        const { raw, echo } = await open();
+        let left = dice.below(dice.of([2000, 100_000]));
+        const breaks = dice.below(2) === 0;
+        const client = newClient(raw, (piece) => {
+          if (left < 0 || left >= piece.length) {
+            left -= piece.length;
+            return piece;
+          }
+          const changed = Buffer.from(piece);
+          changed[left]! ^= 1 << dice.below(8);
+          const cut = changed.subarray(0, left);
+          left = -1;
+          if (breaks) {
+            setImmediate(() => (dice.below(2) === 0 ? raw.destroy() : raw.resetAndDestroy()));
+          }
+          return breaks ? cut : changed;
+        });
+        const said = Buffer.concat([message(number), Buffer.alloc(100_000, `<${number}>`)]);
+        client.resume();
+        client.write(said);
+        client.end();
+        // What was changed may be the length of a record, of which the server waits for the rest.
+        raw.setTimeout(300, () => raw.destroy());
+        await echo.whenClosed;
+        const came = Buffer.concat(echo.came);
+        return came.equals(said.subarray(0, came.length));
+      }),
+    );
+    t.strictSame(prefixes, Array(AT_ONCE).fill(true));
+  }
+});
+
+t.teardown(() => process.exit());
