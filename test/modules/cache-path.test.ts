@@ -1,10 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { md5Hex } from '../../src/shared/lib/md5.js';
 import { cacheFilePath } from '../../src/worker/cache/path.js';
-import { answer, bodyOf, fileOf, files, purge, startCache, status } from '../support/cache.js';
+import { answer, bodyOf, fileOf, files, ownFolder, purge, startCache, status } from '../support/cache.js';
 import { startOrigin } from '../support/origin.js';
 import { httpGet } from '../support/raw-client.js';
 import { runCli } from '../support/run-cli.js';
@@ -64,6 +63,20 @@ t.test('the loader leaves files of others alone, and removes what is damaged', a
   t.equal(s.read('temp/0123456789abcdef0123456789abcdef.4194304.1.tmp'), '');
 });
 
+t.test("the loader knows a writer's number that another process has got", async (t) => {
+  const folder = ownFolder(t);
+  const name = (n: number): string => join(folder, `temp/0123456789abcdef0123456789abcdef.${process.pid}.${n}.tmp`);
+  mkdirSync(join(folder, 'temp'));
+  writeFileSync(name(1), 'older than the process with that number');
+  const past = new Date(Date.now() - 86_400_000);
+  utimesSync(name(1), past, past);
+  writeFileSync(name(2), 'still being written');
+  const s = await startCache(t, await startOrigin(t, answer), { folder, asRoot: true });
+  await s.logged(/http file cache: /);
+  t.notOk(existsSync(name(1)));
+  t.ok(existsSync(name(2)));
+});
+
 t.test('levels; several caches, chosen by a variable', async (t) => {
   const origin = await startOrigin(t, answer);
   const s = await startCache(t, origin, {
@@ -115,9 +128,7 @@ t.test('min_free: a disk without enough room is cleared', async (t) => {
 
 t.test('a slow loader holds nobody up; purges find what it has not seen yet', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, answer);
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'));
-  chmodSync(folder, 0o777);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = ownFolder(t);
   const first = await startCache(t, origin, { folder });
   for (let i = 0; i < 120; i++) {
     await httpGet(first, `/p/${i}`);

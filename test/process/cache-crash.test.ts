@@ -1,8 +1,7 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { answer, bodyOf, files, startCache, status } from '../support/cache.js';
+import t from 'tap';
+import { answer, bodyOf, files, ownFolder, startCache, status } from '../support/cache.js';
 import { type OriginRequest, startOrigin } from '../support/origin.js';
 import { isAlive, titleOf } from '../support/processes.js';
 import { httpGet, type Response } from '../support/raw-client.js';
@@ -21,13 +20,6 @@ function sizedBody(target: string): string {
 const sizedAnswer = (request: OriginRequest) => ({ headers: { 'Cache-Control': 'max-age=600' }, body: sizedBody(request.target) });
 /** Whether all of a body came. */
 const isWhole = (response: Response): boolean => response.header('content-length') === String(response.body.length);
-
-function ownFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'));
-  chmodSync(folder, 0o777);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const filesBelow = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true }) as string[]).filter((name) => statSync(join(folder, name)).isFile());
@@ -98,6 +90,7 @@ t.test('kill -9 of a worker, of the manager, of everything, under load', { timeo
   stopping = true;
   await Promise.all(clients);
   t.equal(wrong, 0);
+  await waitFor(() => !all.some(isAlive));
   writeFileSync(join(folder, 'cache/0123456789abcdef0123456789abcdef.4194304.0.tmp'), 'half');
   const second = await startCache(t, origin, options);
   await second.logged(/http file cache: /);

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { answer, bodyOf, files, startCache, status } from '../support/cache.js';
+import { answer, bodyOf, files, ownFolder, startCache, status } from '../support/cache.js';
 import { startOrigin } from '../support/origin.js';
 import { httpGet, type Target } from '../support/raw-client.js';
 
@@ -75,9 +75,7 @@ t.test('a full zone: the least recently used entries give way', { timeout: 300_0
 
 t.test('a folder that goes away, or takes no writes, while the server runs', { timeout: 300_000 }, async (t) => {
   const origin = await startOrigin(t, answer);
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
-  chmodSync(folder, 0o777);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = ownFolder(t);
   const s = await startCache(t, origin, { folder });
   await httpGet(s, '/a');
   t.equal(await status(s, '/a'), 'HIT');

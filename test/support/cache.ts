@@ -1,4 +1,5 @@
-import { readdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { md5Hex } from '../../src/shared/lib/md5.js';
@@ -36,6 +37,14 @@ export interface CacheOptions {
   readonly files?: Files;
   /** Workers keep root's rights when root runs the tests. */
   readonly asRoot?: boolean;
+}
+
+/** A folder for a cache that outlives its server; it goes with the test. Workers of any user may write in it. */
+export function ownFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'));
+  chmodSync(folder, 0o777);
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** A server with a cache in front of the origin. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { processStat } from '../../shared/lib/process-stat.js';
 import { replaceFile } from './kept.js';
 
 /** How a reload went. */
@@ -33,16 +34,7 @@ export interface ServiceRecord {
 }
 
 /** When a process began, in a form that is only compared; undefined when there is none. */
-export function beginningOf(pid: number): string | undefined {
-  try {
-    // The name of the program, in brackets, may hold anything; the time is the 20th field after it.
-    return readFileSync(`/proc/${pid}/stat`, 'latin1')
-      .replace(/^[\s\S]*\) /, '')
-      .split(' ')[19];
-  } catch {
-    return undefined;
-  }
-}
+export const beginningOf = (pid: number): string | undefined => processStat(pid)?.began.toString();
 
 /** Whether the master that wrote this runs. */
 export const isRunning = ({ master, began }: ServiceRecord): boolean => beginningOf(master) === began;

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
+import { beganAt, processStat } from '../../shared/lib/process-stat.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { counterZone, type WorkerTotals } from '../../shared/zone/counters.js';
 import { readCounters, readZone } from '../../shared/zone/read-counters.js';
@@ -203,14 +204,14 @@ function sum(counters: readonly WorkerTotals[]): Numbers {
 
 /** What the system knows of a process; undefined when there is none. */
 function describe(pid: number): Process | undefined {
+  const stat = processStat(pid);
+  if (stat === undefined) {
+    return undefined;
+  }
   try {
     const title = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replace(/\0[\s\S]*/, '');
-    const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
-    const ticks = Number(statOf(pid)[19]);
-    // The kernel counts in hundredths of a second on every architecture.
     const role = title.replace(/^\w+: /, '').trimEnd();
-    const since = new Date(Date.now() - (uptime - ticks / 100) * 1000);
-    return { pid, role, since, engine: role.startsWith('worker process') ? engineOf(pid) : undefined };
+    return { pid, role, since: new Date(beganAt(stat)), engine: role.startsWith('worker process') ? engineOf(pid) : undefined };
   } catch {
     return undefined;
   }
@@ -235,26 +236,14 @@ function linkOf(path: string): string {
   }
 }
 
-/** The fields of /proc/PID/stat after the name of the program. */
-const statOf = (pid: number): string[] =>
-  readFileSync(`/proc/${pid}/stat`, 'latin1')
-    .replace(/^[\s\S]*\) /, '')
-    .split(' ');
-
 function childrenOf(master: number): Process[] {
   const found: Process[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) {
       continue;
     }
-    try {
-      if (Number(statOf(Number(name))[1]) !== master) {
-        continue;
-      }
-    } catch {
-      continue;
-    }
-    const child = describe(Number(name));
+    const pid = Number(name);
+    const child = processStat(pid)?.parent === master ? describe(pid) : undefined;
     if (child !== undefined) {
       found.push(child);
     }

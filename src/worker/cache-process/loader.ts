@@ -1,7 +1,8 @@
-import { readdirSync, unlinkSync } from 'node:fs';
+import { readdirSync, statSync, unlinkSync } from 'node:fs';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { md5Hex } from '../../shared/lib/md5.js';
+import { beganAt, processStat } from '../../shared/lib/process-stat.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT, NOTICE, WARN } from '../../shared/log/level.js';
@@ -13,6 +14,8 @@ import { cacheFiles, lookAt } from '../cache/walk.js';
 import { runHelper, type Step } from './helper.js';
 
 const LINGER_MS = 500;
+/** How far a file's time and a process's may lie apart though they are of one moment. */
+const CLOCK_MS = 1000;
 
 /** The process that tells the index, after a start, which files there are; then it ends. nginx: ngx_cache_loader_process_handler. */
 export function serveLoader(worker: WorkerProcess): Server {
@@ -91,8 +94,7 @@ export function makeLoader(cache: DiskCache, log: Logger, folders: readonly stri
 
 function readFile(path: string, name: string, log: Logger, foreign: string[]): IndexRow | undefined {
   if (!isEntryName(name)) {
-    const owner = tempOwner(name);
-    if (owner !== undefined && !isAlive(owner)) {
+    if (isLeftover(path, name)) {
       remove(path);
     }
     return undefined;
@@ -125,20 +127,28 @@ function removeLeftovers(folders: readonly string[]): void {
       continue;
     }
     for (const name of names) {
-      const owner = tempOwner(name);
-      if (owner !== undefined && !isAlive(owner)) {
-        remove(`${folder}/${name}`);
+      const path = `${folder}/${name}`;
+      if (isLeftover(path, name)) {
+        remove(path);
       }
     }
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
+/** Whether nobody will finish a temporary file: its writer has gone, or another process has got the writer's number since. */
+function isLeftover(path: string, name: string): boolean {
+  const owner = tempOwner(name);
+  if (owner === undefined) {
+    return false;
+  }
+  const stat = processStat(owner);
+  if (stat === undefined || stat.ended) {
     return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  try {
+    return statSync(fsPath(path)).mtimeMs < beganAt(stat) - CLOCK_MS;
+  } catch {
+    return false;
   }
 }
 
