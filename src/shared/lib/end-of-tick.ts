@@ -30,26 +30,34 @@ export interface TickTask {
 export class EndOfTick {
   #due: TickTask[][] = Array.from({ length: STEPS }, () => []);
   #spare: TickTask[] = [];
+  #waiting = 0;
   #asked = false;
   #running = false;
+  #driven = false;
 
   /** `step`: one of {@link AtTickEnd}. The task is called once for each time it asks. */
   ask(step: number, task: TickTask): void {
     this.#due[step]!.push(task);
-    if (this.#asked || this.#running) {
-      return;
-    }
-    this.#asked = true;
-    setImmediate(run, this);
+    this.#waiting++;
+    this.#askForTurn();
+  }
+
+  /** From now on the caller sees to it that {@link run} is called in each tick. */
+  drive(): void {
+    this.#driven = true;
+  }
+
+  /** Something waits for the end of the tick. */
+  get due(): boolean {
+    return this.#waiting > 0;
   }
 
   /** Runs all that is due, in order. */
   run(): void {
     this.#asked = false;
     this.#running = true;
-    let step = 0;
     try {
-      for (; step < STEPS; step++) {
+      for (let step = 0; step < STEPS && this.#waiting > 0; step++) {
         if (this.#due[step]!.length > 0) {
           this.#runStep(step);
         }
@@ -57,7 +65,9 @@ export class EndOfTick {
     } finally {
       this.#running = false;
       // What asked too late, and what a task that threw has kept from its call.
-      this.#askAgain();
+      if (this.#waiting > 0) {
+        this.#askForTurn();
+      }
     }
   }
 
@@ -70,6 +80,7 @@ export class EndOfTick {
         tasks[next++]!.tickEnded();
       }
     } finally {
+      this.#waiting -= next;
       while (next < tasks.length) {
         this.#due[step]!.push(tasks[next++]!);
       }
@@ -78,14 +89,10 @@ export class EndOfTick {
     }
   }
 
-  #askAgain(): void {
-    for (let step = 0; step < STEPS; step++) {
-      if (this.#due[step]!.length === 0) {
-        continue;
-      }
+  #askForTurn(): void {
+    if (!this.#asked && !this.#running && !this.#driven) {
       this.#asked = true;
       setImmediate(run, this);
-      return;
     }
   }
 }

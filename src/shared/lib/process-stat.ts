@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface ProcessStat {
   /** The number of the process that started it, or of the one that took it over. */
   readonly parent: number;
-  /** When it began, in hundredths of a second since the system's start; with the number it names the process, since numbers are used again. */
+  /** When it began, in hundredths of a second since the system's start. Numbers of processes are used again: with this, one is named. */
   readonly began: number;
   /** It runs no more: its parent has not asked for its end yet, or the kernel is still closing what it had open. */
   readonly ended: boolean;
@@ -31,7 +31,7 @@ export function processStat(pid: number): ProcessStat | undefined {
   };
 }
 
-/** When a process began, in milliseconds of the clock that `Date.now` reads, to a hundredth of a second. Throws where `/proc` is not to be had. */
+/** When a process began: milliseconds of `Date.now`, to a hundredth of a second. Throws where `/proc` is not to be had. */
 export function beganAt(stat: ProcessStat): number {
   const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
   return Date.now() - (uptime - stat.began / 100) * 1000;

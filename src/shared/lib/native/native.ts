@@ -14,8 +14,8 @@ export interface Native {
   map(length: number, fd: number, offset: number): { readonly address: number; readonly memory: ArrayBuffer } | undefined;
   /** io_uring_setup. */
   ringSetup(entries: number, params: Uint32Array): number;
-  /** io_uring_enter: submits so many entries, and waits for so many completions. */
-  ringEnter(fd: number, submit: number, wait: number, flags: number): number;
+  /** io_uring_enter: submits so many entries, and waits for so many completions; `argument`: the address of what the flags speak of. */
+  ringEnter(fd: number, submit: number, wait: number, flags: number, argument: number, size: number): number;
   /** io_uring_register. */
   ringRegister(fd: number, operation: number, argument: Memory, count: number): number;
   /** eventfd, which is not blocking and not inherited. */
@@ -75,6 +75,8 @@ export interface Library {
   find(prototype: string): (...args: unknown[]) => number;
   /** What C code can call, in this thread, for a function; for good. It may not throw. */
   callback(prototype: string, call: (...args: number[]) => number): unknown;
+  /** So many bytes of memory that stay where they are for as long as the process runs. */
+  view(address: number, length: number): ArrayBuffer;
 }
 
 let loaded: Native | string | undefined;
@@ -95,6 +97,7 @@ export function loadLibrary(): Library | string {
   return {
     find: (prototype) => library.func(prototype) as never,
     callback: (prototype, call) => koffi.register(call, koffi.pointer(koffi.proto(prototype))),
+    view: (address, length) => koffi.view(address as never, length),
   };
 }
 
@@ -159,7 +162,7 @@ function bind(koffi: typeof Koffi): Native {
       return address === MAP_FAILED ? undefined : { address, memory: koffi.view(address as never, size) };
     },
     ringSetup: (entries, params) => checked(setup(RING_SETUP, entries, params)),
-    ringEnter: (fd, submit, wait, flags) => checked(enter(RING_ENTER, fd, submit, wait, flags, 0, 0)),
+    ringEnter: (fd, submit, wait, flags, argument, size) => checked(enter(RING_ENTER, fd, submit, wait, flags, argument, size)),
     ringRegister: (fd, operation, argument, count) => checked(register(RING_REGISTER, fd, operation, argument, count)),
     eventDescriptor: () => checked(eventfd(0, NOT_BLOCKING_CLOSED_ON_EXEC)),
     socket: (family, type) => checked(socket(family, type, 0)),

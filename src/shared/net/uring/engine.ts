@@ -1,13 +1,15 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../lib/end-of-tick.js';
+import { loadEventLoop } from '../../lib/native/event-loop.js';
 import type { Native } from '../../lib/native/native.js';
 import { watch } from './bell.js';
 import { RingError } from './memory.js';
 import { ReceiveBuffers } from './receive-buffers.js';
 import { Ring } from './ring.js';
 import { SendSlots } from './send-slots.js';
+import { waitIn } from './turns.js';
 
 /** What an operation was for: the upper byte of its tag. The lower ones are its endpoint's number; 0 is nobody's. */
-export const Kind = { ACCEPT: 1, CONNECT: 2, RECEIVE: 3, RECEIVE_LARGE: 4, SEND: 5, CLOSE: 6, ROOM: 7, DATAGRAM: 8 } as const;
+export const Kind = { ACCEPT: 1, CONNECT: 2, RECEIVE: 3, RECEIVE_LARGE: 4, SEND: 5, CLOSE: 6, ROOM: 7, DATAGRAM: 8, LOOP: 9 } as const;
 const KIND_SHIFT = 24;
 const INDEX_MASK = 0xffffff;
 
@@ -49,6 +51,8 @@ export class UringEngine implements TickTask {
   #next: Endpoint[] = [];
   #asked = false;
   #running = false;
+  /** The event loop waits in this ring, which is served in each of its iterations. */
+  #waitedIn = false;
   /** How often the event loop had the ring served. */
   ticks = 0;
   /** How many submissions have had all their completions served that came at once. */
@@ -74,12 +78,28 @@ export class UringEngine implements TickTask {
 
   /** Begins to serve in the event loop. Throws an Error where this Node cannot do that. */
   start(): void {
+    const loop = loadEventLoop();
+    if (typeof loop === 'string') {
+      this.#useSignals();
+      return;
+    }
+    this.#waitedIn = true;
+    const before = waitIn(this, loop);
+    if (before !== undefined) {
+      before.#useSignals();
+    }
+  }
+
+  /** Has one of libuv's handles say when something is complete: that costs each wake-up two system calls more. */
+  #useSignals(): void {
+    this.#waitedIn = false;
     const fd = this.native.eventDescriptor();
     if (fd < 0) {
       throw Object.assign(new Error('eventfd() failed'), { errno: fd });
     }
     watch(fd, () => this.run());
     this.ring.signal(fd);
+    this.wake();
   }
 
   /** A number for something that has operations. */
@@ -126,7 +146,7 @@ export class UringEngine implements TickTask {
 
   /** Entries are to leave in this tick. */
   wake(): void {
-    if (this.#asked || this.#running) {
+    if (this.#asked || this.#running || this.#waitedIn) {
       return;
     }
     this.#asked = true;
@@ -140,6 +160,37 @@ export class UringEngine implements TickTask {
     }
   }
 
+  /** Somebody has something to submit, or the kernel has something to bring. */
+  get busy(): boolean {
+    return this.#asking.length > 0 || this.ring.more;
+  }
+
+  /** Somebody has something to submit in the next tick. */
+  get waitsForTick(): boolean {
+    return this.#next.length > 0;
+  }
+
+  /**
+   * Submits what waits, and serves what is complete, once; waits for that if `most` is not 0: so many milliseconds, or without an end (-1).
+   * Throws {@link RingError} when the ring is broken.
+   */
+  serve(most: number): void {
+    this.#running = true;
+    try {
+      this.#exchange(most);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** The event loop has the ring served, from now on. */
+  beginTick(): void {
+    this.ticks++;
+    if (this.#next.length > 0) {
+      this.#asking.push(...this.#next.splice(0));
+    }
+  }
+
   /**
    * Submits what waits, and serves what is complete, until the kernel has no more, or it is the event loop's turn. Throws
    * {@link RingError} when the ring is broken.
@@ -149,16 +200,13 @@ export class UringEngine implements TickTask {
       return;
     }
     this.#running = true;
-    this.ticks++;
-    if (this.#next.length > 0) {
-      this.#asking.push(...this.#next.splice(0));
-    }
     let more = true;
     const { ring } = this;
     try {
       ring.quiet(true);
+      this.beginTick();
       for (let round = 0; round < ROUNDS && more; round++) {
-        this.#exchange();
+        this.#exchange(0);
         more = this.#asking.length > 0 || ring.pending || ring.more;
       }
       if (!more) {
@@ -177,12 +225,16 @@ export class UringEngine implements TickTask {
     }
   }
 
-  #exchange(): void {
+  #exchange(most: number): void {
     if (this.#asking.length > 0) {
       this.#submit();
     }
     const { ring } = this;
-    ring.enter();
+    if (most === 0) {
+      ring.enter();
+    } else {
+      ring.enterAndWait(most);
+    }
     try {
       while (ring.next()) {
         this.#complete();

@@ -12,7 +12,9 @@ const COMPLETIONS = 16384;
 const Setup = { CQSIZE: 1 << 3, SUBMIT_ALL: 1 << 7, TASKRUN_FLAG: 1 << 9, SINGLE_ISSUER: 1 << 12, DEFER_TASKRUN: 1 << 13 } as const;
 const Feature = { SINGLE_MMAP: 1, NODROP: 2 } as const;
 const ENTRIES_OFFSET = 0x10000000;
-const GET_EVENTS = 1;
+const [GET_EVENTS, EXTENDED_ARGUMENT] = [1, 8];
+/** The words of struct io_uring_getevents_arg, the last of which are the address of the struct __kernel_timespec that follows it here. */
+const [ARGUMENT_BYTES, TIME_BYTES, ADDRESS_OF_TIME, TIME] = [24, 16, 4, 6];
 const EVENTFD_DISABLED = 1;
 /** The kernel has completions that only `enter` brings: it must run work of this thread, or had no room for them. */
 const WORK_WAITS = (1 << 1) | (1 << 2);
@@ -24,8 +26,8 @@ const ACCEPT_MULTISHOT = 1;
 const RECEIVE_MULTISHOT = 1 << 1;
 const SOCKET_FLAGS = 0x80800;
 const NO_SIGNAL_WAIT_ALL = 0x4000 | 0x100;
-const POLL_OUT = 4;
-const [EINTR, EAGAIN, EBUSY] = [-4, -11, -16];
+const [POLL_IN, POLL_OUT] = [1, 4];
+const [EINTR, EAGAIN, EBUSY, ETIME] = [-4, -11, -16, -62];
 
 /** More completions of the same operation follow. */
 export const MORE = 1 << 1;
@@ -53,6 +55,8 @@ export class Ring {
   /** How far the kernel was when it was looked last. */
   #seen: number;
   #pending = 0;
+  readonly #waitAt: number;
+  readonly #waitWords: Int32Array;
   /** Of the completion that {@link next} found: the two words that its entry was given. */
   tag = 0;
   generation = 0;
@@ -94,6 +98,12 @@ export class Ring {
       for (let i = 0; i < params[0]!; i++) {
         this.#words[(submit[6]! >> 2) + i] = i;
       }
+      const wait = Region.map(native, ARGUMENT_BYTES + TIME_BYTES);
+      this.#waitAt = wait.address(0, ARGUMENT_BYTES);
+      this.#waitWords = new Int32Array(wait.bytes.buffer, wait.bytes.byteOffset, (ARGUMENT_BYTES + TIME_BYTES) >> 2);
+      const time = wait.address(ARGUMENT_BYTES, TIME_BYTES);
+      this.#waitWords[ADDRESS_OF_TIME] = (time % 0x100000000) | 0;
+      this.#waitWords[ADDRESS_OF_TIME + 1] = (time / 0x100000000) | 0;
       this.#tail = this.#words[this.#submitTail]!;
       this.#head = this.#words[this.#completionHead]!;
       this.#seen = this.#head;
@@ -108,7 +118,7 @@ export class Ring {
   /** The place of a fresh entry: the operation, its flags and priority, and its descriptor are set, and whom it belongs to. */
   #entry(first: number, fd: number, tag: number, generation: number): number {
     if (this.#pending > this.#entryMask) {
-      this.#submit();
+      this.enter();
     }
     const at = (this.#tail & this.#entryMask) << 4;
     const entries = this.#entries;
@@ -177,6 +187,12 @@ export class Ring {
     this.#entries[at + 7] = POLL_OUT;
   }
 
+  /** Completes once something can be read. */
+  awaitReadable(fd: number, tag: number, generation: number): void {
+    const at = this.#entry(Operation.POLL, fd, tag, generation);
+    this.#entries[at + 7] = POLL_IN;
+  }
+
   /** Cancels the operation that was given these two words. It completes in any case; that it was cancelled, nobody is told. */
   cancel(tag: number, generation: number): void {
     const at = this.#entry(Operation.CANCEL | (SKIP_SUCCESS << 8), -1, 0, 0);
@@ -200,13 +216,25 @@ export class Ring {
    * {@link RingError} when the ring is broken.
    */
   enter(): void {
-    this.#submit();
+    this.#submit(0, GET_EVENTS, 0, 0);
   }
 
-  #submit(): void {
+  /** The same, and waits until something is complete: for so many milliseconds at most, or without an end (-1). */
+  enterAndWait(most: number): void {
+    if (most < 0) {
+      this.#submit(1, GET_EVENTS, 0, 0);
+      return;
+    }
+    const words = this.#waitWords;
+    words[TIME] = Math.floor(most / 1000);
+    words[TIME + 2] = (most % 1000) * 1e6;
+    this.#submit(1, GET_EVENTS | EXTENDED_ARGUMENT, this.#waitAt, ARGUMENT_BYTES);
+  }
+
+  #submit(wait: number, flags: number, argument: number, size: number): void {
     Atomics.store(this.#words, this.#submitTail, this.#tail);
-    const code = this.#native.ringEnter(this.#fd, this.#pending, 0, GET_EVENTS);
-    if (code < 0 && code !== EINTR && code !== EAGAIN && code !== EBUSY) {
+    const code = this.#native.ringEnter(this.#fd, this.#pending, wait, flags, argument, size);
+    if (code < 0 && code !== EINTR && code !== EAGAIN && code !== EBUSY && code !== ETIME) {
       throw new RingError(`io_uring_enter() failed (${-code})`);
     }
     this.#pending = (this.#tail - Atomics.load(this.#words, this.#submitHead)) >>> 0;
