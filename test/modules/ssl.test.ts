@@ -32,7 +32,7 @@ interface Exchange {
 interface Way extends ConnectionOptions {
   port?: number;
   host?: string;
-  /** The connection begins with a PROXY protocol header: such are served with sockets of Node's own. */
+  /** The connection begins with a PROXY protocol header. */
   proxied?: boolean;
 }
 

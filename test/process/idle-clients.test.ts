@@ -24,7 +24,11 @@ async function start(t: Test): Promise<Server> {
           lingering_close always;
           return 200 answer;
         }
-        server { listen 127.0.0.1:%%PORT_2%% proxy_protocol; return 200 answer; }
+        server {
+          listen 127.0.0.1:%%PORT_2%% proxy_protocol;
+          listen 127.0.0.1:%%PORT_3%% proxy_protocol ssl; ssl_certificate ${certs().rsa.cert}; ssl_certificate_key ${certs().rsa.key};
+          return 200 answer;
+        }
       }`,
   });
   return server;
@@ -51,7 +55,7 @@ async function answers(t: Test, server: Server, what: string): Promise<void> {
 }
 
 t.test('connections that never sent a byte', async (t) => {
-  for (const port of [0, 1, 2]) {
+  for (const port of [0, 1, 2, 3]) {
     const server = await start(t);
     await crowd(t, server, port);
     await answers(t, server, `port ${port}`);

@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
 import { RawClient } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -54,7 +59,9 @@ const listeners = (stream: boolean): string => {
     : `listen 127.0.0.1:%%PORT_2%% proxy_protocol; return 200 ${shown};`;
 };
 
-const conf = `${serverConf(listeners(false))} ${listeners(true)}`;
+const tls = `ssl_certificate ${certs().rsa.cert}; ssl_certificate_key ${certs().rsa.key};`;
+const overTls = `${listeners(false).replace('PORT_2%% ', 'PORT_3%% ssl ')} ${tls}`;
+const conf = `${serverConf(listeners(false), `server { ${overTls} }`)} ${listeners(true)}`;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
 for (const [protocol, port] of [
@@ -120,3 +127,81 @@ for (const [protocol, port] of [
     t.equal(await answer(client), '192.0.2.7:8080|name|', 'others are served');
   });
 }
+
+/** Sends a header and a request over TLS, the hello in the header's segment or all one byte at a time; '' for a connection that broke. */
+async function securely(port: number, header: Buffer | string, byByte = false): Promise<string> {
+  const below = connectTcp({ port, host: '127.0.0.1' });
+  await once(below, 'connect');
+  below.setNoDelay(true);
+  let before = Buffer.from(header);
+  const above = new Duplex({
+    read() {},
+    write(bytes: Buffer, _encoding, done) {
+      const all = Buffer.concat([before, bytes]);
+      const pieces = byByte && before.length > 0 ? Array.from(all, (byte) => Buffer.of(byte)) : [all];
+      before = Buffer.alloc(0);
+      const next = (): void => {
+        const piece = pieces.shift();
+        if (piece === undefined || below.destroyed) {
+          done();
+        } else {
+          below.write(piece, () => setImmediate(next));
+        }
+      };
+      next();
+    },
+  });
+  below.on('data', (bytes) => above.push(bytes));
+  below.on('error', () => {});
+  below.on('close', () => above.push(null));
+  const client = connectTls({ socket: above, rejectUnauthorized: false });
+  let text = '';
+  client.on('data', (bytes) => (text += bytes));
+  client.write(REQUEST);
+  await new Promise<void>((done) => {
+    client.on('end', done);
+    client.on('error', () => done());
+  });
+  below.destroy();
+  return text.replace(/^[\s\S]*\r\n\r\n/, '');
+}
+
+t.test('TLS behind headers of the PROXY protocol', async (t) => {
+  const s = await startServer(t, { conf });
+  for (const [what, header, shown] of cases) {
+    if (againstNginx && what === 'the longest') {
+      continue;
+    }
+    const before = s.log().length;
+    const text = await securely(s.port(3), header);
+    if (typeof shown === 'string') {
+      t.equal(text, shown, what);
+    } else {
+      t.equal(text, '', what);
+      await waitFor(() => againstNginx || shown.test(s.log().slice(before)), { what: () => `${what}: ${shown}` });
+    }
+  }
+});
+
+t.test('TLS behind them, one byte at a time', { skip: againstNginx && 'nginx does not wait for the rest' }, async (t) => {
+  const s = await startServer(t, { conf });
+  const chosen = ['version 1', 'version 2', 'extensions', 'LOCAL, with nothing', 'version 3'];
+  for (const [what, header, shown] of cases.filter(([what]) => chosen.includes(what))) {
+    t.equal(await securely(s.port(3), header, true), typeof shown === 'string' ? shown : '', what);
+  }
+});
+
+t.test('other things behind them, where TLS is expected', async (t) => {
+  const s = await startServer(t, { conf: conf.replaceAll(' ssl proxy_protocol;', ' ssl proxy_protocol; client_header_timeout 1s;') });
+  const [, header] = cases[0]!;
+  for (const pieces of [[`${header}${REQUEST}`], [header, REQUEST]]) {
+    const plain = await RawClient.connect(s.port(3));
+    await plain.sendSlowly(pieces, 20);
+    t.match((await plain.response()).text, 'The plain HTTP request was sent to HTTPS port', `${pieces.length} segments`);
+    plain.destroy();
+  }
+  const silent = await RawClient.connect(s.port(3));
+  await silent.send(header).closed();
+  await s.logged(/client timed out.* while SSL handshaking, client: 127\.0\.0\.1/);
+  t.equal(await securely(s.port(3), header), '192.0.2.7:8080||', 'others are served');
+});

@@ -3,6 +3,7 @@
 import type { SecureContext } from 'node:tls';
 import type { SocketAddress, SocketOwner } from './client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
+import { keptEarly, tellEarly } from './early-bytes.js';
 import { joined, joinedText } from './joined.js';
 import type { PlainSocket } from './plain-socket.js';
 import { type ConnectionHandle, localOf, remoteOf } from './plain-stream.js';
@@ -121,14 +122,7 @@ export class TlsSocket implements SecureSocket {
     this.#owner = owner;
     const early = this.#early;
     this.#early = null;
-    if (early !== null) {
-      for (const bytes of early) {
-        owner.received(bytes, bytes.length, false);
-      }
-    }
-    if (this.#ended) {
-      owner.clientEnded();
-    }
+    tellEarly(owner, early, this.#ended);
   }
 
   /** So many bytes came into the common memory, or an error number. */
@@ -141,7 +135,7 @@ export class TlsSocket implements SecureSocket {
       if (owner !== undefined) {
         owner.received(buffer!, length, true);
       } else {
-        this.#keep(Buffer.from(buffer!.subarray(0, length)));
+        this.#early = keptEarly(this.#early, buffer!, length);
       }
     } else if (this.#handshake !== null) {
       this.#failed(undefined);
@@ -150,14 +144,6 @@ export class TlsSocket implements SecureSocket {
     } else {
       this.#ended = true;
       owner?.clientEnded();
-    }
-  }
-
-  #keep(bytes: Buffer): void {
-    if (this.#early === null) {
-      this.#early = [bytes];
-    } else {
-      this.#early.push(bytes);
     }
   }
 

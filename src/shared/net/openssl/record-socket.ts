@@ -3,6 +3,7 @@
 import type { SecureContext } from 'node:tls';
 import type { ClientSocket, SocketAddress, SocketOwner } from '../client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from '../direct-writer.js';
+import { keptEarly, tellEarly } from '../early-bytes.js';
 import { joined, joinedText } from '../joined.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { type StreamBinding, streamBinding, type WriteRequest } from '../stream-binding.js';
@@ -344,12 +345,7 @@ export class RecordSocket implements SecureSocket, SocketOwner {
       owner.received(plain!, length, true);
       return;
     }
-    const bytes = Buffer.from(plain!.subarray(0, length));
-    if (this.#early === null) {
-      this.#early = [bytes];
-    } else {
-      this.#early.push(bytes);
-    }
+    this.#early = keptEarly(this.#early, plain!, length);
   }
 
   #end(): void {
@@ -397,14 +393,7 @@ export class RecordSocket implements SecureSocket, SocketOwner {
     this.#owner = owner;
     const early = this.#early;
     this.#early = null;
-    if (early !== null) {
-      for (const bytes of early) {
-        owner.received(bytes, bytes.length, false);
-      }
-    }
-    if (this.#ended) {
-      owner.clientEnded();
-    }
+    tellEarly(owner, early, this.#ended);
   }
 
   pause(): void {

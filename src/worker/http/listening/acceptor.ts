@@ -7,6 +7,7 @@ import { type ListenSocket, takeConnections } from '../../../shared/net/listen-s
 import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { PlainSocket } from '../../../shared/net/plain-socket.js';
 import { canBePlain } from '../../../shared/net/plain-stream.js';
+import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import type { Connections, HeldConnection } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
 import type { IdleQueue } from '../../client/idle-queue.js';
@@ -22,7 +23,7 @@ import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-pars
 import { Opening } from './opening.js';
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { type ProxyDone, ProxyOpening } from './proxy-opening.js';
-import { TlsOpening } from './tls-opening.js';
+import { type Begun, TlsOpening, type TlsOpeningDone } from './tls-opening.js';
 
 const SPARE_PARSERS = 64;
 
@@ -49,7 +50,7 @@ export class Acceptor implements ConnectionHost {
 
   /** Takes a listener's connections, which come to this socket once it is opened. */
   listen(listener: ListenerRuntime, socket: ListenSocket): void {
-    const own = listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined || (network.secures && !proxyProtocol));
+    const own = listener.addresses.every(({ tls }) => tls === undefined || network.secures);
     socket.attach(
       this.#server(listener, socket.spec),
       own ? this.#connections.taker(socket, (accepted) => this.#acceptPlain(listener, accepted)) : undefined,
@@ -66,7 +67,7 @@ export class Acceptor implements ConnectionHost {
     });
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
     const server = createServer(options, (socket) => this.#accept(listener, socket));
-    if (canBePlain() && listener.addresses.every(({ tls, proxyProtocol }) => tls === undefined || (tls.direct && !proxyProtocol))) {
+    if (canBePlain() && listener.addresses.every(({ tls }) => tls?.direct !== false)) {
       takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
     }
     return server;
@@ -89,29 +90,29 @@ export class Acceptor implements ConnectionHost {
       return;
     }
     const address = addressOf(listener, socket);
-    const id = this.#connections.nextId();
-    if (address.tls === undefined) {
-      this.#beginPlain(socket, address, id);
-    } else {
-      this.#openTls(socket, address, id);
-    }
+    this.#beginPlain(socket, address, this.#connections.nextId());
   }
 
   #beginPlain(socket: ClientSocket, address: AddressRuntime, id: number): void {
     if (address.proxyProtocol) {
       this.#openProxy(socket, address, id);
-    } else {
+    } else if (address.tls === undefined) {
       this.#serve(socket, address, id, undefined);
+    } else {
+      this.#openTls(socket, address, id, undefined, undefined);
     }
   }
 
-  /** Reads the header of the PROXY protocol, and then serves the connection. */
+  /** Reads the header of the PROXY protocol, and then runs the handshake, if there is one, or serves the connection. */
   #openProxy(socket: ClientSocket, address: AddressRuntime, id: number): void {
     this.counters.waiting++;
     this.counters.changed();
     const done: ProxyDone = (proxyProtocol) => {
       this.counters.waiting--;
       this.#connections.drop(opening);
+      if (address.tls !== undefined) {
+        return this.#openTls(socket, address, id, proxyProtocol, opening);
+      }
       const { deadline, remote, local } = opening;
       return this.#serve(socket, address, id, { tls: undefined, proxyProtocol, plainOnTls: false, deadline, remote, local });
     };
@@ -123,11 +124,17 @@ export class Acceptor implements ConnectionHost {
     opening.start();
   }
 
-  /** Runs the handshake of a connection, and then serves it. */
-  #openTls(socket: ClientSocket, address: AddressRuntime, id: number): TlsOpening {
+  /** Runs the handshake of a connection, which may have begun with a header of the PROXY protocol, and then serves it. */
+  #openTls(
+    socket: ClientSocket,
+    address: AddressRuntime,
+    id: number,
+    proxyProtocol: ProxyProtocolHeader | undefined,
+    begun: Begun | undefined,
+  ): TlsOpening {
     this.counters.waiting++;
     this.counters.changed();
-    const opening = new TlsOpening(socket, address, id, this.idle, (opened) => {
+    const done: TlsOpeningDone = (opened) => {
       this.counters.waiting--;
       if (opened === undefined) {
         this.connectionClosed(opening);
@@ -138,7 +145,7 @@ export class Acceptor implements ConnectionHost {
       const { deadline, remote, local } = opening;
       const connection = this.#serve(tls?.socket ?? socket, address, id, {
         tls,
-        proxyProtocol: undefined,
+        proxyProtocol,
         plainOnTls: tls === undefined,
         deadline,
         remote,
@@ -147,7 +154,8 @@ export class Acceptor implements ConnectionHost {
       if (tls === undefined) {
         connection.received(opened.bytes, opened.length, true);
       }
-    });
+    };
+    const opening = new TlsOpening(socket, address, id, this.idle, done, begun);
     this.#connections.hold(opening);
     opening.start();
     return opening;
@@ -176,7 +184,7 @@ export class Acceptor implements ConnectionHost {
       socket.close();
       return;
     }
-    const opening = this.#openTls(socket, address, id);
+    const opening = this.#openTls(socket, address, id, undefined, undefined);
     socket.resume();
     if (held !== null) {
       opening.received(held, held.length);

@@ -13,6 +13,17 @@ export type TlsOpened =
   /** Plain HTTP, which begins with these bytes; they are good for the call. */
   | { readonly tls: undefined; readonly bytes: Buffer; readonly length: number };
 
+/** Called once: with what the connection came to, or with nothing if it was closed. */
+export type TlsOpeningDone = (opened: TlsOpened | undefined) => void;
+
+/** What is known of a connection that has begun with something else, which was read. */
+export interface Begun {
+  readonly remote: SocketAddress;
+  readonly local: SocketAddress;
+  /** Runs, and goes on. */
+  readonly deadline: Deadline;
+}
+
 /** The same as {@link Opening} for connections to ports for TLS that have no `net.Socket`. nginx: ngx_http_ssl_handshake. */
 export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   readonly connectionId: number;
@@ -23,26 +34,30 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   readonly #idle: IdleQueue;
   readonly #socket: ClientSocket;
   readonly #address: AddressRuntime;
-  readonly #done: (opened: TlsOpened | undefined) => void;
+  readonly #done: TlsOpeningDone;
   /** Goes on in what follows. */
-  readonly deadline = new Deadline(this);
+  readonly deadline: Deadline;
   /** What came of a hello. */
   #held: Buffer | null = null;
   #handshake: Handshaking | undefined = undefined;
   #finished = false;
 
-  /**
-   * The opening is in the `idle` queue until a handshake begins. It calls `done` once: with what it found, or with nothing if the
-   * connection was closed.
-   */
-  constructor(socket: ClientSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: (opened: TlsOpened | undefined) => void) {
+  /** The opening is in the `idle` queue until a handshake begins. */
+  constructor(socket: ClientSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: TlsOpeningDone, begun: Begun | undefined) {
     this.#socket = socket;
-    this.remote = socket.remote();
-    this.local = socket.local();
+    this.remote = begun?.remote ?? socket.remote();
+    this.local = begun?.local ?? socket.local();
     this.#address = address;
     this.#idle = idle;
     this.connectionId = id;
     this.#done = done;
+    if (begun === undefined) {
+      this.deadline = new Deadline(this);
+      this.deadline.set(performance.now(), address.defaultServer.settings.clientHeaderTimeout);
+    } else {
+      this.deadline = begun.deadline;
+      this.deadline.passTo(this);
+    }
   }
 
   logContext(): LogContext {
@@ -50,7 +65,6 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   }
 
   start(): void {
-    this.deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
     this.#idle.add(this);
     this.#socket.start(this);
   }
