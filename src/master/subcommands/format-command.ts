@@ -136,7 +136,9 @@ function firstError(nodes: readonly Node[]): ConfigError | undefined {
 
 /** The words and blocks of a tree, without their places. */
 function meaning(nodes: readonly Node[]): string {
-  return JSON.stringify(nodes, (key, value) => (['pos', 'places', 'placesAt', 'endLine', 'closeLine'].includes(key) ? undefined : value));
+  const words = (node: Node): unknown =>
+    'syntaxError' in node ? node.syntaxError : { name: node.name, args: node.args, block: node.block?.map(words) };
+  return JSON.stringify(nodes.map(words));
 }
 
 /** Writes a file beside the old one and puts it in its place, so that a server never reads half of it. Links stay links. */

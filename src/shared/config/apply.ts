@@ -13,6 +13,7 @@ import type { ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope
 import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
 import { semicolonHint, unitHint } from './hints.js';
 import { argPosition, type DirectiveNode, type Node, type Pos } from './language/ast.js';
+import { LinesDirective, PlainLines } from './language/plain-lines.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
 import type { Provenance } from './provenance.js';
@@ -117,10 +118,11 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
     fail(node, `"${node.name}" directive is not allowed here`, { hint: `\`${node.name}\` may stand in ${contextNames(contexts)}` });
   }
   const { directive } = row;
-  if (directive.block === undefined && node.block !== undefined) {
+  const hasBlock = node instanceof LinesDirective || node.block !== undefined;
+  if (directive.block === undefined && hasBlock) {
     fail(node, `directive "${node.name}" is not terminated by ";"`);
   }
-  if (directive.block !== undefined && node.block === undefined) {
+  if (directive.block !== undefined && !hasBlock) {
     fail(node, `directive "${node.name}" has no opening "{"`);
   }
   checkArgs(node, directive.args);
@@ -138,12 +140,17 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
 
 /** Follows an `include` line. Lines of included files stand for the line itself. */
 export function applyInclude(node: DirectiveNode, use: (nodes: readonly Node[]) => void, sources: Sources): void {
+  eachIncluded(node, sources, (file, from) => use(sources.parse(file, from)));
+}
+
+function eachIncluded(node: DirectiveNode, sources: Sources, use: (file: string, from: Pos) => void): void {
   if (node.block !== undefined) {
     fail(node, 'directive "include" is not terminated by ";"');
   }
   checkArgs(node, 1);
-  for (const file of sources.include(node.args[0]!, place(node))) {
-    use(sources.parse(file, place(node)));
+  const from = place(node);
+  for (const file of sources.include(node.args[0]!, from)) {
+    use(file, from);
   }
 }
 
@@ -290,7 +297,7 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
   }
 
   entries(opened: DirectiveNode, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
-    this.#walk(opened.block ?? [], entry);
+    this.#walk(opened instanceof LinesDirective ? opened.lines : (opened.block ?? []), entry);
   }
 
   fileLines(path: string, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
@@ -306,21 +313,29 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
     this.#walk(nodes, entry);
   }
 
-  #walk(lines: readonly Node[], entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+  #walk(lines: readonly Node[] | PlainLines, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+    const { sources } = this.#draft;
     const lineContext = new DirectiveContext(this.#draft, this.block, this.node);
-    const walk = (nodes: readonly Node[]): void => {
+    const use = (line: DirectiveNode): void => {
+      if (line.name === 'include' && line.args.length === 1) {
+        eachIncluded(line, sources, (file, from) => walk(sources.lines(file, from) ?? sources.parse(file, from)));
+      } else if (line.block !== undefined) {
+        fail(line, 'unexpected "{"');
+      } else {
+        lineContext.node = line;
+        entry(line, lineContext);
+      }
+    };
+    const walk = (nodes: readonly Node[] | PlainLines): void => {
+      if (nodes instanceof PlainLines) {
+        nodes.each(use);
+        return;
+      }
       for (const line of nodes) {
         if ('syntaxError' in line) {
           throw syntaxError(line);
         }
-        if (line.name === 'include' && line.args.length === 1) {
-          applyInclude(line, walk, this.#draft.sources);
-        } else if (line.block !== undefined) {
-          fail(line, 'unexpected "{"');
-        } else {
-          lineContext.node = line;
-          entry(line, lineContext);
-        }
+        use(line);
       }
     };
     walk(lines);

@@ -4,6 +4,7 @@ import { globFiles, hasGlobChars } from './glob.js';
 import { IncludeGraph } from './include-graph.js';
 import { commandLine, type Node, type Pos } from './language/ast.js';
 import { parseConfig } from './language/parser.js';
+import { PlainLines } from './language/plain-lines.js';
 import { NamedFiles, type Version } from './named-files.js';
 import { readConfigFile } from './read-file.js';
 
@@ -20,6 +21,8 @@ export interface Sources {
    * @throws ConfigError if the file cannot be read, or includes itself.
    */
   parse(path: string, from?: Pos): readonly Node[];
+  /** A file that is included in a free-form block, when all its lines are plain; undefined for others. @throws as `parse` does. */
+  lines(path: string, from: Pos): PlainLines | undefined;
   /**
    * Full paths of the files an include's argument names, in order: a plain name is one file whether it exists or not. nginx:
    * ngx_conf_include
@@ -106,16 +109,18 @@ class CachedSources implements Sources {
   }
 
   parse(path: string, from?: Pos): readonly Node[] {
-    const endless = this.#includes.add(path, from);
-    if (endless !== undefined) {
-      throw new ConfigError(endless.message, from, { related: endless.related });
-    }
+    this.#enter(path, from);
     let tree = this.#trees.get(path);
     if (tree === undefined) {
       tree = parseConfig(path === commandLine ? this.#globals : this.#readOnce(path, from), path);
       this.#trees.set(path, tree);
     }
     return tree;
+  }
+
+  lines(path: string, from: Pos): PlainLines | undefined {
+    this.#enter(path, from);
+    return this.#trees.has(path) ? undefined : PlainLines.ofFile(this.#readOnce(path, from), path);
   }
 
   include(argument: string): readonly string[] {
@@ -149,7 +154,18 @@ class CachedSources implements Sources {
     };
   }
 
+  #enter(path: string, from: Pos | undefined): void {
+    const endless = this.#includes.add(path, from);
+    if (endless !== undefined) {
+      throw new ConfigError(endless.message, from, { related: endless.related });
+    }
+  }
+
   #readOnce(path: string, from: Pos | undefined): string {
+    const known = this.#texts.get(path);
+    if (known !== undefined) {
+      return known;
+    }
     const text = this.#read(path, from);
     this.#texts.set(path, text);
     this.order.push(path);

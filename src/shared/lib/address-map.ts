@@ -1,4 +1,5 @@
 import type { Address } from './address.js';
+import { AddressStarts } from './address-starts.js';
 
 /** Addresses of one family, both ends included. */
 export interface AddressRange {
@@ -39,63 +40,29 @@ export class AddressMap<V> {
 /** Places in ascending order, and the value that holds from each to the next. */
 class Starts<V> {
   readonly size: number;
-  readonly #a: Uint32Array;
-  readonly #b: Uint32Array;
-  readonly #c: Uint32Array;
-  readonly #d: Uint32Array;
+  readonly #places: AddressStarts;
   readonly #values: readonly (V | undefined)[];
 
   constructor(entries: readonly AddressEntry<V>[], family: 4 | 6) {
     const own = entries.filter(({ first }) => first.family === family);
     this.size = own.length;
     const { words, values } = family === 4 ? cutIpv4(own) : cutIpv6(own);
-    this.#a = words[0]!;
-    this.#b = words[1]!;
-    this.#c = words[2]!;
-    this.#d = words[3]!;
+    this.#places = new AddressStarts(words);
     this.#values = values;
   }
 
   findIpv4(address: number): V | undefined {
-    let low = 0;
-    let high = this.#d.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#d[middle]! <= address) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low === 0 ? undefined : this.#values[low - 1];
+    const at = this.#places.findIpv4(address);
+    return at < 0 ? undefined : this.#values[at];
   }
 
   findIpv6(address: Address): V | undefined {
-    let low = 0;
-    let high = this.#a.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#isAfter(middle, address)) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low === 0 ? undefined : this.#values[low - 1];
-  }
-
-  #isAfter(i: number, { a, b, c, d }: Address): boolean {
-    if (this.#a[i] !== a) {
-      return this.#a[i]! > a;
-    }
-    if (this.#b[i] !== b) {
-      return this.#b[i]! > b;
-    }
-    return this.#c[i] === c ? this.#d[i]! > d : this.#c[i]! > c;
+    const at = this.#places.findIpv6(address);
+    return at < 0 ? undefined : this.#values[at];
   }
 }
 
-/** The columns of a Starts: the four words of each place, and the values. */
+/** The columns of a Starts: the words of each place, as AddressStarts has them, and the values. */
 interface Columns<V> {
   readonly words: readonly Uint32Array[];
   readonly values: readonly (V | undefined)[];
@@ -105,14 +72,13 @@ function cutIpv4<V>(entries: readonly AddressEntry<V>[]): Columns<V> {
   const intervals = entries.map(({ first, last, value }) => ({ first: first.d, end: last.d + 1, value }));
   // A range may end with the family's last address, after which nothing starts.
   const starts = cut(intervals).filter(({ at }) => at < 0x100000000);
-  const zeros = new Uint32Array(0);
-  return { words: [zeros, zeros, zeros, Uint32Array.from(starts, ({ at }) => at)], values: starts.map(({ value }) => value) };
+  return { words: [Uint32Array.from(starts, ({ at }) => at)], values: starts.map(({ value }) => value) };
 }
 
 function cutIpv6<V>(entries: readonly AddressEntry<V>[]): Columns<V> {
   const intervals = entries.map(({ first, last, value }) => ({ first: toInteger(first), end: toInteger(last) + 1n, value }));
   const starts = cut(intervals).filter(({ at }) => at >> 128n === 0n);
-  const words = [96n, 64n, 32n, 0n].map((shift) => Uint32Array.from(starts, ({ at }) => Number((at >> shift) & 0xffffffffn)));
+  const words = [0n, 32n, 64n, 96n].map((shift) => Uint32Array.from(starts, ({ at }) => Number((at >> shift) & 0xffffffffn)));
   return { words, values: starts.map(({ value }) => value) };
 }
 

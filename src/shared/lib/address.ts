@@ -103,7 +103,8 @@ function parseIpv4(text: string, from: number): number {
 
 /** nginx: ngx_inet6_addr, with what it lets pass: one leading colon too many, and one at the end after a `::`. */
 function parseIpv6(text: string): Address | undefined {
-  const groups: number[] = [];
+  const groups = [0, 0, 0, 0, 0, 0, 0, 0];
+  let count = 0;
   let zeros = -1;
   let digits = 0;
   let group = 0;
@@ -114,25 +115,25 @@ function parseIpv6(text: string): Address | undefined {
     if (c === 0x3a) {
       start = i + 1;
       if (digits > 0) {
-        groups.push(group);
-        if (groups.length === 8) {
+        groups[count++] = group;
+        if (count === 8) {
           return undefined;
         }
         digits = 0;
         group = 0;
       } else if (zeros < 0) {
-        zeros = groups.length;
+        zeros = count;
       } else {
         return undefined;
       }
       continue;
     }
     if (c === 0x2e && digits > 0) {
-      const tail = start < 0 || groups.length > 6 ? -1 : parseIpv4(text, start);
+      const tail = start < 0 || count > 6 ? -1 : parseIpv4(text, start);
       if (tail < 0) {
         return undefined;
       }
-      groups.push(tail >>> 16);
+      groups[count++] = tail >>> 16;
       group = tail & 0xffff;
       break;
     }
@@ -145,12 +146,12 @@ function parseIpv6(text: string): Address | undefined {
   if (digits === 0 && zeros < 0) {
     return undefined;
   }
-  groups.push(group);
-  if (groups.length < 8 === zeros < 0) {
+  groups[count++] = group;
+  if (count < 8 === zeros < 0) {
     return undefined;
   }
-  while (groups.length < 8) {
-    groups.splice(zeros, 0, 0);
+  if (zeros >= 0) {
+    groups.copyWithin(8 - count + zeros, zeros, count).fill(0, zeros, 8 - count + zeros);
   }
   return new Address(6, word(groups, 0), word(groups, 2), word(groups, 4), word(groups, 6));
 }

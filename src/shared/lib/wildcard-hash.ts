@@ -91,7 +91,7 @@ export class WildcardHash<V> {
   }
 
   #isTaken(name: string): boolean {
-    return this.#exact.has(name) || this.#takenByDot.has(name);
+    return this.#exact.has(name) || (this.#takenByDot.size > 0 && this.#takenByDot.has(name));
   }
 
   #addLeading(name: string, value: V, includesName: boolean): AddResult {

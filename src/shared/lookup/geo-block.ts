@@ -1,10 +1,11 @@
 import type { ConfigContext } from '../config/define.js';
 import type { DirectiveNode } from '../config/language/ast.js';
 import { type Address, noAddress, parseAddress, unmapped } from '../lib/address.js';
-import { AddressMap } from '../lib/address-map.js';
-import { type Cidr, parseCidr } from '../lib/cidr.js';
+import { type Cidr, parseCidr, plainIpv4Cidr } from '../lib/cidr.js';
 import { TrustedPeers } from '../net/forwarded-address.js';
 import type { Subject } from '../value/subject.js';
+import { GeoNetworks } from './geo-networks.js';
+import { WITHOUT } from './geo-places.js';
 import { GeoRanges } from './geo-ranges.js';
 import { variableName } from './variable-name.js';
 
@@ -21,9 +22,12 @@ class GeoTable<R extends Subject> {
   ranges = false;
   volatile = false;
   recursive = false;
-  /** Networks by first address and length, and their order of size for the lookup. */
-  readonly #networks = new Map<string | number, { readonly cidr: Cidr; readonly value: string }>();
-  readonly #ranges = new GeoRanges();
+  /** The texts of the values, and the number of each. */
+  readonly #texts: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  #networks4 = new GeoNetworks(4);
+  #networks6 = new GeoNetworks(6);
+  #ranges = new GeoRanges();
   readonly #proxies: Cidr[] = [];
   readonly #takesProxies: boolean;
   /** The value of `default` among ranges. */
@@ -56,16 +60,33 @@ class GeoTable<R extends Subject> {
     return this.#proxies.length === 0 ? undefined : new TrustedPeers(this.#proxies, false);
   }
 
-  /** Makes the look-up: address to value. */
+  /** Makes the look-up: address to value. The table is empty after that. */
   compile(): (address: Address) => string {
+    const texts = this.#texts;
     if (this.ranges) {
-      const map = new AddressMap(this.#ranges.entries());
+      const { starts, values } = this.#ranges.cut();
+      this.#ranges = new GeoRanges();
       const fallback = this.#default ?? '';
-      return (address) => (address.family === 4 ? map.find(address) : map.find(noAddress)) ?? fallback;
+      return ({ family, d }) => valueAt(texts, values, starts.findIpv4(family === 4 ? d : noAddress.d)) ?? fallback;
     }
-    const entries = [...this.#networks.values()].sort((a, b) => b.cidr.bits - a.cidr.bits);
-    const map = new AddressMap(entries.map(({ cidr, value }) => ({ first: cidr.first, last: cidr.last, value })));
-    return (address) => map.find(address) ?? '';
+    const ipv4 = this.#networks4.cut();
+    const ipv6 = this.#networks6.cut();
+    this.#networks4 = new GeoNetworks(4);
+    this.#networks6 = new GeoNetworks(6);
+    return (address) =>
+      (address.family === 4
+        ? valueAt(texts, ipv4.values, ipv4.starts.findIpv4(address.d))
+        : valueAt(texts, ipv6.values, ipv6.starts.findIpv6(address))) ?? '';
+  }
+
+  /** The number of a value: hundreds of thousands of lines often have the same few. */
+  #number(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#texts.push(text) - 1;
+      this.#numbers.set(text, number);
+    }
+    return number;
   }
 
   #flag(name: string, ctx: ConfigContext<R>): boolean {
@@ -88,24 +109,33 @@ class GeoTable<R extends Subject> {
   #network(name: string, argument: string, ctx: ConfigContext<R>): void {
     this.#started = true;
     if (name === 'default') {
-      this.#add(everything4, argument, name, ctx);
-      this.#add(everything6, argument, name, ctx);
+      this.#report(this.#set(everything4, argument), argument, name, ctx);
+      this.#report(this.#set(everything6, argument), argument, name, ctx);
     } else if (name === 'delete') {
-      if (!this.#networks.delete(keyOf(network(argument, ctx)))) {
+      const { first, bits } = network(argument, ctx);
+      const { a, b, c, d } = first;
+      if (!(first.family === 4 ? this.#networks4 : this.#networks6).delete(a, b, c, d, bits)) {
         ctx.warn(`no network "${argument}" to delete`);
       }
     } else {
-      this.#add(network(name, ctx), argument, name, ctx);
+      const plain = plainIpv4Cidr(name);
+      const old =
+        plain < 0
+          ? this.#set(network(name, ctx), argument)
+          : this.#networks4.set(0, 0, 0, Math.floor(plain / 64), plain % 64, this.#number(argument));
+      this.#report(old, argument, name, ctx);
     }
   }
 
-  #add(cidr: Cidr, value: string, text: string, ctx: ConfigContext<R>): void {
-    const key = keyOf(cidr);
-    const old = this.#networks.get(key);
-    if (old !== undefined) {
-      ctx.warn(`duplicate network "${text}", value: "${value}", old value: "${old.value}"`);
+  /** Returns the number of the value that the network had. */
+  #set({ first: { family, a, b, c, d }, bits }: Cidr, value: string): number {
+    return (family === 4 ? this.#networks4 : this.#networks6).set(a, b, c, d, bits, this.#number(value));
+  }
+
+  #report(old: number, value: string, text: string, ctx: ConfigContext<R>): void {
+    if (old !== WITHOUT) {
+      ctx.warn(`duplicate network "${text}", value: "${value}", old value: "${this.#texts[old]}"`);
     }
-    this.#networks.set(key, { cidr, value });
   }
 
   // nginx: ngx_http_geo_range.
@@ -130,26 +160,23 @@ class GeoTable<R extends Subject> {
       }
       return;
     }
-    const result = this.#ranges.add(first.d, last.d, argument);
+    const result = this.#ranges.add(first.d, last.d, this.#number(argument));
     if ('overlaps' in result) {
       ctx.fail(`range "${text}" overlaps "${result.overlaps}"`);
     }
     for (const old of result.duplicates) {
-      ctx.warn(`duplicate range "${text}", value: "${argument}", old value: "${old}"`);
+      ctx.warn(`duplicate range "${text}", value: "${argument}", old value: "${this.#texts[old]}"`);
     }
   }
 }
 
+function valueAt(texts: readonly string[], numbers: Int32Array, place: number): string | undefined {
+  const number = place < 0 ? WITHOUT : numbers[place]!;
+  return number === WITHOUT ? undefined : texts[number];
+}
+
 const everything4 = parseCidr('0.0.0.0/0')!;
 const everything6 = parseCidr('::/0')!;
-
-/** A number where it fits in one, since there may be hundreds of thousands. */
-function keyOf({ first, bits }: Cidr): string | number {
-  if (first.family === 4) {
-    return first.d * 64 + bits;
-  }
-  return `${first.family} ${first.a} ${first.b} ${first.c} ${first.d}/${bits}`;
-}
 
 // nginx: ngx_http_geo_cidr_value.
 function network<R extends Subject>(text: string, ctx: ConfigContext<R>): Cidr {

@@ -24,6 +24,13 @@ const MANY_NAMES = 1000;
 export const End = { SEMICOLON: 0, OPENING_BRACE: 1, CLOSING_BRACE: 2, TEXT: 3, ERROR: 4 } as const;
 export type End = (typeof End)[keyof typeof End];
 
+/** A place between two characters: how many come before it, the line it is on, and where that line starts. */
+export interface TextPlace {
+  readonly at: number;
+  readonly line: number;
+  readonly lineStart: number;
+}
+
 /**
  * Splits configuration text into runs of words, each ended by `;`, `{`, `}` or the end of the text.
  * A run's results stand in the public fields until the next call. nginx: ngx_conf_read_token
@@ -53,9 +60,23 @@ export class Lexer {
   readonly #names = new Map<string, string>();
 
   /** @param isFile false for the text of `-g`, which nginx reads without a buffer and whose end it words differently. */
-  constructor(text: string, isFile: boolean) {
+  constructor(text: string, isFile: boolean, from?: TextPlace) {
     this.#text = text;
     this.#isFile = isFile;
+    if (from !== undefined) {
+      this.place = from;
+    }
+  }
+
+  /** Where the next run begins. */
+  get place(): TextPlace {
+    return { at: this.#at, line: this.line, lineStart: this.#lineStart };
+  }
+
+  set place({ at, line, lineStart }: TextPlace) {
+    this.#at = at;
+    this.line = line;
+    this.#lineStart = lineStart;
   }
 
   /** The words after the first of the last run. */

@@ -1,5 +1,9 @@
 import { commandLine, type DirectiveNode, type Node, type Pos, type RelatedPosition, type SyntaxErrorNode } from './ast.js';
 import { End, Lexer } from './lexer.js';
+import { directiveOf, LinesDirective, PlainLines } from './plain-lines.js';
+
+/** Blocks of which real configurations have some with a hundred thousand lines. */
+const LARGE_BLOCKS: ReadonlySet<string> = new Set(['geo', 'map']);
 
 /** Deeper nesting than this is an error, so that code which walks the tree by recursion cannot run out of stack. nginx has no limit. */
 const maxDepth = 256;
@@ -25,10 +29,10 @@ export function parseConfig(text: string, file: string): readonly Node[] {
     const end = lexer.next();
     switch (end) {
       case End.SEMICOLON:
-        nodes.push(directive(lexer, file));
+        nodes.push(directiveOf(lexer, file));
         continue;
       case End.OPENING_BRACE: {
-        const node = directive(lexer, file);
+        const node: Mutable<DirectiveNode> = directiveOf(lexer, file);
         if (!isFile) {
           nodes.push(syntaxError('block directives are not supported in -g option', node.pos));
           return root;
@@ -36,6 +40,12 @@ export function parseConfig(text: string, file: string): readonly Node[] {
         if (open.length === maxDepth) {
           nodes.push(syntaxError(`blocks are nested deeper than ${maxDepth} levels`, { file, line: lexer.line, column: lexer.column }));
           return root;
+        }
+        const lines = LARGE_BLOCKS.has(node.name) ? PlainLines.ofBlock(text, file, lexer.place) : undefined;
+        if (lines !== undefined) {
+          nodes.push(new LinesDirective(node, lines));
+          lexer.place = lines.end;
+          continue;
         }
         const block: Node[] = [];
         node.block = block;
@@ -77,11 +87,6 @@ export function parseConfig(text: string, file: string): readonly Node[] {
         return root;
     }
   }
-}
-
-function directive(lexer: Lexer, file: string): Mutable<DirectiveNode> {
-  const pos = { file, line: lexer.nameLine, column: lexer.nameColumn };
-  return { name: lexer.name as string, args: lexer.args, pos, endLine: lexer.line, places: lexer.places, placesAt: lexer.placesAt };
 }
 
 function lexicalError(lexer: Lexer, file: string): SyntaxErrorNode {
