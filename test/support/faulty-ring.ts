@@ -22,7 +22,9 @@ export class Dice {
   }
 }
 
-const [EINTR, EAGAIN, EMFILE, ECONNABORTED, ECONNRESET, ENOBUFS, ECONNREFUSED, EPIPE] = [-4, -11, -24, -103, -104, -105, -111, -32];
+const [EINTR, EIO, EAGAIN, EMFILE, EPIPE, ECONNABORTED, ECONNRESET, ENOBUFS, ECONNREFUSED, ECANCELED] = [
+  -4, -5, -11, -24, -32, -103, -104, -105, -111, -125,
+];
 
 /** A ring that does some operations in part, and lets some fail without doing them. */
 export class FaultyRing extends Ring {
@@ -81,6 +83,17 @@ export class FaultyRing extends Ring {
       super.receiveMessages(fd, group, header, tag, generation);
     } else {
       this.#fail('datagram', tag, generation, [EINTR, EAGAIN, ENOBUFS, ...this.#ends(ECONNREFUSED)]);
+    }
+  }
+
+  override read(fd: number, address: number, length: number, offset: number, tag: number, generation: number): void {
+    if (this.#spared()) {
+      super.read(fd, address, length, offset, tag, generation);
+    } else if (this.#dice.below(2) === 0 && length > 1) {
+      this.#count('short read');
+      super.read(fd, address, 1 + this.#dice.below(length - 1), offset, tag, generation);
+    } else {
+      this.#fail('read', tag, generation, [EINTR, EAGAIN, ...(this.fatal ? [EIO, ECANCELED] : [])]);
     }
   }
 

@@ -1,7 +1,10 @@
-import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
+import { network } from '../../shared/net/engine/network.js';
+import type { FileTaker } from '../../shared/net/file-reads.js';
+import { enter, leave } from '../client/at-work.js';
 import { ERROR } from '../client/codes.js';
 import type { Source } from '../http/request/body-stage.js';
 import type { Request } from '../http/request/request.js';
@@ -25,7 +28,7 @@ export function openBody(disk: DiskCache, entry: Entry): Source | undefined {
 }
 
 /** The body of a large entry, block by block as the client takes it; a block that is not what was stored breaks the response off. */
-class BlockSource implements Source {
+class BlockSource implements Source, FileTaker {
   readonly #disk: DiskCache;
   readonly #entry: Entry;
   readonly #fd: number;
@@ -33,7 +36,6 @@ class BlockSource implements Source {
   #end: number;
   #request: Request | null = null;
   #aborted = false;
-  readonly #onRead = (error: Error | null, count: number, buffer: Buffer): void => this.#readDone(error, count, buffer);
 
   constructor(disk: DiskCache, entry: Entry, fd: number) {
     this.#disk = disk;
@@ -46,25 +48,45 @@ class BlockSource implements Source {
     this.#request = r;
     const start = this.#at - (this.#at % BLOCK);
     const size = Math.min(BLOCK, this.#entry.header.bodyLength - start);
-    read(this.#fd, Buffer.allocUnsafeSlow(size), 0, size, this.#entry.bodyStart + start, this.#onRead);
+    network.files.read(this.#fd, this.#entry.bodyStart + start, size, true, this);
   }
 
-  #readDone(error: Error | null, count: number, buffer: Buffer): void {
-    const r = this.#request!;
+  fileRead(buffer: Buffer): void {
+    const r = this.#readEnded();
+    if (r !== null) {
+      const before = enter(r);
+      this.#send(r, buffer);
+      leave(before);
+    }
+  }
+
+  fileFailed(error: Error): void {
+    const r = this.#readEnded();
+    if (r !== null) {
+      const before = enter(r);
+      r.log(CRIT, `pread() "${this.#entry.path}" failed (${errnoText(error)})`);
+      r.finalize(ERROR);
+      leave(before);
+    }
+  }
+
+  /** Whose read has ended; null for nobody's any more. */
+  #readEnded(): Request | null {
+    const r = this.#request;
     this.#request = null;
     if (this.#aborted) {
       closeSync(this.#fd);
-      return;
+      return null;
     }
-    const { path } = this.#entry;
+    return r;
+  }
+
+  #send(r: Request, buffer: Buffer): void {
+    const { path, table, header } = this.#entry;
     const block = Math.floor(this.#at / BLOCK);
-    if (error !== null || count < buffer.length || !isBlock(buffer, this.#entry.table!, block)) {
-      if (error !== null) {
-        r.log(CRIT, `pread() "${path}" failed (${errnoText(error)})`);
-      } else {
-        r.log(CRIT, `cache file "${path}" has a damaged body`);
-        this.#disk.deleteFile(path.slice(-32));
-      }
+    if (buffer.length < Math.min(BLOCK, header.bodyLength - block * BLOCK) || !isBlock(buffer, table!, block)) {
+      r.log(CRIT, `cache file "${path}" has a damaged body`);
+      this.#disk.deleteFile(path.slice(-32));
       r.finalize(ERROR);
       return;
     }
@@ -82,7 +104,7 @@ class BlockSource implements Source {
   abort(): void {
     this.#aborted = true;
     // The descriptor must outlive a read that is under way.
-    if (this.#request === null) {
+    if (this.#request === null || network.files.withdraw(this)) {
       closeSync(this.#fd);
     }
   }

@@ -40,6 +40,11 @@ export interface Native {
   sendDatagram(fd: number, bytes: Uint8Array, address: Uint8Array | null): number;
   /** sendfile: `length` bytes of a file from `offset` on, as far as the socket has room. */
   sendFile(fd: number, file: number, offset: number, length: number): number;
+  /**
+   * preadv2 with RWF_NOWAIT: reads into the memory that one `struct iovec` at this address names what of a file is in the system's memory.
+   * Fails with EAGAIN when nothing of it is, and with EOPNOTSUPP where the file system cannot tell.
+   */
+  readPresent(fd: number, vector: number, offset: number): number;
   close(fd: number): number;
   /** prctl(PR_SET_KEEPCAPS): this thread keeps its capabilities when it becomes another user. */
   keepCapabilities(): number;
@@ -57,6 +62,9 @@ export interface Native {
 
 const [READ_WRITE, SHARED_POPULATED, PRIVATE] = [3, 0x8001, 0x4022];
 const [RING_SETUP, RING_ENTER, RING_REGISTER] = [425, 426, 427];
+/** Number of preadv2, which musl had no function for before 1.2.5. */
+const READ_VECTOR = process.arch === 'x64' ? 327 : 286;
+const NO_WAIT = 8;
 const NOT_BLOCKING_CLOSED_ON_EXEC = 0x80800;
 const SEND = 1;
 /** MSG_DONTWAIT, MSG_NOSIGNAL and MSG_MORE. */
@@ -148,6 +156,7 @@ function bind(koffi: typeof Koffi): Native {
   const send = func('intptr_t send(int, void *, size_t, int)');
   const sendto = func('intptr_t sendto(int, void *, size_t, int, void *, uint32_t)');
   const sendfile = func('intptr_t sendfile(int, int, void *, size_t)');
+  const readVector = system(['long', 'int', 'intptr_t', 'long', 'intptr_t', 'long', 'int']);
   const close = func('int close(int)');
   const prctl = func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)');
   const capset = func('int capset(void *, void *)');
@@ -191,6 +200,7 @@ function bind(koffi: typeof Koffi): Native {
       from[1] = (offset / 0x100000000) | 0;
       return checked(sendfile(fd, file, from, size));
     },
+    readPresent: (fd, vector, offset) => checked(readVector(READ_VECTOR, fd, vector, 1, offset, 0, NO_WAIT)),
     close: (fd) => checked(close(fd)),
     keepCapabilities: () => checked(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)),
     setCapabilities: (bits) => checked(capset(new Uint32Array([CAPABILITY_VERSION_1, 0]), new Uint32Array([bits, bits, 0]))),

@@ -4,6 +4,7 @@ import type { BackendSocket, BackendSocketOwner, BackendTarget, SocketDemands } 
 import type { AcceptedSocket, ClientSocket } from '../client-socket.js';
 import { DatagramHandle, type DatagramPlace } from '../datagram-handle.js';
 import type { DatagramSocket } from '../datagram-socket.js';
+import type { FileReads } from '../file-reads.js';
 import type { ConnectionTaker } from '../listen-socket.js';
 import { NodeBackendSocket } from '../node-backend-socket.js';
 import { RecordSocket } from '../openssl/record-socket.js';
@@ -13,10 +14,12 @@ import { PlainSocket } from '../plain-socket.js';
 import { canBePlain } from '../plain-stream.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { ipAddress, kernelAddress } from '../socket-addresses.js';
+import { ThreadFileReads } from '../thread-file-reads.js';
 import { TlsSocket } from '../tls-socket.js';
 import type { UringEngine } from '../uring/engine.js';
 import { UringBackendSocket } from '../uring/uring-backend-socket.js';
 import { UringDatagramSocket } from '../uring/uring-datagram-socket.js';
+import { UringFileReads } from '../uring/uring-file-reads.js';
 import { UringListener } from '../uring/uring-listener.js';
 
 /** What one of Node's sockets to a backend is made with. */
@@ -49,12 +52,19 @@ export interface NetworkStandIn {
 /** How this process's plain connections are served: by libuv, or by an io_uring of its own. */
 export class Network {
   #ring: UringEngine | undefined = undefined;
+  #files: FileReads = new ThreadFileReads();
   /** Set while requests are rehearsed: no connection leaves this process then. */
   standIn: NetworkStandIn | undefined = undefined;
 
   /** Serves connections on a ring from now on. */
   use(ring: UringEngine): void {
     this.#ring = ring;
+    this.#files = new UringFileReads(ring);
+  }
+
+  /** Reads files for this process's connections. */
+  get files(): FileReads {
+    return this.#files;
   }
 
   get name(): 'uring' | 'libuv' {

@@ -23,8 +23,8 @@ export function kernelTooOld(version = release()): string | undefined {
 }
 
 /**
- * Does with a ring that nobody uses yet what it is there for: accepts, sends, receives, cancels and closes. Throws an Error that says what
- * did not work.
+ * Does with a ring that nobody uses yet what it is there for: accepts, sends, receives, cancels, reads and closes. Throws an Error that
+ * says what did not work.
  */
 export function tryRing(engine: UringEngine): void {
   const { native, ring, slots, small } = engine;
@@ -94,6 +94,12 @@ export function tryRing(engine: UringEngine): void {
     ring.cancel(2, 1);
     if (until(1, 'cancel').result !== ECANCELED || until(2, 'cancel').result !== ECANCELED) {
       throw new Error('io_uring does not cancel');
+    }
+    ring.send(client, slots.address(slot, TEXT.length), TEXT.length, 3, 1);
+    until(3, 'send');
+    ring.read(server, slots.address(slot, TEXT.length), TEXT.length, 0, 5, 1);
+    if (checked(until(5, 'read').result, 'read') !== TEXT.length) {
+      throw new Error('io_uring reads something else than was sent');
     }
     ring.close(server, 4, 1);
     checked(until(4, 'close').result, 'close');

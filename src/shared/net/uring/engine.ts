@@ -9,7 +9,18 @@ import { SendSlots } from './send-slots.js';
 import { waitIn } from './turns.js';
 
 /** What an operation was for: the upper byte of its tag. The lower ones are its endpoint's number; 0 is nobody's. */
-export const Kind = { ACCEPT: 1, CONNECT: 2, RECEIVE: 3, RECEIVE_LARGE: 4, SEND: 5, CLOSE: 6, ROOM: 7, DATAGRAM: 8, LOOP: 9 } as const;
+export const Kind = {
+  ACCEPT: 1,
+  CONNECT: 2,
+  RECEIVE: 3,
+  RECEIVE_LARGE: 4,
+  SEND: 5,
+  CLOSE: 6,
+  ROOM: 7,
+  DATAGRAM: 8,
+  FILE: 9,
+  LOOP: 10,
+} as const;
 const KIND_SHIFT = 24;
 const INDEX_MASK = 0xffffff;
 

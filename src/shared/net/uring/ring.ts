@@ -19,7 +19,17 @@ const EVENTFD_DISABLED = 1;
 /** The kernel has completions that only `enter` brings: it must run work of this thread, or had no room for them. */
 const WORK_WAITS = (1 << 1) | (1 << 2);
 const [REGISTER_EVENTFD, REGISTER_BUFFERS] = [4, 22];
-const Operation = { POLL: 6, RECEIVE_MESSAGE: 10, ACCEPT: 13, CANCEL: 14, CONNECT: 16, CLOSE: 19, SEND: 26, RECEIVE: 27 } as const;
+const Operation = {
+  POLL: 6,
+  RECEIVE_MESSAGE: 10,
+  ACCEPT: 13,
+  CANCEL: 14,
+  CONNECT: 16,
+  CLOSE: 19,
+  READ: 22,
+  SEND: 26,
+  RECEIVE: 27,
+} as const;
 const BUFFER_SELECT = 1 << 5;
 const SKIP_SUCCESS = 1 << 6;
 const ACCEPT_MULTISHOT = 1;
@@ -179,6 +189,14 @@ export class Ring {
     const at = this.#entry(Operation.SEND, fd, tag, generation);
     this.#memory(at, address, length);
     this.#entries[at + 7] = NO_SIGNAL_WAIT_ALL;
+  }
+
+  /** Reads up to so many bytes of a file from `offset` on: fewer where the file ends, and perhaps elsewhere. */
+  read(fd: number, address: number, length: number, offset: number, tag: number, generation: number): void {
+    const at = this.#entry(Operation.READ, fd, tag, generation);
+    this.#memory(at, address, length);
+    this.#entries[at + 2] = (offset % 0x100000000) | 0;
+    this.#entries[at + 3] = (offset / 0x100000000) | 0;
   }
 
   /** Completes once the socket has room to send, or is broken. */

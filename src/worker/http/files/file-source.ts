@@ -1,10 +1,11 @@
-import { closeSync, read, readSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
-import { ALERT, CRIT } from '../../../shared/log/level.js';
+import { ALERT, CRIT, type Level } from '../../../shared/log/level.js';
+import { network } from '../../../shared/net/engine/network.js';
+import { type FileTaker, PRESENT_MOST, READ_MOST } from '../../../shared/net/file-reads.js';
 import { enter, leave } from '../../client/at-work.js';
 import { ERROR } from '../../client/codes.js';
 import type { SharingReader } from '../../io/fair-share.js';
-import { type BufferTaker, READ_BUFFER } from '../../io/read-buffers.js';
 import type { Source } from '../request/body-stage.js';
 import { chainEnd } from '../request/chain-end.js';
 import type { FileSettings } from '../request/file-settings.js';
@@ -13,19 +14,8 @@ import type { Request } from '../request/request.js';
 /** What waits for a client that takes no more of what was read: the kernel tells when it has room for it, and for much more behind it. */
 const WAITING = 4 * 1024;
 
-/** As much as is read at once where that is not left to a thread: the bytes are still in the processor's cache when they are sent. */
-const AT_ONCE = 128 * 1024;
-
 /** As much as the kernel is asked to send by itself at a time. nginx sends more, but then one client has a worker for longer. */
 const UNREAD = 512 * 1024;
-
-let common: Buffer | undefined;
-
-/** Memory that is in use only during a call. */
-function commonPart(size: number): Buffer {
-  common ??= Buffer.allocUnsafeSlow(AT_ONCE);
-  return size === AT_ONCE ? common : common.subarray(0, size);
-}
 
 /** How many bytes may be offered to the client as they are read, so that what it does not take can be read again. */
 const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd(r) ? r.stream.offerLimit(r) : 0);
@@ -35,7 +25,7 @@ const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd
  * with slow clients. Owns the descriptor. A file that shrinks meanwhile breaks the response off, since its length was
  * announced. nginx: ngx_output_chain_copy_buf.
  */
-export class FileSource implements Source, BufferTaker, SharingReader {
+export class FileSource implements Source, FileTaker, SharingReader {
   readonly #fd: number;
   readonly #path: string;
   readonly #settings: FileSettings;
@@ -44,14 +34,11 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   #size: number;
   #limit = 0;
   #request: Request | null = null;
-  /** A read is under way. */
-  #reading = false;
-  /** The worker's buffer that is read into; null for memory that stages may keep. */
-  #buffer: Buffer | null = null;
+  /** How many bytes are being read in the background; -1 when no read is under way. */
+  #reading = -1;
   #aborted = false;
   /** The kernel sends the file by itself as far as is known. */
   #unread = true;
-  readonly #onRead = (error: Error | null, count: number, piece: Buffer): void => this.#readDone(error, count, piece);
 
   /** Sends the bytes from `start` up to, not including, `end`. `path` is for log lines. */
   constructor(fd: number, path: string, start: number, end: number, settings: FileSettings) {
@@ -60,68 +47,54 @@ export class FileSource implements Source, BufferTaker, SharingReader {
     this.#at = start;
     this.#end = end;
     this.#settings = settings;
-    this.#size = Math.min(settings.readSize, READ_BUFFER);
+    this.#size = Math.min(settings.readSize, READ_MOST);
   }
 
   pull(r: Request): void {
-    this.#limit = offerLimit(r);
-    if (this.#limit > 0 && !this.#settings.aio) {
-      this.#pullNow(r);
-      return;
-    }
-    this.#request = r;
-    if (this.#limit > 0) {
-      r.http.readBuffers.request(this);
-    } else {
-      const size = Math.min(this.#settings.readSize, this.#end - this.#at);
-      this.#read(Buffer.allocUnsafeSlow(Math.max(size, 1)), size);
-    }
-  }
-
-  /** As nginx does without `aio`: with the file in the system's memory, to hand the work to a thread and back costs more than the work. */
-  #pullNow(r: Request): void {
     const share = r.http.fairShare;
     if (share.over) {
       this.#request = r;
       share.wait(this);
       return;
     }
+    this.#limit = offerLimit(r);
+    if (this.#limit > 0 && !this.#settings.aio && this.#sentNow(r)) {
+      return;
+    }
+    this.#request = r;
+    const most = this.#limit > 0 ? Math.min(this.#size, this.#limit) : Math.min(this.#settings.readSize, READ_MOST);
+    this.#reading = Math.min(most, this.#end - this.#at);
+    // What a stage keeps cannot be lent.
+    network.files.read(this.#fd, this.#at, this.#reading, this.#limit === 0, this);
+  }
+
+  /** With the file in the system's memory, to hand the work to others and back costs more than the work. */
+  #sentNow(r: Request): boolean {
+    const share = r.http.fairShare;
     if (this.#unread) {
       const size = Math.min(UNREAD, this.#end - this.#at);
+      if (!network.files.sendable(this.#fd, this.#at, size)) {
+        return false;
+      }
       const taken = r.stream.offerFile(r, this.#fd, this.#at, size);
       if (taken >= 0) {
         share.spend(taken);
         this.#send(r, null, taken);
-        return;
+        return true;
       }
       this.#unread = false;
     }
-    const size = Math.min(this.#settings.readSize, AT_ONCE, this.#limit, this.#end - this.#at);
-    const piece = this.#readNow(r, commonPart(size));
-    if (piece === undefined) {
-      return;
+    const size = Math.min(this.#settings.readSize, PRESENT_MOST, this.#limit, this.#end - this.#at);
+    const piece = network.files.present(this.#fd, this.#at, size);
+    if (piece === null) {
+      return false;
     }
     share.spend(size);
     const taken = r.stream.offer(r, piece);
     this.#at += taken;
     const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
     this.#send(r, rest, rest === null ? 0 : rest.length);
-  }
-
-  /** Fills a piece; undefined if that failed, which has ended the request. */
-  #readNow(r: Request, piece: Buffer): Buffer | undefined {
-    let count = 0;
-    try {
-      count = readSync(this.#fd, piece, 0, piece.length, this.#at);
-    } catch (error) {
-      this.#failed(r, error as Error, 0, piece.length);
-      return undefined;
-    }
-    if (count < piece.length) {
-      this.#failed(r, null, count, piece.length);
-      return undefined;
-    }
-    return piece;
+    return true;
   }
 
   readShare(): void {
@@ -131,55 +104,53 @@ export class FileSource implements Source, BufferTaker, SharingReader {
       return;
     }
     const before = enter(r);
-    this.#pullNow(r);
+    this.pull(r);
     leave(before);
   }
 
-  takeBuffer(buffer: Buffer): void {
-    this.#buffer = buffer;
-    this.#read(buffer, Math.min(this.#size, this.#limit, this.#end - this.#at));
-  }
-
-  #read(buffer: Buffer, size: number): void {
-    this.#reading = true;
-    read(this.#fd, buffer.length === size ? buffer : buffer.subarray(0, size), 0, size, this.#at, this.#onRead);
-  }
-
-  #readDone(error: Error | null, count: number, piece: Buffer): void {
-    const r = this.#request!;
-    const buffer = this.#buffer;
-    this.#request = null;
-    this.#reading = false;
-    this.#buffer = null;
-    if (this.#aborted) {
-      closeSync(this.#fd);
-      if (buffer !== null) {
-        r.http.readBuffers.release(buffer);
-      }
+  fileRead(piece: Buffer): void {
+    const size = this.#reading;
+    const r = this.#readEnded();
+    if (r === null) {
       return;
     }
-    if (error !== null || count < piece.length) {
-      if (buffer !== null) {
-        r.http.readBuffers.release(buffer);
-      }
-      this.#failed(r, error, count, piece.length);
-      return;
-    }
-    if (buffer === null) {
-      this.#send(r, piece, count);
+    const before = enter(r);
+    r.http.fairShare.spend(piece.length);
+    if (piece.length < size) {
+      this.#failed(r, `pread() read only ${piece.length} of ${size} from "${this.#path}"`, ALERT);
+    } else if (this.#limit === 0) {
+      this.#send(r, piece, size);
     } else {
       const rest = this.#offer(r, piece);
-      r.http.readBuffers.release(buffer);
       this.#send(r, rest, rest === null ? 0 : rest.length);
     }
+    leave(before);
   }
 
-  #failed(r: Request, error: Error | null, count: number, size: number): void {
-    if (error !== null) {
-      r.log(CRIT, `pread() "${this.#path}" failed (${errnoText(error)})`);
-    } else {
-      r.log(ALERT, `pread() read only ${count} of ${size} from "${this.#path}"`);
+  fileFailed(error: Error): void {
+    const r = this.#readEnded();
+    if (r === null) {
+      return;
     }
+    const before = enter(r);
+    this.#failed(r, `pread() "${this.#path}" failed (${errnoText(error)})`, CRIT);
+    leave(before);
+  }
+
+  /** Whose read has ended; null for nobody's any more. */
+  #readEnded(): Request | null {
+    const r = this.#request;
+    this.#request = null;
+    this.#reading = -1;
+    if (this.#aborted) {
+      closeSync(this.#fd);
+      return null;
+    }
+    return r;
+  }
+
+  #failed(r: Request, message: string, level: Level): void {
+    r.log(level, message);
     r.finalize(ERROR);
   }
 
@@ -189,7 +160,7 @@ export class FileSource implements Source, BufferTaker, SharingReader {
     this.#at += taken;
     // The client's pace says how much to read for it next.
     if (taken === piece.length) {
-      this.#size = Math.min(this.#size * 2, this.#settings.maxReadSize, READ_BUFFER);
+      this.#size = Math.min(this.#size * 2, this.#settings.maxReadSize, READ_MOST);
       return null;
     }
     this.#size = Math.max(Math.min(this.#settings.readSize, this.#size), this.#size >> 1);
@@ -210,11 +181,9 @@ export class FileSource implements Source, BufferTaker, SharingReader {
   abort(): void {
     this.#aborted = true;
     // The descriptor must outlive a read that is under way.
-    if (this.#reading) {
-      return;
+    if (this.#reading < 0 || network.files.withdraw(this)) {
+      closeSync(this.#fd);
     }
-    this.#request?.http.readBuffers.cancel(this);
-    closeSync(this.#fd);
   }
 
   seek(start: number, end: number): void {

@@ -9,7 +9,6 @@ import { type ProtocolRuntime, reportVariables } from '../../client/protocol-run
 import type { WorkerEnv } from '../../env.js';
 import { FairShare } from '../../io/fair-share.js';
 import { HotFiles } from '../../io/hot-files.js';
-import { ReadBuffers } from '../../io/read-buffers.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { HeadLimits } from '../syntax/head-parser.js';
 import type { ListenerRuntime } from './address-runtime.js';
@@ -117,7 +116,6 @@ export class HttpRuntime implements ProtocolRuntime {
   readonly servers: ServerRuntime[] = [];
   readonly listeners: ListenerRuntime[] = [];
   readonly hotFiles = new HotFiles();
-  readonly readBuffers = new ReadBuffers();
   readonly fairShare = new FairShare();
   /** Counts servers, groups, caches, limits and handshakes by their names; null with `status_zones off`. */
   meters: Meters | null = null;
