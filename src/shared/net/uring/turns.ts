@@ -52,6 +52,8 @@ class Turns implements Endpoint {
   }
 
   readonly #turn = (): void => {
+    // Node has libuv not wait until the last immediate is over: without this it would say so of the turn itself.
+    clearImmediate(setImmediate(nothing));
     this.#called = false;
     this.#hasWaited = false;
     this.#began = performance.now();

@@ -26,6 +26,14 @@ t.test('what is not the ring’s goes on while the event loop waits in it', need
   server.close();
 });
 
+t.test('the event loop sleeps while nothing happens', needsRing, async (t) => {
+  await new Promise((done) => setTimeout(done, 50));
+  const before = engine.ticks;
+  await new Promise((done) => setTimeout(done, 300));
+  const ticks = engine.ticks - before;
+  t.ok(ticks < 100, `${ticks} ticks`);
+});
+
 t.test('what a connection on the ring starts is not forgotten', needsRing, async (t) => {
   const { client, socket } = await acceptOnRing(t, engine);
   const events: string[] = [];
