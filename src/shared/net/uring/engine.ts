@@ -6,7 +6,7 @@ import { RingError } from './memory.js';
 import { ReceiveBuffers } from './receive-buffers.js';
 import { Ring } from './ring.js';
 import { SendSlots } from './send-slots.js';
-import { waitIn } from './turns.js';
+import { type WaitedRing, waitIn } from './turns.js';
 
 /** What an operation was for: the upper byte of its tag. The lower ones are its endpoint's number; 0 is nobody's. */
 export const Kind = {
@@ -23,6 +23,8 @@ export const Kind = {
 } as const;
 const KIND_SHIFT = 24;
 const INDEX_MASK = 0xffffff;
+/** The event loop's own operation, which is no endpoint's. */
+const LOOP_TAG = Kind.LOOP << KIND_SHIFT;
 
 /** For heads and small messages, for bodies, and for datagrams with what the kernel says of each. */
 const SMALL = { group: 0, count: 512, size: 4 * 1024 };
@@ -44,7 +46,7 @@ export interface Endpoint {
 }
 
 /** One process's ring, and who has operations in it. */
-export class UringEngine implements TickTask {
+export class UringEngine implements TickTask, WaitedRing {
   readonly native: Native;
   readonly ring: Ring;
   readonly slots: SendSlots;
@@ -64,6 +66,7 @@ export class UringEngine implements TickTask {
   #running = false;
   /** The event loop waits in this ring, which is served in each of its iterations. */
   #waitedIn = false;
+  #readable: (() => void) | undefined = undefined;
   /** How often the event loop had the ring served. */
   ticks = 0;
   /** How many submissions have had all their completions served that came at once. */
@@ -95,10 +98,16 @@ export class UringEngine implements TickTask {
       return;
     }
     this.#waitedIn = true;
-    const before = waitIn(this, loop);
-    if (before !== undefined) {
-      before.#useSignals();
-    }
+    waitIn(this, loop);
+  }
+
+  left(): void {
+    this.#useSignals();
+  }
+
+  watch(fd: number, readable: () => void): void {
+    this.#readable = readable;
+    this.ring.awaitReadable(fd, LOOP_TAG, 0);
   }
 
   /** Has one of libuv's handles say when something is complete: that costs each wake-up two system calls more. */
@@ -285,6 +294,10 @@ export class UringEngine implements TickTask {
     const index = tag & INDEX_MASK;
     const endpoint = this.#endpoints[index];
     if (endpoint === undefined || endpoint === null || this.#generations[index] !== generation) {
+      if (tag === LOOP_TAG) {
+        this.#readable?.();
+        return;
+      }
       // An endpoint is removed after its last completion, so memory may have been used by two.
       throw new RingError(`a completion (${tag}, ${result}) of nobody`);
     }

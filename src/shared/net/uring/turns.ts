@@ -1,28 +1,42 @@
-// The event loop waits in the ring: one system call submits, waits, and brings what is complete. libuv has its turn when it has something to do.
+// The event loop waits in the ring: one system call submits, waits, and brings what is complete. libuv has its turn when it has
+// something to do.
 
 import { endOfTick } from '../../lib/end-of-tick.js';
 import type { EventLoop } from '../../lib/native/event-loop.js';
 import { setTimer } from '../../lib/timer.js';
-import { type Endpoint, Kind, type UringEngine } from './engine.js';
 
 /** For how long libuv is not asked while the ring has work all the time, in milliseconds. */
 const ALONE_MS = 1;
 
+/** A ring in which the event loop can wait. */
+export interface WaitedRing {
+  /** There is something to submit, or to take. */
+  readonly busy: boolean;
+  /** There is something to submit in the next tick. */
+  readonly waitsForTick: boolean;
+  beginTick(): void;
+  /** Serves what is complete, once, and waits for it for so many milliseconds; 0 for not at all, -1 without an end. */
+  serve(most: number): void;
+  /** Calls back once, when the descriptor can be read. */
+  watch(fd: number, readable: () => void): void;
+  /** The event loop waits in another ring from now on. */
+  left(): void;
+}
+
 let turns: Turns | undefined;
 
-/** Has the event loop wait in a ring from now on. Returns the one in which it has waited so far, which nobody serves any more. */
-export function waitIn(engine: UringEngine, loop: EventLoop): UringEngine | undefined {
+/** Has the event loop wait in a ring from now on, and no more in the one before. */
+export function waitIn(ring: WaitedRing, loop: EventLoop): void {
   if (turns === undefined) {
-    turns = new Turns(engine, loop);
-    return undefined;
+    turns = new Turns(ring, loop);
+  } else {
+    turns.change(ring);
   }
-  return turns.change(engine);
 }
 
 /** Serves a ring from an immediate in each iteration of the event loop, which waits there and not in libuv. */
-class Turns implements Endpoint {
-  #engine: UringEngine;
-  #index: number;
+class Turns {
+  #ring: WaitedRing;
   readonly #loop: EventLoop;
   /** The ring watches libuv's descriptor. */
   #watched = false;
@@ -33,9 +47,8 @@ class Turns implements Endpoint {
   #awake = 0;
   #hasWaited = false;
 
-  constructor(engine: UringEngine, loop: EventLoop) {
-    this.#engine = engine;
-    this.#index = engine.add(this);
+  constructor(ring: WaitedRing, loop: EventLoop) {
+    this.#ring = ring;
     this.#loop = loop;
     endOfTick.drive();
     // The ring is none of libuv's handles, without which libuv would not wait.
@@ -43,12 +56,11 @@ class Turns implements Endpoint {
     setImmediate(this.#turn);
   }
 
-  change(engine: UringEngine): UringEngine {
-    const before = this.#engine;
-    this.#engine = engine;
-    this.#index = engine.add(this);
+  change(ring: WaitedRing): void {
+    const before = this.#ring;
+    this.#ring = ring;
     this.#watched = false;
-    return before;
+    before.left();
   }
 
   readonly #turn = (): void => {
@@ -58,7 +70,7 @@ class Turns implements Endpoint {
     this.#hasWaited = false;
     this.#began = performance.now();
     this.#awake = this.#began;
-    this.#engine.beginTick();
+    this.#ring.beginTick();
     try {
       this.#endTick();
       while (this.#round()) {
@@ -81,40 +93,36 @@ class Turns implements Endpoint {
 
   /** Serves the ring once, and waits for it if there is nothing else to do. Returns false when it is libuv's turn. */
   #round(): boolean {
-    const engine = this.#engine;
+    const ring = this.#ring;
     const now = performance.now();
     if (this.#hasWaited) {
       this.#hasWaited = false;
       this.#awake = now;
     }
-    if (engine.busy || endOfTick.due) {
-      engine.serve(0);
-      return !this.#called && !engine.waitsForTick && now - this.#awake < ALONE_MS;
+    if (ring.busy || endOfTick.due) {
+      ring.serve(0);
+      return !this.#called && !ring.waitsForTick && now - this.#awake < ALONE_MS;
     }
     // libuv's clock stands still in between.
     const timeout = this.#loop.timeout();
     const most = timeout < 0 ? timeout : Math.max(0, timeout - (now - this.#began));
-    if (most === 0 || engine.waitsForTick) {
-      engine.serve(0);
+    if (most === 0 || ring.waitsForTick) {
+      ring.serve(0);
       return false;
     }
     if (!this.#watched) {
       this.#watched = true;
-      engine.ring.awaitReadable(this.#loop.fd, engine.tag(Kind.LOOP, this.#index), engine.generation(this.#index));
+      ring.watch(this.#loop.fd, this.#call);
     }
-    engine.serve(most);
+    ring.serve(most);
     this.#hasWaited = true;
     return !this.#called;
   }
 
-  completed(): void {
+  readonly #call = (): void => {
     this.#watched = false;
     this.#called = true;
-  }
-
-  submit(): void {
-    // It never asks.
-  }
+  };
 }
 
 function nothing(): void {
