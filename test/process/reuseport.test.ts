@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { DatagramPeer, echo, startDatagramBackend } from '../support/datagrams.js';
-import { isAlive } from '../support/processes.js';
+import { isAlive, isStopped } from '../support/processes.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, startServer, streamConf } from '../support/server.js';
 import { needsNative } from '../support/socket-options.js';
@@ -133,6 +133,7 @@ t.test('who waits for a worker that was killed is served by its successor', need
   const before = s.workers();
   for (const pid of before) {
     process.kill(pid, 'SIGSTOP');
+    await waitFor(() => isStopped(pid), { what: 'the worker to stop' });
   }
   const clients = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(s)));
   for (const pid of before) {

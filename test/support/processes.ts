@@ -6,6 +6,11 @@ export function isAlive(pid: number): boolean {
   return stat !== undefined && stat.state !== 'Z';
 }
 
+/** True when a process has received SIGSTOP and has stopped: `kill` returns before that. */
+export function isStopped(pid: number): boolean {
+  return processStat(pid)?.state === 'T';
+}
+
 /** The ids of the living children of a process, ascending. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
