@@ -136,11 +136,11 @@ export class FaultyRing extends Ring {
     }
   }
 
-  override lookAhead(see: (tag: number) => void): void {
-    for (const { tag } of this.#made) {
+  override lookAhead(first: number, last: number, see: (tag: number) => void): void {
+    for (const { tag } of this.#made.filter((made) => made.tag >= first && made.tag <= last)) {
       see(tag);
     }
-    super.lookAhead(see);
+    super.lookAhead(first, last, see);
   }
 
   override next(): boolean {

@@ -23,6 +23,8 @@ export const Kind = {
 } as const;
 const KIND_SHIFT = 24;
 const INDEX_MASK = 0xffffff;
+/** The tags of what sends. */
+const [FIRST_SEND, LAST_SEND] = [Kind.SEND << KIND_SHIFT, (Kind.SEND << KIND_SHIFT) | INDEX_MASK];
 /** The event loop's own operation, which is no endpoint's. */
 const LOOP_TAG = Kind.LOOP << KIND_SHIFT;
 
@@ -285,7 +287,7 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /** Tells who sent at once, before what came after that is served. */
   #settle(): void {
-    this.ring.lookAhead(this.#see);
+    this.ring.lookAhead(FIRST_SEND, LAST_SEND, this.#see);
     const senders = this.#senders;
     while (senders.length > 0) {
       senders.pop()!.taken();
@@ -293,9 +295,7 @@ export class UringEngine implements TickTask, WaitedRing {
   }
 
   readonly #see = (tag: number): void => {
-    if (tag >>> KIND_SHIFT === Kind.SEND) {
-      (this.#endpoints[tag & INDEX_MASK] as Sender | null)?.notTaken();
-    }
+    (this.#endpoints[tag & INDEX_MASK] as Sender | null)?.notTaken();
   };
 
   /** Returns whether somebody's owner may have work now. */

@@ -281,11 +281,16 @@ export class Ring {
     return this.#pending === 0 && (Atomics.load(this.#words, this.#submitFlags) & OVERFLOW) === 0;
   }
 
-  /** Tells the tags of the completions that are to be taken, in order. */
-  lookAhead(see: (tag: number) => void): void {
-    this.#seen = Atomics.load(this.#words, this.#completionTail);
-    for (let head = this.#head; head !== this.#seen; head = (head + 1) >>> 0) {
-      see(this.#completed[(head & this.#completionMask) << 2]!);
+  /** Tells which tags from `first` to `last` the completions have that are to be taken. */
+  lookAhead(first: number, last: number, see: (tag: number) => void): void {
+    const completed = this.#completed;
+    const mask = this.#completionMask;
+    const end = Atomics.load(this.#words, this.#completionTail);
+    for (let head = this.#head; head !== end; head = (head + 1) >>> 0) {
+      const tag = completed[(head & mask) << 2]!;
+      if (tag >= first && tag <= last) {
+        see(tag);
+      }
     }
   }
 
