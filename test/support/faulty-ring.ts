@@ -70,6 +70,14 @@ export class FaultyRing extends Ring {
     }
   }
 
+  override sendAtOnce(fd: number, address: number, length: number, tag: number, generation: number): void {
+    if (this.#spared()) {
+      super.sendAtOnce(fd, address, length, tag, generation);
+    } else {
+      this.#fail('send at once', tag, generation, [EINTR, EAGAIN, ...this.#ends(EPIPE)]);
+    }
+  }
+
   override receive(fd: number, group: number, most: number, tag: number, generation: number): void {
     if (this.#spared()) {
       super.receive(fd, group, this.#dice.below(3) === 0 ? 0 : most, tag, generation);
@@ -118,6 +126,21 @@ export class FaultyRing extends Ring {
 
   override get more(): boolean {
     return this.#made.length > 0 || super.more;
+  }
+
+  override enterAndWait(most: number): void {
+    if (this.#made.length > 0) {
+      this.enter();
+    } else {
+      super.enterAndWait(most);
+    }
+  }
+
+  override lookAhead(first: number, last: number, see: (tag: number) => void): void {
+    for (const { tag } of this.#made.filter((made) => made.tag >= first && made.tag <= last)) {
+      see(tag);
+    }
+    super.lookAhead(first, last, see);
   }
 
   override next(): boolean {

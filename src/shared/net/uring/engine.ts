@@ -23,6 +23,8 @@ export const Kind = {
 } as const;
 const KIND_SHIFT = 24;
 const INDEX_MASK = 0xffffff;
+/** The tags of what sends. */
+const [FIRST_SEND, LAST_SEND] = [Kind.SEND << KIND_SHIFT, (Kind.SEND << KIND_SHIFT) | INDEX_MASK];
 /** The event loop's own operation, which is no endpoint's. */
 const LOOP_TAG = Kind.LOOP << KIND_SHIFT;
 
@@ -41,8 +43,16 @@ const ROUNDS = 4;
 export interface Endpoint {
   /** One of its operations is complete; `more`: others of the same will follow. */
   completed(kind: number, result: number, flags: number): void;
-  /** The entries are about to be submitted, and the endpoint had asked for this call. */
-  submit(): void;
+  /** The entries are about to be submitted, and the endpoint had asked for this call. Returns whether its owner may have work now. */
+  submit(): boolean;
+}
+
+/** What sends at once: see {@link UringEngine.sentAtOnce}. */
+export interface Sender extends Endpoint {
+  /** Not all was taken: a completion will say so. */
+  notTaken(): void;
+  /** The kernel took all, unless {@link notTaken} was called. */
+  taken(): void;
 }
 
 /** One process's ring, and who has operations in it. */
@@ -62,6 +72,7 @@ export class UringEngine implements TickTask, WaitedRing {
   #asking: Endpoint[] = [];
   #spare: Endpoint[] = [];
   #next: Endpoint[] = [];
+  readonly #senders: Sender[] = [];
   #asked = false;
   #running = false;
   /** The event loop waits in this ring, which is served in each of its iterations. */
@@ -164,6 +175,11 @@ export class UringEngine implements TickTask, WaitedRing {
     this.wake();
   }
 
+  /** The endpoint has an entry that completes only if the kernel does not take all: it is told what became of it, once that is known. */
+  sentAtOnce(sender: Sender): void {
+    this.#senders.push(sender);
+  }
+
   /** Entries are to leave in this tick. */
   wake(): void {
     if (this.#asked || this.#running || this.#waitedIn) {
@@ -180,9 +196,9 @@ export class UringEngine implements TickTask, WaitedRing {
     }
   }
 
-  /** Somebody has something to submit, or the kernel has something to bring. */
+  /** The kernel has something to bring. */
   get busy(): boolean {
-    return this.#asking.length > 0 || this.ring.more;
+    return this.ring.more;
   }
 
   /** Somebody has something to submit in the next tick. */
@@ -192,7 +208,7 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /**
    * Submits what waits, and serves what is complete, once; waits for that if `most` is not 0: so many milliseconds, or without an end (-1).
-   * Throws {@link RingError} when the ring is broken.
+   * It does not wait when somebody who is asked what to submit may have brought about work. Throws {@link RingError} when the ring is broken.
    */
   serve(most: number): void {
     this.#running = true;
@@ -246,16 +262,17 @@ export class UringEngine implements TickTask, WaitedRing {
   }
 
   #exchange(most: number): void {
-    if (this.#asking.length > 0) {
-      this.#submit();
-    }
+    const worked = this.#asking.length > 0 && this.#submit();
     const { ring } = this;
-    if (most === 0) {
+    if (most === 0 || worked) {
       ring.enter();
     } else {
       ring.enterAndWait(most);
     }
     try {
+      if (this.#senders.length > 0 && ring.settled) {
+        this.#settle();
+      }
       while (ring.next()) {
         this.#complete();
       }
@@ -268,13 +285,28 @@ export class UringEngine implements TickTask, WaitedRing {
     }
   }
 
-  #submit(): void {
+  /** Tells who sent at once, before what came after that is served. */
+  #settle(): void {
+    this.ring.lookAhead(FIRST_SEND, LAST_SEND, this.#see);
+    const senders = this.#senders;
+    while (senders.length > 0) {
+      senders.pop()!.taken();
+    }
+  }
+
+  readonly #see = (tag: number): void => {
+    (this.#endpoints[tag & INDEX_MASK] as Sender | null)?.notTaken();
+  };
+
+  /** Returns whether somebody's owner may have work now. */
+  #submit(): boolean {
     const asking = this.#asking;
     this.#asking = this.#spare;
     let next = 0;
+    let worked = false;
     try {
       while (next < asking.length) {
-        asking[next++]!.submit();
+        worked = asking[next++]!.submit() || worked;
       }
     } finally {
       // Those whom an error of somebody's has kept from their turn, and who will not ask again.
@@ -284,6 +316,7 @@ export class UringEngine implements TickTask, WaitedRing {
       asking.length = 0;
       this.#spare = asking;
     }
+    return worked || this.#asking.length > 0;
   }
 
   #complete(): void {

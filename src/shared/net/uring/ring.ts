@@ -18,6 +18,7 @@ const [ARGUMENT_BYTES, TIME_BYTES, ADDRESS_OF_TIME, TIME] = [24, 16, 4, 6];
 const EVENTFD_DISABLED = 1;
 /** The kernel has completions that only `enter` brings: it must run work of this thread, or had no room for them. */
 const WORK_WAITS = (1 << 1) | (1 << 2);
+const OVERFLOW = 1 << 1;
 const [REGISTER_EVENTFD, REGISTER_BUFFERS] = [4, 22];
 const Operation = {
   POLL: 6,
@@ -35,7 +36,7 @@ const SKIP_SUCCESS = 1 << 6;
 const ACCEPT_MULTISHOT = 1;
 const RECEIVE_MULTISHOT = 1 << 1;
 const SOCKET_FLAGS = 0x80800;
-const NO_SIGNAL_WAIT_ALL = 0x4000 | 0x100;
+const [NO_SIGNAL, WAIT_ALL, DONT_WAIT] = [0x4000, 0x100, 0x40];
 const [POLL_IN, POLL_OUT] = [1, 4];
 const [EINTR, EAGAIN, EBUSY, ETIME] = [-4, -11, -16, -62];
 
@@ -188,7 +189,14 @@ export class Ring {
   send(fd: number, address: number, length: number, tag: number, generation: number): void {
     const at = this.#entry(Operation.SEND, fd, tag, generation);
     this.#memory(at, address, length);
-    this.#entries[at + 7] = NO_SIGNAL_WAIT_ALL;
+    this.#entries[at + 7] = NO_SIGNAL | WAIT_ALL;
+  }
+
+  /** Sends what there is room for, while it is submitted. Completes, in the same `enter`, only if that is not all. */
+  sendAtOnce(fd: number, address: number, length: number, tag: number, generation: number): void {
+    const at = this.#entry(Operation.SEND | (SKIP_SUCCESS << 8), fd, tag, generation);
+    this.#memory(at, address, length);
+    this.#entries[at + 7] = NO_SIGNAL | WAIT_ALL | DONT_WAIT;
   }
 
   /** Reads up to so many bytes of a file from `offset` on: fewer where the file ends, and perhaps elsewhere. */
@@ -266,6 +274,24 @@ export class Ring {
     return (
       (Atomics.load(this.#words, this.#submitFlags) & WORK_WAITS) !== 0 || this.#head !== Atomics.load(this.#words, this.#completionTail)
     );
+  }
+
+  /** Everything was submitted, and all that completed with it can be taken. */
+  get settled(): boolean {
+    return this.#pending === 0 && (Atomics.load(this.#words, this.#submitFlags) & OVERFLOW) === 0;
+  }
+
+  /** Tells which tags from `first` to `last` the completions have that are to be taken. */
+  lookAhead(first: number, last: number, see: (tag: number) => void): void {
+    const completed = this.#completed;
+    const mask = this.#completionMask;
+    const end = Atomics.load(this.#words, this.#completionTail);
+    for (let head = this.#head; head !== end; head = (head + 1) >>> 0) {
+      const tag = completed[(head & mask) << 2]!;
+      if (tag >= first && tag <= last) {
+        see(tag);
+      }
+    }
   }
 
   /** Takes the next completion. Returns false when there is none. */

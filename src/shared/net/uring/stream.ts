@@ -2,7 +2,7 @@
 import { writeSync, writevSync } from 'node:fs';
 import { setTimer } from '../../lib/timer.js';
 import { writeMuchLent } from '../lent.js';
-import { type Endpoint, Kind, type UringEngine } from './engine.js';
+import { Kind, type Sender, type UringEngine } from './engine.js';
 import { RingError } from './memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from './ring.js';
 import { SLOT } from './send-slots.js';
@@ -22,7 +22,7 @@ const Receiving = { NOTHING: 0, ONCE: 1, MANY: 2, CANCELLED: 3 } as const;
  * A connection whose bytes go through the ring. Small messages are put into a slot and leave with those of all others at the end of the
  * tick; large ones are given to the kernel at once. What it does not take waits, and leaves a slot at a time.
  */
-export abstract class UringStream implements Endpoint {
+export abstract class UringStream implements Sender {
   protected readonly engine: UringEngine;
   protected fd: number;
   readonly #index: number;
@@ -54,6 +54,8 @@ export abstract class UringStream implements Endpoint {
   /** What is being sent. */
   #flight = -1;
   #flying = 0;
+  /** It completes only if the kernel does not take all of it. */
+  #atOnce = false;
   /** The submission that it left with. */
   #departed = -1;
   /** A write failed with this negated error number, which is told with the next submission. */
@@ -130,17 +132,17 @@ export abstract class UringStream implements Endpoint {
     }
   }
 
-  submit(): void {
+  submit(): boolean {
     this.#asked = false;
     if (this.closed) {
-      return;
+      return false;
     }
     if (this.#writeError < 0) {
       this.failed(this.#writeError, 'write');
-      return;
+      return true;
     }
     try {
-      this.#goOn();
+      return this.#goOn();
     } catch (error) {
       // One request's: others may be on the same connection.
       if (!this.closed) {
@@ -150,17 +152,22 @@ export abstract class UringStream implements Endpoint {
     }
   }
 
-  #goOn(): void {
+  /** Returns whether the owner was called, or the connection ended. */
+  #goOn(): boolean {
+    let called = false;
     if (this.#held !== null || this.#heldEnd <= 0) {
+      called = true;
       this.#deliver();
     }
-    this.#send();
+    called = !this.#send() || called;
     if (this.#tell && this.#idle) {
+      called = true;
       this.#tellSent();
     }
     if (this.#wanted && !this.closed) {
       this.#receive();
     }
+    return called;
   }
 
   #ask(): void {
@@ -586,40 +593,61 @@ export abstract class UringStream implements Endpoint {
     return rest === bytes.length;
   }
 
-  /** Has the next slot sent unless one is. */
-  #send(): void {
+  /** Has the next slot sent unless one is. Returns false when the connection ended in place of that. */
+  #send(): boolean {
     if (this.#flight !== -1) {
-      return;
+      return true;
     }
-    if (this.#slot === -1 && this.#queue !== null) {
-      this.#fill(this.#queue);
+    if (this.#slot === -1 && this.#queue !== null && !this.#fill(this.#queue)) {
+      return false;
     }
     const slot = this.#slot;
     if (slot === -1) {
       if (this.#closing) {
         this.close();
-      } else if (this.#ending) {
-        this.#endNow();
+        return false;
       }
-      return;
+      if (this.#ending) {
+        this.#endNow();
+        return false;
+      }
+      return true;
     }
     const { engine } = this;
     const length = this.#used;
     this.#flight = slot;
     this.#slot = -1;
     this.#operations++;
-    engine.ring.send(this.fd, engine.slots.address(slot, length), length, this.#tag(Kind.SEND), this.#generation);
     this.#flying = length;
     this.#departed = engine.exchanges;
+    const address = engine.slots.address(slot, length);
+    if (this.#queue === null && !this.#tell && !this.#closing && !this.#ending) {
+      this.#atOnce = true;
+      engine.ring.sendAtOnce(this.fd, address, length, this.#tag(Kind.SEND), this.#generation);
+      engine.sentAtOnce(this);
+    } else {
+      engine.ring.send(this.fd, address, length, this.#tag(Kind.SEND), this.#generation);
+    }
+    return true;
   }
 
-  /** Takes a slot's worth from the queue. */
-  #fill(queue: Buffer[]): void {
+  notTaken(): void {
+    this.#atOnce = false;
+  }
+
+  taken(): void {
+    if (this.#atOnce) {
+      this.completed(Kind.SEND, this.#flying, 0);
+    }
+  }
+
+  /** Takes a slot's worth from the queue. Returns false when there is none. */
+  #fill(queue: Buffer[]): boolean {
     const { slots } = this.engine;
     const slot = slots.take();
     if (slot === -1) {
       this.failed(ENOMEM, 'write');
-      return;
+      return false;
     }
     let used = 0;
     while (queue.length > 0 && used < SLOT) {
@@ -638,12 +666,14 @@ export abstract class UringStream implements Endpoint {
     }
     this.#slot = slot;
     this.#used = used;
+    return true;
   }
 
   #sent(result: number): void {
     const slot = this.#flight;
     const length = this.#flying;
     this.#flight = -1;
+    this.#atOnce = false;
     if (this.closed) {
       this.#release(slot);
       return;
@@ -654,6 +684,8 @@ export abstract class UringStream implements Endpoint {
       this.#release(slot);
       this.#takeBack();
       this.#queue = [rest, ...(this.#queue ?? [])];
+      // What follows waits for room.
+      this.#tell = true;
       this.#ask();
       return;
     }
@@ -744,7 +776,7 @@ export abstract class UringStream implements Endpoint {
     if (this.#receiving === Receiving.ONCE || this.#receiving === Receiving.MANY) {
       ring.cancel(this.#tag(this.#receiveKind), this.#generation);
     }
-    if (this.#flight !== -1) {
+    if (this.#flight !== -1 && !this.#atOnce) {
       ring.cancel(this.#tag(Kind.SEND), this.#generation);
       ring.cancel(this.#tag(Kind.CONNECT), this.#generation);
     }

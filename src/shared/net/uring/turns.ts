@@ -10,7 +10,7 @@ const ALONE_MS = 1;
 
 /** A ring in which the event loop can wait. */
 export interface WaitedRing {
-  /** There is something to submit, or to take. */
+  /** There is something to take. */
   readonly busy: boolean;
   /** There is something to submit in the next tick. */
   readonly waitsForTick: boolean;

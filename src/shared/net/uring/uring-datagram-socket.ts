@@ -116,25 +116,26 @@ export class UringDatagramSocket implements DatagramSocket, Endpoint {
     }
   }
 
-  submit(): void {
+  submit(): boolean {
     if (this.#closed) {
       this.#removeWhenIdle();
-      return;
+      return true;
     }
     if (!this.#wanted) {
-      return;
+      return false;
     }
     if (!this.#receiving) {
       this.#receive();
     }
     const held = this.#held.shift();
     if (held === undefined) {
-      return;
+      return false;
     }
     if (this.#held.length > 0) {
       this.#engine.ask(this);
     }
     this.#taker!.datagram(held, '', 0);
+    return true;
   }
 
   #receive(): void {

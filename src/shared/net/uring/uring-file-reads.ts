@@ -107,12 +107,13 @@ class Reading implements Endpoint {
     engine.ask(this);
   }
 
-  submit(): void {
+  submit(): boolean {
     const { engine, memory } = this.#reads;
     const rest = this.#size - this.#have;
     const address = memory.address(this.#piece, this.#have, rest);
     const tag = engine.tag(Kind.FILE, this.#index);
     engine.ring.read(this.#fd, address, rest, this.#at + this.#have, tag, engine.generation(this.#index));
+    return false;
   }
 
   completed(_kind: number, result: number): void {

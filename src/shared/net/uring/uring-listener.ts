@@ -132,7 +132,9 @@ export class UringListener implements ConnectionTaker, Endpoint {
     }
   }
 
-  submit(): void {}
+  submit(): boolean {
+    return false;
+  }
 
   completed(_kind: number, result: number, flags: number): void {
     if ((flags & MORE) === 0) {

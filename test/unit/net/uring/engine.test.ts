@@ -40,8 +40,9 @@ class Noting implements Endpoint {
     this.#note('completed');
   }
 
-  submit(): void {
+  submit(): boolean {
     this.#note('submits');
+    return true;
   }
 }
 

@@ -63,6 +63,36 @@ t.test('what the kernel does not take at once follows in order, and is told of',
   t.strictSame(owner.events, ['flushed', 'closed']);
 });
 
+t.test('a small write of which the kernel takes a part goes on where that ends', needsRing, async (t) => {
+  const { client, socket, owner } = await pair(t);
+  let sent = '';
+  while (socket.empty) {
+    const text = `${sent.length}:${'x'.repeat(9000)}`;
+    socket.write(text);
+    sent += text;
+    await new Promise((done) => setImmediate(done));
+  }
+  t.strictSame(owner.events, []);
+  const all = readAll(client);
+  await owner.until(() => owner.events.includes('flushed'));
+  t.ok(socket.empty);
+  socket.write('last');
+  socket.end();
+  t.equal((await all) === `${sent}last`, true);
+  t.strictSame(owner.events.slice(0, 1), ['flushed']);
+});
+
+t.test('a client that leaves while it is sent to', needsRing, async (t) => {
+  const { client, socket, owner } = await pair(t);
+  while (socket.empty) {
+    socket.write('x'.repeat(9000));
+    await new Promise((done) => setImmediate(done));
+  }
+  client.destroy();
+  await owner.until(() => owner.events.includes('closed'));
+  t.equal(engine.slots.inUse, 0);
+});
+
 t.test('a connection that is closed soon sends what it has first', needsRing, async (t) => {
   const { client, socket, owner } = await pair(t);
   const sent = fill(socket);
