@@ -7,18 +7,11 @@ import type { WorkerEnv } from '../env.js';
 import type { ConnectionCounters } from './counters.js';
 import type { DebugClients } from './debug-clients.js';
 import type { DescriptorGate } from './descriptor-gate.js';
+import { type HeldConnection, HeldList } from './held-list.js';
 import { IdleQueue } from './idle-queue.js';
 import { type PassListener, type PassTarget, passMatches } from './passing.js';
 
 const [ENFILE, EMFILE] = [-23, -24];
-
-/** A client connection in whatever state, as far as all of them together are concerned. */
-export interface HeldConnection {
-  /** The worker is about to leave: an idle connection is closed when nothing can be on its way any more. `now`: monotonic milliseconds. */
-  drain(now: number): void;
-  /** Ends the connection whatever it is doing: the worker must go. */
-  kill(): void;
-}
 
 /** All client connections of a worker, those of `http` and of `stream`: counts and bounds them, drains and closes them. */
 export class Connections {
@@ -30,7 +23,7 @@ export class Connections {
   readonly idle = new IdleQueue();
   /** The worker is leaving. */
   draining = false;
-  readonly #held = new Set<HeldConnection>();
+  readonly #held = new HeldList();
   readonly #most: number;
   readonly #gate: DescriptorGate;
   readonly #listeners: PassListener[] = [];
@@ -168,7 +161,7 @@ export class Connections {
     this.draining = true;
     this.#onDrained = done;
     const now = performance.now();
-    for (const connection of [...this.#held]) {
+    for (const connection of this.#held.all()) {
       connection.drain(now);
     }
     if (this.#held.size === 0) {
@@ -178,7 +171,7 @@ export class Connections {
 
   /** Closes every connection at once. */
   terminate(): void {
-    for (const connection of [...this.#held]) {
+    for (const connection of this.#held.all()) {
       connection.kill();
     }
   }

@@ -1,4 +1,4 @@
-import { setTimer } from '../../shared/lib/timer.js';
+import { deadlines, type Queued } from './deadline-queue.js';
 
 /** What can run out. `expired` is called once, when the time set last has passed. */
 export interface Expiring {
@@ -6,13 +6,11 @@ export interface Expiring {
 }
 
 /**
- * A timeout that is moved often and runs out seldom. Moving it later costs one assignment: the timer that is running
- * looks at the new time when it fires and sleeps on.
+ * A timeout that is moved often and runs out seldom. Moving it later costs one assignment: it is looked at when it would have run out
+ * first, and waits on.
  */
-export class Deadline {
-  #at = Number.POSITIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined = undefined;
-  #firesAt = Number.POSITIVE_INFINITY;
+export class Deadline implements Queued {
+  place = -1;
   #owner: Expiring;
 
   constructor(owner: Expiring) {
@@ -26,58 +24,24 @@ export class Deadline {
 
   /** Runs out `ms` milliseconds after `now` (monotonic). */
   set(now: number, ms: number): void {
-    const at = now + ms;
-    this.#at = at;
-    if (this.#firesAt <= at) {
-      return;
-    }
-    if (this.#timer !== undefined) {
-      clearTimeout(this.#timer);
-    }
-    this.#arm(at, ms);
+    deadlines.set(this, now, ms);
   }
 
   /** Does not run out any more. */
   clear(): void {
-    this.#at = Number.POSITIVE_INFINITY;
+    deadlines.clear(this);
   }
 
-  /** Clears, and frees the timer for good. */
+  /** Clears, and frees what it takes for good. */
   close(): void {
-    this.clear();
-    if (this.#timer !== undefined) {
-      clearTimeout(this.#timer);
-    }
-    this.#timer = undefined;
-    this.#firesAt = Number.POSITIVE_INFINITY;
+    deadlines.remove(this);
   }
 
   get pending(): boolean {
-    return this.#at !== Number.POSITIVE_INFINITY;
+    return deadlines.pending(this);
   }
 
-  #arm(at: number, ms: number): void {
-    this.#firesAt = at;
-    this.#timer = setTimer(fire, Math.max(ms, 1), this);
+  due(): void {
+    this.#owner.expired();
   }
-
-  fired(): void {
-    this.#timer = undefined;
-    this.#firesAt = Number.POSITIVE_INFINITY;
-    if (this.#at === Number.POSITIVE_INFINITY) {
-      return;
-    }
-    const left = this.#at - performance.now();
-    // Timers may fire a fraction of a millisecond early.
-    if (left > 0.5) {
-      this.#arm(this.#at, left);
-    } else {
-      this.#at = Number.POSITIVE_INFINITY;
-      this.#owner.expired();
-    }
-  }
-}
-
-function fire(deadline: Deadline): void {
-  deadline.fired();
 }

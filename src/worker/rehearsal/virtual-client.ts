@@ -1,9 +1,9 @@
-import type { HeldConnection } from '../client/connections.js';
 import type { ConnectionCounters } from '../client/counters.js';
+import type { HeldConnection } from '../client/held-list.js';
 import { IdleQueue } from '../client/idle-queue.js';
 import type { WorkerEnv } from '../env.js';
-import type { ConnectionHost } from '../http/connection/connection-host.js';
 import type { Opened } from '../http/connection/opened.js';
+import { type Http1Host, RequestIos } from '../http/http1/request-io.js';
 import type { AddressRuntime, ListenerRuntime } from '../http/request/address-runtime.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../http/syntax/head-parser.js';
@@ -45,8 +45,9 @@ export function arrivalOf(http: HttpRuntime, host: string, port: number): Arriva
 }
 
 /** What an in-memory connection is given instead of an acceptor. */
-export class RehearsalHost implements ConnectionHost {
+export class RehearsalHost implements Http1Host {
   readonly idle = new IdleQueue();
+  readonly requestIos = new RequestIos(this);
   readonly draining = false;
   readonly env: WorkerEnv;
   readonly counters: ConnectionCounters;

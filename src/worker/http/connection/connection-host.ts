@@ -1,5 +1,5 @@
-import type { HeldConnection } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { IdleQueue } from '../../client/idle-queue.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../request/request.js';

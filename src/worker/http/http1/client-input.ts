@@ -28,6 +28,11 @@ export class ClientInput {
     return this.at < this.end;
   }
 
+  /** The connection has something to do with it, or to remember. */
+  get inUse(): boolean {
+    return this.running || this.at < this.end || this.ended || this.#paused;
+  }
+
   /** The socket is not read for now. */
   get paused(): boolean {
     return this.#paused;

@@ -1,6 +1,5 @@
 import { INFO } from '../../../shared/log/level.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
-import type { Opened } from '../connection/opened.js';
 import type { ClientStream } from '../request/client-stream.js';
 import { TO_HTTPS } from '../request/codes.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
@@ -13,27 +12,29 @@ import { CONNECTION_KEEP_ALIVE, CONNECTION_UNSET, type RequestHead } from '../sy
 import { HTTP_10 } from '../syntax/request-line.js';
 import type { ClientInput } from './client-input.js';
 
+/** Whose heads are read. */
+export interface HeadClient extends ClientStream {
+  /** Serves requests until they name another. */
+  readonly server: ServerRuntime;
+  /** The name that the TLS handshake was for, when a server answers to it. */
+  readonly serverName: string | undefined;
+  /** Plain HTTP came where TLS was expected. */
+  readonly plainOnTls: boolean;
+}
+
 /**
  * Reads the heads of a connection's requests, one after another. nginx: ngx_http_process_request_line,
  * ngx_http_process_request_headers.
  */
 export class HeadReader implements HeadOwner {
   readonly #host: ConnectionHost;
-  /** Serves requests until they name another. */
-  readonly #server: ServerRuntime;
-  /** The name that the TLS handshake was for, when a server answers to it. */
-  readonly #serverName: string | undefined;
-  /** Plain HTTP came where TLS was expected. */
-  readonly #plainOnTls: boolean;
   /** While a head is being read. */
+  #client: HeadClient | null = null;
   #parser: HeadParser | null = null;
   #request: Request | null = null;
 
-  constructor(host: ConnectionHost, server: ServerRuntime, opened: Opened | undefined) {
+  constructor(host: ConnectionHost) {
     this.#host = host;
-    this.#server = server;
-    this.#serverName = opened?.tls?.serverName;
-    this.#plainOnTls = opened?.plainOnTls ?? false;
   }
 
   /** What log lines say is being done. */
@@ -45,10 +46,12 @@ export class HeadReader implements HeadOwner {
   }
 
   /** A request begins. */
-  begin(stream: ClientStream, now: number): Request {
-    const parser = this.#host.takeParser(this.#server.settings.headLimits, this);
+  begin(client: HeadClient, now: number): Request {
+    const { server } = client;
+    const parser = this.#host.takeParser(server.settings.headLimits, this);
+    this.#client = client;
     this.#parser = parser;
-    const r = new Request(stream, this.#server, parser.head, null, now);
+    const r = new Request(client, server, parser.head, null, now);
     this.#request = r;
     return r;
   }
@@ -62,6 +65,7 @@ export class HeadReader implements HeadOwner {
       return HEAD_AGAIN;
     }
     const r = this.#request as Request;
+    const { plainOnTls } = this.#client as HeadClient;
     const head = parser.head;
     input.use(head.end);
     takeHead(r, head);
@@ -72,13 +76,14 @@ export class HeadReader implements HeadOwner {
       if (head.error !== '') {
         r.log(INFO, head.error);
       }
-    } else if (this.#plainOnTls) {
+    } else if (plainOnTls) {
       r.log(INFO, 'client sent plain HTTP request to HTTPS port');
     }
+    this.#client = null;
     this.#parser = null;
     this.#request = null;
     this.#host.giveParser(parser);
-    return code === HEAD_DONE && this.#plainOnTls ? TO_HTTPS : code;
+    return code === HEAD_DONE && plainOnTls ? TO_HTTPS : code;
   }
 
   /** The rest of the head does not come: the request is what has been read of it. */
@@ -91,7 +96,7 @@ export class HeadReader implements HeadOwner {
   // HeadOwner: the host is known, so the right server's settings count from here on.
   selectServer(head: RequestHead): number {
     const r = this.#request as Request;
-    const status = chooseServer(r, head.host, this.#serverName);
+    const status = chooseServer(r, head.host, (this.#client as HeadClient).serverName);
     (this.#parser as HeadParser).limits = r.server.settings.headLimits;
     return status;
   }

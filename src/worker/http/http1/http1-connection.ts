@@ -4,27 +4,26 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { DEBUG, INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import { enter, leave, now } from '../../client/at-work.js';
-import type { HeldConnection } from '../../client/connections.js';
 import type { DebugClients } from '../../client/debug-clients.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
-import type { ConnectionHost } from '../connection/connection-host.js';
 import { KnownClient } from '../connection/known-client.js';
 import { Lingering, mustLinger } from '../connection/lingering.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
-import type { BodySink, ClientConnection, ClientStream, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
+import type { BodySink, ClientConnection, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { refuseRequest, startRequest } from '../request/start-request.js';
 import { HEAD_AGAIN, HEAD_DONE } from '../syntax/head-parser.js';
 import { BODY_READ, BODY_SINK_GONE, BodyReader } from './body-reader.js';
-import { ClientInput } from './client-input.js';
+import type { ClientInput } from './client-input.js';
 import { ConnectionTunnel } from './client-tunnel.js';
-import { HeadReader } from './head-reader.js';
-import { Http1Output } from './http1-output.js';
+import type { HeadClient } from './head-reader.js';
+import type { Http1Host, RequestIo } from './request-io.js';
 
 /** Where a connection stands. */
 const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TUNNEL: 5, CLOSED: 6 } as const;
@@ -33,30 +32,27 @@ const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TU
  * One HTTP/1 client connection: reads heads, runs one request at a time, frames bodies both ways, keeps the connection
  * or closes it gently. nginx: ngx_http_request.c.
  */
-export class Http1Connection extends KnownClient implements HeldConnection, ClientStream, SocketOwner, Expiring, Idle {
+export class Http1Connection extends KnownClient implements HeldConnection, HeadClient, SocketOwner, Expiring, Idle {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
+  heldBefore: HeldConnection | null = null;
+  heldAfter: HeldConnection | null = null;
   #action: string | undefined = 'waiting for request';
 
-  readonly #host: ConnectionHost;
+  readonly #host: Http1Host;
   readonly #socket: ClientSocket;
   readonly #deadline: Deadline;
-  readonly #input = new ClientInput();
-  readonly #heads: HeadReader;
-  readonly #output: Http1Output;
+  readonly serverName: string | undefined;
+  readonly plainOnTls: boolean;
+  /** Unless the connection waits for a request of which nothing has come yet. */
+  #io: RequestIo | null = null;
   #state: number = State.WAITING;
   #request: Request | null = null;
   #draining = false;
   #idleSince = 0;
-  /** Of a request that has a body. */
-  #body: BodyReader | null = null;
-  /** While bytes are read that nobody wants. */
-  #lingering: Lingering | null = null;
-
-  #watcher: ClientWatcher | null = null;
 
   constructor(
-    host: ConnectionHost,
+    host: Http1Host,
     socket: ClientSocket,
     address: AddressRuntime,
     id: number,
@@ -67,10 +63,10 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.#host = host;
     this.#socket = socket;
     this.#idleSince = this.acceptedAt;
-    this.#heads = new HeadReader(host, this.server, opened);
+    this.serverName = opened?.tls?.serverName;
+    this.plainOnTls = opened?.plainOnTls ?? false;
     this.#deadline = opened?.deadline ?? new Deadline(this);
     this.#deadline.passTo(this);
-    this.#output = new Http1Output(socket, this.#deadline, host.env.logFiles);
     host.counters.waiting++;
     host.counters.changed();
   }
@@ -88,7 +84,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   get action(): string | undefined {
-    return this.#action ?? this.#heads.action;
+    return this.#action ?? this.#io?.heads.action;
   }
 
   set action(action: string | undefined) {
@@ -108,56 +104,65 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     }
     if (this.#state === State.TUNNEL) {
       const before = enter(this.#request);
-      this.#tunnel!.clientSent(bytes, 0, length);
+      this.#io!.tunnel!.clientSent(bytes, 0, length);
       leave(before);
       return true;
     }
     if (this.#state === State.CLOSED) {
       return false;
     }
-    this.#input.add(bytes, length, shared);
-    this.#run();
-    return !this.#input.paused;
+    this.#io ??= this.#host.requestIos.take(this.#socket, this.#deadline);
+    const { input } = this.#io;
+    input.add(bytes, length, shared);
+    this.#run(this.#io);
+    return !input.paused;
   }
 
-  /** Once the connection is a tunnel. */
-  #tunnel: TunnelOwner | null = null;
-
   /** Uses the bytes at hand for as long as something wants them; keeps the rest. */
-  #run(): void {
-    const input = this.#input;
+  #run(io: RequestIo): void {
+    const { input } = io;
     input.run();
-    while (input.at < input.end && this.#step()) {}
+    while (input.at < input.end && this.#step(io)) {}
     input.rest(this.#state !== State.CLOSED && this.#state !== State.LINGERING);
-    if (this.#output.pendingHead) {
-      this.#output.flushSoon();
+    if (io.output.pendingHead) {
+      io.output.flushSoon();
     }
     if (input.enough && this.#state !== State.HEAD) {
       input.pause(this.#socket);
     }
     if (input.ended) {
       this.inputEnded();
+    } else if (this.#state === State.WAITING) {
+      this.#giveBack(io);
+    }
+  }
+
+  /** What reads and writes requests is not needed until the next one comes, unless that has begun to. */
+  #giveBack(io: RequestIo): void {
+    if (this.#io === io && !io.input.inUse) {
+      this.#io = null;
+      this.#host.requestIos.give(io);
     }
   }
 
   /** One step with the bytes at hand. Returns false when nothing wants them now. */
-  #step(): boolean {
+  #step(io: RequestIo): boolean {
     switch (this.#state) {
       case State.WAITING:
-        this.#beginHead();
+        this.#beginHead(io);
         return true;
       case State.HEAD:
-        return this.#readHead();
+        return this.#readHead(io);
       case State.REQUEST:
-        return this.#body?.wanted === true && this.#readBodyBytes(this.#body);
+        return io.body?.wanted === true && this.#readBodyBytes(io, io.body);
       case State.DISCARDING:
-        return this.#readBodyBytes(this.#body as BodyReader);
+        return this.#readBodyBytes(io, io.body as BodyReader);
       default:
         return false;
     }
   }
 
-  #beginHead(): void {
+  #beginHead(io: RequestIo): void {
     this.#state = State.HEAD;
     this.#action = undefined;
     this.#host.idle.remove(this);
@@ -167,16 +172,15 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     counters.requests++;
     counters.changed();
     this.requests++;
-    const r = this.#heads.begin(this, this.#input.now);
-    r.pipelined = this.#pipelined;
+    const r = io.heads.begin(this, io.input.now);
+    r.pipelined = io.pipelined;
     this.#request = r;
     this.#deadline.set(r.startTime, r.server.settings.clientHeaderTimeout);
   }
 
-  #pipelined = false;
-  #readHead(): boolean {
+  #readHead(io: RequestIo): boolean {
     const r = this.#request as Request;
-    const code = this.#heads.read(this.#input);
+    const code = io.heads.read(io.input);
     if (code === HEAD_AGAIN) {
       return false;
     }
@@ -187,7 +191,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     counters.writing++;
     counters.changed();
     if (r.chunkedIn || r.contentLength > 0) {
-      this.#body = new BodyReader(r);
+      io.body = new BodyReader(r);
       this.#socket.expectMuch(true);
       r.lingeringClose = true;
     }
@@ -205,15 +209,15 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     return true;
   }
 
-  #readBodyBytes(body: BodyReader): boolean {
+  #readBodyBytes(io: RequestIo, body: BodyReader): boolean {
     const before = enter(body.request);
-    const goOn = this.#bodyBytes(body);
+    const goOn = this.#bodyBytes(io, body);
     leave(before);
     return goOn;
   }
 
-  #bodyBytes(body: BodyReader): boolean {
-    const status = body.read(this.#input);
+  #bodyBytes(io: RequestIo, body: BodyReader): boolean {
+    const status = body.read(io.input);
     if (status === BODY_SINK_GONE) {
       return true;
     }
@@ -222,7 +226,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       return false;
     }
     if (body.done) {
-      this.#bodyEnded(body);
+      this.#bodyEnded(io, body);
     } else if (this.#state === State.DISCARDING) {
       this.#linger();
     } else if (!body.paused) {
@@ -231,9 +235,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     return this.#state !== State.CLOSED;
   }
 
-  #bodyEnded(body: BodyReader): void {
+  #bodyEnded(io: RequestIo, body: BodyReader): void {
     if (this.#state === State.DISCARDING) {
-      this.#afterResponse(this.#request as Request);
+      this.#afterResponse(io, this.#request as Request);
       return;
     }
     this.#deadline.clear();
@@ -254,68 +258,70 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   bodyDone(_r: Request): boolean {
-    return this.#body === null || this.#body.done;
+    return this.#io === null || this.#io.body === null || this.#io.body.done;
   }
 
   readBody(_r: Request, sink: BodySink): void {
-    const body = this.#body;
-    if (body === null || body.done) {
+    const io = this.#io;
+    if (io === null || io.body === null || io.body.done) {
       sink.end();
       return;
     }
+    const { body } = io;
     body.start(sink);
     this.#action = 'reading client request body';
     this.#awaitBody(body);
-    this.#wake();
-    if (this.#input.ended) {
+    this.#wake(io);
+    if (io.input.ended) {
       process.nextTick(inputEnded, this);
     }
   }
 
   discardBody(_r: Request): number {
-    return this.#body === null ? 0 : this.#body.discard(this.#input);
+    const io = this.#io;
+    return io === null || io.body === null ? 0 : io.body.discard(io.input);
   }
 
   resumeBody(_r: Request): void {
-    const body = this.#body;
-    if (!body?.resume()) {
+    const io = this.#io;
+    if (io === null || !io.body?.resume()) {
       return;
     }
-    if (!body.done) {
-      this.#awaitBody(body);
+    if (!io.body.done) {
+      this.#awaitBody(io.body);
     }
-    this.#wake();
+    this.#wake(io);
   }
 
   /** Goes on with bytes that were kept, unless the loop is running anyway, and with reading. */
-  #wake(): void {
-    const input = this.#input;
+  #wake(io: RequestIo): void {
+    const { input } = io;
     if (input.running) {
       return;
     }
     if (input.unread) {
-      this.#run();
+      this.#run(io);
     }
     if (!input.enough) {
-      this.#resume();
+      this.#resume(input);
     }
   }
 
-  #resume(): void {
+  #resume(input: ClientInput): void {
     if (!this.closed) {
-      this.#input.resume(this.#socket);
+      input.resume(this.#socket);
     }
   }
 
   // ---------------------------------------------------------------- sending
 
   sendContinue(r: Request): void {
-    this.#output.sendContinue(r);
+    this.#io?.output.sendContinue(r);
   }
 
   sendInformational(r: Request, status: number, fields: readonly string[]): void {
     if (!this.closed) {
-      this.#output.sendInformational(r, status, fields);
+      this.#io?.output.sendInformational(r, status, fields);
     }
   }
 
@@ -324,41 +330,42 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       r.keepalive = false;
     }
     this.#action = 'sending response to client';
-    this.#output.sendHead(r);
+    const { input, output } = this.#io as RequestIo;
+    output.sendHead(r);
     // While the loop runs, it looks itself whether a body came to take the head along.
-    if (!this.#input.running && this.#output.pendingHead) {
-      this.#output.flushSoon();
+    if (!input.running && output.pendingHead) {
+      output.flushSoon();
     }
   }
 
   flush(_r: Request): void {
     if (!this.closed) {
-      this.#output.flush();
+      this.#io?.output.flush();
     }
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (!this.closed) {
-      this.#output.send(r, chunk, last);
+      this.#io?.output.send(r, chunk, last);
     }
   }
 
   sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
     if (!this.closed) {
-      this.#output.sendLent(r, bytes, start, end, last);
+      this.#io?.output.sendLent(r, bytes, start, end, last);
     }
   }
 
   offerLimit(r: Request): number {
-    return this.#output.offerLimit(r);
+    return this.#io === null ? 0 : this.#io.output.offerLimit(r);
   }
 
   offer(r: Request, bytes: Chunk): number {
-    return this.closed ? 0 : this.#output.offer(r, bytes);
+    return this.closed || this.#io === null ? 0 : this.#io.output.offer(r, bytes);
   }
 
   offerFile(r: Request, fd: number, at: number, size: number): number {
-    return this.closed ? 0 : this.#output.offerFile(r, fd, at, size);
+    return this.closed || this.#io === null ? 0 : this.#io.output.offerFile(r, fd, at, size);
   }
 
   // ---------------------------------------------------------------- the end of a request
@@ -367,39 +374,40 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     if (r !== this.#request) {
       return;
     }
-    this.#output.reset();
-    this.#watcher = null;
+    const io = this.#io as RequestIo;
+    io.output.reset();
+    io.watcher = null;
     this.#deadline.clear();
     this.#action = undefined;
-    const body = this.#body;
+    const { body } = io;
     body?.forgetSink();
     if (body !== null && !body.done) {
       // What is left of the body must not be taken for a request.
-      if (!r.discardingBody || this.#input.ended) {
+      if (!r.discardingBody || io.input.ended) {
         r.keepalive = false;
         r.lingeringClose = true;
       }
       if (r.keepalive) {
         this.#state = State.DISCARDING;
-        this.#lingering = new Lingering(this.#deadline, r.location.settings);
+        io.lingering = new Lingering(this.#deadline, r.location.settings);
         this.#linger();
-        this.#wake();
+        this.#wake(io);
         return;
       }
     }
-    this.#afterResponse(r);
+    this.#afterResponse(io, r);
   }
 
   /** Keeps the connection for the next request or closes it. nginx: ngx_http_finalize_connection. */
-  #afterResponse(r: Request): void {
+  #afterResponse(io: RequestIo, r: Request): void {
     const settings = r.location.settings;
     const counters = this.#host.counters;
-    const input = this.#input;
-    if (this.#body !== null) {
+    const { input } = io;
+    if (io.body !== null) {
       this.#socket.expectMuch(false);
     }
-    this.#body = null;
-    this.#lingering = null;
+    io.body = null;
+    io.lingering = null;
     if (input.ended && !input.unread) {
       this.#close();
       return;
@@ -419,20 +427,21 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
       }
       const time = input.running ? input.now : now();
       this.#idleSince = time;
-      this.#pipelined = input.unread;
-      if (!this.#pipelined) {
+      io.pipelined = input.unread;
+      if (!io.pipelined) {
         this.#host.idle.add(this);
       }
       this.#keepaliveMin = settings.keepaliveMinTimeout;
       this.#deadline.set(time, timeout);
       this.#host.countStatus(r);
-      if (this.#pipelined && !input.running) {
+      if (io.pipelined && !input.running) {
         setImmediate(wakeLater, this);
       }
+      this.#giveBack(io);
       return;
     }
     if (mustLinger(r, input.unread)) {
-      this.#lingerBeforeClose(r);
+      this.#lingerBeforeClose(io, r);
     } else {
       this.#close();
     }
@@ -442,28 +451,28 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   /** For a pipelined request after the response before it. */
   wake(): void {
-    if (this.#state === State.WAITING) {
-      this.#wake();
+    if (this.#state === State.WAITING && this.#io !== null) {
+      this.#wake(this.#io);
     }
   }
 
-  #lingerBeforeClose(r: Request): void {
+  #lingerBeforeClose(io: RequestIo, r: Request): void {
     this.#state = State.LINGERING;
-    this.#input.drop();
+    io.input.drop();
     const lingering = new Lingering(this.#deadline, r.location.settings);
-    this.#lingering = lingering;
+    io.lingering = lingering;
     lingering.halfClose(this.#socket, this.#host.env.logFiles);
-    if (this.#input.ended) {
+    if (io.input.ended) {
       this.#close();
       return;
     }
     this.#host.idle.add(this);
     this.#linger();
-    this.#resume();
+    this.#resume(io.input);
   }
 
   #linger(): void {
-    if (!(this.#lingering as Lingering).wait()) {
+    if (!this.#io!.lingering!.wait()) {
       this.#close();
     }
   }
@@ -483,8 +492,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   }
 
   watchClient(_r: Request, watcher: ClientWatcher | null): void {
-    this.#watcher = watcher;
-    if (watcher !== null && this.#input.ended) {
+    const io = this.#io;
+    if (io === null) {
+      return;
+    }
+    io.watcher = watcher;
+    if (watcher !== null && io.input.ended) {
       process.nextTick(tellGone, watcher);
     }
   }
@@ -492,12 +505,13 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
     this.flush(r);
     this.#state = State.TUNNEL;
-    this.#tunnel = owner;
+    const io = this.#io as RequestIo;
+    io.tunnel = owner;
     this.#deadline.clear();
-    this.#watcher = null;
+    io.watcher = null;
     this.#socket.expectMuch(true);
-    const pending = this.#input.takeRest();
-    this.#resume();
+    const pending = io.input.takeRest();
+    this.#resume(io.input);
     return new ConnectionTunnel(r, this.#socket, pending);
   }
 
@@ -506,19 +520,22 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
   flushed(): void {
     const before = enter(this.#request);
     if (this.#state === State.TUNNEL) {
-      this.#tunnel!.clientFlushed();
+      this.#io!.tunnel!.clientFlushed();
     } else {
-      this.#output.drained();
+      this.#io?.output.drained();
     }
     leave(before);
   }
 
   clientEnded(): void {
-    this.#input.ended = true;
+    const io = this.#io;
+    if (io !== null) {
+      io.input.ended = true;
+    }
     switch (this.#state) {
       case State.WAITING:
         // A pipelined request that is about to be taken up is answered all the same.
-        if (!this.#input.unread) {
+        if (io === null || !io.input.unread) {
           this.noteLeft('');
           this.#close();
         }
@@ -534,7 +551,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         this.#clientLeft();
         break;
       case State.TUNNEL:
-        this.#tunnel!.clientEnded();
+        io!.tunnel!.clientEnded();
         break;
       default:
         break;
@@ -543,25 +560,26 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   /** Every byte was used, and no more will come: ends what waits for more. */
   inputEnded(): void {
-    if (this.#input.unread || this.#input.running) {
+    const io = this.#io;
+    if (io === null || io.input.unread || io.input.running) {
       return;
     }
     if (this.#state === State.WAITING || this.#state === State.HEAD) {
       this.clientEnded();
-    } else if (this.#state === State.REQUEST && this.#body?.waiting) {
+    } else if (this.#state === State.REQUEST && io.body?.waiting) {
       this.#clientLeft();
     }
   }
 
   #clientLeft(): void {
     const r = this.#request as Request;
-    if (this.#body?.unfinished) {
+    const { body, watcher } = this.#io as RequestIo;
+    if (body?.unfinished) {
       r.log(INFO, 'client prematurely closed connection');
       this.closed = true;
-      this.#body.fail(400);
-    } else if (this.#watcher !== null) {
-      const watcher = this.#watcher;
-      this.#watcher = null;
+      body.fail(400);
+    } else if (watcher !== null) {
+      this.#io!.watcher = null;
       watcher.clientGone();
     } else if (!r.headerSent) {
       r.log(INFO, 'client prematurely closed connection');
@@ -580,7 +598,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
 
   #headBroke(why: string): void {
     const r = this.#request as Request;
-    this.#heads.abandon();
+    this.#io!.heads.abandon();
     r.log(INFO, why);
     this.closed = true;
     r.terminate(400);
@@ -596,9 +614,10 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.closed = true;
     const r = this.#request;
     if (r !== null && !r.finished && (this.#state === State.REQUEST || this.#state === State.HEAD)) {
-      if (this.#state === State.REQUEST && this.#watcher !== null) {
-        const watcher = this.#watcher;
-        this.#watcher = null;
+      const io = this.#io as RequestIo;
+      if (this.#state === State.REQUEST && io.watcher !== null) {
+        const { watcher } = io;
+        io.watcher = null;
         watcher.clientGone();
       }
       if (!r.finished) {
@@ -609,7 +628,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
         return;
       }
     }
-    const tunnel = this.#state === State.TUNNEL ? this.#tunnel : null;
+    const tunnel = this.#state === State.TUNNEL ? this.#io!.tunnel : null;
     this.#close();
     tunnel?.clientClosed();
   }
@@ -618,12 +637,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     const r = this.#request;
     switch (this.#state) {
       case State.HEAD:
-        this.#heads.abandon();
+        this.#io!.heads.abandon();
         r!.log(INFO, 'client timed out (110: Connection timed out)');
         r!.terminate(408);
         break;
       case State.REQUEST:
-        if (this.#body?.fail(408)) {
+        if (this.#io!.body?.fail(408)) {
           break;
         }
         r!.log(INFO, 'client timed out (110: Connection timed out)');
@@ -711,8 +730,8 @@ export class Http1Connection extends KnownClient implements HeldConnection, Clie
     this.closed = true;
     this.#host.idle.remove(this);
     this.#deadline.close();
-    this.#output.abandon();
-    this.#input.drop();
+    this.#io?.output.abandon();
+    this.#io?.input.drop();
     if (this.#request !== null) {
       this.#host.countStatus(this.#request);
       this.#host.env.logFiles.flushTick();

@@ -18,8 +18,9 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
  * asks for the next piece when there is room. nginx: ngx_http_write_filter, ngx_http_writer.
  */
 export class Http1Output implements TickTask {
-  readonly #socket: ClientSocket;
-  readonly #deadline: Deadline;
+  // The latest connection's.
+  #socket!: ClientSocket;
+  #deadline!: Deadline;
   readonly #logFiles: LogFiles;
   #request: Request | null = null;
   /** The head, until it leaves with the first piece of the body. */
@@ -33,11 +34,14 @@ export class Http1Output implements TickTask {
   #waiting = false;
   #lastQueued = false;
 
-  /** `deadline` runs out when a client takes nothing for `send_timeout`. */
-  constructor(socket: ClientSocket, deadline: Deadline, logFiles: LogFiles) {
+  constructor(logFiles: LogFiles) {
+    this.#logFiles = logFiles;
+  }
+
+  /** Serves a connection from now on. `deadline` runs out when its client takes nothing for `send_timeout`. */
+  begin(socket: ClientSocket, deadline: Deadline): void {
     this.#socket = socket;
     this.#deadline = deadline;
-    this.#logFiles = logFiles;
   }
 
   /**
@@ -135,7 +139,10 @@ export class Http1Output implements TickTask {
 
   tickEnded(): void {
     this.#flushScheduled = false;
-    this.flush();
+    // Another connection's head by now, perhaps, which leaves at the end of this tick as well, unless it is to wait.
+    if (this.pendingHead) {
+      this.flush();
+    }
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {

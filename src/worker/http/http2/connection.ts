@@ -1,8 +1,8 @@
 import { INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import { endFailedWork } from '../../client/at-work.js';
-import type { HeldConnection } from '../../client/connections.js';
 import type { DebugClients } from '../../client/debug-clients.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
@@ -31,6 +31,8 @@ const State = { OPEN: 0, LINGERING: 1, CLOSED: 2 } as const;
 export class Http2Connection extends KnownClient implements SocketOwner, Expiring, HeldConnection, Idle {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
+  heldBefore: HeldConnection | null = null;
+  heldAfter: HeldConnection | null = null;
   readonly action = 'processing HTTP/2 connection';
   readonly host: ConnectionHost;
   /** The name that the TLS handshake was for, when a server answers to it. */

@@ -8,14 +8,15 @@ import { NodeSocket } from '../../../shared/net/node-socket.js';
 import { PlainSocket } from '../../../shared/net/plain-socket.js';
 import { canBePlain } from '../../../shared/net/plain-stream.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
-import type { Connections, HeldConnection } from '../../client/connections.js';
+import type { Connections } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { IdleQueue } from '../../client/idle-queue.js';
 import type { PassedClient, PassTarget } from '../../client/passing.js';
 import type { WorkerEnv } from '../../env.js';
-import type { ConnectionHost } from '../connection/connection-host.js';
 import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
+import { type Http1Host, RequestIos } from '../http1/request-io.js';
 import { Http2Connection } from '../http2/connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
@@ -28,10 +29,11 @@ import { type Begun, TlsOpening, type TlsOpeningDone } from './tls-opening.js';
 const SPARE_PARSERS = 64;
 
 /** Accepts the connections of `http` listeners, and chooses the protocol of each. */
-export class Acceptor implements ConnectionHost {
+export class Acceptor implements Http1Host {
   readonly counters: ConnectionCounters;
   readonly env: WorkerEnv;
   readonly idle: IdleQueue;
+  readonly requestIos = new RequestIos(this);
   readonly #connections: Connections;
   /** Parsers that no connection needs now: most heads come whole, so that few are in use at any time. */
   readonly #parsers: HeadParser[] = [];

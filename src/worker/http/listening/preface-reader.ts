@@ -1,5 +1,5 @@
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import type { HeldConnection } from '../../client/connections.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import { PREFACE } from '../http2-frames/protocol.js';
@@ -14,6 +14,8 @@ type Connection = SocketOwner & Expiring;
 export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idle {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
+  heldBefore: HeldConnection | null = null;
+  heldAfter: HeldConnection | null = null;
   readonly #socket: ClientSocket;
   readonly #timeout: number;
   readonly #idle: IdleQueue;

@@ -2,7 +2,7 @@ import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
-import type { HeldConnection } from '../../client/connections.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
@@ -21,6 +21,8 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
   readonly local: SocketAddress;
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
+  heldBefore: HeldConnection | null = null;
+  heldAfter: HeldConnection | null = null;
   /** Goes on in what follows. */
   readonly deadline = new Deadline(this);
   readonly #socket: ClientSocket;

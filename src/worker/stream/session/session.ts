@@ -12,7 +12,8 @@ import type { Meter } from '../../../shared/zone/meters.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { Client, TlsConnection } from '../../client/client.js';
 import type { ClientTask } from '../../client/client-task.js';
-import type { Connections, HeldConnection } from '../../client/connections.js';
+import type { Connections } from '../../client/connections.js';
+import type { HeldConnection } from '../../client/held-list.js';
 import type { PassedClient } from '../../client/passing.js';
 import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
@@ -67,6 +68,8 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   sni: string | undefined = undefined;
   proxyProtocol: ProxyProtocolHeader | undefined = undefined;
   closed = false;
+  heldBefore: HeldConnection | null = null;
+  heldAfter: HeldConnection | null = null;
   #localAddress: string | undefined = undefined;
   #localPort = 0;
 

@@ -1,0 +1,61 @@
+import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Deadline } from '../../io/deadline.js';
+import type { ConnectionHost } from '../connection/connection-host.js';
+import type { Lingering } from '../connection/lingering.js';
+import type { ClientWatcher, TunnelOwner } from '../request/client-stream.js';
+import type { BodyReader } from './body-reader.js';
+import { ClientInput } from './client-input.js';
+import { HeadReader } from './head-reader.js';
+import { Http1Output } from './http1-output.js';
+
+/** What a connection reads requests and writes responses with. While it waits for a request it has none: many thousands may wait. */
+export class RequestIo {
+  readonly input = new ClientInput();
+  readonly heads: HeadReader;
+  readonly output: Http1Output;
+  /** Of a request that has a body. */
+  body: BodyReader | null = null;
+  /** While bytes are read that nobody wants. */
+  lingering: Lingering | null = null;
+  watcher: ClientWatcher | null = null;
+  /** Once the connection is a tunnel. */
+  tunnel: TunnelOwner | null = null;
+  /** The next request came before the response to the one before it was complete. */
+  pipelined = false;
+
+  constructor(host: ConnectionHost) {
+    this.heads = new HeadReader(host);
+    this.output = new Http1Output(host.env.logFiles);
+  }
+}
+
+/** Those that no connection has now, for the next ones that need one. */
+export class RequestIos {
+  readonly #host: ConnectionHost;
+  readonly #spare: RequestIo[] = [];
+
+  constructor(host: ConnectionHost) {
+    this.#host = host;
+  }
+
+  take(socket: ClientSocket, deadline: Deadline): RequestIo {
+    const io = this.#spare.pop() ?? new RequestIo(this.#host);
+    io.output.begin(socket, deadline);
+    return io;
+  }
+
+  /** The connection waits for a request, and nothing of one has come yet. */
+  give(io: RequestIo): void {
+    if (this.#spare.length < SPARE) {
+      this.#spare.push(io);
+    }
+  }
+}
+
+/** As many as may be in use at a time before each request of more costs some memory of its own. */
+const SPARE = 256;
+
+/** What HTTP/1 connections are given by whoever accepts them. */
+export interface Http1Host extends ConnectionHost {
+  readonly requestIos: RequestIos;
+}
