@@ -175,7 +175,7 @@ export class UringEngine implements TickTask, WaitedRing {
     this.wake();
   }
 
-  /** The endpoint has an entry that completes only if the kernel does not take all: it is told what became of it, once that is known. */
+  /** The endpoint has an entry that completes only if the kernel does not take all: it is told what became of that. */
   sentAtOnce(sender: Sender): void {
     this.#senders.push(sender);
   }
