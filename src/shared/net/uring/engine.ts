@@ -208,7 +208,8 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /**
    * Submits what waits, and serves what is complete, once; waits for that if `most` is not 0: so many milliseconds, or without an end (-1).
-   * It does not wait when somebody who is asked what to submit may have brought about work. Throws {@link RingError} when the ring is broken.
+   * It does not wait when somebody who is asked what to submit may have brought about work. Throws {@link RingError} when the ring is
+   * broken.
    */
   serve(most: number): void {
     this.#running = true;
