@@ -141,7 +141,10 @@ t.test('parts of large files', async (t) => {
 });
 
 t.test('large bodies in the cache', async (t) => {
-  const origin = await startOrigin(t, { headers: { 'Content-Type': 'text/plain', 'Cache-Control': 'max-age=3600' }, body: CONTENT });
+  const origin = await startOrigin(t, {
+    headers: { 'Content-Type': 'text/plain', 'Cache-Control': 'max-age=3600', 'Accept-Ranges': 'bytes' },
+    body: CONTENT,
+  });
   const s = await startServer(t, {
     conf: httpConf(
       `proxy_cache_path %%DIR%%/cache levels=1:2 keys_zone=Z:1m; proxy_temp_path %%DIR%%/temp;
