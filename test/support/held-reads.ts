@@ -75,7 +75,8 @@ export class HeldReads {
   }
 }
 
-function linkOf(path: string): string {
+/** Where a link leads; empty when it is gone. */
+export function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
