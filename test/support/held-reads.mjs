@@ -1,4 +1,5 @@
-// Loaded into a server: files of a folder that has a FIFO called `fifo` are read from that, so that their reads last until the test writes. What is written to them is dropped; all else is asked of the file itself.
+// Loaded into a server: files of a folder that has a FIFO called `fifo` are read from that, so that their reads last until the test writes.
+// What is written to them is dropped; all else is asked of the file itself.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname } from 'node:path';
