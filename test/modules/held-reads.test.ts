@@ -205,7 +205,9 @@ t.test('the backend falls silent while the response is read: the rest is lost', 
 });
 
 t.test('the file of a response shrinks', async (t) => {
-  const { s, client, length } = await startResponse(t, 'ends');
+  const { s, client, backend, length } = await startResponse(t, 'ends');
+  // All has come, and nothing more is written to the file.
+  await waitFor(() => backend.sockets[0]!.readableEnded);
   const [pid] = s.workers();
   // It has no name any more.
   const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
