@@ -21,12 +21,19 @@ export const productToken = againstNginx ? /nginx\/[\d.]+/ : new RegExp(`sluice/
 /**
  * The command that starts the server under test, without its arguments. tap passes NODE_OPTIONS on to every program of a test; its hooks
  * slow the server's processes down and end workers with an error once they have dropped the right to write tap's notes, so `env` takes
- * them away. SLUICE_DIST: where the build lies.
+ * them away. SLUICE_DIST: where the build lies. `preload`: a module that each of the server's processes loads first.
  */
-export function serverCommand(): readonly [string, ...string[]] {
+export function serverCommand(preload?: string): readonly [string, ...string[]] {
   if (againstNginx) {
     return [other as string];
   }
   const dist = process.env['SLUICE_DIST'] ?? `${root}dist`;
-  return ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath, `${dist.replace(/\/$/, '')}/sluice.js`];
+  return [
+    '/usr/bin/env',
+    '-u',
+    'NODE_OPTIONS',
+    process.execPath,
+    ...(preload === undefined ? [] : [`--import=${preload}`]),
+    `${dist.replace(/\/$/, '')}/sluice.js`,
+  ];
 }

@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly files?: Files;
   /** A command that runs the server, which keeps its process. */
   readonly within?: readonly string[];
+  /** The address of a module that each of the server's processes loads before its own. */
+  readonly preload?: string;
   /** Further arguments. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -135,7 +137,7 @@ class RunningServer implements Server {
 
   async start(): Promise<void> {
     await this.configure(this.#options.conf);
-    const [command, ...first] = [...(this.#options.within ?? []), ...serverCommand()] as [string, ...string[]];
+    const [command, ...first] = [...(this.#options.within ?? []), ...serverCommand(this.#options.preload)] as [string, ...string[]];
     const args = [...first, '-p', `${this.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', '-g', this.#globals()];
     // A process group of its own, so that teardown reaches workers whose master is gone.
     const child = spawn(command, [...args, ...(this.#options.args ?? [])], {

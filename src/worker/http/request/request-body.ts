@@ -1,4 +1,4 @@
-import { closeSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { readSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, INFO, WARN } from '../../../shared/log/level.js';
@@ -135,7 +135,7 @@ class BodyCollector implements BodySink {
     }
     const keep = settings.clientBodyInFileOnly === 'on';
     r.onFinish(() => {
-      closeSync(file.fd);
+      file.close();
       if (!keep) {
         try {
           unlinkSync(fsPath(file.path));

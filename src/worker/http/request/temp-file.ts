@@ -1,12 +1,108 @@
-import { mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
+import { ALERT, CRIT, type Level } from '../../../shared/log/level.js';
+import { network } from '../../../shared/net/engine/network.js';
+import type { FileTaker } from '../../../shared/net/file-reads.js';
+import { enter, leave, type Work } from '../../client/at-work.js';
 import type { TempPath } from './location-settings.js';
 
+/** Who has something of a temporary file read. */
+export interface TempFileTaker {
+  /** As many bytes as were asked for, lent until this returns. */
+  fileRead(bytes: Buffer): void;
+  /** They cannot be had; the message is for the log. */
+  fileFailed(level: Level, message: string): void;
+}
+
 /** An open temporary file. */
-export interface TempFile {
+export class TempFile {
   readonly path: string;
   readonly fd: number;
+  #reads = 0;
+  #closing = false;
+
+  constructor(path: string, fd: number) {
+    this.path = path;
+    this.fd = fd;
+  }
+
+  /** Bytes that are had at once, lent until the next call; null when they are to be read with {@link read}. */
+  present(at: number, size: number): Buffer | null {
+    return network.files.present(this.fd, at, size);
+  }
+
+  /** Reads in the background, for somebody's work. The taker is told once, and never before this returns, unless the read is dropped. */
+  read(work: Work, at: number, size: number, taker: TempFileTaker): TempFileRead {
+    this.#reads++;
+    const read = new TempFileRead(this, work, size, taker);
+    network.files.read(this.fd, at, size, false, read);
+    return read;
+  }
+
+  /** A read is over. */
+  readEnded(): void {
+    this.#reads--;
+    if (this.#closing && this.#reads === 0) {
+      closeSync(this.fd);
+    }
+  }
+
+  /** Closes the descriptor, which outlives the reads that are under way: the kernel would read whatever got its number. */
+  close(): void {
+    if (this.#reads > 0) {
+      this.#closing = true;
+    } else {
+      closeSync(this.fd);
+    }
+  }
+}
+
+/** A read of a temporary file that is under way. */
+export class TempFileRead implements FileTaker {
+  readonly #file: TempFile;
+  readonly #work: Work;
+  readonly #size: number;
+  #taker: TempFileTaker | null;
+
+  constructor(file: TempFile, work: Work, size: number, taker: TempFileTaker) {
+    this.#file = file;
+    this.#work = work;
+    this.#size = size;
+    this.#taker = taker;
+  }
+
+  /** Nobody wants it any more. */
+  drop(): void {
+    this.#taker = null;
+    if (network.files.withdraw(this)) {
+      this.#file.readEnded();
+    }
+  }
+
+  fileRead(bytes: Buffer): void {
+    const before = enter(this.#work);
+    try {
+      if (bytes.length === this.#size) {
+        this.#taker?.fileRead(bytes);
+      } else {
+        this.#taker?.fileFailed(ALERT, `pread() read only ${bytes.length} of ${this.#size} from "${this.#file.path}"`);
+      }
+    } finally {
+      this.#file.readEnded();
+    }
+    leave(before);
+  }
+
+  fileFailed(error: Error): void {
+    const before = enter(this.#work);
+    try {
+      this.#taker?.fileFailed(CRIT, `pread() "${this.#file.path}" failed (${errnoText(error)})`);
+    } finally {
+      this.#file.readEnded();
+    }
+    leave(before);
+  }
 }
 
 let counter = Math.floor(Math.random() * 1000);
@@ -28,7 +124,7 @@ export function openTempFile(base: TempPath): TempFile {
     counter = (counter + 1) % 10_000_000_000;
     const path = hashedName(base, String(process.pid % 1000).padStart(3, '0') + String(counter).padStart(7, '0'));
     try {
-      return { path, fd: openSync(fsPath(path), 'wx+', 0o600) };
+      return new TempFile(path, openSync(fsPath(path), 'wx+', 0o600));
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EEXIST') {

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, utimesSync, writeSync } from 'node:fs';
+import { chmodSync, utimesSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
@@ -85,7 +85,7 @@ function ownFile(r: Request): TempFile | undefined {
     for (const piece of r.main.body?.bytes.pieces ?? []) {
       writeSync(file.fd, piece);
     }
-    closeSync(file.fd);
+    file.close();
     return file;
   } catch (error) {
     r.log(CRIT, (error as Error).message);

@@ -158,7 +158,7 @@ export class BodyRelay implements RequestSender, BodySink {
   #passOn(bytes: Buffer, start: number, end: number): void {
     this.#kept = null;
     if (this.#c!.writeLent(bytes, start, end)) {
-      this.#output!.awaitClient();
+      this.#output!.awaitBody();
     } else {
       this.#blocked = true;
       this.#paused = true;
@@ -209,7 +209,7 @@ export class BodyRelay implements RequestSender, BodySink {
         }
       }
     } else if (flowing) {
-      this.#output!.awaitClient();
+      this.#output!.awaitBody();
       this.#goOn();
     } else {
       this.#blocked = true;

@@ -1,8 +1,6 @@
-import { readSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { CRIT } from '../../../shared/log/level.js';
+import type { Level } from '../../../shared/log/level.js';
 import type { RequestBody } from '../../http/request/request-body.js';
-import type { TempFile } from '../../http/request/temp-file.js';
+import type { TempFile, TempFileRead, TempFileTaker } from '../../http/request/temp-file.js';
 import type { Channel } from '../connection/channel.js';
 import { writePiece } from './body-frame.js';
 import type { RequestOutput } from './request-output.js';
@@ -19,8 +17,6 @@ export interface RequestSender {
 
 /** Bytes written at a time. */
 const PIECE = 64 * 1024;
-/** What pieces of files are read into, in use only during a call. */
-let common: Buffer | undefined;
 /** Up to this size head and body leave in one write. */
 const COPY_LIMIT = 32 * 1024;
 
@@ -37,7 +33,7 @@ export function makeBodySender(u: UpstreamRequest, output: RequestOutput, c: Cha
 }
 
 /** Sends a body that was read before, from memory or from its temporary file. */
-class BodySender implements RequestSender {
+class BodySender implements RequestSender, TempFileTaker {
   readonly #u: UpstreamRequest;
   readonly #output: RequestOutput;
   readonly #c: Channel;
@@ -46,6 +42,8 @@ class BodySender implements RequestSender {
   #offset = 0;
   #last = false;
   #stopped = false;
+  /** The system fetches the next piece of the file. */
+  #reading: TempFileRead | null = null;
 
   constructor(u: UpstreamRequest, output: RequestOutput, c: Channel, body: RequestBody) {
     this.#u = u;
@@ -73,12 +71,12 @@ class BodySender implements RequestSender {
       return;
     }
     if (this.#c.writeText(text)) {
-      this.#write();
+      this.#write(true);
     }
   }
 
   drained(): void {
-    if (this.#stopped) {
+    if (this.#stopped || this.#reading !== null) {
       return;
     }
     if (this.#allWritten()) {
@@ -88,11 +86,13 @@ class BodySender implements RequestSender {
       return;
     }
     this.#output.awaitBackend();
-    this.#write();
+    this.#write(true);
   }
 
   stop(): void {
     this.#stopped = true;
+    this.#reading?.drop();
+    this.#reading = null;
   }
 
   #allWritten(): boolean {
@@ -100,19 +100,19 @@ class BodySender implements RequestSender {
     return body.file === undefined ? this.#piece >= body.bytes.pieces.length : this.#offset >= body.length;
   }
 
-  #write(): void {
-    let flowing = true;
-    while (flowing && !this.#allWritten() && !this.#stopped) {
-      const inMemory = this.#body.file === undefined;
-      const piece = inMemory ? this.#next() : this.#read(this.#body.file!);
-      if (piece === undefined) {
-        this.#u.finalize(500);
+  /** Writes on as long as the connection takes more at once, which it does if it is `flowing`. */
+  #write(flowing: boolean): void {
+    let more = flowing;
+    while (more && !this.#allWritten() && !this.#stopped) {
+      const { file } = this.#body;
+      const piece = file === undefined ? this.#next() : this.#stored(file);
+      if (piece === null) {
         return;
       }
-      flowing = writePiece(this.#c, this.#u.exchange.bodyFrame, piece, !inMemory);
+      more = writePiece(this.#c, this.#u.exchange.bodyFrame, piece, file !== undefined);
     }
     if (!this.#stopped && this.#allWritten()) {
-      this.#ended(flowing);
+      this.#ended(more);
     }
   }
 
@@ -139,20 +139,29 @@ class BodySender implements RequestSender {
     return piece;
   }
 
-  /** The next piece of the file, in memory that is used again. */
-  #read({ fd, path }: TempFile): Buffer | undefined {
+  /** The next piece of the file, lent; null when it is read in the background. */
+  #stored(file: TempFile): Buffer | null {
     const size = Math.min(PIECE, this.#body.length - this.#offset);
-    common ??= Buffer.allocUnsafeSlow(PIECE);
-    try {
-      const read = readSync(fd, common, 0, size, this.#offset);
-      if (read === 0) {
-        throw new Error('file has been truncated');
-      }
-      this.#offset += read;
-      return read === PIECE ? common : common.subarray(0, read);
-    } catch (error) {
-      this.#u.log(CRIT, `pread() "${path}" failed (${errnoText(error)})`);
-      return undefined;
+    const piece = file.present(this.#offset, size);
+    if (piece === null) {
+      this.#output.awaitBody();
+      this.#reading = file.read(this.#u.r, this.#offset, size, this);
+    } else {
+      this.#offset += size;
     }
+    return piece;
+  }
+
+  fileRead(bytes: Buffer): void {
+    this.#reading = null;
+    this.#offset += bytes.length;
+    this.#output.awaitBackend();
+    this.#write(writePiece(this.#c, this.#u.exchange.bodyFrame, bytes, true));
+  }
+
+  fileFailed(level: Level, message: string): void {
+    this.#reading = null;
+    this.#u.log(level, message);
+    this.#u.finalize(500);
   }
 }

@@ -1,11 +1,11 @@
-import { closeSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
-import { CRIT, WARN } from '../../../shared/log/level.js';
+import { CRIT, type Level, WARN } from '../../../shared/log/level.js';
 import { ERROR, OK } from '../../client/codes.js';
 import type { Source } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
-import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
+import { openTempFile, type TempFile, type TempFileRead, type TempFileTaker } from '../../http/request/temp-file.js';
 import type { SharingReader } from '../../io/fair-share.js';
 import { copied, Gathered } from '../../io/gathered.js';
 import type { BodyReader } from './body-reader.js';
@@ -27,7 +27,7 @@ const PIECE = 64 * 1024;
  * Holds a response's body between the backend and the client: in memory up to the size of `*_buffers`, then in a
  * temporary file up to `*_max_temp_file_size`; past that, the backend is not read. nginx: ngx_event_pipe.c.
  */
-export class ResponsePipe implements Source, SharingReader {
+export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   readonly #u: UpstreamRequest;
   readonly #reader: BodyReader;
   readonly #buffering: boolean;
@@ -49,6 +49,8 @@ export class ResponsePipe implements Source, SharingReader {
   #file: TempFile | undefined = undefined;
   #fileRead = 0;
   #fileEnd = 0;
+  /** The system fetches the piece of the file that the client's side waits for. */
+  #reading: TempFileRead | null = null;
   /** Others have their turn first. */
   #aside = false;
 
@@ -151,6 +153,11 @@ export class ResponsePipe implements Source, SharingReader {
   forget(): void {
     this.#drop();
     this.#fileRead = this.#fileEnd;
+    if (this.#reading !== null) {
+      this.#reading.drop();
+      this.#reading = null;
+      this.#demand = true;
+    }
   }
 
   #drop(): void {
@@ -187,12 +194,7 @@ export class ResponsePipe implements Source, SharingReader {
   #serve(): void {
     const r = this.#u.r;
     if (this.#fileRead < this.#fileEnd) {
-      const piece = this.#readFile();
-      if (piece === undefined) {
-        r.finalize(ERROR);
-        return;
-      }
-      this.#send(r, piece);
+      this.#serveStored(r);
       return;
     }
     const queued = this.#queued;
@@ -319,18 +321,38 @@ export class ResponsePipe implements Source, SharingReader {
     }
   }
 
-  #readFile(): Buffer | undefined {
+  #serveStored(r: Request): void {
     const file = this.#file as TempFile;
     const size = Math.min(PIECE, this.#fileEnd - this.#fileRead);
-    const piece = Buffer.allocUnsafe(size);
-    try {
-      const read = readSync(file.fd, piece, 0, size, this.#fileRead);
-      this.#fileRead += read;
-      return read === size ? piece : piece.subarray(0, read);
-    } catch (error) {
-      this.#u.r.log(CRIT, `pread() "${file.path}" failed (${errnoText(error)})`);
-      return undefined;
+    const piece = file.present(this.#fileRead, size);
+    if (piece === null) {
+      this.#demand = false;
+      this.#reading = file.read(r, this.#fileRead, size, this);
+    } else {
+      this.#sendStored(r, piece);
     }
+  }
+
+  #sendStored(r: Request, piece: Buffer): void {
+    this.#fileRead += piece.length;
+    const stage = r.first!;
+    if (stage.sendLent === undefined) {
+      this.#send(r, Buffer.from(piece));
+    } else {
+      stage.sendLent(r, piece, 0, piece.length, this.#leaves());
+    }
+  }
+
+  fileRead(bytes: Buffer): void {
+    this.#reading = null;
+    this.#sendStored(this.#u.r, bytes);
+  }
+
+  fileFailed(level: Level, message: string): void {
+    const { r } = this.#u;
+    this.#reading = null;
+    r.log(level, message);
+    r.finalize(ERROR);
   }
 
   #release(): void {
@@ -340,7 +362,7 @@ export class ResponsePipe implements Source, SharingReader {
     if (this.#file === undefined) {
       return;
     }
-    closeSync(this.#file.fd);
+    this.#file.close();
     this.#file = undefined;
   }
 }

@@ -63,8 +63,8 @@ export class RequestOutput {
     }
   }
 
-  /** The backend has taken all there is so far; the client is at it. */
-  awaitClient(): void {
+  /** The backend has taken all there is so far; it is not to blame for the wait. */
+  awaitBody(): void {
     const u = this.#u;
     if (!u.headerSent) {
       u.peer.connection?.deadline.clear();

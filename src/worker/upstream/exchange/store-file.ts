@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, copyFileSync, futimesSync, mkdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { chmodSync, copyFileSync, futimesSync, mkdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
@@ -128,7 +128,7 @@ export class StoreFile implements BodyTee {
     }
     try {
       this.#rename(file.path, path, storeAccess);
-      closeSync(file.fd);
+      file.close();
       this.#file = undefined;
     } catch (error) {
       u.log(CRIT, `rename() "${file.path}" to "${path}" failed (${errnoText(error)})`);
@@ -162,7 +162,7 @@ export class StoreFile implements BodyTee {
       return;
     }
     this.#file = undefined;
-    closeSync(file.fd);
+    file.close();
     try {
       unlinkSync(fsPath(file.path));
     } catch (error) {
