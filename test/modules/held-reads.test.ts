@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { HeldReads, HOLDS_READS, linkOf } from '../support/held-reads.js';
 import { startOrigin } from '../support/origin.js';
+import { isAlive } from '../support/processes.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
 import { startTcpBackend, type TcpBackend } from '../support/tcp-backend.js';
@@ -45,6 +46,28 @@ t.test('clients that leave while their file is read', needsPreload, async (t) =>
   clients[0]!.destroy();
   t.ok((await held.feed(more)).body.equals(Buffer.alloc(size, 'x')), 'who comes then is served');
   await held.opened(0);
+});
+
+/** A server with a client that waits for a file which is being read. */
+async function startWithHeld(t: Test) {
+  const text = conf('location /cold/ { aio threads; directio 1; output_buffers 1 16k; }');
+  const files = { 'cold/file': Buffer.alloc(16 * KB, 'x') };
+  const s = await startServer(t, { conf: text, files, preload: HOLDS_READS, asRoot: true });
+  const held = new HeldReads(t, s, 'cold');
+  const client = await RawClient.connect(s);
+  t.teardown(() => client.destroy());
+  client.send(requestText('GET', '/cold/file'));
+  await held.opened(1);
+  return { text, s, held, client, worker: s.workers()[0]! };
+}
+
+t.test('a worker that is to leave in the middle of a read finishes its responses', needsPreload, async (t) => {
+  const { text, s, held, client, worker } = await startWithHeld(t);
+  await s.reload(text);
+  t.ok(isAlive(worker), 'it waits for the read');
+  t.ok((await held.feed(client.response())).body.equals(Buffer.alloc(16 * KB, 'x')));
+  client.destroy();
+  await waitFor(() => !isAlive(worker), { what: 'its end' });
 });
 
 /** A server that has request bodies of more than 1 KB in a file, for backends that are asked in turn. */
