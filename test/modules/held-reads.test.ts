@@ -21,15 +21,17 @@ const serveOthers = async (t: Test, s: Server): Promise<void> => void t.equal((a
 /** nginx loads no modules of JavaScript, and waits for the disk where it is not told to have threads. */
 const needsPreload = { skip: againstNginx && 'reads of nginx cannot be held' };
 
+const COLD = Buffer.alloc(16 * KB, 'x');
+
+/** A server with a file whose reads are held. */
+async function startCold(t: Test) {
+  const text = conf('location /cold/ { aio threads; directio 1; output_buffers 1 16k; }');
+  const s = await startServer(t, { conf: text, files: { 'cold/file': COLD }, preload: HOLDS_READS, asRoot: true });
+  return { text, s, held: new HeldReads(t, s, 'cold') };
+}
+
 t.test('clients that leave while their file is read', needsPreload, async (t) => {
-  const size = 16 * KB;
-  const s = await startServer(t, {
-    conf: conf('location /cold/ { aio threads; directio 1; output_buffers 1 16k; }'),
-    files: { 'cold/file': Buffer.alloc(size, 'x') },
-    preload: HOLDS_READS,
-    asRoot: true,
-  });
-  const held = new HeldReads(t, s, 'cold');
+  const { s, held } = await startCold(t);
   // More than are read at a time: four have not begun.
   const clients = await Promise.all(Array.from({ length: 12 }, () => RawClient.connect(s)));
   for (const [i, client] of clients.entries()) {
@@ -42,32 +44,23 @@ t.test('clients that leave while their file is read', needsPreload, async (t) =>
   await serveOthers(t, s);
   const more = httpGet(s, '/cold/file');
   const first = await held.feed(clients[0]!.response());
-  t.ok(first.body.equals(Buffer.alloc(size, 'x')), 'who stays is served');
+  t.ok(first.body.equals(COLD), 'who stays is served');
   clients[0]!.destroy();
-  t.ok((await held.feed(more)).body.equals(Buffer.alloc(size, 'x')), 'who comes then is served');
+  t.ok((await held.feed(more)).body.equals(COLD), 'who comes then is served');
   await held.opened(0);
 });
 
-/** A server with a client that waits for a file which is being read. */
-async function startWithHeld(t: Test) {
-  const text = conf('location /cold/ { aio threads; directio 1; output_buffers 1 16k; }');
-  const files = { 'cold/file': Buffer.alloc(16 * KB, 'x') };
-  const s = await startServer(t, { conf: text, files, preload: HOLDS_READS, asRoot: true });
-  const held = new HeldReads(t, s, 'cold');
+t.test('a worker that is to leave in the middle of a read finishes its responses', needsPreload, async (t) => {
+  const { text, s, held } = await startCold(t);
   const client = await RawClient.connect(s);
-  t.teardown(() => client.destroy());
   client.send(requestText('GET', '/cold/file'));
   await held.opened(1);
-  return { text, s, held, client, worker: s.workers()[0]! };
-}
-
-t.test('a worker that is to leave in the middle of a read finishes its responses', needsPreload, async (t) => {
-  const { text, s, held, client, worker } = await startWithHeld(t);
+  const [worker] = s.workers();
   await s.reload(text);
-  t.ok(isAlive(worker), 'it waits for the read');
-  t.ok((await held.feed(client.response())).body.equals(Buffer.alloc(16 * KB, 'x')));
+  t.ok(isAlive(worker!), 'it waits for the read');
+  t.ok((await held.feed(client.response())).body.equals(COLD));
   client.destroy();
-  await waitFor(() => !isAlive(worker), { what: 'its end' });
+  await waitFor(() => !isAlive(worker!), { what: 'its end' });
 });
 
 /** A server that has request bodies of more than 1 KB in a file, for backends that are asked in turn. */

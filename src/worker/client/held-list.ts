@@ -1,64 +1,44 @@
 /** A client connection in whatever state, as far as all of them together are concerned. */
 export interface HeldConnection {
-  /** Those that have been held for longer and for less long; null at the ends, and while it is not held. */
-  heldBefore: HeldConnection | null;
-  heldAfter: HeldConnection | null;
+  /** Its place in the list; -1 while it is not held. The list alone sets it. */
+  heldAt: number;
   /** The worker is about to leave: an idle connection is closed when nothing can be on its way any more. `now`: monotonic milliseconds. */
   drain(now: number): void;
   /** Ends the connection whatever it is doing: the worker must go. */
   kill(): void;
 }
 
-/** All connections of a worker. They are linked themselves: a set would take as much memory again for each. */
+/** All connections of a worker. Each knows its place: a set would take as much memory again for each. */
 export class HeldList {
-  #first: HeldConnection | null = null;
-  #last: HeldConnection | null = null;
-  #size = 0;
+  readonly #held: HeldConnection[] = [];
 
   get size(): number {
-    return this.#size;
+    return this.#held.length;
   }
 
-  /** Puts a connection that is not in the list at the end. */
+  /** Takes in a connection that is not in the list. */
   add(connection: HeldConnection): void {
-    const last = this.#last;
-    connection.heldBefore = last;
-    if (last === null) {
-      this.#first = connection;
-    } else {
-      last.heldAfter = connection;
-    }
-    this.#last = connection;
-    this.#size++;
+    connection.heldAt = this.#held.length;
+    this.#held.push(connection);
   }
 
   /** Takes a connection out. Returns false for one that is not in the list. */
   delete(connection: HeldConnection): boolean {
-    const { heldBefore: before, heldAfter: after } = connection;
-    if (before !== null) {
-      before.heldAfter = after;
-    } else if (this.#first === connection) {
-      this.#first = after;
-    } else {
+    const { heldAt } = connection;
+    if (heldAt === -1) {
       return false;
     }
-    if (after !== null) {
-      after.heldBefore = before;
-    } else {
-      this.#last = before;
+    const last = this.#held.pop()!;
+    if (last !== connection) {
+      this.#held[heldAt] = last;
+      last.heldAt = heldAt;
     }
-    connection.heldBefore = null;
-    connection.heldAfter = null;
-    this.#size--;
+    connection.heldAt = -1;
     return true;
   }
 
-  /** Those in the list now, the one that has been in it longest first. */
+  /** Those in the list now. */
   all(): HeldConnection[] {
-    const all: HeldConnection[] = [];
-    for (let each = this.#first; each !== null; each = each.heldAfter) {
-      all.push(each);
-    }
-    return all;
+    return [...this.#held];
   }
 }

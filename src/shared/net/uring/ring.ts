@@ -16,9 +16,9 @@ const [GET_EVENTS, EXTENDED_ARGUMENT] = [1, 8];
 /** The words of struct io_uring_getevents_arg, the last of which are the address of the struct __kernel_timespec that follows it here. */
 const [ARGUMENT_BYTES, TIME_BYTES, ADDRESS_OF_TIME, TIME] = [24, 16, 4, 6];
 const EVENTFD_DISABLED = 1;
-/** The kernel has completions that only `enter` brings: it must run work of this thread, or had no room for them. */
-const WORK_WAITS = (1 << 1) | (1 << 2);
+/** The kernel has completions that only `enter` brings: it had no room for them, or must run work of this thread. */
 const OVERFLOW = 1 << 1;
+const WORK_WAITS = OVERFLOW | (1 << 2);
 const [REGISTER_EVENTFD, REGISTER_BUFFERS] = [4, 22];
 const Operation = {
   POLL: 6,

@@ -35,8 +35,7 @@ const State = { WAITING: 0, HEAD: 1, REQUEST: 2, DISCARDING: 3, LINGERING: 4, TU
 export class Http1Connection extends KnownClient implements HeldConnection, HeadClient, SocketOwner, Expiring, Idle {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   #action: string | undefined = 'waiting for request';
 
   readonly #host: Http1Host;

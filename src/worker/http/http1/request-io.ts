@@ -8,6 +8,9 @@ import { ClientInput } from './client-input.js';
 import { HeadReader } from './head-reader.js';
 import { Http1Output } from './http1-output.js';
 
+/** As many as may be in use at a time before each request of more costs some memory of its own. */
+const SPARE = 256;
+
 /** What a connection reads requests and writes responses with. While it waits for a request it has none: many thousands may wait. */
 export class RequestIo {
   readonly input = new ClientInput();
@@ -51,9 +54,6 @@ export class RequestIos {
     }
   }
 }
-
-/** As many as may be in use at a time before each request of more costs some memory of its own. */
-const SPARE = 256;
 
 /** What HTTP/1 connections are given by whoever accepts them. */
 export interface Http1Host extends ConnectionHost {

@@ -31,8 +31,7 @@ const State = { OPEN: 0, LINGERING: 1, CLOSED: 2 } as const;
 export class Http2Connection extends KnownClient implements SocketOwner, Expiring, HeldConnection, Idle {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   readonly action = 'processing HTTP/2 connection';
   readonly host: ConnectionHost;
   /** The name that the TLS handshake was for, when a server answers to it. */

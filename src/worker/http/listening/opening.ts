@@ -3,7 +3,6 @@ import { withoutZone } from '../../../shared/lib/zone-id.js';
 import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
-import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { Opened } from '../connection/opened.js';
@@ -23,8 +22,7 @@ export class Opening implements Expiring, Idle, LogSubject {
   readonly connectionId: number;
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   readonly #idle: IdleQueue;
   readonly #socket: Socket;
   readonly #address: AddressRuntime;

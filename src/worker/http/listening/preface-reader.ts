@@ -14,8 +14,7 @@ type Connection = SocketOwner & Expiring;
 export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idle {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   readonly #socket: ClientSocket;
   readonly #timeout: number;
   readonly #idle: IdleQueue;

@@ -21,8 +21,7 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
   readonly local: SocketAddress;
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   /** Goes on in what follows. */
   readonly deadline = new Deadline(this);
   readonly #socket: ClientSocket;

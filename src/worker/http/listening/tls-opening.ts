@@ -1,7 +1,6 @@
 import { INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
-import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
@@ -32,8 +31,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   readonly local: SocketAddress;
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   readonly #idle: IdleQueue;
   readonly #socket: ClientSocket;
   readonly #address: AddressRuntime;

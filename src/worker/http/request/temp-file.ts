@@ -81,23 +81,27 @@ export class TempFileRead implements FileTaker {
   }
 
   fileRead(bytes: Buffer): void {
-    const before = enter(this.#work);
-    try {
-      if (bytes.length === this.#size) {
-        this.#taker?.fileRead(bytes);
-      } else {
-        this.#taker?.fileFailed(ALERT, `pread() read only ${bytes.length} of ${this.#size} from "${this.#file.path}"`);
-      }
-    } finally {
-      this.#file.readEnded();
+    if (bytes.length < this.#size) {
+      this.#failed(ALERT, `pread() read only ${bytes.length} of ${this.#size} from "${this.#file.path}"`);
+    } else {
+      this.#ended((taker) => taker.fileRead(bytes));
     }
-    leave(before);
   }
 
   fileFailed(error: Error): void {
+    this.#failed(CRIT, `pread() "${this.#file.path}" failed (${errnoText(error)})`);
+  }
+
+  #failed(level: Level, message: string): void {
+    this.#ended((taker) => taker.fileFailed(level, message));
+  }
+
+  #ended(tell: (taker: TempFileTaker) => void): void {
     const before = enter(this.#work);
     try {
-      this.#taker?.fileFailed(CRIT, `pread() "${this.#file.path}" failed (${errnoText(error)})`);
+      if (this.#taker !== null) {
+        tell(this.#taker);
+      }
     } finally {
       this.#file.readEnded();
     }

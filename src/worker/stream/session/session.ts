@@ -68,8 +68,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   sni: string | undefined = undefined;
   proxyProtocol: ProxyProtocolHeader | undefined = undefined;
   closed = false;
-  heldBefore: HeldConnection | null = null;
-  heldAfter: HeldConnection | null = null;
+  heldAt = -1;
   #localAddress: string | undefined = undefined;
   #localPort = 0;
 
