@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { hostname } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import t from 'tap';
 import { ErrorLog } from '../../../src/shared/log/error-log.js';
 import { ERROR, INFO } from '../../../src/shared/log/level.js';
@@ -216,7 +217,10 @@ t.test('no socket at the path', async (t) => {
 const missing = ['perl', 'logger'].find((tool) => spawnSync(tool, ['--version']).status !== 0);
 
 t.test('a datagram socket', { skip: missing !== undefined && `no ${missing}` }, async (t) => {
-  const path = `${t.testdir({})}/d`;
+  // Wherever the checkout lies: a socket's path has at most 107 bytes.
+  const folder = mkdtempSync(join(tmpdir(), 'syslog-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = `${folder}/d`;
   const script = `use IO::Socket::UNIX; use Socket; $| = 1;
     my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
     for (1..2) { $s->recv(my $m, 65536); print "$m\\n" }`;
@@ -238,7 +242,10 @@ t.test('a datagram socket', { skip: missing !== undefined && `no ${missing}` }, 
 });
 
 t.test('a datagram socket that goes, and comes back', { skip: missing !== undefined && `no ${missing}` }, async (t) => {
-  const path = `${t.testdir({})}/d`;
+  // Wherever the checkout lies: a socket's path has at most 107 bytes.
+  const folder = mkdtempSync(join(tmpdir(), 'syslog-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = `${folder}/d`;
   const script = `use IO::Socket::UNIX; use Socket; $| = 1;
     my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die; $s->recv(my $m, 65536); print "$m\\n"`;
   const receiveOne = async (send: () => void): Promise<string> => {
