@@ -1,5 +1,4 @@
 // More clients than descriptors: those beyond the limit wait in the backlog, and none is closed.
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startOrigin } from '../support/origin.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
@@ -36,8 +35,12 @@ t.test('clients beyond the limit of descriptors', async (t) => {
 });
 
 t.test('connections to backends take the last descriptors', async (t) => {
+  let release = () => {};
+  const released = new Promise<void>((done) => {
+    release = done;
+  });
   const backend = await startOrigin(t, async () => {
-    await sleep(200);
+    await released;
     return { body: 'answer' };
   });
   const s = await startServer(t, {
@@ -47,12 +50,26 @@ t.test('connections to backends take the last descriptors', async (t) => {
     ),
     expectAlerts: /socket\(\) failed \(24: Too many open files\)/,
   });
-  const answers = await Promise.all(Array.from({ length: CLIENTS }, () => httpGet(s, '/').catch(() => undefined)));
-  const statuses = answers.map((answer) => answer?.status);
-  t.ok(statuses.includes(500), 'nobody is there to ask');
-  await s.logged('socket() failed (24: Too many open files) while connecting to upstream');
+  const clients: RawClient[] = [];
+  t.teardown(() => clients.forEach((client) => void client.destroy()));
+  for (let i = 0; i < CLIENTS; i++) {
+    clients.push(await RawClient.connect(s.port(0)));
+  }
+  // The clients that were accepted leave fewer descriptors than they will want for backends, and the backend keeps its own.
   await s.logged('[crit]');
   await s.logged('accept4() failed (24: Too many open files)');
+  for (const client of clients) {
+    client.send(requestText('GET', '/'), 'GET');
+  }
+  await s.logged('socket() failed (24: Too many open files) while connecting to upstream');
+  release();
+  const statuses: (number | undefined)[] = [];
+  for (const client of clients) {
+    statuses.push((await client.response().catch(() => undefined))?.status);
+    client.destroy();
+  }
+  t.ok(statuses.includes(500), 'nobody is there to ask');
+  t.ok(statuses.includes(200), 'others had a descriptor');
   if (!s.log().includes('using the "libuv"')) {
     // libuv closes those that it has no descriptors for.
     t.notOk(
