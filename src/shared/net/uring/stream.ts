@@ -694,9 +694,13 @@ export abstract class UringStream implements Sender {
       this.failed(result, 'write');
       return;
     }
+    // The owner may have seen that it was under way.
+    if (this.#departed !== this.engine.exchanges) {
+      this.#tell = true;
+    }
     if (this.#queue !== null || this.#slot !== -1 || this.#closing || this.#ending) {
       this.#ask();
-    } else if (this.#tell || this.#departed !== this.engine.exchanges) {
+    } else if (this.#tell) {
       this.#tellSent();
     }
   }
