@@ -1,11 +1,13 @@
+import { connect } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs, type KeyPair, pem } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { type OriginHandler, type OriginOptions, startOrigin } from '../support/origin.js';
-import { httpGet } from '../support/raw-client.js';
+import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
 
 const { ca, rsa, ecdsa, second, client, other, revoked, encryptedKey, crl, crlWithClient } = certs();
 
@@ -149,6 +151,55 @@ t.test('proxy_ssl_session_reuse: later handshakes resume the first one', async (
     t.equal((await httpGet(s, path)).text, 'false', path);
     t.equal((await httpGet(s, path)).text, then, path);
   }
+});
+
+for (const [version, bind] of [
+  ['TLSv1.2', ''],
+  ['TLSv1.3', ''],
+  ['TLSv1.3', 'proxy_bind 127.0.0.1;'],
+] as const) {
+  t.test(`${version} ${bind} connections are kept while many requests come`, async (t) => {
+    const origin = await startOrigin(t, { body: 'answer' }, tlsOf(ecdsa));
+    const s = await startServer(t, {
+      conf: serverConf(
+        `location / { proxy_ssl_protocols ${version}; ${bind} proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass https://kept; }`,
+        `upstream kept { server 127.0.0.1:${origin.port}; keepalive 20; }`,
+      ),
+    });
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => httpGet(s, '/')));
+      t.ok(answers.every(({ text }) => text === 'answer'));
+    }
+    t.ok(origin.connections() <= 10, `${origin.connections()} connections`);
+  });
+}
+
+t.test('a response whose records are changed on their way', async (t) => {
+  const origin = await startOrigin(t, { body: 'x'.repeat(100_000) }, tlsOf(ecdsa));
+  // Behind the handshake, and behind the head of the response.
+  let left = 60_000;
+  const between = await startTcpBackend(t, (socket) => {
+    const onwards = connect(origin.port, '127.0.0.1');
+    onwards.on('error', () => socket.destroy());
+    socket.on('error', () => onwards.destroy());
+    socket.pipe(onwards);
+    onwards.on('data', (bytes) => {
+      if (left >= 0 && left < bytes.length) {
+        bytes[left]! ^= 1;
+      }
+      left -= bytes.length;
+      socket.write(bytes);
+    });
+    onwards.on('end', () => socket.end());
+  });
+  const s = await startServer(t, { conf: serverConf(`location / { proxy_pass https://127.0.0.1:${between.port}; }`) });
+  const client = (await RawClient.connect(s)).send(requestText('GET', '/'), 'GET');
+  const came = await client.rest();
+  const body = came.slice(came.indexOf('\r\n\r\n') + 4);
+  t.ok(body.length < 100_000, 'the response ends early');
+  t.match(body, /^x*$/);
+  await s.logged(/\[error\].*error:0A000119:.*decryption failed or bad record mac.* while reading upstream/);
+  t.equal((await httpGet(s, '/')).text.length, 100_000);
 });
 
 t.test('proxy_ssl_protocols, proxy_ssl_ciphers, proxy_ssl_conf_command', async (t) => {

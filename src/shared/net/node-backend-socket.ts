@@ -1,17 +1,35 @@
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { connect, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { EMPTY } from '../lib/empty.js';
 import { withoutZone } from '../lib/zone-id.js';
-import type { BackendSocket, BackendSocketOwner } from './backend-socket.js';
+import type { BackendSocket, BackendSocketOwner, BackendTarget } from './backend-socket.js';
 import type { SocketAddress } from './client-socket.js';
-import { readInto } from './read-into.js';
+import { isFlushed } from './tls-binding.js';
 
 /** All connections of a worker read into this, one after another: whoever keeps bytes copies them. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** A connection to a backend on one of Node's sockets: one with TLS, or any where the handles below cannot be used. */
+/** What one of Node's sockets to a backend is made with. */
+export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onread']): TcpSocketConnectOpts {
+  const { address, port, localAddress, localPort, keepAlive } = target;
+  if (port === 0) {
+    return { path: address, onread, allowHalfOpen: true } as never;
+  }
+  const options: TcpSocketConnectOpts = { host: address, port, onread, noDelay: true, allowHalfOpen: true } as never;
+  if (localAddress !== undefined) {
+    options.localAddress = localAddress;
+  }
+  if (localPort !== undefined) {
+    options.localPort = localPort;
+  }
+  if (keepAlive) {
+    options.keepAlive = true;
+  }
+  return options;
+}
+
+/** A connection to a backend on one of Node's sockets, where the handles below cannot be used. */
 export class NodeBackendSocket implements BackendSocket {
-  readonly #owner: BackendSocketOwner;
+  protected readonly owner: BackendSocketOwner;
   #socket!: Socket;
   #paused = false;
   #closed = false;
@@ -19,39 +37,31 @@ export class NodeBackendSocket implements BackendSocket {
   readonly onread: { readonly buffer: Buffer; readonly callback: (length: number) => boolean };
 
   constructor(owner: BackendSocketOwner) {
-    this.#owner = owner;
-    this.onread = { buffer: SHARED, callback: (length) => this.#read(length) };
+    this.owner = owner;
+    this.onread = { buffer: SHARED, callback: (length) => this.came(SHARED, length) };
+  }
+
+  /** Begins to connect. What comes of it is told to the owner, never before this returns. */
+  static connect(target: BackendTarget, owner: BackendSocketOwner): NodeBackendSocket {
+    const socket = new NodeBackendSocket(owner);
+    socket.take(connect(nodeTarget(target, socket.onread)));
+    return socket;
   }
 
   /** Takes the socket, which was made with {@link onread}. */
-  attach(socket: Socket, tls: boolean): void {
-    const owner = this.#owner;
+  protected take(socket: Socket): void {
+    const { owner } = this;
     this.#socket = socket;
     socket.on('connect', () => owner.socketConnected());
-    if (tls) {
-      socket.on('secureConnect', () => owner.socketReady());
-    }
     socket.on('end', () => owner.socketEnded());
     socket.on('error', (error) => owner.socketFailed(error));
     socket.on('drain', () => owner.socketDrained());
     socket.on('close', () => owner.socketEnded());
   }
 
-  /** Takes a socket of TLS that was made on another one: such a socket does not read into memory that it is given when it is made. */
-  attachBehind(socket: TLSSocket): void {
-    this.attach(socket, true);
-    const take = (bytes: Buffer, length: number): boolean => {
-      this.#owner.socketReceived(bytes, length);
-      return !this.#paused && !this.#closed;
-    };
-    if (!readInto(socket, take)) {
-      socket.on('data', (bytes: Buffer) => void take(bytes, bytes.length));
-    }
-  }
-
-  /** So many bytes came into the shared memory. Returns false to stop reading. */
-  #read(length: number): boolean {
-    this.#owner.socketReceived(SHARED, length);
+  /** Tells the owner of bytes that came. Returns false to stop reading. */
+  protected came(bytes: Buffer, length: number): boolean {
+    this.owner.socketReceived(bytes, length);
     return !this.#paused && !this.#closed;
   }
 
@@ -86,11 +96,11 @@ export class NodeBackendSocket implements BackendSocket {
   }
 
   get flushed(): boolean {
-    return this.#socket.writableLength === 0;
+    return isFlushed(this.#socket);
   }
 
   awaitFlush(): void {
-    this.#socket.write(EMPTY, () => this.#owner.socketDrained());
+    this.#socket.write(EMPTY, () => this.owner.socketDrained());
   }
 
   pause(): void {

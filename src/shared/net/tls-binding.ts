@@ -1,5 +1,7 @@
 // What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them. A Node that makes them otherwise gives
 // null, and callers use its sockets instead.
+import type { X509Certificate } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { ConnectionHandle } from './plain-stream.js';
@@ -24,7 +26,35 @@ export function cipherOf(socket: TLSSocket): CipherState | null {
   return (socket as unknown as { readonly _handle: CipherState | null })._handle;
 }
 
-/** Node's cipher on top of a connection's handle. */
+/** The certificate of a cipher's peer; undefined when there is none, and once the cipher is gone. */
+export function certificateOf(cipher: CipherState | null): X509Certificate | undefined {
+  // Node makes no certificate of its native one but in this method, which needs nothing else of a socket.
+  const { getPeerX509Certificate } = TLSSocket.prototype;
+  return getPeerX509Certificate.call({ _handle: cipher } as unknown as TLSSocket) ?? undefined;
+}
+
+/** What a socket of Node's shows of what was written to it. */
+interface WritingSocket {
+  readonly _handle: { readonly _parent?: { readonly writeQueueSize?: number } } | null;
+  readonly _writableState: { readonly length: number; readonly writelen: number };
+}
+
+/** As much as a cipher encrypts in one go. */
+const RECORD = 16 * 1024;
+
+/**
+ * Whether the kernel has all that was written to a socket. One with a cipher hears that a write is over only in the next iteration of the
+ * event loop, and an answer may come before; the handle below the cipher knows at once.
+ */
+export function isFlushed(socket: Socket): boolean {
+  if (socket.writableLength === 0) {
+    return true;
+  }
+  const { _handle, _writableState: state } = socket as unknown as WritingSocket;
+  return !socket.connecting && state.length === state.writelen && state.length <= RECORD && _handle?._parent?.writeQueueSize === 0;
+}
+
+/** Node's cipher on top of a connection's handle, of a server or a client. */
 export interface CipherHandle extends StreamHandle, CipherState {
   onread: ((this: CipherHandle) => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
@@ -49,6 +79,10 @@ export interface CipherHandle extends StreamHandle, CipherState {
   loadSession(session: Buffer): void;
   newSessionDone(): void;
   setOCSPResponse(response: Buffer): void;
+  /** Of a client: begins the handshake, for which the name of the server is set and the session that may go on. */
+  start(): void;
+  setServername(name: string): void;
+  setSession(session: Buffer): void;
   /** Frees OpenSSL's part; afterwards nothing may be asked any more. */
   destroySSL(): void;
 }
@@ -57,11 +91,11 @@ interface TlsBinding {
   wrap(...args: unknown[]): CipherHandle;
 }
 
-type Wrap = (handle: ConnectionHandle, context: SecureContext) => CipherHandle;
+type Wrap = (handle: ConnectionHandle, context: SecureContext, isServer: boolean) => CipherHandle;
 
 let loaded: Wrap | null | undefined;
 
-/** What puts a server's cipher on a connection, or null where this Node does that otherwise. */
+/** What puts a cipher on a connection, or null where this Node does that otherwise. */
 export function cipherMaker(): Wrap | null {
   if (loaded === undefined) {
     try {
@@ -89,14 +123,17 @@ function find(): Wrap | null {
   } finally {
     binding.wrap = wrap;
   }
-  const methods = ['useUserBuffer', 'receive', 'setALPNProtocols', 'enableSessionCallbacks', 'setOCSPResponse', 'destroySSL'] as const;
+  const both = ['useUserBuffer', 'receive', 'setALPNProtocols', 'setVerifyMode', 'destroySSL'] as const;
+  const servers = ['enableSessionCallbacks', 'setOCSPResponse'] as const;
+  const clients = ['start', 'setServername', 'setSession'] as const;
+  const methods = [...both, ...servers, ...clients];
   const whole = made !== undefined && methods.every((name) => typeof made?.[name] === 'function');
   const [, , isServer, ...rest] = seen;
   if (!whole || isServer !== true || rest.some((value) => value !== false)) {
     return null;
   }
-  return (handle, { context }) => {
-    const cipher = wrap(handle, context, true, ...rest);
+  return (handle, { context }, server) => {
+    const cipher = wrap(handle, context, server, ...rest);
     cipher._parent = handle;
     return cipher;
   };

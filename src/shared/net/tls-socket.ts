@@ -63,7 +63,7 @@ export class TlsSocket implements SecureSocket {
   /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. See {@link cipherMaker}. */
   constructor(plain: PlainSocket, context: SecureContext, handshake: HandshakeOwner) {
     const handle = plain.release();
-    const cipher = cipherMaker()!(handle, context);
+    const cipher = cipherMaker()!(handle, context, true);
     this.#node = streamBinding() as StreamBinding;
     if (buffer === undefined) {
       buffer = Buffer.allocUnsafeSlow(READ_SIZE);

@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { TLSSocket } from 'node:tls';
-import type { CipherState } from '../../shared/net/tls-binding.js';
+import { type CipherState, certificateOf } from '../../shared/net/tls-binding.js';
 import type { Client, TlsConnection } from '../client/client.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusVerdict } from './client-status.js';
@@ -41,9 +40,7 @@ export class TlsPeer implements TlsConnection {
   /** The client's certificate. */
   get certificate(): X509Certificate | null {
     if (this.#certificate === undefined) {
-      // Node makes no certificate of its native one but in this method, which needs nothing else of a socket.
-      const { getPeerX509Certificate } = TLSSocket.prototype;
-      this.#certificate = getPeerX509Certificate.call({ _handle: this.cipher } as unknown as TLSSocket) ?? null;
+      this.#certificate = certificateOf(this.cipher) ?? null;
     }
     return this.#certificate;
   }

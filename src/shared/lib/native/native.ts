@@ -82,7 +82,7 @@ export interface Library {
   /** A function by its C prototype. Throws an Error where there is none of that name. */
   find(prototype: string): (...args: unknown[]) => number;
   /** What C code can call, in this thread, for a function; for good. It may not throw. */
-  callback(prototype: string, call: (...args: number[]) => number): unknown;
+  callback(prototype: string, call: (...args: number[]) => number | undefined): unknown;
   /** So many bytes of memory that stay where they are for as long as the process runs. */
   view(address: number, length: number): ArrayBuffer;
 }

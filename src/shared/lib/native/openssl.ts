@@ -7,11 +7,16 @@ export const ZERO_RETURN = 6;
 
 const NO_RENEGOTIATION = 0x40000000;
 const HELLO_GOES_ON = 1;
+/** Bytes of a description of an error, at most. */
+const ERROR_LENGTH = 256;
 
 /** OpenSSL's functions, on addresses of what they work on. */
 export interface OpenSsl {
-  /** Has `seen` called with each connection of a context whose hello comes. */
+  /** Has `seen` called with each connection of a server's context whose hello comes. */
   watchHellos(context: number): void;
+  /** Has `seen` called with each connection of a client's context for all that it says, until {@link stopWatching}. */
+  watchMessages(context: number): void;
+  stopWatching(ssl: number): void;
   /** The context of a connection. */
   contextOf(ssl: number): number;
   /** Where a connection takes records from, and where it puts them. */
@@ -19,6 +24,8 @@ export interface OpenSsl {
   output(ssl: number): number;
   /** Forgets what went wrong in this thread so far. */
   clearErrors(): void;
+  /** What went wrong first, as OpenSSL writes it: error:CODE:LIBRARY::REASON. Empty when nothing did. */
+  firstError(): string;
   /** SSL_read: decrypts into memory of so many bytes. */
   read(ssl: number, into: Buffer, length: number): number;
   /** SSL_write: the bytes' length, unless the connection is broken. */
@@ -27,6 +34,8 @@ export interface OpenSsl {
   error(ssl: number, result: number): number;
   /** SSL_shutdown: puts an alert into the output that says that this is the end. */
   shutdown(ssl: number): number;
+  /** Whether a later connection can go on with the session that a connection has now. */
+  resumable(ssl: number): boolean;
   /** Lets nobody begin another handshake on a connection. */
   forbidRenegotiation(ssl: number): void;
   /** BIO_write and BIO_read. */
@@ -57,16 +66,41 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     seen(ssl!);
     return HELLO_GOES_ON;
   });
+  const setMessageCallback = find('void SSL_CTX_set_msg_callback(intptr_t, void *)');
+  const removeMessageCallback = find('void SSL_set_msg_callback(intptr_t, intptr_t)');
+  const message = library.callback('void SluiceMessage(int, int, int, intptr_t, size_t, intptr_t, intptr_t)', (...said) => {
+    seen(said[5]!);
+    return undefined;
+  });
+  const nextError = find('unsigned long ERR_get_error()');
+  const describe = find('void ERR_error_string_n(unsigned long, void *, size_t)');
+  const sessionOf = find('intptr_t SSL_get_session(intptr_t)');
+  const isResumable = find('int SSL_SESSION_is_resumable(intptr_t)');
+  const text = Buffer.alloc(ERROR_LENGTH);
   return {
     watchHellos: (context) => setHelloCallback(context, hello, 0),
+    watchMessages: (context) => setMessageCallback(context, message),
+    stopWatching: (ssl) => removeMessageCallback(ssl, 0),
     contextOf: find('intptr_t SSL_get_SSL_CTX(intptr_t)'),
     input: find('intptr_t SSL_get_rbio(intptr_t)'),
     output: find('intptr_t SSL_get_wbio(intptr_t)'),
     clearErrors: find('void ERR_clear_error()'),
+    firstError() {
+      const code = nextError();
+      if (code === 0) {
+        return '';
+      }
+      describe(code, text, text.length);
+      return text.toString('latin1', 0, text.indexOf(0));
+    },
     read: find('int SSL_read(intptr_t, void *, int)'),
     write: find('int SSL_write(intptr_t, void *, int)'),
     error: find('int SSL_get_error(intptr_t, int)'),
     shutdown: find('int SSL_shutdown(intptr_t)'),
+    resumable(ssl) {
+      const session = sessionOf(ssl);
+      return session !== 0 && isResumable(session) === 1;
+    },
     forbidRenegotiation: (ssl) => setOptions(ssl, NO_RENEGOTIATION),
     put: find('int BIO_write(intptr_t, void *, int)'),
     take: find('int BIO_read(intptr_t, void *, int)'),

@@ -1,4 +1,3 @@
-import { connect, type TcpSocketConnectOpts } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { BackendSocket, BackendSocketOwner, BackendTarget, SocketDemands } from '../backend-socket.js';
 import type { AcceptedSocket, ClientSocket } from '../client-socket.js';
@@ -7,11 +6,14 @@ import type { DatagramSocket } from '../datagram-socket.js';
 import type { FileReads } from '../file-reads.js';
 import type { ConnectionTaker } from '../listen-socket.js';
 import { NodeBackendSocket } from '../node-backend-socket.js';
+import { NodeSecureBackendSocket } from '../node-secure-backend-socket.js';
+import { RecordBackendSocket } from '../openssl/record-backend-socket.js';
 import { RecordSocket } from '../openssl/record-socket.js';
 import { recordsWork } from '../openssl/records.js';
 import { PlainBackendSocket } from '../plain-backend-socket.js';
 import { PlainSocket } from '../plain-socket.js';
 import { canBePlain } from '../plain-stream.js';
+import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { ipAddress, kernelAddress } from '../socket-addresses.js';
 import { ThreadFileReads } from '../thread-file-reads.js';
@@ -21,25 +23,6 @@ import { UringBackendSocket } from '../uring/uring-backend-socket.js';
 import { UringDatagramSocket } from '../uring/uring-datagram-socket.js';
 import { UringFileReads } from '../uring/uring-file-reads.js';
 import { UringListener } from '../uring/uring-listener.js';
-
-/** What one of Node's sockets to a backend is made with. */
-export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onread']): TcpSocketConnectOpts {
-  const { address, port, localAddress, localPort, keepAlive } = target;
-  if (port === 0) {
-    return { path: address, onread, allowHalfOpen: true } as never;
-  }
-  const options: TcpSocketConnectOpts = { host: address, port, onread, noDelay: true, allowHalfOpen: true } as never;
-  if (localAddress !== undefined) {
-    options.localAddress = localAddress;
-  }
-  if (localPort !== undefined) {
-    options.localPort = localPort;
-  }
-  if (keepAlive) {
-    options.keepAlive = true;
-  }
-  return options;
-}
 
 /** Takes connections to backends in place of the network. */
 export interface NetworkStandIn {
@@ -71,9 +54,14 @@ export class Network {
     return this.#ring === undefined ? 'libuv' : 'uring';
   }
 
-  /** The sockets that {@link taker} brings can be secured. */
+  /** TLS goes through the ring. The first call tries that. */
   get secures(): boolean {
     return this.#ring !== undefined && recordsWork();
+  }
+
+  /** Finds out what TLS goes through, so that no connection waits for that. */
+  prepareTls(): void {
+    void this.secures;
   }
 
   /** Begins a handshake on a client's connection. */
@@ -95,12 +83,16 @@ export class Network {
     if (address !== undefined) {
       return UringBackendSocket.connect(this.#ring!, address, target, owner);
     }
-    if (canBePlain()) {
-      return PlainBackendSocket.connect(target, owner);
-    }
-    const socket = new NodeBackendSocket(owner);
-    socket.attach(connect(nodeTarget(target, socket.onread)), false);
-    return socket;
+    return canBePlain() ? PlainBackendSocket.connect(target, owner) : NodeBackendSocket.connect(target, owner);
+  }
+
+  /** The same with TLS. */
+  connectSecure(target: BackendTarget, tls: BackendTls, owner: BackendSocketOwner): SecureBackendSocket {
+    const ring = this.#ring;
+    const address = ring !== undefined && this.secures ? kernelAddress(target.address, target.port) : undefined;
+    return address === undefined
+      ? NodeSecureBackendSocket.connectTls(target, tls, owner)
+      : new RecordBackendSocket((below) => UringBackendSocket.connect(ring!, address, target, below), tls, owner);
   }
 
   /** What serves a bound socket of UDP. */

@@ -1,11 +1,12 @@
 // Node runs the handshake and owns the connection's OpenSSL object; its records go through OpenSSL without Node's streams. That object has
-// one address, which OpenSSL tells when the hello comes. Here alone are addresses kept, each only as long as the object is there.
+// one address, which OpenSSL tells with the client's hello: when a server reads it, and when a client says it. Here alone are addresses
+// kept, each only as long as the object is there.
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { inspect } from 'node:util';
 import { loadOpenSsl, type OpenSsl, WANT_READ, ZERO_RETURN } from '../../lib/native/openssl.js';
 import type { WriteRequest } from '../stream-binding.js';
 import { type CipherHandle, cipherMaker } from '../tls-binding.js';
-import { handshakeStream } from './handshake-stream.js';
+import { type HandshakeStream, handshakeStream } from './handshake-stream.js';
 
 /** What {@link Records.read} says instead of a length. */
 export const NOTHING_YET = 0;
@@ -21,8 +22,8 @@ interface NativeContext {
 const addresses = new WeakMap<object, number>();
 let ssl: OpenSsl;
 let loaded: boolean | undefined;
-/** Whose hello is being read. */
-let reader: Records | undefined;
+/** Whose hello is being read, or said. */
+let current: Records | undefined;
 
 /** Tells whether OpenSSL can be asked directly. The first call tries it. */
 export function recordsWork(): boolean {
@@ -31,7 +32,7 @@ export function recordsWork(): boolean {
 }
 
 function load(): boolean {
-  const found = loadOpenSsl((connection) => reader?.found(connection));
+  const found = loadOpenSsl((connection) => current?.found(connection));
   if (typeof found === 'string' || cipherMaker() === null || handshakeStream() === null) {
     return false;
   }
@@ -49,32 +50,40 @@ function hello(): Buffer {
 
 function works(): boolean {
   try {
-    const context = createSecureContext({ ca: [] });
     const stream = new (handshakeStream()!)();
-    const alerts: WriteRequest[] = [];
+    const writes: WriteRequest[] = [];
     stream.isClosing = () => false;
     stream.onwrite = (request) => {
-      alerts.push(request);
+      writes.push(request);
       return 0;
     };
-    const cipher = cipherMaker()!(stream, context);
-    cipher.onerror = () => {};
-    const records = new Records(cipher, context);
-    records.handshake(hello());
-    const { known } = records;
-    for (const request of alerts) {
-      stream.finishWrite(request, 0);
+    for (const server of [true, false]) {
+      const context = createSecureContext({ ca: [] });
+      const records = new Records(stream, context, server);
+      records.cipher.onerror = () => {};
+      if (server) {
+        records.handshake(hello());
+      } else {
+        records.begin();
+      }
+      const { known } = records;
+      for (const request of writes.splice(0)) {
+        stream.finishWrite(request, 0);
+      }
+      records.forget();
+      records.cipher.destroySSL();
+      if (!known) {
+        return false;
+      }
     }
-    records.forget();
-    cipher.destroySSL();
-    return known;
+    return true;
   } catch {
     return false;
   }
 }
 
-/** Where OpenSSL has a context. Node says so only for people to read. */
-function addressOf({ context }: SecureContext): number {
+/** Where OpenSSL has a context, which is a server's or a client's for good. Node says so only for people to read. */
+function addressOf({ context }: SecureContext, server: boolean): number {
   const known = addresses.get(context as object);
   if (known !== undefined) {
     return known;
@@ -84,37 +93,59 @@ function addressOf({ context }: SecureContext): number {
     throw new Error('Node shows no address of a context');
   }
   const address = Number.parseInt(shown[1]!, 16);
-  ssl.watchHellos(address);
+  if (server) {
+    ssl.watchHellos(address);
+  } else {
+    ssl.watchMessages(address);
+  }
   addresses.set(context as object, address);
   return address;
 }
 
 /** The records of one connection. What is asked after {@link forget} is answered as for a broken one. */
 export class Records {
-  readonly #cipher: CipherHandle;
+  /** Node's own, which runs the handshake. */
+  readonly cipher: CipherHandle;
   readonly #context: number;
   #ssl = 0;
   #input = 0;
   #output = 0;
+  /** Why the connection broke, in OpenSSL's words. */
+  failure = '';
 
-  /** For a cipher that has read nothing yet. */
-  constructor(cipher: CipherHandle, context: SecureContext) {
-    this.#cipher = cipher;
-    this.#context = addressOf(context);
+  /** Puts a cipher on a stream. */
+  constructor(stream: HandshakeStream, context: SecureContext, server: boolean) {
+    // Before that: OpenSSL gives a connection what its context has by then.
+    this.#context = addressOf(context, server);
+    this.cipher = cipherMaker()!(stream, context, server);
+  }
+
+  /** Has a client's cipher say its hello. */
+  begin(): void {
+    const before = current;
+    current = this;
+    try {
+      this.cipher.start();
+    } finally {
+      current = before;
+    }
+    if (this.#ssl !== 0) {
+      ssl.stopWatching(this.#ssl);
+    }
   }
 
   /** Gives the cipher what came for its handshake. */
   handshake(bytes: Buffer): void {
-    const before = reader;
-    reader = this;
+    const before = current;
+    current = this;
     try {
-      this.#cipher.receive(bytes);
+      this.cipher.receive(bytes);
     } finally {
-      reader = before;
+      current = before;
     }
   }
 
-  /** This connection's hello has come. */
+  /** This connection's hello has come, or leaves. */
   found(connection: number): void {
     if (this.#ssl === 0 && ssl.contextOf(connection) === this.#context) {
       this.#ssl = connection;
@@ -123,7 +154,7 @@ export class Records {
     }
   }
 
-  /** The hello has come. */
+  /** OpenSSL has told the address. */
   get known(): boolean {
     return this.#ssl !== 0;
   }
@@ -133,7 +164,7 @@ export class Records {
     if (this.#ssl === 0 || ssl.waiting(this.#output) > 0) {
       return false;
     }
-    this.#cipher.onhandshakedone = undefined;
+    this.cipher.onhandshakedone = undefined;
     ssl.forbidRenegotiation(this.#ssl);
     return true;
   }
@@ -148,7 +179,15 @@ export class Records {
     return this.#ssl !== 0 && ssl.waiting(this.#input) > 0;
   }
 
-  /** Decrypts one record at most, of 16 KB at most, into so much memory. Returns its length, or a word for why there is none. */
+  /** A later connection can go on with the session of this one. */
+  get resumable(): boolean {
+    return this.#ssl !== 0 && ssl.resumable(this.#ssl);
+  }
+
+  /**
+   * Decrypts one record at most, of 16 KB at most, into so much memory. Returns its length, or a word for why there is none; what
+   * {@link failure} says then is OpenSSL's reason.
+   */
   read(into: Buffer): number {
     if (this.#ssl === 0) {
       return BROKEN;
@@ -163,8 +202,13 @@ export class Records {
     if (error === WANT_READ) {
       return NOTHING_YET;
     }
+    return error === ZERO_RETURN ? THE_END : this.#broken();
+  }
+
+  #broken(): typeof BROKEN {
+    this.failure = ssl.firstError();
     ssl.clearErrors();
-    return error === ZERO_RETURN ? THE_END : BROKEN;
+    return BROKEN;
   }
 
   /** Encrypts; what comes of it is to be taken. Returns false when the connection is broken. */
@@ -175,7 +219,7 @@ export class Records {
     if (bytes.length === 0 || ssl.write(this.#ssl, bytes, bytes.length) === bytes.length) {
       return true;
     }
-    ssl.clearErrors();
+    this.#broken();
     return false;
   }
 

@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from 'node:tls';
+import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
 import { Gathered } from '../../io/gathered.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
@@ -56,7 +56,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
       return;
     }
     const local = localAddress(u, u.conf.settings);
-    let tls: ConnectionOptions | undefined;
+    let tls: BackendTls | undefined;
     if (u.tls) {
       const options = u.conf.tls!.options(u, this.target);
       if (options === null) {

@@ -1,6 +1,6 @@
-import type { ConnectionOptions } from 'node:tls';
 import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { addressText } from '../../../shared/net/backend-url.js';
+import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
 import type { SessionOutput } from '../../stream/session/session-filter.js';
@@ -44,17 +44,13 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     const { r } = this;
     const { settings, tls } = this.server;
     const local = localAddress(this, settings);
-    const options = tls?.options(this, peer);
-    if (options === null) {
+    const own = tls?.options(this, peer);
+    if (own === null) {
       r.finalize(INTERNAL_SERVER_ERROR);
       return;
     }
-    if (options !== undefined) {
-      this.#offerProtocols(options);
-    }
-    // The header goes before the handshake.
-    const preface = options !== undefined && settings.proxyProtocol !== 0 ? clientHeader(r, settings.proxyProtocol) : undefined;
-    const connection = connectPeer(peer, this, local, options, preface);
+    const options = own === undefined ? undefined : this.#forSession(own);
+    const connection = connectPeer(peer, this, local, options);
     if (options !== undefined) {
       tls!.opened(this, connection, peer, options);
     }
@@ -63,12 +59,15 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     r.deadline.set(this.attemptStart, settings.connectTimeout);
   }
 
-  // nginx: ngx_stream_proxy_ssl_alpn.
-  #offerProtocols(options: ConnectionOptions): void {
-    const names = this.server.settings.sslAlpn?.map((value) => value.eval(this.r)).filter(({ length }) => length > 0 && length <= 255);
-    if (names !== undefined && names.length > 0) {
-      options.ALPNProtocols = names;
-    }
+  /** Adds what this session is to say: the protocols, and the header of the PROXY protocol. nginx: ngx_stream_proxy_ssl_alpn. */
+  #forSession(options: BackendTls): BackendTls {
+    const { settings } = this.server;
+    const names = settings.sslAlpn?.map((value) => value.eval(this.r)).filter(({ length }) => length > 0 && length <= 255);
+    return {
+      ...options,
+      protocols: names ?? options.protocols,
+      preface: settings.proxyProtocol === 0 ? undefined : clientHeader(this.r, settings.proxyProtocol),
+    };
   }
 
   protected disconnect(): void {

@@ -1,6 +1,6 @@
-import type { TLSSocket } from 'node:tls';
 import type { BackendSocket, BackendSocketOwner } from '../../../shared/net/backend-socket.js';
 import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { SecureBackendSocket } from '../../../shared/net/secure-backend-socket.js';
 import { enter, leave } from '../../client/at-work.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import type { SavedSession, TlsIdentity } from '../balancing/peer.js';
@@ -10,8 +10,8 @@ import type { HandshakeCount } from './handshake-count.js';
 /** One connection to a backend, in use or waiting for the next request. */
 export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner {
   #socket!: BackendSocket;
-  /** Of TLS: who knows what was agreed. */
-  tlsSocket: TLSSocket | undefined = undefined;
+  /** Of TLS: the same socket, which knows what was agreed. */
+  secure: SecureBackendSocket | undefined = undefined;
   owner: ChannelOwner;
   readonly deadline = new Deadline(this);
   readonly tls: boolean;
@@ -52,6 +52,17 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
     this.#socket = socket;
   }
 
+  /** The same for one with TLS. */
+  attachSecure(socket: SecureBackendSocket): void {
+    this.#socket = socket;
+    this.secure = socket;
+  }
+
+  /** With TLS: the handshake went on with a session. */
+  get resumed(): boolean {
+    return this.secure?.cipher?.isSessionReused() ?? false;
+  }
+
   socketConnected(): void {
     if (this.closed) {
       return;
@@ -71,7 +82,7 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
       return;
     }
     this.ready = true;
-    this.handshake?.done(this.tlsSocket!.isSessionReused());
+    this.handshake?.done(this.resumed);
     const before = enter(this.owner.r);
     this.owner.ready(this);
     leave(before);

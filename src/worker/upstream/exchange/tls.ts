@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from 'node:tls';
+import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
 import type { Peer } from '../balancing/peer.js';
 import type { BackendUser } from '../connection/backend-user.js';
 import type { UpstreamConnection } from '../connection/connection.js';
@@ -6,9 +6,9 @@ import type { UpstreamConnection } from '../connection/connection.js';
 /** How a location makes TLS connections to its backends. */
 export interface UpstreamTls {
   /** Options for a connection to a peer; null, with the reason logged, to end the request or session with 500. */
-  options(u: BackendUser, peer: Peer): ConnectionOptions | null;
+  options(u: BackendUser, peer: Peer): BackendTls | null;
   /** A connection with these options has been begun for a request or session, or for none: then it is not counted. */
-  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void;
+  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, options: BackendTls): void;
   /** Looks at the backend's certificate after the handshake. Returns nginx's words for what is wrong with it. */
   check(u: BackendUser, c: UpstreamConnection): string | undefined;
 }

@@ -1,8 +1,9 @@
 import { isIPv4 } from 'node:net';
-import type { ConnectionOptions, SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { cipherOf } from '../../../shared/net/tls-binding.js';
+import { network } from '../../../shared/net/engine/network.js';
+import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
 import { runtimePart } from '../../client/protocol-runtime.js';
 import { type ContextBase, contextBase, makeContext } from '../../tls/context.js';
 import { configuredIdentity } from '../../tls/identity.js';
@@ -51,7 +52,8 @@ export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFil
   return { base, context: makeContext(base, identities) };
 }
 
-const HTTP2 = ['h2'];
+const HTTP2: readonly string[] = ['h2'];
+const NO_PROTOCOLS: readonly string[] = [];
 
 /** How a location makes TLS connections to its backends. */
 export class TlsClient implements UpstreamTls {
@@ -77,51 +79,42 @@ export class TlsClient implements UpstreamTls {
     this.#context = made.context;
     this.#dynamic = certificate !== undefined && (certificate.path === undefined || (certificate.path !== '' && key?.path === undefined));
     this.#contexts = contextsOf(cache);
+    network.prepareTls();
   }
 
   // nginx: ngx_http_upstream_ssl_init_connection.
-  options(u: BackendUser, peer: Peer): ConnectionOptions | null {
+  options(u: BackendUser, peer: Peer): BackendTls | null {
     const conf = this.#conf;
-    let secureContext: SecureContext | null = this.#context;
-    if (this.#dynamic) {
-      secureContext = this.#contextFor(u);
-      if (secureContext === null) {
-        return null;
-      }
+    const context = this.#dynamic ? this.#contextFor(u) : this.#context;
+    if (context === null) {
+      return null;
     }
-    const options: ConnectionOptions = { secureContext, rejectUnauthorized: false, checkServerIdentity: () => undefined };
-    if (this.#http2) {
-      options.ALPNProtocols = HTTP2;
-    }
+    let serverName: string | undefined;
     if (conf.sslServerName || conf.sslVerify) {
       const name = hostPart(conf.sslName === undefined ? u.peer.tlsName : conf.sslName.eval(u.r));
       u.peer.useTlsName(name);
       if (conf.sslServerName && isHostName(name)) {
-        options.servername = name;
+        serverName = name;
       }
     }
-    const saved = conf.sslSessionReuse ? peer.sessions?.get(secureContext) : undefined;
-    if (saved !== undefined) {
-      options.session = saved.session;
-    }
-    return options;
+    const session = conf.sslSessionReuse ? peer.sessions?.get(context)?.session : undefined;
+    return { context, serverName, protocols: this.#http2 ? HTTP2 : NO_PROTOCOLS, session, preface: undefined };
   }
 
-  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, options: ConnectionOptions): void {
+  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, { context, session }: BackendTls): void {
     const meters = u?.r.protocol.meters ?? null;
-    if (meters !== null && c.tlsSocket !== undefined) {
+    if (meters !== null && c.secure !== undefined) {
       c.handshake = new HandshakeCount(peer.meter, meters);
     }
-    if (!this.#conf.sslSessionReuse || c.tlsSocket === undefined) {
+    if (!this.#conf.sslSessionReuse || c.secure === undefined) {
       return;
     }
-    const context = options.secureContext!;
-    if (options.session !== undefined) {
+    if (session !== undefined) {
       c.resuming = peer.sessions?.get(context);
     }
     const sessions = (peer.sessions ??= new WeakMap());
     c.identity = { certificate: undefined };
-    c.tlsSocket.on('session', (session) => void sessions.set(context, { session, identity: identityOf(c) }));
+    c.secure.keepSession((given) => void sessions.set(context, { session: given, identity: identityOf(c) }));
   }
 
   // nginx: ngx_http_upstream_ssl_handshake.
@@ -129,12 +122,12 @@ export class TlsClient implements UpstreamTls {
     if (!this.#conf.sslVerify) {
       return undefined;
     }
-    const socket = c.tlsSocket!;
+    const secure = c.secure!;
     const identity = identityOf(c);
-    identity.certificate ??= socket.getPeerX509Certificate();
+    identity.certificate ??= secure.certificate;
     const { certificate } = identity;
     if (certificate !== undefined) {
-      const failure = verifyFailure(cipherOf(socket), certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
+      const failure = verifyFailure(secure.cipher, certificate, this.#base.authorities, this.#conf.sslVerifyDepth);
       if (failure !== null) {
         c.handshake?.distrusted(failure.code);
         return `upstream SSL certificate verify error: (${failure.code}:${failure.text})`;
@@ -167,7 +160,7 @@ export class TlsClient implements UpstreamTls {
 
 /** Who the backend is; in a resumed session, who it was at its beginning. */
 function identityOf(c: UpstreamConnection): TlsIdentity {
-  if (c.resuming !== undefined && c.tlsSocket!.isSessionReused()) {
+  if (c.resuming !== undefined && c.resumed) {
     return c.resuming.identity;
   }
   c.identity ??= { certificate: undefined };

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { Duplex } from 'node:stream';
 import { createSecureContext, type SecureContext, type SecureVersion, connect as secure, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import type { ClientSocket, SocketOwner } from '../../../../src/shared/net/client-socket.js';
@@ -11,6 +10,7 @@ import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { listenOnRing, needsRing, ring } from '../../../support/ring.js';
+import { saidBy, splitting } from '../../../support/splitting.js';
 import { trials } from '../../fuzz/mutations.js';
 
 /** SLUICE_FUZZ_SEED is added to it; SLUICE_FUZZ says how many rounds there are. */
@@ -120,52 +120,11 @@ class Echo implements SocketOwner, HandshakeOwner {
   }
 }
 
-/** Gives the server what its client says in pieces of any length, some of them later; `change` may make something else of each. */
-function splitting(raw: Socket, change: (piece: Buffer) => Buffer): Duplex {
-  const stream: Duplex = new Duplex({
-    read: () => raw.resume(),
-    write(bytes: Buffer, _encoding, done): void {
-      let at = 0;
-      const next = (): void => {
-        if (at >= bytes.length) {
-          done();
-          return;
-        }
-        const length = dice.below(3) === 0 ? 1 + dice.below(20) : 1 + dice.below(20_000);
-        raw.write(change(bytes.subarray(at, at + length)));
-        at += length;
-        if (dice.below(2) === 0) {
-          setImmediate(next);
-        } else {
-          next();
-        }
-      };
-      next();
-    },
-    final(done): void {
-      raw.end(done);
-    },
-  });
-  raw.on('data', (bytes) => stream.push(bytes) || raw.pause());
-  raw.on('end', () => stream.push(null));
-  raw.on('error', () => stream.destroy());
-  raw.on('close', () => stream.destroy());
-  return stream;
-}
-
-/** Something that no other connection says. */
-function message(number: number): Buffer {
-  const length = dice.of([1, 100, 5000, 70_000, 300_000]);
-  const bytes = Buffer.alloc(1 + dice.below(length), `<${number}>`);
-  bytes.write(`${dice.below(1_000_000)}`);
-  return bytes;
-}
-
 const VERSIONS: readonly SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];
 
 function newClient(raw: Socket, change: (piece: Buffer) => Buffer): TLSSocket {
   const version = dice.of(VERSIONS);
-  const client = secure({ socket: splitting(raw, change), minVersion: version, maxVersion: version, rejectUnauthorized: false });
+  const client = secure({ socket: splitting(dice, raw, change), minVersion: version, maxVersion: version, rejectUnauthorized: false });
   client.on('error', () => {});
   return client;
 }
@@ -203,7 +162,7 @@ t.test('what is said comes back, however it is cut, and though the ring sends in
       Array.from({ length: AT_ONCE }, async (_, number) => {
         const { raw, echo } = await open();
         const client = newClient(raw, (piece) => piece);
-        const said = Array.from({ length: 1 + dice.below(4) }, () => message(round * AT_ONCE + number));
+        const said = Array.from({ length: 1 + dice.below(4) }, () => saidBy(dice, round * AT_ONCE + number));
         const heard: Buffer[] = [];
         client.on('data', (bytes: Buffer) => heard.push(bytes));
         for (const bytes of said) {
@@ -241,7 +200,7 @@ t.test('a client that breaks off, or whose records are changed: nothing but what
           }
           return breaks ? cut : changed;
         });
-        const said = Buffer.concat([message(number), Buffer.alloc(100_000, `<${number}>`)]);
+        const said = Buffer.concat([saidBy(dice, number), Buffer.alloc(100_000, `<${number}>`)]);
         client.resume();
         client.write(said);
         client.end();

@@ -1,0 +1,222 @@
+import type { Socket } from 'node:net';
+import { createSecureContext, type SecureContext, type SecureVersion, TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import type { BackendSocketOwner } from '../../../../src/shared/net/backend-socket.js';
+import { RecordBackendSocket } from '../../../../src/shared/net/openssl/record-backend-socket.js';
+import { recordsWork } from '../../../../src/shared/net/openssl/records.js';
+import type { BackendTls } from '../../../../src/shared/net/secure-backend-socket.js';
+import { ipAddress } from '../../../../src/shared/net/socket-addresses.js';
+import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
+import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
+import { certs, pem } from '../../../support/certs.js';
+import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
+import { needsRing, ring } from '../../../support/ring.js';
+import { saidBy, splitting } from '../../../support/splitting.js';
+import { startTcpBackend } from '../../../support/tcp-backend.js';
+import { trials } from '../../fuzz/mutations.js';
+
+/** SLUICE_FUZZ_SEED is added to it; SLUICE_FUZZ says how many rounds there are. */
+const SEED = 20261125 + Number(process.env['SLUICE_FUZZ_SEED'] ?? 0);
+const ROUNDS = trials(6);
+const AT_ONCE = 12;
+const dice = new Dice(SEED);
+const needed = { skip: needsRing.skip || (!recordsWork() && 'OpenSSL cannot be asked') };
+
+const { rsa, ecdsa } = certs();
+const VERSIONS: readonly SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];
+const secrets: readonly SecureContext[] = [rsa, ecdsa].map(({ cert, key }) => createSecureContext({ cert: pem(cert), key: pem(key) }));
+const contexts = VERSIONS.map((version) => createSecureContext({ ca: [], minVersion: version, maxVersion: version }));
+/** What backends say at once. */
+const GREETING = 'hello';
+
+t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
+
+/** Says something to a backend in the ways that there are, and stops to read now and then. */
+class Talk implements BackendSocketOwner {
+  readonly socket: RecordBackendSocket;
+  readonly came: Buffer[] = [];
+  readonly #said: Buffer[];
+  session: Buffer | undefined;
+  resumed: boolean | undefined;
+  #length = 0;
+  readonly #wanted: number;
+  /** In which order the owner was told of what. */
+  readonly told: string[] = [];
+  #tell = (): void => {};
+  /** Everything came back, or the connection ended. */
+  readonly over = new Promise<void>((done) => {
+    this.#tell = done;
+  });
+
+  constructor(engine: UringEngine, port: number, tls: BackendTls, said: Buffer[]) {
+    this.#said = said;
+    this.#wanted = GREETING.length + said.reduce((sum, { length }) => sum + length, 0);
+    const address = ipAddress('127.0.0.1', port)!;
+    this.socket = new RecordBackendSocket((owner) => UringBackendSocket.connect(engine, address, { keepAlive: false }, owner), tls, this);
+    this.socket.keepSession((session) => {
+      this.session = session;
+    });
+  }
+
+  socketConnected(): void {
+    this.told.push('connected');
+  }
+
+  socketReady(): void {
+    this.told.push('ready');
+    this.resumed = this.socket.cipher?.isSessionReused();
+    this.#send();
+  }
+
+  #send(): void {
+    const { socket } = this;
+    while (this.#said.length > 0 && !socket.pending) {
+      const bytes = this.#said.shift()!;
+      const half = dice.below(bytes.length + 1);
+      switch (dice.below(4)) {
+        case 0:
+          socket.write(bytes.toString('latin1'));
+          break;
+        case 1:
+          socket.cork();
+          socket.write(bytes.toString('latin1', 0, half));
+          socket.write(bytes.subarray(half));
+          socket.uncork();
+          break;
+        case 2: {
+          const lent = Buffer.from(bytes);
+          socket.writeLent(lent, 0, half);
+          socket.writeLent(lent, half, lent.length);
+          lent.fill('!');
+          break;
+        }
+        default: {
+          const lent = Buffer.from(bytes);
+          const taken = socket.offer(lent);
+          lent.fill('!');
+          if (taken < bytes.length) {
+            socket.write(bytes.subarray(taken));
+          }
+        }
+      }
+    }
+    if (this.#said.length > 0) {
+      socket.awaitFlush();
+    }
+  }
+
+  socketReceived(bytes: Buffer, length: number): void {
+    this.came.push(Buffer.from(bytes.subarray(0, length)));
+    this.#length += length;
+    if (this.#length >= this.#wanted) {
+      this.#end('whole');
+    } else if (dice.below(6) === 0) {
+      this.socket.pause();
+      setImmediate(() => this.socket.resume());
+    }
+  }
+
+  socketEnded(): void {
+    this.#end('ended');
+  }
+
+  socketFailed(): void {
+    this.#end('failed');
+  }
+
+  socketDrained(): void {
+    this.#send();
+  }
+
+  #end(how: string): void {
+    this.told.push(how);
+    this.socket.close();
+    this.#tell();
+  }
+}
+
+/** A backend that greets and sends back what comes, with one of the secrets; returns its port. */
+async function startEcho(t: Test, change: (raw: Socket) => (piece: Buffer) => Buffer, known = secrets): Promise<number> {
+  const { port } = await startTcpBackend(t, (raw) => {
+    const tls = new TLSSocket(splitting(dice, raw, change(raw)), { isServer: true, secureContext: dice.of(known) });
+    tls.on('error', () => raw.destroy());
+    tls.write(GREETING);
+    tls.pipe(tls);
+  });
+  return port;
+}
+
+const options = (session?: Buffer, version = dice.below(2)): BackendTls => ({
+  context: contexts[version]!,
+  serverName: dice.below(2) === 0 ? undefined : 'localhost',
+  protocols: [],
+  session,
+  preface: undefined,
+});
+
+t.test('what is said comes back, however it is cut, and though the ring sends in parts', needed, async (t) => {
+  const { ring: faulty, engine } = faultyEngine(dice);
+  faulty.faults = 7;
+  const port = await startEcho(t, () => (piece) => piece);
+  for (let round = 0; round < ROUNDS; round++) {
+    const results = await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, number) => {
+        const said = Array.from({ length: 1 + dice.below(4) }, () => saidBy(dice, round * AT_ONCE + number));
+        const whole = Buffer.concat([Buffer.from(GREETING), ...said]);
+        const talk = new Talk(engine, port, options(), said);
+        await talk.over;
+        return [Buffer.concat(talk.came).equals(whole), ...talk.told];
+      }),
+    );
+    t.strictSame(results, Array(AT_ONCE).fill([true, 'connected', 'ready', 'whole']));
+  }
+});
+
+t.test('a session is gone on with', needed, async (t) => {
+  const port = await startEcho(t, () => (piece) => piece, secrets.slice(1));
+  for (const [version, name] of VERSIONS.entries()) {
+    const first = new Talk(ring as UringEngine, port, options(undefined, version), []);
+    await first.over;
+    const second = new Talk(ring as UringEngine, port, options(first.session, version), []);
+    await second.over;
+    t.strictSame([first.resumed, second.resumed], [false, true], name);
+  }
+});
+
+t.test('a backend that breaks off, or whose records are changed: nothing but what it said arrives', needed, async (t) => {
+  const port = await startEcho(t, (raw) => {
+    let left = dice.below(dice.of([3000, 100_000]));
+    const breaks = dice.below(2) === 0;
+    // What is changed may be the length of a record, of which the client waits for the rest.
+    raw.setTimeout(300, () => raw.destroy());
+    return (piece) => {
+      if (left < 0 || left >= piece.length) {
+        left -= piece.length;
+        return piece;
+      }
+      const changed = Buffer.from(piece);
+      changed[left]! ^= 1 << dice.below(8);
+      const cut = changed.subarray(0, left);
+      left = -1;
+      if (breaks) {
+        setImmediate(() => (dice.below(2) === 0 ? raw.destroy() : raw.resetAndDestroy()));
+      }
+      return breaks ? cut : changed;
+    };
+  });
+  for (let round = 0; round < ROUNDS; round++) {
+    const results = await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, number) => {
+        const said = [saidBy(dice, number), Buffer.alloc(100_000, `<${number}>`)];
+        const whole = Buffer.concat([Buffer.from(GREETING), ...said]);
+        const talk = new Talk(ring as UringEngine, port, options(), said);
+        await talk.over;
+        const came = Buffer.concat(talk.came);
+        return came.equals(whole.subarray(0, came.length)) && /^connected (ready )?(whole|ended|failed)$/.test(talk.told.join(' '));
+      }),
+    );
+    t.strictSame(results, Array(AT_ONCE).fill(true));
+  }
+});
+
+t.teardown(() => process.exit());
