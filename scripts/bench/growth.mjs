@@ -81,7 +81,7 @@ for (const [name, measure] of Object.entries(extras)) {
 }
 process.exit(0);
 
-async function launch(row, backend = '') {
+async function launch(row, backend) {
   const dir = `${work}/${launched++}`;
   mkdirSync(dir);
   const port = await freePort();
@@ -97,7 +97,7 @@ async function growth(name, row) {
     console.log(`${name}: no nginx to answer as the backend`);
     return;
   }
-  const backend = row.backend ? await startBackend(nginx, `${work}/backend-${name}`) : '';
+  const backend = row.backend ? await startBackend(nginx, `${work}/backend-${name}`) : undefined;
   const contenders = [];
   for (const size of row.sizes) {
     const made = row.make(size);
@@ -198,11 +198,7 @@ async function firstAnswer() {
     const dir = `${work}/first-${i}`;
     mkdirSync(dir);
     const port = await freePort();
-    const refusal = prepare(
-      sluice,
-      dir,
-      configuration({ dir, docs: work, port, row: { server: 'location / { return 200 ok; }' }, backend: '' }),
-    );
+    const refusal = prepare(sluice, dir, configuration({ dir, docs: work, port, row: { server: 'location / { return 200 ok; }' } }));
     if (refusal !== undefined) {
       throw new Error(refusal);
     }

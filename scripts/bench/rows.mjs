@@ -41,6 +41,8 @@ export const largeFile = { name: '100m.bin', length: 100 * KB * KB };
 export const modified = new Date('2024-05-06T07:08:09Z');
 
 const toBackend = (address) => `proxy_pass http://${address}; proxy_http_version 1.1; proxy_set_header Connection "";`;
+const toSecureBackend = (address) => toBackend(address).replace('http:', 'https:');
+const keptSecureBackend = 'upstream backend { server %%SECURE%%; keepalive 64; }';
 const keptBackend = 'upstream backend { server %%BACKEND%%; keepalive 64; }';
 const keptResponder = 'upstream responder { server %%FASTCGI%%; keepalive 64; }';
 const toResponder = 'include %%CONF%%/fastcgi.conf; fastcgi_pass responder; fastcgi_keep_conn on;';
@@ -154,6 +156,29 @@ export const rows = [
     caddy: 'reverse_proxy %%BACKEND%%',
     haproxy: 'default_backend backend\nbackend backend\n  server one %%BACKEND%%',
     paths: ['/files/64k.bin'],
+  },
+  {
+    name: 'proxy-tls',
+    what: 'proxied small response, TLS to the backend, kept connections',
+    goal: 1.1,
+    http: keptSecureBackend,
+    server: `location / { ${toSecureBackend('backend')} }`,
+    paths: ['/'],
+  },
+  {
+    name: 'proxy64k-tls',
+    what: 'proxied response of 64 KB, the same',
+    goal: 1.1,
+    http: keptSecureBackend,
+    server: `location / { ${toSecureBackend('backend')} }`,
+    paths: ['/files/64k.bin'],
+  },
+  {
+    name: 'proxy-resumption',
+    what: 'proxied small response, each with a TLS handshake to the backend that resumes a session',
+    goal: 1.3,
+    server: 'location / { proxy_pass https://%%SECURE%%; proxy_http_version 1.0; }',
+    paths: ['/'],
   },
   {
     name: 'proxy100m',

@@ -111,7 +111,7 @@ function list(text) {
 /** One row of the table: for each server the median of its rounds, or why it could not run. */
 async function measureRow(row) {
   const result = { row: row.name, servers: {} };
-  if (backend === undefined && `${row.http}${row.server}${row.stream}`.includes('%%BACKEND%%')) {
+  if (backend === undefined && /%%(BACKEND|SECURE)%%/.test(`${row.http}${row.server}${row.stream}`)) {
     return { ...result, missing: 'no nginx to answer as the backend' };
   }
   const cannot = generatorOf(row).cannot?.(row);

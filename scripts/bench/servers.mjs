@@ -124,7 +124,8 @@ function filled(text, { dir, docs, backend, responder, sink, echo }) {
   const places = {
     DIR: dir,
     DOCS: docs,
-    BACKEND: backend,
+    BACKEND: backend?.plain,
+    SECURE: backend?.secure,
     FASTCGI: responder,
     SINK: sink,
     ECHO: echo,
@@ -227,22 +228,25 @@ function kill(pid, signal = 'SIGKILL') {
   }
 }
 
-/** The backend of the proxied rows: an nginx on the core of the load generator. */
+/** The backend of the proxied rows: an nginx on the core of the load generator. Returns its address, and the one where it speaks TLS. */
 export async function startBackend(command, dir, docs) {
   const port = await freePort();
+  const secure = await freePort();
   mkdirSync(`${dir}/logs`, { recursive: true });
+  makeCertificate(dir, 'ecdsa');
   writeFileSync(`${dir}/1m.bin`, Buffer.alloc(1024 * 1024, 'a megabyte '));
   writeFileSync(
     `${dir}/server.conf`,
     `worker_processes 1; pid ${dir}/server.pid; error_log ${dir}/error.log warn; events { worker_connections 4096; }
-http { access_log off; keepalive_requests 100000000; types { text/html html; } sendfile on; server { listen 127.0.0.1:${port}; http2 on;
+http { access_log off; keepalive_requests 100000000; types { text/html html; } sendfile on;
+server { listen 127.0.0.1:${port}; listen 127.0.0.1:${secure} ssl; http2 on; ssl_certificate ${dir}/tls.crt; ssl_certificate_key ${dir}/tls.key;
   location /grpc { default_type application/grpc; add_trailer grpc-status 0; return 200 "12345hello"; }
   location /files/ { alias ${docs}/; } location / { return 200 "a small response"; } location = /1m.bin { root ${dir}; }
   location /600 { return 200 "${'x'.repeat(600)}"; } } }
 `,
   );
   await start(command, dir, 1);
-  return `127.0.0.1:${port}`;
+  return { plain: `127.0.0.1:${port}`, secure: `127.0.0.1:${secure}` };
 }
 
 /** The backend of the FastCGI rows, which answers with this page to who asks for one. */
