@@ -333,8 +333,8 @@ export class HeadParser implements HostParts {
   #addKnownHeader(known: KnownHeader, value: string): number {
     const head = this.head;
     const slot = known.slot;
-    if (head.known[slot] === undefined) {
-      head.known[slot] = value;
+    if (!head.has(slot)) {
+      head.note(slot);
     } else if (known.unique) {
       return this.#refuse(400, duplicateText(head, known, value));
     }
