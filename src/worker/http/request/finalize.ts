@@ -202,13 +202,13 @@ function logRequest(r: Request): void {
 /** One that fails keeps neither the others from their turn nor the request from its end. */
 function runCleanups(r: Request): void {
   r.upstream?.cleanup();
-  // Setting an array's length is a call into the engine's runtime.
-  if (r.cleanups.length === 0) {
+  const { cleanups } = r;
+  if (cleanups === null) {
     return;
   }
-  for (let i = r.cleanups.length - 1; i >= 0; i--) {
+  for (let i = cleanups.length - 1; i >= 0; i--) {
     try {
-      r.cleanups[i]!();
+      cleanups[i]!();
     } catch (error) {
       if (error instanceof RingError) {
         throw error;
@@ -216,5 +216,5 @@ function runCleanups(r: Request): void {
       r.log(ALERT, `exception at the end of the request: ${lineOf(error)}`);
     }
   }
-  r.cleanups.length = 0;
+  r.cleanups = null;
 }

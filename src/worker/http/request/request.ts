@@ -77,9 +77,9 @@ export class Request implements ClientTask {
   evaluating = 0;
   matchSteps = requestSteps;
   /** State of modules, by the number each got from {@link contextSlot}. */
-  readonly ctx: unknown[] = [];
+  ctx: unknown[] | null = null;
   /** The same, but kept over internal redirects; see lastingSlot. */
-  readonly lasting: unknown[] = [];
+  lasting: unknown[] | null = null;
 
   // --- phases
   phase = 0;
@@ -163,7 +163,7 @@ export class Request implements ClientTask {
   readonly startTime: number;
 
   /** Undone in reverse order when the request ends. */
-  readonly cleanups: (() => void)[] = [];
+  cleanups: (() => void)[] | null = null;
 
   // --- subrequests
   /** A header filter says that bodies of subrequests will be put into this one. */
@@ -304,14 +304,18 @@ export class Request implements ClientTask {
 
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */
   onFinish(callback: () => void): void {
-    this.cleanups.push(callback);
+    if (this.cleanups === null) {
+      this.cleanups = [callback];
+    } else {
+      this.cleanups.push(callback);
+    }
   }
 
   /** Takes a callback of {@link onFinish} back. */
   forget(callback: () => void): void {
-    const i = this.cleanups.lastIndexOf(callback);
+    const i = this.cleanups?.lastIndexOf(callback) ?? -1;
     if (i !== -1) {
-      this.cleanups.splice(i, 1);
+      this.cleanups!.splice(i, 1);
     }
   }
 
@@ -347,11 +351,13 @@ let slots = 0;
 export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
   let slot = -1;
   return {
-    get: (r) => (slot === -1 ? undefined : (r.ctx[slot] as T | undefined)),
+    get: (r) => (slot === -1 || r.ctx === null ? undefined : (r.ctx[slot] as T | undefined)),
     set: (r, value) => {
       if (slot === -1) {
         slot = slots++;
       }
+      // Room for the few that most requests have: an empty array reserves four times as much with its first element.
+      r.ctx ??= [undefined, undefined, undefined, undefined];
       r.ctx[slot] = value;
     },
   };

@@ -51,7 +51,7 @@ function checkConditions(r: Request): Result {
 /** Nothing of the answer that was under way may be left. nginx: ngx_http_filter_finalize_request. */
 function preconditionFailed(r: Request): Result {
   r.out.clear();
-  r.ctx.length = 0;
+  r.ctx = null;
   return 412;
 }
 
