@@ -25,6 +25,16 @@ const rows = {
   return200: { conf: 'location / { return 200 ok; }', path: '/' },
   static1k: { conf: 'location / { }', path: '/1k.html' },
   static64k: { conf: 'location / { }', path: '/64k.bin' },
+  // As much as browsers send.
+  browser: {
+    conf: 'location / { }',
+    path: '/1k.html',
+    headers:
+      'Connection: keep-alive\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36\r\n' +
+      'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Encoding: gzip, deflate, br\r\n' +
+      'Accept-Language: en-GB,en;q=0.9\r\nReferer: http://localhost/index.html\r\nUpgrade-Insecure-Requests: 1\r\nSec-Fetch-Dest: document\r\n' +
+      'Sec-Fetch-Mode: navigate\r\nSec-Fetch-Site: same-origin\r\nCookie: session=0123456789abcdef; theme=dark\r\n',
+  },
   notmod304: { conf: 'location / { }', path: '/1k.html', headers: 'If-Modified-Since: Mon, 06 May 2024 07:08:09 GMT\r\n', status: 304 },
   gzip10k: { conf: 'gzip on; location / { }', path: '/10k.html', headers: 'Accept-Encoding: gzip\r\n' },
   jsonlog: {
