@@ -18,7 +18,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...process.env, STATUS: way },
     });
-    for (const [, us, row] of text.matchAll(/^([\d.]+) us {2}(\S+)$/gm)) {
+    for (const [, us, row] of text.matchAll(/^([\d.]+) us .* (\S+)$/gm)) {
       const key = `${row} ${way}`;
       best.set(key, Math.min(best.get(key) ?? Number.POSITIVE_INFINITY, Number(us)));
     }

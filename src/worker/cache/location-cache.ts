@@ -280,7 +280,7 @@ export class LocationCache implements ResponseCache {
   /** A range that begins far into the body is passed on and not kept. nginx: ngx_http_upstream_cache_check_range. */
   checkRange(u: UpstreamRequest): void {
     const limit = this.conf.cacheMaxRangeOffset;
-    const range = u.r.head.known[HeaderSlot.range];
+    const range = u.r.head.known(HeaderSlot.range);
     if (range === undefined || !u.cacheable || limit === Number.POSITIVE_INFINITY) {
       return;
     }

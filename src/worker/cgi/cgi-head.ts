@@ -2,7 +2,7 @@ import { latin1 } from '../../shared/lib/latin1.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../http/syntax/header-line.js';
 import { HeaderKind, type HeaderKinds } from '../upstream/response/header-kinds.js';
-import { addHeader, type Reporter, readStatusLine } from '../upstream/response/http1-head.js';
+import { addHeader, type Reporter, readStatusLine, USUAL_HEAD } from '../upstream/response/http1-head.js';
 import type { UpstreamHead } from '../upstream/response/upstream-head.js';
 
 /** Nothing is kept in it between two calls. */
@@ -36,6 +36,14 @@ export class CgiHeadReader {
 
   /** Returns the offset behind the head, CGI_AGAIN or CGI_INVALID. */
   read(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
+    if (end - start <= USUAL_HEAD) {
+      return this.#read(head, kinds, reporter, bytes, start, end);
+    }
+    const code = this.#read(head, kinds, reporter, bytes, start, start + USUAL_HEAD);
+    return code === CGI_AGAIN ? this.#read(head, kinds, reporter, bytes, this.next, end) : code;
+  }
+
+  #read(head: UpstreamHead, kinds: HeaderKinds, reporter: Reporter, bytes: Buffer, start: number, end: number): number {
     const text = latin1(bytes, start, end);
     this.next = start;
     if (!this.#inHeaders) {

@@ -56,7 +56,7 @@ export class PlainCgiExchange implements Exchange {
       return HEAD_INVALID;
     }
     this.next = behind;
-    if (u.head.status === 101 && u.r.head.known[HeaderSlot.upgrade] !== undefined) {
+    if (u.head.status === 101 && u.r.head.has(HeaderSlot.upgrade)) {
       u.switchProtocols();
     }
     return HEAD_OK;

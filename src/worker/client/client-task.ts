@@ -17,7 +17,7 @@ export interface ClientTask extends Subject, LogSubject, Work {
   /** The client's own request; the task itself unless it is a subrequest. */
   readonly main: ClientTask;
   /** State of modules that belongs to the task as a whole; see {@link lastingSlot}. */
-  readonly lasting: unknown[];
+  lasting: unknown[] | null;
   /** Of the client's own task: it is traced. */
   readonly spans: TaskTrace | null;
   /** It is over. */
@@ -37,11 +37,12 @@ let lastingSlots = 0;
 export function lastingSlot<T>(): { get(task: ClientTask): T | undefined; set(task: ClientTask, value: T): void } {
   let slot = -1;
   return {
-    get: (task) => (slot === -1 ? undefined : (task.main.lasting[slot] as T | undefined)),
+    get: (task) => (slot === -1 || task.main.lasting === null ? undefined : (task.main.lasting[slot] as T | undefined)),
     set: (task, value) => {
       if (slot === -1) {
         slot = lastingSlots++;
       }
+      task.main.lasting ??= [];
       task.main.lasting[slot] = value;
     },
   };

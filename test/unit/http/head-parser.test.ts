@@ -38,15 +38,37 @@ t.test('a head within a larger buffer', async (t) => {
   t.equal(head.port, 8080);
   t.equal(head.hostHeader, 'www.example.com:8080');
   t.equal(head.connection, CONNECTION_KEEP_ALIVE);
-  t.equal(head.known[HeaderSlot.cookie], 'a=b', 'the first of several');
-  t.equal(head.known[HeaderSlot.ifNoneMatch], '"x"');
-  t.equal(head.known[HeaderSlot.range], undefined);
+  t.equal(head.known(HeaderSlot.cookie), 'a=b', 'the first of several');
+  t.equal(head.known(HeaderSlot.ifNoneMatch), '"x"');
+  t.equal(head.known(HeaderSlot.range), undefined);
   t.equal(head.header('x-own'), '1');
   t.equal(head.header('x-other'), undefined);
   t.equal(head.joined('cookie', '; '), 'a=b; c=d');
   t.equal(head.joined('accept', ', '), '*/*');
   t.equal(head.joined('x-other', ', '), undefined);
   t.strictSame(head.names, ['host', 'connection', 'user-agent', 'accept', 'x-own', 'cookie', 'cookie', 'if-none-match']);
+});
+
+t.test('what is known of a head before it is complete', async (t) => {
+  const seen: string[][] = [];
+  const look: HeadOwner = {
+    selectServer: (head) => {
+      seen.push([...head.headers]);
+      return 0;
+    },
+    ignoredHeader: (head) => seen.push([...head.headers]),
+  };
+  const parser = new HeadParser(limits, look);
+  const text = 'GET / HTTP/1.1\r\nX: y\r\nHost: a\r\nbad_name: z\r\nLast: 1\r\nUnfinished';
+  t.equal(parser.parse(bytes(text), 0, text.length), HEAD_AGAIN);
+  t.strictSame(seen, [
+    ['X', 'y', 'Host', 'a'],
+    ['X', 'y', 'Host', 'a'],
+  ]);
+  t.strictSame(parser.head.headers, ['X', 'y', 'Host', 'a', 'Last', '1'], 'for the log, should nothing more come');
+  t.strictSame(parser.head.names, ['x', 'host', 'last']);
+  t.equal(parser.parse(bytes(': 2\r\n\r\n'), 0, 7), HEAD_DONE);
+  t.strictSame(parser.head.headers, ['X', 'y', 'Host', 'a', 'Last', '1', 'Unfinished', '2']);
 });
 
 t.test('the next request of a connection', async (t) => {

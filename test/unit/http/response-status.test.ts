@@ -6,7 +6,10 @@ import { RequestHead } from '../../../src/worker/http/syntax/request-head.js';
 
 const page = (status: number, userAgent?: string, httpVersion = 1001, msiePadding = true): string => {
   const head = new RequestHead();
-  head.known[HeaderSlot.userAgent] = userAgent;
+  if (userAgent !== undefined) {
+    head.replace('user-agent', userAgent);
+    head.note(HeaderSlot.userAgent);
+  }
   const settings = { msiePadding, serverTokens: { eval: () => 'name/1' } };
   return errorPageBody(status, { head, httpVersion, location: { settings } } as unknown as Request).toString();
 };

@@ -67,7 +67,7 @@ export class PostponeStage implements BodyStage, TickTask {
         continue;
       }
       const sr = item.request!;
-      return sr.queued ? sr : sr.postponed?.awaited();
+      return sr.child!.queued ? sr : sr.postponed?.awaited();
     }
     return undefined;
   }

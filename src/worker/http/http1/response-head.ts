@@ -20,7 +20,7 @@ export function http1Head(r: Request): string {
   const own = out.server === undefined && !out.omitServer && out.date === undefined && !out.omitDate;
   const usual = out.statusText === undefined || (status === 200 && out.statusText === 'OK');
   if (own && usual && status >= 200) {
-    text = usualStart(status, settings.serverTokens.eval(r), currentHttpDate());
+    text = usualStart(status, out.contentTypeLine, settings.serverTokens.eval(r), currentHttpDate());
   } else {
     text = statusLine(status, out.statusText);
     if (out.server === undefined && !out.omitServer) {
@@ -29,9 +29,7 @@ export function http1Head(r: Request): string {
     if (out.date === undefined && !out.omitDate) {
       text += `Date: ${currentHttpDate()}\r\n`;
     }
-  }
-  if (out.contentType !== '') {
-    text += `Content-Type: ${out.contentTypeLine}\r\n`;
+    text += typeLine(out.contentTypeLine);
   }
   if (out.contentLength >= 0) {
     text += `Content-Length: ${out.contentLength}\r\n`;
@@ -83,23 +81,31 @@ function statusLine(status: number, reason: string | undefined): string {
 
 let startServer = '';
 let startDate = '';
-let starts = new Map<number, string>();
+let starts = new Map<number, Map<string, string>>();
 
-/** The first three lines of most answers, which are made once a second for each status. */
-function usualStart(status: number, server: string, date: string): string {
+/** The first lines of most answers, which are made once a second for each status and type. */
+function usualStart(status: number, type: string, server: string, date: string): string {
   if (date !== startDate || server !== startServer) {
     startServer = server;
     startDate = date;
     starts = new Map();
   }
-  let start = starts.get(status);
+  let ofStatus = starts.get(status);
+  if (ofStatus === undefined) {
+    ofStatus = new Map();
+    starts.set(status, ofStatus);
+  }
+  let start = ofStatus.get(type);
   if (start === undefined) {
+    const text = `${statusLine(status, undefined)}Server: ${server}\r\nDate: ${date}\r\n${typeLine(type)}`;
     // One flat piece of memory: joined text would be put together again for each response.
-    start = Buffer.from(`${statusLine(status, undefined)}Server: ${server}\r\nDate: ${date}\r\n`, 'latin1').toString('latin1');
-    starts.set(status, start);
+    start = Buffer.from(text, 'latin1').toString('latin1');
+    ofStatus.set(type, start);
   }
   return start;
 }
+
+const typeLine = (type: string): string => (type === '' ? '' : `Content-Type: ${type}\r\n`);
 
 /** Chooses chunked framing, or the end of the connection, for a body of unknown length. nginx: ngx_http_chunked_header_filter. */
 function decideFraming(r: Request): void {

@@ -206,8 +206,8 @@ export class RequestReader implements FieldSink, HostParts {
     if (known === undefined || known.slot === -1) {
       return 0;
     }
-    if (head.known[known.slot] === undefined) {
-      head.known[known.slot] = value;
+    if (!head.has(known.slot)) {
+      head.note(known.slot);
     } else if (known.unique) {
       return this.#refuse(400, duplicateText(head, known, value));
     } else if (known.slot === HeaderSlot.te) {
@@ -241,7 +241,6 @@ export class RequestReader implements FieldSink, HostParts {
   // nginx: ngx_http_v2_run_request.
   #check(ended: boolean): number {
     const head = this.#head;
-    const { known } = head;
     if (head.line === '') {
       const missing = this.#makeLine();
       if (missing !== 0) {
@@ -251,22 +250,22 @@ export class RequestReader implements FieldSink, HostParts {
     if (this.#cookie !== undefined) {
       this.#construct('cookie', HeaderSlot.cookie, this.#cookie);
     }
-    if (known[HeaderSlot.connection] !== undefined) {
+    if (head.has(HeaderSlot.connection)) {
       return this.#malformed('client sent "Connection" header');
     }
-    if (known[HeaderSlot.keepAlive] !== undefined) {
+    if (head.has(HeaderSlot.keepAlive)) {
       return this.#malformed('client sent "Keep-Alive" header');
     }
-    if (known[HeaderSlot.transferEncoding] !== undefined) {
+    if (head.has(HeaderSlot.transferEncoding)) {
       return this.#malformed('client sent "Transfer-Encoding" header');
     }
-    if (known[HeaderSlot.upgrade] !== undefined) {
+    if (head.has(HeaderSlot.upgrade)) {
       return this.#malformed('client sent "Upgrade" header');
     }
     if (head.header('proxy-connection') !== undefined) {
       return this.#malformed('client sent "Proxy-Connection" header');
     }
-    const te = known[HeaderSlot.te];
+    const te = head.known(HeaderSlot.te);
     if (te !== undefined && te.toLowerCase() !== 'trailers') {
       return this.#malformed('client sent invalid "TE" header');
     }
@@ -274,14 +273,14 @@ export class RequestReader implements FieldSink, HostParts {
       return this.#refuse(400, 'client sent neither ":authority" nor "Host" header');
     }
     if (this.#authority !== undefined) {
-      const host = known[HeaderSlot.host];
+      const host = head.known(HeaderSlot.host);
       if (host === undefined) {
         this.#construct('host', HeaderSlot.host, this.#authority);
       } else if (host !== this.#authority) {
         return this.#refuse(400, 'client sent ":authority" and "Host" headers with different values');
       }
     }
-    const length = known[HeaderSlot.contentLength];
+    const length = head.known(HeaderSlot.contentLength);
     if (length !== undefined) {
       head.contentLength = parseContentLength(length);
       if (head.contentLength === -1) {
@@ -332,7 +331,7 @@ export class RequestReader implements FieldSink, HostParts {
   /** Adds a header line that HTTP/1 would have. */
   #construct(name: string, slot: number, value: string): void {
     this.#put(name, value);
-    this.#head.known[slot] = value;
+    this.#head.note(slot);
   }
 
   #put(name: string, value: string): void {

@@ -35,5 +35,5 @@ export function chainEnd(r: Request): BodyStage {
   if (r === r.main) {
     return wire;
   }
-  return r.sink ?? drop;
+  return r.child!.sink ?? drop;
 }

@@ -27,15 +27,16 @@ export function finalize(r: Request, code: number): void {
       runContentPhases(r);
       return;
     }
-    if (r.onSubrequestCode !== null) {
-      code = r.onSubrequestCode(r, code);
+    const { child } = r;
+    if (child !== null && child.onCode !== null) {
+      code = child.onCode(r, code);
       if (code === DONE) {
         return;
       }
     }
-    if (r !== r.main && r.onSubrequestDone !== null) {
-      const done = r.onSubrequestDone;
-      r.onSubrequestDone = null;
+    if (child !== null && child.onDone !== null) {
+      const done = child.onDone;
+      child.onDone = null;
       if (code < 300 && code !== 201 && code !== 204) {
         finishSubrequest(r);
         done(r, code);
@@ -47,7 +48,7 @@ export function finalize(r: Request, code: number): void {
         done(r, code);
         return;
       }
-      r.onSubrequestDone = done;
+      child.onDone = done;
     }
     if (code === ERROR || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || r.connection.closed) {
       terminate(r, code);
@@ -66,8 +67,8 @@ export function finalize(r: Request, code: number): void {
       finishSubrequest(r);
       return;
     }
-    if (r.awaited > 0) {
-      r.awaiting = true;
+    if (r.children !== null && r.children.awaited > 0) {
+      r.children.awaiting = true;
       return;
     }
     if (startPostAction(r)) {
@@ -112,22 +113,24 @@ function finishSubrequest(r: Request): void {
   }
   r.finished = true;
   const main = r.main;
+  const children = main.children!;
   if (r.parent === main) {
-    main.count--;
+    children.count--;
   }
-  main.dependents?.delete(r);
-  main.queue?.goOn();
+  children.dependents.delete(r);
+  children.queue.goOn();
   runCleanups(r);
-  r.onSubrequestEnd?.(r);
+  r.child!.onEnd?.(r);
 }
 
 /** Ends the subrequests under way, which nobody waits for any more. */
 function abandonSubrequests(main: Request): void {
-  const dependents = main.dependents;
-  if (dependents === null) {
+  const { children } = main;
+  if (children === null) {
     return;
   }
-  main.dependents = null;
+  const dependents = [...children.dependents];
+  children.dependents.clear();
   for (const sr of dependents) {
     if (!sr.finished) {
       abandonSubrequest(sr);
@@ -202,13 +205,13 @@ function logRequest(r: Request): void {
 /** One that fails keeps neither the others from their turn nor the request from its end. */
 function runCleanups(r: Request): void {
   r.upstream?.cleanup();
-  // Setting an array's length is a call into the engine's runtime.
-  if (r.cleanups.length === 0) {
+  const { cleanups } = r;
+  if (cleanups === null) {
     return;
   }
-  for (let i = r.cleanups.length - 1; i >= 0; i--) {
+  for (let i = cleanups.length - 1; i >= 0; i--) {
     try {
-      r.cleanups[i]!();
+      cleanups[i]!();
     } catch (error) {
       if (error instanceof RingError) {
         throw error;
@@ -216,5 +219,5 @@ function runCleanups(r: Request): void {
       r.log(ALERT, `exception at the end of the request: ${lineOf(error)}`);
     }
   }
-  r.cleanups.length = 0;
+  r.cleanups = null;
 }

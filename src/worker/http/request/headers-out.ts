@@ -2,11 +2,32 @@
 export class HeaderOut {
   name: string;
   value: string;
-  constructor(name: string, value: string) {
+  /** One of {@link FIELD}, or {@link NO_FIELD}. */
+  readonly field: number;
+  constructor(name: string, value: string, field: number) {
     this.name = name;
     this.value = value;
+    this.field = field;
   }
 }
+
+/** The headers of the list that {@link HeadersOut} has a property for: each has a bit. */
+const FIELD = {
+  lastModifiedText: 1,
+  etag: 1 << 1,
+  location: 1 << 2,
+  server: 1 << 3,
+  date: 1 << 4,
+  contentEncoding: 1 << 5,
+  acceptRanges: 1 << 6,
+  contentRange: 1 << 7,
+  wwwAuthenticate: 1 << 8,
+  proxyAuthenticate: 1 << 9,
+  expires: 1 << 10,
+  refresh: 1 << 11,
+} as const;
+const NO_FIELD = 0;
+const NO_TRAILERS: readonly string[] = [];
 
 /** The headers of {@link HeadersOut.adopt}. */
 export type AdoptedField =
@@ -21,9 +42,6 @@ export type AdoptedField =
   | 'wwwAuthenticate'
   | 'expires'
   | 'refresh';
-
-const textOf = (header: HeaderOut | undefined): string | undefined =>
-  header === undefined || header.name === '' ? undefined : header.value;
 
 const isChallenge = ({ name }: HeaderOut): boolean => name.length === 16 && name.toLowerCase() === 'www-authenticate';
 
@@ -60,20 +78,9 @@ export class HeadersOut {
   #typeText = '';
   #typeRead = '';
   #charsetRead = '';
-  #lastModifiedText: HeaderOut | undefined = undefined;
-  #etag: HeaderOut | undefined = undefined;
-  #location: HeaderOut | undefined = undefined;
-  #server: HeaderOut | undefined = undefined;
-  #date: HeaderOut | undefined = undefined;
-  #contentEncoding: HeaderOut | undefined = undefined;
-  #acceptRanges: HeaderOut | undefined = undefined;
-  #contentRange: HeaderOut | undefined = undefined;
-  #wwwAuthenticate: HeaderOut | undefined = undefined;
-  #proxyAuthenticate: HeaderOut | undefined = undefined;
-  #expires: HeaderOut | undefined = undefined;
-  #refresh: HeaderOut | undefined = undefined;
-  /** Trailers, name and value by turns. */
-  readonly trailers: string[] = [];
+  /** The bits of those in the list that have a property. Most are asked for and not there. */
+  #fields = 0;
+  #trailers: string[] | null = null;
 
   /**
    * Takes an upstream's content type apart; it is sent as it came unless a filter changes a part. nginx:
@@ -119,160 +126,159 @@ export class HeadersOut {
 
   /** The Last-Modified text of an upstream, sent as it came. */
   get lastModifiedText(): string | undefined {
-    return textOf(this.#lastModifiedText);
+    return this.#get(FIELD.lastModifiedText);
   }
 
   set lastModifiedText(value: string | undefined) {
-    this.#lastModifiedText = this.#put(this.#lastModifiedText, 'Last-Modified', value);
+    this.#put(FIELD.lastModifiedText, 'Last-Modified', value);
   }
 
   get etag(): string | undefined {
-    return textOf(this.#etag);
+    return this.#get(FIELD.etag);
   }
 
   set etag(value: string | undefined) {
-    this.#etag = this.#put(this.#etag, 'ETag', value);
+    this.#put(FIELD.etag, 'ETag', value);
   }
 
   get location(): string | undefined {
-    return textOf(this.#location);
+    return this.#get(FIELD.location);
   }
 
   set location(value: string | undefined) {
-    this.#location = this.#put(this.#location, 'Location', value);
+    this.#put(FIELD.location, 'Location', value);
   }
 
   get server(): string | undefined {
-    return textOf(this.#server);
+    return this.#get(FIELD.server);
   }
 
   set server(value: string | undefined) {
-    this.#server = this.#put(this.#server, 'Server', value);
+    this.#put(FIELD.server, 'Server', value);
   }
 
   get date(): string | undefined {
-    return textOf(this.#date);
+    return this.#get(FIELD.date);
   }
 
   set date(value: string | undefined) {
-    this.#date = this.#put(this.#date, 'Date', value);
+    this.#put(FIELD.date, 'Date', value);
   }
 
   get contentEncoding(): string | undefined {
-    return textOf(this.#contentEncoding);
+    return this.#get(FIELD.contentEncoding);
   }
 
   set contentEncoding(value: string | undefined) {
-    this.#contentEncoding = this.#put(this.#contentEncoding, 'Content-Encoding', value);
+    this.#put(FIELD.contentEncoding, 'Content-Encoding', value);
   }
 
   get acceptRanges(): string | undefined {
-    return textOf(this.#acceptRanges);
+    return this.#get(FIELD.acceptRanges);
   }
 
   set acceptRanges(value: string | undefined) {
-    this.#acceptRanges = this.#put(this.#acceptRanges, 'Accept-Ranges', value);
+    this.#put(FIELD.acceptRanges, 'Accept-Ranges', value);
   }
 
   get contentRange(): string | undefined {
-    return textOf(this.#contentRange);
+    return this.#get(FIELD.contentRange);
   }
 
   set contentRange(value: string | undefined) {
-    this.#contentRange = this.#put(this.#contentRange, 'Content-Range', value);
+    this.#put(FIELD.contentRange, 'Content-Range', value);
   }
 
   get wwwAuthenticate(): string | undefined {
-    return textOf(this.#wwwAuthenticate);
+    return this.#get(FIELD.wwwAuthenticate);
   }
 
   set wwwAuthenticate(value: string | undefined) {
-    this.#wwwAuthenticate = this.#put(this.#wwwAuthenticate, 'WWW-Authenticate', value);
+    this.#put(FIELD.wwwAuthenticate, 'WWW-Authenticate', value);
   }
 
   get proxyAuthenticate(): string | undefined {
-    return textOf(this.#proxyAuthenticate);
+    return this.#get(FIELD.proxyAuthenticate);
   }
 
   set proxyAuthenticate(value: string | undefined) {
-    this.#proxyAuthenticate = this.#put(this.#proxyAuthenticate, 'Proxy-Authenticate', value);
+    this.#put(FIELD.proxyAuthenticate, 'Proxy-Authenticate', value);
   }
 
   get expires(): string | undefined {
-    return textOf(this.#expires);
+    return this.#get(FIELD.expires);
   }
 
   set expires(value: string | undefined) {
-    this.#expires = this.#put(this.#expires, 'Expires', value);
+    this.#put(FIELD.expires, 'Expires', value);
   }
 
   get refresh(): string | undefined {
-    return textOf(this.#refresh);
+    return this.#get(FIELD.refresh);
   }
 
   set refresh(value: string | undefined) {
-    this.#refresh = this.#put(this.#refresh, 'Refresh', value);
+    this.#put(FIELD.refresh, 'Refresh', value);
   }
 
-  #put(header: HeaderOut | undefined, name: string, value: string | undefined): HeaderOut | undefined {
+  /** Of several with one field, as challenges are, the latest counts. */
+  #find(field: number): HeaderOut | undefined {
+    if ((this.#fields & field) === 0) {
+      return undefined;
+    }
+    for (let i = this.list.length - 1; i >= 0; i--) {
+      const header = this.list[i]!;
+      if (header.field === field) {
+        return header;
+      }
+    }
+    return undefined;
+  }
+
+  #get(field: number): string | undefined {
+    const header = this.#find(field);
+    return header === undefined || header.name === '' ? undefined : header.value;
+  }
+
+  #put(field: number, name: string, value: string | undefined): void {
+    const header = this.#find(field);
     if (value === undefined) {
       if (header !== undefined) {
         header.name = '';
+        this.#fields &= ~field;
       }
-      return undefined;
+    } else if (header === undefined || header.name === '') {
+      this.#add(field, name, value);
+    } else {
+      header.value = value;
     }
-    if (header === undefined || header.name === '') {
-      return this.add(name, value);
-    }
-    header.value = value;
-    return header;
+  }
+
+  #add(field: number, name: string, value: string): void {
+    this.list.push(new HeaderOut(name, value, field));
+    this.#fields |= field;
   }
 
   /** Takes over a header with a field of its own under the name that an upstream wrote. */
   adopt(field: AdoptedField, name: string, value: string): void {
-    const header = this.add(name, value);
-    switch (field) {
-      case 'lastModifiedText':
-        this.#lastModifiedText = header;
-        break;
-      case 'etag':
-        this.#etag = header;
-        break;
-      case 'location':
-        this.#location = header;
-        break;
-      case 'server':
-        this.#server = header;
-        break;
-      case 'date':
-        this.#date = header;
-        break;
-      case 'contentEncoding':
-        this.#contentEncoding = header;
-        break;
-      case 'acceptRanges':
-        this.#acceptRanges = header;
-        break;
-      case 'contentRange':
-        this.#contentRange = header;
-        break;
-      case 'wwwAuthenticate':
-        this.#wwwAuthenticate = header;
-        break;
-      case 'expires':
-        this.#expires = header;
-        break;
-      case 'refresh':
-        this.#refresh = header;
-        break;
-    }
+    this.#add(FIELD[field], name, value);
   }
 
   /** Adds a header to the list. */
   add(name: string, value: string): HeaderOut {
-    const header = new HeaderOut(name, value);
+    const header = new HeaderOut(name, value, NO_FIELD);
     this.list.push(header);
     return header;
+  }
+
+  /** Trailers, name and value by turns. */
+  get trailers(): readonly string[] {
+    return this.#trailers ?? NO_TRAILERS;
+  }
+
+  addTrailer(name: string, value: string): void {
+    this.#trailers ??= [];
+    this.#trailers.push(name, value);
   }
 
   /** Forgets everything, for an answer of another kind in place of this one. nginx: ngx_http_clean_header. */
@@ -283,24 +289,15 @@ export class HeadersOut {
     this.charset = '';
     this.contentLength = -1;
     this.contentOffset = 0;
-    this.clearLastModified();
+    this.lastModified = -1;
+    this.lastModifiedDate = undefined;
     this.allowRanges = false;
     this.omitServer = false;
     this.omitDate = false;
     this.overrideCharset = undefined;
     this.list.length = 0;
-    this.trailers.length = 0;
-    this.#etag = undefined;
-    this.#location = undefined;
-    this.#server = undefined;
-    this.#date = undefined;
-    this.#contentEncoding = undefined;
-    this.#acceptRanges = undefined;
-    this.#contentRange = undefined;
-    this.#wwwAuthenticate = undefined;
-    this.#proxyAuthenticate = undefined;
-    this.#expires = undefined;
-    this.#refresh = undefined;
+    this.#trailers = null;
+    this.#fields = 0;
   }
 
   /** Takes off the length, as filters do that change it. nginx: ngx_http_clear_content_length. */
@@ -312,7 +309,7 @@ export class HeadersOut {
   ignoreLastModified(): void {
     this.lastModified = -1;
     this.lastModifiedDate = undefined;
-    this.#lastModifiedText = undefined;
+    this.#fields &= ~FIELD.lastModifiedText;
   }
 
   /** Takes off the modification time. nginx: ngx_http_clear_last_modified. */
@@ -331,10 +328,10 @@ export class HeadersOut {
   /** Takes off what asks for credentials, however many fields it is. */
   clearChallenges(): void {
     this.proxyAuthenticate = undefined;
-    if (this.#wwwAuthenticate === undefined) {
+    if ((this.#fields & FIELD.wwwAuthenticate) === 0) {
       return;
     }
-    this.#wwwAuthenticate = undefined;
+    this.#fields &= ~FIELD.wwwAuthenticate;
     for (const header of this.list) {
       if (isChallenge(header)) {
         header.name = '';

@@ -42,7 +42,7 @@ export function internalRedirect(r: Request, uri: string, args: string, uriUps: 
   if (r.debugging) {
     r.log(DEBUG, `internal redirect: "${uri}?${args}"`);
   }
-  r.ctx.length = 0;
+  r.ctx = null;
   r.location = r.server.root;
   enterLocation(r, r.server.root);
   r.internal = true;
@@ -80,7 +80,7 @@ export function namedLocation(r: Request, name: string): Result {
   r.internal = true;
   r.contentHandler = undefined;
   r.uriChanged = false;
-  r.ctx.length = 0;
+  r.ctx = null;
   enterLocation(r, location);
   r.phase = PhaseStep.REWRITE;
   r.step = 0;

@@ -8,13 +8,13 @@ import type { ClientTask } from '../../client/client-task.js';
 import { ERROR } from '../../client/codes.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import type { BodyStage, Postponed, Source } from './body-stage.js';
+import type { Child, Children } from './child.js';
 import type { ClientConnection, ClientStream } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
 import type { RequestTrace } from './request-trace.js';
-import type { SubrequestQueue } from './subrequest-queue.js';
 import type { Trace } from './trace.js';
 import type { UpstreamWork } from './upstream-work.js';
 
@@ -77,9 +77,9 @@ export class Request implements ClientTask {
   evaluating = 0;
   matchSteps = requestSteps;
   /** State of modules, by the number each got from {@link contextSlot}. */
-  readonly ctx: unknown[] = [];
+  ctx: unknown[] | null = null;
   /** The same, but kept over internal redirects; see lastingSlot. */
-  readonly lasting: unknown[] = [];
+  lasting: unknown[] | null = null;
 
   // --- phases
   phase = 0;
@@ -163,40 +163,17 @@ export class Request implements ClientTask {
   readonly startTime: number;
 
   /** Undone in reverse order when the request ends. */
-  readonly cleanups: (() => void)[] = [];
+  cleanups: (() => void)[] | null = null;
 
   // --- subrequests
   /** A header filter says that bodies of subrequests will be put into this one. */
   postpones = false;
   /** What puts them there; it holds pieces that come before those the source still has. */
   postponed: Postponed | null = null;
-  /** Called with each code that is about to end this subrequest; returns the one to go on with. nginx: r->post_subrequest. */
-  onSubrequestCode: ((sr: Request, code: number) => number) | null = null;
-  /** Called when this subrequest is over, whatever became of it. */
-  onSubrequestEnd: ((sr: Request) => void) | null = null;
-  /** Called when this subrequest ends, with its result. */
-  onSubrequestDone: ((sr: Request, rc: number) => void) | null = null;
-  /** Where a subrequest's body goes; null drops it. */
-  sink: BodyStage | null = null;
-  /** The sink is a place in the parent's response. */
-  placed = false;
-  background = false;
-  /** It has not begun, and waits in the {@link queue}. */
-  queued = false;
-  /**
-   * On a main request: how many subrequests count against {@link MAX_COUNT}. One that ended no longer counts if the main request itself
-   * began it, because the length of one page bounds what it includes. Subrequests of subrequests count for good, because pages may
-   * include themselves.
-   */
-  count = 0;
-  /** On a main request: subrequests under way that end with it. */
-  dependents: Set<Request> | null = null;
-  /** On a main request: subrequests that have not begun. */
-  queue: SubrequestQueue | null = null;
-  /** On a main request: background subrequests that it does not end before. */
-  awaited = 0;
-  /** All else of it is over. */
-  awaiting = false;
+  /** What it is to its parent; null unless this is a subrequest. */
+  child: Child | null = null;
+  /** On a main request: its subrequests, once there has been one. */
+  children: Children | null = null;
   logged = false;
   /** What the engine decides is noted here for whoever asked for it; null for all other requests. */
   trace: Trace | null;
@@ -222,6 +199,11 @@ export class Request implements ClientTask {
 
   get status(): number {
     return this.out.status;
+  }
+
+  /** It is a subrequest that nobody waits for. */
+  get background(): boolean {
+    return this.child?.background === true;
   }
 
   /** A request header by lower-case name; the first one when there are several. */
@@ -304,14 +286,18 @@ export class Request implements ClientTask {
 
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */
   onFinish(callback: () => void): void {
-    this.cleanups.push(callback);
+    if (this.cleanups === null) {
+      this.cleanups = [callback];
+    } else {
+      this.cleanups.push(callback);
+    }
   }
 
   /** Takes a callback of {@link onFinish} back. */
   forget(callback: () => void): void {
-    const i = this.cleanups.lastIndexOf(callback);
+    const i = this.cleanups?.lastIndexOf(callback) ?? -1;
     if (i !== -1) {
-      this.cleanups.splice(i, 1);
+      this.cleanups!.splice(i, 1);
     }
   }
 
@@ -347,11 +333,13 @@ let slots = 0;
 export function contextSlot<T>(): { get(r: Request): T | undefined; set(r: Request, value: T | undefined): void } {
   let slot = -1;
   return {
-    get: (r) => (slot === -1 ? undefined : (r.ctx[slot] as T | undefined)),
+    get: (r) => (slot === -1 || r.ctx === null ? undefined : (r.ctx[slot] as T | undefined)),
     set: (r, value) => {
       if (slot === -1) {
         slot = slots++;
       }
+      // Room for the few that most requests have: an empty array reserves four times as much with its first element.
+      r.ctx ??= [undefined, undefined, undefined, undefined];
       r.ctx[slot] = value;
     },
   };

@@ -72,7 +72,7 @@ const pages = new Map<string, Buffer>();
 export function errorPageBody(status: number, r: Request): Buffer {
   const server = r.location.settings.serverTokens.eval(r);
   const padded =
-    status >= 400 && r.location.settings.msiePadding && r.httpVersion >= HTTP_10 && needsPadding(r.head.known[HeaderSlot.userAgent]);
+    status >= 400 && r.location.settings.msiePadding && r.httpVersion >= HTTP_10 && needsPadding(r.head.known(HeaderSlot.userAgent));
   const key = `${padded ? '+' : '-'}${status}${server}`;
   let page = pages.get(key);
   if (page === undefined) {

@@ -20,7 +20,7 @@ class Line {
   take(): Request | undefined {
     while (this.#next < this.#waiting.length) {
       const sr = this.#waiting[this.#next++]!;
-      if (sr.queued) {
+      if (sr.child!.queued) {
         return sr;
       }
     }
@@ -56,14 +56,14 @@ export class SubrequestQueue implements TickTask {
       process.nextTick(begin, sr);
       return;
     }
-    sr.queued = true;
+    sr.child!.queued = true;
     this.#length++;
     this.#lineOf(sr).add(sr);
     this.goOn();
   }
 
   #lineOf(sr: Request): Line {
-    if (!sr.placed) {
+    if (!sr.child!.placed) {
       return this.#unplaced;
     }
     const depth = MAX_SUBREQUESTS - sr.subrequests;
@@ -92,7 +92,7 @@ export class SubrequestQueue implements TickTask {
         if (sr === undefined) {
           return;
         }
-        sr.queued = false;
+        sr.child!.queued = false;
         this.#length--;
         this.#begun++;
         begin(sr);
@@ -112,8 +112,8 @@ export class SubrequestQueue implements TickTask {
     if (sr !== undefined) {
       return sr;
     }
-    const { dependents, postponed } = this.#main;
-    if (dependents !== null && dependents.size - this.#length >= UNDER_WAY) {
+    const { children, postponed } = this.#main;
+    if (children!.dependents.size - this.#length >= UNDER_WAY) {
       return postponed?.awaited();
     }
     for (let depth = this.#lines.length - 1; sr === undefined && depth >= 0; depth--) {

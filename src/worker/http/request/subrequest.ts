@@ -3,6 +3,7 @@ import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { OK } from '../../client/codes.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage } from './body-stage.js';
+import { Children } from './child.js';
 import { logUri } from './debug-lines.js';
 import { extension } from './internal-redirect.js';
 import { MAX_COUNT, Request } from './request.js';
@@ -51,15 +52,17 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     return undefined;
   }
   const main = r.main;
-  if (main.count >= MAX_COUNT) {
-    if (main.count !== Number.POSITIVE_INFINITY) {
+  main.children ??= new Children(new SubrequestQueue(main));
+  const { children } = main;
+  if (children.count >= MAX_COUNT) {
+    if (children.count !== Number.POSITIVE_INFINITY) {
       r.log(CRIT, `request reference counter overflow while processing "${options.uri}"`);
     }
     // Those that end make no room any more.
-    main.count = Number.POSITIVE_INFINITY;
+    children.count = Number.POSITIVE_INFINITY;
     return undefined;
   }
-  main.count++;
+  children.count++;
   const sr = new Request(r.stream, r.server, r.head, r, performance.now());
   sr.body = r.body;
   sr.contentLength = r.contentLength;
@@ -80,12 +83,15 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.expectTested = true;
   sr.subrequests = r.subrequests - 1;
   sr.headerOnly = options.headerOnly ?? false;
-  sr.background = options.background ?? false;
-  sr.sink = options.sink ?? null;
-  sr.placed = options.placed ?? false;
-  sr.onSubrequestDone = options.done ?? null;
-  sr.onSubrequestCode = options.code ?? null;
-  sr.onSubrequestEnd = options.end ?? null;
+  sr.child = {
+    background: options.background ?? false,
+    sink: options.sink ?? null,
+    placed: options.placed ?? false,
+    onCode: options.code ?? null,
+    onEnd: options.end ?? null,
+    onDone: options.done ?? null,
+    queued: false,
+  };
   if (sr.trace !== null) {
     sr.trace.add(
       sr,
@@ -99,11 +105,10 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     logUri(sr, 'http subrequest');
   }
   if (!sr.background) {
-    main.dependents ??= new Set();
-    main.dependents.add(sr);
+    children.dependents.add(sr);
   }
   if (options.awaited) {
-    awaitEnd(sr);
+    awaitEnd(sr, children);
   }
   if (options.clone) {
     sr.location = r.location;
@@ -114,20 +119,18 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     sr.exten = r.exten;
     sr.phase = PhaseStep.CONTENT;
   }
-  main.queue ??= new SubrequestQueue(main);
-  main.queue.add(sr);
+  children.queue.add(sr);
   return sr;
 }
 
 /** Keeps the main request from its end until this one is over. nginx: ngx_http_finalize_connection with r->main->count. */
-function awaitEnd(sr: Request): void {
-  const { main } = sr;
-  main.awaited++;
+function awaitEnd(sr: Request, children: Children): void {
+  children.awaited++;
   sr.onFinish(() => {
-    main.awaited--;
+    children.awaited--;
     // The end of a subrequest goes on after its callbacks.
-    if (main.awaiting && main.awaited === 0) {
-      process.nextTick(endMain, main);
+    if (children.awaiting && children.awaited === 0) {
+      process.nextTick(endMain, sr.main);
     }
   });
 }

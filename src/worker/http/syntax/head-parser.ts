@@ -75,6 +75,12 @@ export class HeadParser implements HostParts {
   readonly #headerLine = new HeaderLine(false, false);
   #inHeaders = false;
   #headerCount = 0;
+  /** The header lines until the head gets them: an array that grows with what is put into it reserves many times as much. */
+  readonly #names: string[] = [];
+  readonly #headers: string[] = [];
+  /** How many lines of these are the present head's, and how many of them it has got. */
+  #lines = 0;
+  #linesGiven = 0;
   // The start of the first line not finished yet, in the bytes being parsed.
   #pos = 0;
   // The start of the last header line that was begun; -1 if there was none.
@@ -101,6 +107,8 @@ export class HeadParser implements HostParts {
     this.head = new RequestHead();
     this.#inHeaders = false;
     this.#headerCount = 0;
+    this.#lines = 0;
+    this.#linesGiven = 0;
     this.#lastHeaderLine = -1;
     this.#bufferEnd = limits.headerBufferSize;
     this.#largeBuffers = 0;
@@ -133,9 +141,11 @@ export class HeadParser implements HostParts {
       if (code === HEAD_AGAIN && limit === this.#bufferEnd) {
         code = this.#nextBuffer(bytes);
       } else if (code === HEAD_AGAIN) {
+        this.#giveLines();
         return this.#hold(bytes, last);
       }
       if (code !== HEAD_AGAIN) {
+        this.#giveLines();
         this.head.end = this.#pos + shift;
         return code;
       }
@@ -147,6 +157,17 @@ export class HeadParser implements HostParts {
     if (!this.#inHeaders && this.#heldLength > 0) {
       this.head.line = lineText(this.#held!, 0, this.#heldLength);
     }
+  }
+
+  /** Whoever asks the head sees all lines that were read so far. */
+  #giveLines(): void {
+    const lines = this.#lines;
+    if (lines === this.#linesGiven) {
+      return;
+    }
+    this.#linesGiven = lines;
+    this.head.names = this.#names.slice(0, lines);
+    this.head.headers = this.#headers.slice(0, 2 * lines);
   }
 
   #append(chunk: Buffer, start: number, end: number): Buffer {
@@ -303,7 +324,7 @@ export class HeadParser implements HostParts {
       }
     }
     if (line.version < HTTP_10) {
-      const status = head.host === '' ? this.#owner.selectServer(head) : 0;
+      const status = head.host === '' ? this.#selectServer(head) : 0;
       return status === 0 ? HEAD_DONE : status;
     }
     this.#inHeaders = true;
@@ -314,6 +335,7 @@ export class HeadParser implements HostParts {
     const line = this.#headerLine;
     const head = this.head;
     if (line.invalidName && this.limits.ignoreInvalidHeaders) {
+      this.#giveLines();
       this.#owner.ignoredHeader(head, line.quote(line.valueEnd));
       return 0;
     }
@@ -325,17 +347,20 @@ export class HeadParser implements HostParts {
     const name = line.name();
     const known = line.known;
     const value = known?.slot === HeaderSlot.host ? this.#hostText(bytes) : line.value();
-    head.headers.push(name, value);
-    head.names.push(known === undefined ? lowerAscii(name) : known.lower);
+    const at = this.#lines++;
+    this.#names[at] = known === undefined ? lowerAscii(name) : known.lower;
+    this.#headers[2 * at] = name;
+    this.#headers[2 * at + 1] = value;
     return known === undefined || known.slot === -1 ? 0 : this.#addKnownHeader(known, value);
   }
 
   #addKnownHeader(known: KnownHeader, value: string): number {
     const head = this.head;
     const slot = known.slot;
-    if (head.known[slot] === undefined) {
-      head.known[slot] = value;
+    if (!head.has(slot)) {
+      head.note(slot);
     } else if (known.unique) {
+      this.#giveLines();
       return this.#refuse(400, duplicateText(head, known, value));
     }
 
@@ -386,13 +411,19 @@ export class HeadParser implements HostParts {
     }
     head.host = this.host;
     head.port = this.port;
+    return this.#selectServer(head);
+  }
+
+  #selectServer(head: RequestHead): number {
+    this.#giveLines();
     return this.#owner.selectServer(head);
   }
 
   #finish(): number {
     const head = this.head;
+    this.#giveLines();
     if (head.host === '') {
-      const status = this.#owner.selectServer(head);
+      const status = this.#selectServer(head);
       if (status !== 0) {
         return status;
       }

@@ -3,7 +3,7 @@ export class KnownHeader {
   /** The name in this spelling; empty in the entry that stands for all unusual ones. */
   readonly name: string;
   readonly lower: string;
-  /** The index in `RequestHead.known`, or -1 for a name that is only interned. */
+  /** Its slot in {@link HeaderSlot}, or -1 for a name that is only interned. */
   readonly slot: number;
   /** The name's own number, from 0 on; the same for all spellings. */
   readonly number: number;
@@ -19,7 +19,7 @@ export class KnownHeader {
   }
 }
 
-/** The slots of `RequestHead.known`: the request headers that nginx keeps in `r->headers_in` (nginx: ngx_http_headers_in). */
+/** Numbers of the request headers that nginx keeps in `r->headers_in` (nginx: ngx_http_headers_in), for `RequestHead.known`. */
 export const HeaderSlot = {
   host: 0,
   connection: 1,
@@ -54,8 +54,8 @@ export const HeaderSlot = {
   cookie: 30,
 } as const;
 
-/** The number of slots in `RequestHead.known`. */
-export const KNOWN_SLOTS = 31;
+/** The name in lower case that each slot of {@link HeaderSlot} stands for. */
+export const slotNames: string[] = [];
 
 const unique: readonly (readonly [string, number])[] = [
   ['Host', HeaderSlot.host],
@@ -134,9 +134,8 @@ function bucketOf(length: number, first: number, last: number): number {
 }
 
 // Adds in front of the bucket, so that what is added last is tried first.
-function addSpelling(spelling: string, name: string, slot: number, isUnique: boolean): void {
+function addSpelling(spelling: string, name: string, lower: string, slot: number, isUnique: boolean): void {
   const bytes = new TextEncoder().encode(spelling);
-  const lower = spelling.toLowerCase();
   const entry = new Entry(bytes, new KnownHeader(name, lower, slot, numbers.get(lower) as number, isUnique));
   const bucket = bucketOf(bytes.length, bytes[0]!, bytes[bytes.length - 1]!);
   entry.next = buckets[bucket];
@@ -149,10 +148,13 @@ function addSpelling(spelling: string, name: string, slot: number, isUnique: boo
 function add(name: string, slot: number, isUnique: boolean): void {
   const lower = name.toLowerCase();
   numbers.set(lower, numbers.size);
-  addSpelling(lower, '', slot, isUnique);
-  addSpelling(lower, lower, slot, isUnique);
+  addSpelling(lower, '', lower, slot, isUnique);
+  addSpelling(lower, lower, lower, slot, isUnique);
   if (name !== lower) {
-    addSpelling(name, name, slot, isUnique);
+    addSpelling(name, name, lower, slot, isUnique);
+  }
+  if (slot !== -1) {
+    slotNames[slot] = lower;
   }
 }
 

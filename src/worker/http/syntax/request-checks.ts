@@ -8,18 +8,18 @@ import { HTTP_10, HTTP_11 } from './request-line.js';
  * or the status to refuse the request with and the reason in `head.error` (nginx: ngx_http_process_request_header).
  */
 export function checkHead(head: RequestHead, allowConnect: boolean): number {
-  if (head.known[HeaderSlot.host] === undefined && head.version > HTTP_10) {
+  if (!head.has(HeaderSlot.host) && head.version > HTTP_10) {
     return refuse(head, 400, 'client sent HTTP/1.1 request without "Host" header');
   }
 
-  const length = head.known[HeaderSlot.contentLength];
+  const length = head.known(HeaderSlot.contentLength);
   if (length !== undefined) {
     head.contentLength = parseContentLength(length);
     if (head.contentLength === -1) {
       return refuse(head, 400, 'client sent invalid "Content-Length" header');
     }
   }
-  const encoding = head.known[HeaderSlot.transferEncoding];
+  const encoding = head.known(HeaderSlot.transferEncoding);
   if (encoding !== undefined) {
     if (head.version < HTTP_11) {
       return refuse(head, 400, 'client sent HTTP/1.0 request with "Transfer-Encoding" header');

@@ -1,12 +1,10 @@
-import { HeaderSlot, KNOWN_SLOTS } from './header-names.js';
+import { HeaderSlot, slotNames } from './header-names.js';
 import { METHOD } from './method.js';
 
 /** `RequestHead.connection`: no Connection header said anything. */
 export const CONNECTION_UNSET = 0;
 export const CONNECTION_CLOSE = 1;
 export const CONNECTION_KEEP_ALIVE = 2;
-
-const noKnownHeaders: readonly (string | undefined)[] = new Array(KNOWN_SLOTS).fill(undefined);
 
 /** The parsed head of one request. The parser fills it in the order of the bytes; a request that was refused has what came before. */
 export class RequestHead {
@@ -42,8 +40,8 @@ export class RequestHead {
   headers: string[] = [];
   /** The names of `headers` in lower case. */
   names: string[] = [];
-  /** The value of the first header line for each slot of `H`. */
-  readonly known: (string | undefined)[] = noKnownHeaders.slice();
+  /** Bit N: a header line for the slot N has come. Most of those that are asked for have not, and no others are looked for. */
+  #present = 0;
 
   /** One of CONNECTION_UNSET, CONNECTION_CLOSE and CONNECTION_KEEP_ALIVE. */
   connection = CONNECTION_UNSET;
@@ -61,6 +59,21 @@ export class RequestHead {
   error = '';
   /** Whether the connection has to be closed lingering: the client is probably still sending. */
   lingeringClose = false;
+
+  /** The value of the first header line for a slot of {@link HeaderSlot}. */
+  known(slot: number): string | undefined {
+    return this.has(slot) ? this.header(slotNames[slot]!) : undefined;
+  }
+
+  /** A header line for a slot of {@link HeaderSlot} is there. */
+  has(slot: number): boolean {
+    return (this.#present & (1 << slot)) !== 0;
+  }
+
+  /** The header line that was added last, or will be added next, is one for a slot of {@link HeaderSlot}. */
+  note(slot: number): void {
+    this.#present |= 1 << slot;
+  }
 
   /** The value of the first header line with this name, in lower case. */
   header(name: string): string | undefined {
@@ -105,6 +118,6 @@ export class RequestHead {
 
   /** The value of the Host header as sent. */
   get hostHeader(): string | undefined {
-    return this.known[HeaderSlot.host];
+    return this.known(HeaderSlot.host);
   }
 }

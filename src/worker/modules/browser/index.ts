@@ -91,7 +91,7 @@ const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
 
 // nginx: ngx_http_browser.
 function modern(r: Request, conf: Readonly<Settings>): boolean {
-  const agent = r.head.known[HeaderSlot.userAgent];
+  const agent = r.head.known(HeaderSlot.userAgent);
   if (agent === undefined) {
     return conf.modernUnlisted;
   }
@@ -121,7 +121,7 @@ export const browserModule = defineModule({
     {
       name: 'msie',
       changeable: true,
-      get: (r) => ((browserFlags(r.head.known[HeaderSlot.userAgent] ?? '') & BROWSER.MSIE) !== 0 ? '1' : ''),
+      get: (r) => ((browserFlags(r.head.known(HeaderSlot.userAgent) ?? '') & BROWSER.MSIE) !== 0 ? '1' : ''),
     },
     { name: 'modern_browser', changeable: true, get: (r) => verdictValue(r, true) },
     { name: 'ancient_browser', changeable: true, get: (r) => verdictValue(r, false) },

@@ -27,7 +27,7 @@ const HIDDEN = ['Date', 'Server', 'X-Accel-Expires', 'X-Accel-Redirect', 'X-Acce
 const trailersValue: Http2HeaderSource['value'] = {
   text: '$grpc_internal_trailers',
   constant: undefined,
-  eval: (r) => (r.head.known[HeaderSlot.te]?.toLowerCase().includes('trailers') ? 'trailers' : ''),
+  eval: (r) => (r.head.known(HeaderSlot.te)?.toLowerCase().includes('trailers') ? 'trailers' : ''),
 };
 
 /** nginx: ngx_http_grpc_headers. */

@@ -13,7 +13,7 @@ const GRPC = 'application/grpc';
 const TRAILERS = 0x80;
 
 /** What a request's Content-Type says, in lower case. */
-const typeOf = (r: Request): string => r.head.known[HeaderSlot.contentType]?.toLowerCase() ?? '';
+const typeOf = (r: Request): string => r.head.known(HeaderSlot.contentType)?.toLowerCase() ?? '';
 
 /** A client speaks gRPC-Web. */
 export const isGrpcWeb = (r: Request): boolean => typeOf(r).startsWith(WEB);

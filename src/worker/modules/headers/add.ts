@@ -79,7 +79,7 @@ export function trailerStage(lines: readonly HeaderLine[], safe: boolean, next: 
           }
           const value = line.value.eval(r);
           if (value !== '') {
-            r.out.trailers.push(line.name, value);
+            r.out.addTrailer(line.name, value);
           }
         }
       }

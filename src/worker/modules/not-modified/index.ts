@@ -19,17 +19,17 @@ function checkConditions(r: Request): Result {
   if (out.status !== 200 || r !== r.main || r.disableNotModified) {
     return OK;
   }
-  const known = r.head.known;
-  const unmodifiedSince = known[HeaderSlot.ifUnmodifiedSince];
+  const { head } = r;
+  const unmodifiedSince = head.known(HeaderSlot.ifUnmodifiedSince);
   if (unmodifiedSince !== undefined && !isUnmodified(r, unmodifiedSince)) {
     return preconditionFailed(r);
   }
-  const match = known[HeaderSlot.ifMatch];
+  const match = head.known(HeaderSlot.ifMatch);
   if (match !== undefined && !matches(match, out.etag, false)) {
     return preconditionFailed(r);
   }
-  const modifiedSince = known[HeaderSlot.ifModifiedSince];
-  const noneMatch = known[HeaderSlot.ifNoneMatch];
+  const modifiedSince = head.known(HeaderSlot.ifModifiedSince);
+  const noneMatch = head.known(HeaderSlot.ifNoneMatch);
   if (modifiedSince === undefined && noneMatch === undefined) {
     return OK;
   }
@@ -51,7 +51,7 @@ function checkConditions(r: Request): Result {
 /** Nothing of the answer that was under way may be left. nginx: ngx_http_filter_finalize_request. */
 function preconditionFailed(r: Request): Result {
   r.out.clear();
-  r.ctx.length = 0;
+  r.ctx = null;
   return 412;
 }
 

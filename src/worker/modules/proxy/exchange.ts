@@ -130,7 +130,7 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
     }
     if (head.status === 101) {
       u.keepConnection(false);
-      if (u.r.head.known[HeaderSlot.upgrade] !== undefined) {
+      if (u.r.head.has(HeaderSlot.upgrade)) {
         u.switchProtocols();
       }
     }

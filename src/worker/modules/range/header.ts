@@ -33,7 +33,7 @@ export function rangeHeader(maxRanges: number): HeaderFilter {
     ) {
       return OK;
     }
-    const range = r.head.known[HeaderSlot.range];
+    const range = r.head.known(HeaderSlot.range);
     if (range !== undefined && range.length >= 7 && /^bytes=/i.test(range) && isSameVersion(r)) {
       const ranges = parseRanges(range.slice(6), out.contentLength, r.singleRange ? 1 : maxRanges);
       if (ranges === 416) {
@@ -53,7 +53,7 @@ export function rangeHeader(maxRanges: number): HeaderFilter {
 
 /** If-Range asks for the whole body unless it is still the same. */
 function isSameVersion(r: Request): boolean {
-  const condition = r.head.known[HeaderSlot.ifRange];
+  const condition = r.head.known(HeaderSlot.ifRange);
   if (condition === undefined) {
     return true;
   }

@@ -73,9 +73,8 @@ const slices = contextSlot<Slices>();
 
 /** Where the client's own range begins, if it asks for a single one. nginx: ngx_http_slice_get_start. */
 function firstByte(r: Request): number {
-  const { known } = r.head;
-  const range = known[HeaderSlot.range];
-  if (range === undefined || known[HeaderSlot.ifRange] !== undefined || range.length < 7 || range.includes(',')) {
+  const range = r.head.known(HeaderSlot.range);
+  if (range === undefined || r.head.has(HeaderSlot.ifRange) || range.length < 7 || range.includes(',')) {
     return 0;
   }
   const start = Number(/^bytes= *(\d*)/i.exec(range)?.[1] ?? 0);

@@ -30,7 +30,7 @@ export function include(r: Request, page: Page, values: Values): number {
     r.log(ERR, `"stub"="${stub}" for "include" not found`);
     return FAILED;
   }
-  if (r.sink instanceof MemorySink) {
+  if (r.child?.sink instanceof MemorySink) {
     r.log(ERR, `nested in-memory subrequest "${target.uri}"`);
     return FAILED;
   }

@@ -60,7 +60,7 @@ export function copyTrailers({ r, conf, head }: UpstreamRequest): void {
     if ((conf.kinds.of(head.trailers[i + 1]!) & HeaderKind.HIDDEN) !== 0) {
       continue;
     }
-    r.out.trailers.push(head.trailers[i]!, head.trailers[i + 2]!);
+    r.out.addTrailer(head.trailers[i]!, head.trailers[i + 2]!);
   }
 }
 

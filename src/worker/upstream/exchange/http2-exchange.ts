@@ -89,7 +89,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   beginSection(): void {
     if (this.answered) {
       this.#at = AT.TRAILERS;
-      this.request.head.trailers = [];
+      this.request.head.forgetTrailers();
     } else {
       this.#at = AT.HEAD;
       this.#status = 0;
@@ -111,7 +111,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
       if (text.charCodeAt(0) === 0x3a) {
         this.#problem = `upstream sent invalid trailer "${text}: ${value}"`;
       } else {
-        this.request.head.trailers.push(text, text, value);
+        this.request.head.addTrailer(text, text, value);
       }
     } else if (text.charCodeAt(0) === 0x3a) {
       this.#pseudo(text, value);

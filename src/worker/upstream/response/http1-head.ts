@@ -17,6 +17,9 @@ const CR = 13;
 const LF = 10;
 const DOT = 46;
 
+/** Most heads are not longer, in bytes: no text is made of what follows, which may be a large piece of the body. */
+export const USUAL_HEAD = 1024;
+
 /** Nothing is kept in it between two calls, so one serves all connections. */
 const line = new HeaderLine(true, true);
 
@@ -32,6 +35,22 @@ export interface HeadProgress {
  * next call starts at `next`. nginx: ngx_http_proxy_process_status_line, ngx_http_proxy_process_header.
  */
 export function readHttp1Head(
+  progress: HeadProgress,
+  head: UpstreamHead,
+  kinds: HeaderKinds,
+  reporter: Reporter,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): number {
+  if (end - start <= USUAL_HEAD) {
+    return readLines(progress, head, kinds, reporter, bytes, start, end);
+  }
+  const code = readLines(progress, head, kinds, reporter, bytes, start, start + USUAL_HEAD);
+  return code === HEAD_AGAIN ? readLines(progress, head, kinds, reporter, bytes, progress.next, end) : code;
+}
+
+function readLines(
   progress: HeadProgress,
   head: UpstreamHead,
   kinds: HeaderKinds,
@@ -91,12 +110,12 @@ export function readHttp1Head(
  */
 export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, end: number): number {
   line.begin(latin1(bytes, 0, end), 0);
-  head.trailers = [];
+  head.forgetTrailers();
   for (let pos = 0; ; pos = line.next) {
     const code = line.scan(bytes, pos, end);
     if (code === LINE_HEADER) {
       const name = line.name();
-      head.trailers.push(name, line.known === undefined ? lowerAscii(name) : line.known.lower, line.value());
+      head.addTrailer(name, line.known === undefined ? lowerAscii(name) : line.known.lower, line.value());
     } else if (code === LINE_AGAIN) {
       return 0;
     } else if (code === LINE_END) {

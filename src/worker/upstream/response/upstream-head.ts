@@ -18,6 +18,8 @@ export class ResponseHeader {
   }
 }
 
+const NO_TRAILERS: readonly string[] = [];
+
 /** The head of a backend's response, as it is read. nginx: ngx_http_upstream_headers_in_t. */
 export class UpstreamHead {
   status = 0;
@@ -25,8 +27,7 @@ export class UpstreamHead {
   statusText: string | undefined = undefined;
   /** In the order of the lines. */
   headers: ResponseHeader[] = [];
-  /** Trailers: name as sent, name in lower case, and value by turns. */
-  trailers: string[] = [];
+  #trailers: string[] | null = null;
   /** -1 when none was announced. */
   contentLength = -1;
   chunked = false;
@@ -39,7 +40,7 @@ export class UpstreamHead {
     this.status = 0;
     this.statusText = undefined;
     this.headers = [];
-    this.trailers = [];
+    this.#trailers = null;
     this.contentLength = -1;
     this.chunked = false;
     this.connectionClose = false;
@@ -52,6 +53,21 @@ export class UpstreamHead {
     if (kind > HeaderKind.OTHER) {
       this.#kinds |= 1 << (kind & ~HeaderKind.HIDDEN);
     }
+  }
+
+  /** Trailers: name as sent, name in lower case, and value by turns. */
+  get trailers(): readonly string[] {
+    return this.#trailers ?? NO_TRAILERS;
+  }
+
+  addTrailer(name: string, lower: string, value: string): void {
+    this.#trailers ??= [];
+    this.#trailers.push(name, lower, value);
+  }
+
+  /** They are read anew. */
+  forgetTrailers(): void {
+    this.#trailers = null;
   }
 
   /** Whether there is a header of a kind. */
