@@ -79,6 +79,9 @@ function statusLine(status: number, reason: string | undefined): string {
   return reason === '' ? `HTTP/1.1 ${code}\r\n` : `HTTP/1.1 ${code} ${reason ?? reasonPhrase(status)}\r\n`;
 }
 
+/** Types for which the first lines are kept, by status: backends may name a new one in each response. */
+const TYPES_MOST = 64;
+
 let startServer = '';
 let startDate = '';
 let starts = new Map<number, Map<string, string>>();
@@ -100,7 +103,9 @@ function usualStart(status: number, type: string, server: string, date: string):
     const text = `${statusLine(status, undefined)}Server: ${server}\r\nDate: ${date}\r\n${typeLine(type)}`;
     // One flat piece of memory: joined text would be put together again for each response.
     start = Buffer.from(text, 'latin1').toString('latin1');
-    ofStatus.set(type, start);
+    if (ofStatus.size < TYPES_MOST) {
+      ofStatus.set(type, start);
+    }
   }
   return start;
 }
