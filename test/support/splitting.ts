@@ -35,6 +35,28 @@ export function splitting(dice: Dice, raw: Socket, change: (piece: Buffer) => Bu
   return stream;
 }
 
+/** Changes one bit of what is passed on, among the first `few` bytes or further behind, or breaks the connection off there. */
+export function damaging(dice: Dice, raw: Socket, few: number): (piece: Buffer) => Buffer {
+  let left = dice.below(dice.of([few, 100_000]));
+  const breaks = dice.below(2) === 0;
+  // What is changed may be the length of a record, of which the other side waits for the rest.
+  raw.setTimeout(300, () => raw.destroy());
+  return (piece) => {
+    if (left < 0 || left >= piece.length) {
+      left -= piece.length;
+      return piece;
+    }
+    const changed = Buffer.from(piece);
+    changed[left]! ^= 1 << dice.below(8);
+    const cut = changed.subarray(0, left);
+    left = -1;
+    if (breaks) {
+      setImmediate(() => (dice.below(2) === 0 ? raw.destroy() : raw.resetAndDestroy()));
+    }
+    return breaks ? cut : changed;
+  };
+}
+
 /** Something that no other connection says. */
 export function saidBy(dice: Dice, number: number): Buffer {
   const length = dice.of([1, 100, 5000, 70_000, 300_000]);

@@ -11,7 +11,7 @@ import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backe
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { needsRing, ring } from '../../../support/ring.js';
-import { saidBy, splitting } from '../../../support/splitting.js';
+import { damaging, saidBy, splitting } from '../../../support/splitting.js';
 import { startTcpBackend } from '../../../support/tcp-backend.js';
 import { trials } from '../../fuzz/mutations.js';
 
@@ -184,26 +184,7 @@ t.test('a session is gone on with', needed, async (t) => {
 });
 
 t.test('a backend that breaks off, or whose records are changed: nothing but what it said arrives', needed, async (t) => {
-  const port = await startEcho(t, (raw) => {
-    let left = dice.below(dice.of([3000, 100_000]));
-    const breaks = dice.below(2) === 0;
-    // What is changed may be the length of a record, of which the client waits for the rest.
-    raw.setTimeout(300, () => raw.destroy());
-    return (piece) => {
-      if (left < 0 || left >= piece.length) {
-        left -= piece.length;
-        return piece;
-      }
-      const changed = Buffer.from(piece);
-      changed[left]! ^= 1 << dice.below(8);
-      const cut = changed.subarray(0, left);
-      left = -1;
-      if (breaks) {
-        setImmediate(() => (dice.below(2) === 0 ? raw.destroy() : raw.resetAndDestroy()));
-      }
-      return breaks ? cut : changed;
-    };
-  });
+  const port = await startEcho(t, (raw) => damaging(dice, raw, 3000));
   for (let round = 0; round < ROUNDS; round++) {
     const results = await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, number) => {

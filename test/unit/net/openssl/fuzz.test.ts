@@ -10,7 +10,7 @@ import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { listenOnRing, needsRing, ring } from '../../../support/ring.js';
-import { saidBy, splitting } from '../../../support/splitting.js';
+import { damaging, saidBy, splitting } from '../../../support/splitting.js';
 import { trials } from '../../fuzz/mutations.js';
 
 /** SLUICE_FUZZ_SEED is added to it; SLUICE_FUZZ says how many rounds there are. */
@@ -184,28 +184,11 @@ t.test('a client that breaks off, or whose records are changed: nothing but what
     const prefixes = await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, number) => {
         const { raw, echo } = await open();
-        let left = dice.below(dice.of([2000, 100_000]));
-        const breaks = dice.below(2) === 0;
-        const client = newClient(raw, (piece) => {
-          if (left < 0 || left >= piece.length) {
-            left -= piece.length;
-            return piece;
-          }
-          const changed = Buffer.from(piece);
-          changed[left]! ^= 1 << dice.below(8);
-          const cut = changed.subarray(0, left);
-          left = -1;
-          if (breaks) {
-            setImmediate(() => (dice.below(2) === 0 ? raw.destroy() : raw.resetAndDestroy()));
-          }
-          return breaks ? cut : changed;
-        });
+        const client = newClient(raw, damaging(dice, raw, 2000));
         const said = Buffer.concat([saidBy(dice, number), Buffer.alloc(100_000, `<${number}>`)]);
         client.resume();
         client.write(said);
         client.end();
-        // What was changed may be the length of a record, of which the server waits for the rest.
-        raw.setTimeout(300, () => raw.destroy());
         await echo.whenClosed;
         const came = Buffer.concat(echo.came);
         return came.equals(said.subarray(0, came.length));
