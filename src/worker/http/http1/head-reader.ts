@@ -101,7 +101,10 @@ export class HeadReader implements HeadOwner {
     return status;
   }
 
-  ignoredHeader(_head: RequestHead, line: string): void {
-    (this.#request as Request).log(INFO, `client sent invalid header line: "${line}"`);
+  ignoredHeader(head: RequestHead, line: string): void {
+    const r = this.#request as Request;
+    // The log line names it. The rest of the head is taken over once it is whole.
+    r.line = head.line;
+    r.log(INFO, `client sent invalid header line: "${line}"`);
   }
 }
