@@ -22,6 +22,6 @@ export interface SecureBackendSocket extends BackendSocket {
   readonly cipher: CipherState | null;
   /** The backend's certificate, once the handshake is over. */
   readonly certificate: X509Certificate | undefined;
-  /** Has `keep` called with each session that the backend gives for later connections: in DER. */
+  /** Has `keep` called with a session that later connections can go on with, in DER: once, or with each that the backend gives. */
   keepSession(keep: (session: Buffer) => void): void;
 }

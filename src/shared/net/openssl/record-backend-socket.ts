@@ -153,7 +153,7 @@ export class RecordBackendSocket extends RecordStream implements SecureBackendSo
     if (this.#preface !== undefined) {
       this.#below.write(this.#preface);
     }
-    this.atWork((_cipher, records) => records.begin());
+    this.atWork((records) => records.begin());
   }
 
   /** Plain connections have no handshake. */

@@ -34,7 +34,7 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
   }
 
   sessionStored(): void {
-    this.atWork((cipher) => cipher.newSessionDone());
+    this.atWork(({ cipher }) => cipher.newSessionDone());
   }
 
   // ---------------------------------------------------------------- what the cipher and OpenSSL tell

@@ -109,15 +109,15 @@ export abstract class RecordStream {
 
   // ---------------------------------------------------------------- the handshake
 
-  /** Does something that has the cipher at work. */
-  protected atWork(work: (cipher: CipherHandle, records: Records) => void): void {
-    if (this.closed || this.#cipher === null) {
+  /** Does something that has the cipher at work, and tells it afterwards that its writes are over. */
+  protected atWork(work: (records: Records) => void): void {
+    if (this.closed) {
       return;
     }
     const before = this.#inside;
     this.#inside = true;
     try {
-      work(this.#cipher, this.records);
+      work(this.records);
     } finally {
       this.#inside = before;
     }
@@ -126,16 +126,7 @@ export abstract class RecordStream {
 
   /** Takes bytes that are the handshake's, or are behind it. */
   receive(bytes: Buffer): void {
-    if (this.closed) {
-      return;
-    }
-    this.#inside = true;
-    try {
-      this.records.handshake(bytes);
-    } finally {
-      this.#inside = false;
-    }
-    this.settle();
+    this.atWork((records) => records.handshake(bytes));
   }
 
   /** The pieces are the caller's no more. */
