@@ -100,7 +100,9 @@ t.test('of an offer the kernel takes what it has room for, and its memory may be
   }
   t.ok(writer.empty, 'nothing is kept');
   piece.fill('-');
-  t.equal(writer.write('the end'), PENDING);
+  // The kernel may have found room again by now, but for less than this: its buffers do not grow so large.
+  const rest = `${'r'.repeat(64 * 1024 * 1024)}the end`;
+  t.equal(writer.write(rest), PENDING);
   t.equal(writer.offer(piece), 0, 'while a write waits');
   const done = new Promise<void>((resolve) => {
     flushed = resolve;
@@ -108,5 +110,6 @@ t.test('of an offer the kernel takes what it has room for, and its memory may be
   const read = readAll(client);
   await done;
   server.end();
-  t.equal(await read, `${expected}the end`);
+  const text = await read;
+  t.ok(text === expected + rest, `${text.length} of ${expected.length + rest.length} bytes`);
 });
