@@ -38,6 +38,12 @@ const LONGEST_PAUSE = 10_000;
 /** Milliseconds until the master kills a process that it told to end at once. nginx: the termination cycle. */
 const KILL_AFTER = 1_500;
 
+/**
+ * Node's option for one thread that V8 compiles and marks in, beside the process's own. On a busy core each such thread has as many turns as
+ * the one that serves, which waits meanwhile.
+ */
+const ONE_HELPER = '--v8-pool-size=1';
+
 /** What all processes of one configuration have in common. */
 export interface GenerationSpec {
   readonly configuration: Configuration;
@@ -305,7 +311,7 @@ export class WorkerPool {
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.
       args: [' '.repeat(40)],
-      execArgv: [...withoutDebugger()],
+      execArgv: [...withoutDebugger(), ONE_HELPER],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...listens.map((spec) => (listeners.get(socketKey(spec)) as ListenSocket).fd)],
     });
