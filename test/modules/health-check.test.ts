@@ -2,6 +2,7 @@ import t from 'tap';
 import { configMessage } from '../support/config-message.js';
 import { answer, dataOf, startHttp2Origin } from '../support/http2-origin.js';
 import { type OriginAnswer, startOrigin } from '../support/origin.js';
+import { killWorkers } from '../support/processes.js';
 import { httpGet } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -206,7 +207,7 @@ t.test('one of several workers makes the checks, and another one when it dies', 
   t.strictSame(new Set(answers), new Set(['two']));
   const [leader] = checkers(0);
   const before = one.requests.length;
-  process.kill(Number(leader), 'SIGKILL');
+  await killWorkers([Number(leader)]);
   status = 200;
   await reached(s, 'group', 'up up');
   t.ok(await waitFor(() => [...checkers(before)].some((pid) => pid !== undefined && pid !== leader)));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
-import { isAlive } from '../support/processes.js';
+import { killWorkers } from '../support/processes.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -71,10 +71,8 @@ t.test('ten at once over four workers', { timeout: 300_000 }, async (t) => {
     return;
   }
   const workers = s.workers();
-  for (const pid of workers) {
-    process.kill(pid, 'SIGKILL');
-  }
-  await waitFor(() => s.workers().filter((pid) => !workers.includes(pid)).length === 4 && !workers.some(isAlive));
+  await killWorkers(workers);
+  await waitFor(() => s.workers().length === 4);
   const third = await holders(s, '/three', 10);
   t.equal(third.held.length, 3, 'killed workers keep no places');
   for (const client of [...second.held, ...third.held]) {

@@ -2,6 +2,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
+import { killWorkers } from '../support/processes.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -55,9 +56,9 @@ t.test('numbers are exact over workers, reloads and killed workers', { skip }, a
   await many(30);
   t.equal(await total(), 90);
   // What was told has been published.
-  const before = s.workers();
-  process.kill(before[0]!, 'SIGKILL');
-  await waitFor(() => s.workers().length === 3 && !s.workers().includes(before[0]!));
+  await waitFor(() => s.workers().length === 3, { what: 'the end of the old workers' });
+  await killWorkers([s.workers()[0]!]);
+  await waitFor(() => s.workers().length === 3);
   await many(10);
   t.equal(await total(), 100);
   t.match(await api(s, 'nginx'), { generation: 2 });

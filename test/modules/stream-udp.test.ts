@@ -2,7 +2,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { DatagramPeer, echo, startDatagramBackend } from '../support/datagrams.js';
-import { isAlive } from '../support/processes.js';
+import { killWorkers } from '../support/processes.js';
 import { startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -191,8 +191,7 @@ t.test('a killed worker: its successor reads on', async (t) => {
   const peer = await DatagramPeer.connect(t, s.port(0));
   t.equal(await peer.ask('a'), 'a');
   const [worker] = s.workers();
-  process.kill(worker!, 'SIGKILL');
-  await waitFor(() => !isAlive(worker!), { what: 'its end' });
+  await killWorkers([worker!]);
   t.equal(await peer.ask('b'), 'b', 'the kernel has kept it');
 });
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
-import { isAlive } from '../support/processes.js';
+import { killWorkers } from '../support/processes.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -92,10 +92,8 @@ for (const workers of [1, 4]) {
     const full = await status(s);
     t.equal(full.active, 7);
     const old = s.workers();
-    for (const pid of old) {
-      process.kill(pid, 'SIGKILL');
-    }
-    await waitFor(() => !old.some(isAlive) && s.workers().length === workers);
+    await killWorkers(old);
+    await waitFor(() => s.workers().length === workers);
     t.match(
       await status(s),
       { accepts: full.accepts + 1, requests: full.requests + 1, active: 1, waiting: 0 },

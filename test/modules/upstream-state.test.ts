@@ -3,7 +3,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
-import { childrenOf, isAlive } from '../support/processes.js';
+import { childrenOf, killWorkers } from '../support/processes.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -55,10 +55,8 @@ for (const workers of [1, 2]) {
     );
     t.equal(await many(), 'one');
     const victims = childrenOf(s.pid);
-    for (const pid of victims) {
-      process.kill(pid, 'SIGKILL');
-    }
-    await waitFor(() => victims.every((pid) => !isAlive(pid)) && childrenOf(s.pid).length === victims.length, {
+    await killWorkers(victims);
+    await waitFor(() => childrenOf(s.pid).length === victims.length, {
       what: () => 'new workers',
     });
     t.equal(await many(), 'one', 'new workers know it');

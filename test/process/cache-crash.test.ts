@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { answer, bodyOf, files, ownFolder, startCache, status } from '../support/cache.js';
 import { type OriginRequest, startOrigin } from '../support/origin.js';
-import { isAlive, titleOf } from '../support/processes.js';
+import { isAlive, killWorkers, titleOf } from '../support/processes.js';
 import { httpGet, type Response } from '../support/raw-client.js';
 import type { Server } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -120,10 +120,8 @@ t.test('kill -9 of all processes but the master: contents survive', { timeout: 3
   for (const path of paths) {
     await httpGet(s, path);
   }
-  for (const pid of [...pidsOf(s, 'worker'), ...pidsOf(s, 'cache')]) {
-    process.kill(pid, 'SIGKILL');
-  }
-  await waitFor(() => pidsOf(s, 'worker process').filter(isAlive).length === 2);
+  await killWorkers([...pidsOf(s, 'worker'), ...pidsOf(s, 'cache')]);
+  await waitFor(() => pidsOf(s, 'worker process').length === 2);
   const before = origin.requests.length;
   for (const path of paths) {
     const response = await httpGet(s, path);

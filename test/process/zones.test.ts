@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { isAlive } from '../support/processes.js';
+import { isAlive, killWorkers } from '../support/processes.js';
 import { httpGet } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -41,10 +41,8 @@ t.test('workers without rights', { skip: process.getuid?.() !== 0 && 'only root 
   for (const file of readdirSync(run)) {
     t.equal(statSync(join(run, file)).uid, statSync(run).uid, file);
   }
-  for (const pid of s.workers()) {
-    process.kill(pid, 'SIGKILL');
-  }
-  await waitFor(() => s.workers().length === 2 && s.workers().every(isAlive));
+  await killWorkers(s.workers());
+  await waitFor(() => s.workers().length === 2);
   t.equal((await httpGet(s, '/')).status, 200);
 });
 

@@ -1,9 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { waitFor } from './wait.js';
 
 /** True while a process (not a zombie) has this id. */
 export function isAlive(pid: number): boolean {
   const stat = processStat(pid);
   return stat !== undefined && stat.state !== 'Z';
+}
+
+/** Kills workers, and waits until their master has seen them end: before that, their sockets may still take connections. */
+export async function killWorkers(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) {
+    process.kill(pid, 'SIGKILL');
+  }
+  await waitFor(() => pids.every((pid) => processStat(pid) === undefined), { what: 'the end of killed workers' });
 }
 
 /** True when a process has received SIGSTOP and has stopped: `kill` returns before that. */
