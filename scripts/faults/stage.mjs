@@ -230,11 +230,11 @@ http {
   }
 
   /** A request of its own on a new connection, with its answer as text; undefined when there is none in time. */
-  async get(path, { port = this.port(0), headers = '', method = 'GET', patience = 30_000 } = {}) {
+  async get(path, { port = this.port(0), headers = '', method = 'GET', patience = 5000 } = {}) {
     return this.raw(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`, { port, patience });
   }
 
-  async raw(bytes, { port = this.port(0), patience = 30_000 } = {}) {
+  async raw(bytes, { port = this.port(0), patience = 5000 } = {}) {
     const { connect } = await import('node:net');
     return new Promise((resolve) => {
       let text = '';
