@@ -49,7 +49,7 @@ if (unknown.length > 0) {
   throw new Error(`no such row: ${unknown.join(', ')} (--list shows them)`);
 }
 const chosen = positionals.length === 0 ? rows : rows.filter((row) => positionals.includes(row.name));
-/** V8 compiles most of a worker's code in its first 40,000 requests, and the last of it until so many. */
+/** V8 still compiles a worker's code after 40,000 requests, and hardly any after so many. */
 const WARM_REQUESTS = 200_000;
 const WARM_SECONDS = 8;
 const generator = { wrk, h2load }[options.load];

@@ -55,8 +55,8 @@ t.test('numbers are exact over workers, reloads and killed workers', { skip }, a
   await s.reload();
   await many(30);
   t.equal(await total(), 90);
-  // What was told has been published.
   await waitFor(() => s.workers().length === 3, { what: 'the end of the old workers' });
+  // What was told has been published.
   await killWorkers([s.workers()[0]!]);
   await waitFor(() => s.workers().length === 3);
   await many(10);

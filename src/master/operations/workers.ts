@@ -39,8 +39,8 @@ const LONGEST_PAUSE = 10_000;
 const KILL_AFTER = 1_500;
 
 /**
- * Node's option for one thread that V8 compiles and marks in, beside the process's own. On a busy core each such thread has as many
- * turns as the one that serves, which waits meanwhile.
+ * Node's option that gives V8 one thread, in place of four, to compile and mark in. On a busy core each of them has as many turns as
+ * the main thread, which answers no request meanwhile.
  */
 const ONE_HELPER = '--v8-pool-size=1';
 

@@ -100,7 +100,7 @@ t.test('of an offer the kernel takes what it has room for, and its memory may be
   }
   t.ok(writer.empty, 'nothing is kept');
   piece.fill('-');
-  // The kernel may have found room again by now, but for less than this: its buffers do not grow so large.
+  // The kernel may have found room again by now, but not for so much: its buffers do not grow so large.
   const rest = `${'r'.repeat(64 * 1024 * 1024)}the end`;
   t.equal(writer.write(rest), PENDING);
   t.equal(writer.offer(piece), 0, 'while a write waits');
