@@ -92,6 +92,20 @@ t.test('a new executable that does not start changes nothing', async (t) => {
   t.equal((await httpGet(s, '/')).status, 200);
 });
 
+t.test('of two signals in a row, the second is ignored', async (t) => {
+  const s = await startServer(t, { conf });
+  const { pid } = s;
+  s.signal('USR2');
+  await s.logged('received, changing binary');
+  process.kill(pid, 'SIGUSR2');
+  await s.logged('the changing binary signal is ignored');
+  await waitFor(() => Number(s.read('server.pid')) !== 0 && s.pid !== pid);
+  t.match(s.log().match(/start new binary process/g), { length: 1 });
+  t.equal(s.read('server.pid.oldbin'), `${pid}\n`);
+  process.kill(pid, 'SIGQUIT');
+  await waitFor(() => !isAlive(pid));
+});
+
 t.test('sockets that come as nginx passes them are used', async (t) => {
   const prefix = await makePrefix(t, { 'sluice.conf': conf });
   const listener = createServer();

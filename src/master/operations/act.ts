@@ -41,7 +41,7 @@ export function act(master: Master, verb: Verb, signal: NodeJS.Signals): void {
       break;
     case 'upgrade':
       master.canary?.abandon('the program is being replaced');
-      void upgrade(master);
+      upgrade(master);
       break;
     case 'noaccept':
       if (master.daemonized) {

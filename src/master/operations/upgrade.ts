@@ -14,7 +14,7 @@ const FIRST_FD = 3;
  * Starts the program that now stands where this one was started from, with the same arguments and the open sockets. Both serve until one of
  * them is told to end; when the new one ends, everything is as before. nginx: ngx_exec_new_binary.
  */
-export async function upgrade(master: Master): Promise<void> {
+export function upgrade(master: Master): void {
   const { context, cycle, pidFile } = master;
   const { log } = context;
   log.log(NOTICE, 'changing binary');
@@ -22,7 +22,7 @@ export async function upgrade(master: Master): Promise<void> {
   const old = `${path}.oldbin`;
   const [program, ...args] = [process.execPath, ...withoutDebugger(), ...process.argv.slice(1)] as [string, ...string[]];
   try {
-    await pidFile.rename(old);
+    pidFile.rename(old);
   } catch (error) {
     log.log(ALERT, `rename() ${path} to ${old} failed before executing new binary process "${args[0]}" (${errnoText(error)})`);
     return;
@@ -38,7 +38,7 @@ export async function upgrade(master: Master): Promise<void> {
   log.log(NOTICE, `start new binary process ${child.pid}`);
   child.on('error', (error) => {
     log.log(ALERT, `execve() failed while executing new binary process "${program}" (${errnoText(error)})`);
-    void takeBack(master, path);
+    takeBack(master, path);
   });
   child.on('exit', (code, signal) => {
     if (signal === null) {
@@ -46,12 +46,12 @@ export async function upgrade(master: Master): Promise<void> {
     } else {
       log.log(ALERT, `new binary process ${child.pid} exited on signal ${numberOfSignal(signal)}`);
     }
-    void takeBack(master, path);
+    takeBack(master, path);
   });
 }
 
 /** The new master ended: its name, and its work, are this one's again. nginx: ngx_reap_children. */
-async function takeBack(master: Master, path: string): Promise<void> {
+function takeBack(master: Master, path: string): void {
   if (master.newBinary === undefined) {
     return;
   }
@@ -59,7 +59,7 @@ async function takeBack(master: Master, path: string): Promise<void> {
   const { pidFile, context } = master;
   const old = pidFile.path;
   try {
-    await pidFile.rename(path);
+    pidFile.rename(path);
   } catch (error) {
     context.log.log(
       ALERT,

@@ -22,7 +22,11 @@ const PRIVATE_FS = {
  */
 export class PidFile {
   #path: string;
-  #release: (() => Promise<void>) | undefined;
+  /** Where the lock is to be: beside this file; undefined for nowhere. */
+  #wanted: string | undefined;
+  #held: { readonly path: string; readonly release: () => Promise<void> } | undefined;
+  /** Ends when the lock is where it was last wanted. It never rejects. */
+  #moving: Promise<void> = Promise.resolve();
   readonly #log: Logger;
 
   constructor(path: string, log: Logger) {
@@ -38,34 +42,9 @@ export class PidFile {
    * Takes the lock. What another master left behind, which was killed, is taken over. Rejects with an Error for the log when one is
    * alive. A folder in which no lock can be made is no reason not to start.
    */
-  async lock(): Promise<void> {
-    const { lock } = await import('proper-lockfile');
-    for (;;) {
-      try {
-        this.#release = await lock(this.#path, {
-          realpath: false,
-          stale: STALE,
-          fs: PRIVATE_FS,
-          onCompromised: (error) => this.#compromised(error),
-        });
-        return;
-      } catch (error) {
-        if (errnoCode(error) !== 'ELOCKED') {
-          this.#log.log(INFO, `no lock beside the pid file "${this.#path}" (${errnoText(error)})`);
-          return;
-        }
-      }
-      const owner = pidIn(this.#path);
-      if (owner !== undefined && owner !== process.pid && isMaster(owner)) {
-        throw new Error(runningMessage(this.#path, owner));
-      }
-      if (owner === undefined) {
-        // Its owner is about to write the pid file, or died before it could; then the lock is soon too old.
-        await sleep(100);
-      } else {
-        removeDirectory(`${this.#path}.lock`);
-      }
-    }
+  lock(): Promise<void> {
+    this.#wanted = this.#path;
+    return this.#moveLock();
   }
 
   /** Writes this process's number, at once and whole. Throws an Error with nginx's message. */
@@ -85,12 +64,14 @@ export class PidFile {
     }
   }
 
-  /** Gives file and lock another name, as an upgrade does. Throws node:fs's error when the file cannot be renamed. */
-  async rename(path: string): Promise<void> {
+  /**
+   * Gives the file another name, as an upgrade does. The lock follows on its own, so the next rename may come at any time. Throws
+   * node:fs's error when the file cannot be renamed.
+   */
+  rename(path: string): void {
     renameSync(fsPath(this.#path), fsPath(path));
-    await this.unlock();
     this.#path = path;
-    await this.lock();
+    this.lock().catch((error: Error) => this.#log.log(WARN, error.message));
   }
 
   /** Removes the file if it is ours. */
@@ -106,16 +87,65 @@ export class PidFile {
   }
 
   /** Gives the lock back; the end of the process does the same. */
-  async unlock(): Promise<void> {
-    const release = this.#release;
-    this.#release = undefined;
-    await release?.().catch(() => {});
+  unlock(): Promise<void> {
+    this.#wanted = undefined;
+    return this.#moveLock();
   }
 
-  #compromised(error: Error): void {
+  /** Brings the lock to where it is wanted, after what is under way with it. Rejects as `lock` does. */
+  #moveLock(): Promise<void> {
+    const moved = this.#moving.then(async () => {
+      if (this.#held !== undefined && this.#held.path !== this.#wanted) {
+        const { release } = this.#held;
+        this.#held = undefined;
+        await release().catch(() => {});
+      }
+      if (this.#wanted !== undefined && this.#held === undefined) {
+        await this.#takeLock(this.#wanted);
+      }
+    });
+    this.#moving = moved.catch(() => {});
+    return moved;
+  }
+
+  /** Takes the lock beside this file, unless it is wanted elsewhere in the meantime. */
+  async #takeLock(path: string): Promise<void> {
+    const { lock } = await import('proper-lockfile');
+    while (this.#wanted === path) {
+      try {
+        const release = await lock(path, {
+          realpath: false,
+          stale: STALE,
+          fs: PRIVATE_FS,
+          onCompromised: (error) => this.#compromised(path, error),
+        });
+        this.#held = { path, release };
+        return;
+      } catch (error) {
+        if (errnoCode(error) !== 'ELOCKED') {
+          this.#log.log(INFO, `no lock beside the pid file "${path}" (${errnoText(error)})`);
+          return;
+        }
+      }
+      const owner = pidIn(path);
+      if (owner !== undefined && owner !== process.pid && isMaster(owner)) {
+        throw new Error(runningMessage(path, owner));
+      }
+      if (owner === undefined) {
+        // Its owner is about to write the pid file, or died before it could; then the lock is soon too old.
+        await sleep(100);
+      } else {
+        removeDirectory(`${path}.lock`);
+      }
+    }
+  }
+
+  #compromised(path: string, error: Error): void {
     // The machine slept, or the lock was removed. The pid file still names this master.
-    this.#log.log(WARN, `the lock beside the pid file "${this.#path}" was lost (${error.message})`);
-    this.#release = undefined;
+    this.#log.log(WARN, `the lock beside the pid file "${path}" was lost (${error.message})`);
+    if (this.#held?.path === path) {
+      this.#held = undefined;
+    }
   }
 }
 
