@@ -504,10 +504,15 @@ export abstract class UringStream implements Sender {
     return ofBytes;
   }
 
-  /** Gives the kernel as many of the bytes as it has room for, and keeps none of them. */
+  /** Takes few bytes into the slot; gives the kernel as many of more as it has room for, and keeps none of them. */
   offer(bytes: Buffer): number {
-    if (this.closed || !this.#idle) {
+    if (this.closed || !this.#idle || this.#writeError < 0) {
       return 0;
+    }
+    if (this.#room(bytes.length)) {
+      this.engine.slots.put(this.#slot, this.#used, bytes, 0, bytes.length);
+      this.#used += bytes.length;
+      return bytes.length;
     }
     return Math.max(0, this.#writeNow(bytes, false));
   }

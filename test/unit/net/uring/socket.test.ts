@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
@@ -330,6 +331,28 @@ t.test('a connection to a backend', needsRing, async (t) => {
   t.equal(owner.text, 'back again');
   t.strictSame(owner.events, ['connected', 'drained', 'ended']);
   socket.close();
+});
+
+t.test('few bytes that were offered leave though the connection is left at once', needsRing, async (t) => {
+  const server = createServer();
+  const received = once(server, 'connection').then(([accepted]) => readAll(accepted as Socket));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  const owner = new NotingBackend();
+  const { port } = server.address() as { port: number };
+  const backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
+  await owner.until(() => owner.events.includes('connected'));
+  const lent = Buffer.from('to the backend');
+  t.equal(backend.offer(lent), lent.length);
+  t.notOk(backend.pending);
+  backend.close();
+  lent.fill('x');
+  t.equal(await received, 'to the backend');
+  const { client, socket } = await pair(t);
+  t.equal(socket.offer(Buffer.from('to the client')), 13);
+  t.notOk(socket.pending);
+  socket.closeSoon();
+  t.equal(await readAll(client), 'to the client');
 });
 
 t.test('connections that cannot be made', needsRing, async (t) => {
