@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
@@ -52,6 +53,34 @@ t.test('a side that does not read', async (t) => {
   await waitFor(() => backend.received[0]!.length === data.length + 1);
   t.equal(Buffer.compare(Buffer.from(await client.rest(), 'latin1'), data), 0, 'nothing is lost on the way to the client');
   t.equal(Buffer.compare(Buffer.from(backend.received[0]!, 'latin1').subarray(0, data.length), data), 0, 'nor to the backend');
+});
+
+t.test('a client that reads late gets all, wherever there was no more room for it', async (t) => {
+  const piece = Buffer.alloc(9000, 'x');
+  const backend = await startTcpBackend(t, (socket) => socket.setNoDelay(true));
+  const s = await startServer(t, {
+    conf: streamConf(`server { listen unix:%%DIR%%/s.sock; proxy_pass 127.0.0.1:${backend.port}; }`),
+  });
+  // One of them has its last piece where the kernel, which keeps some 200 KB of a Unix-domain socket, takes no more.
+  const sessions = Array.from({ length: 40 }, (_, i) => i + 1);
+  const clients = await Promise.all(sessions.map(async () => (await RawClient.connect(`${s.dir}/s.sock`)).pause()));
+  await waitFor(() => backend.sockets.length === sessions.length);
+  await Promise.all(
+    sessions.map(async (pieces, i) => {
+      const socket = backend.sockets[i]!;
+      for (let sent = 0; sent < pieces; sent++) {
+        socket.write(piece);
+        await sleep(5);
+      }
+      await new Promise<void>((done) => socket.end(done));
+    }),
+  );
+  await sleep(100);
+  const lengths = await Promise.all(clients.map(async (client) => (await client.resume().rest()).length / piece.length));
+  t.strictSame(
+    lengths.sort((a, b) => a - b),
+    sessions,
+  );
 });
 
 t.test('proxy_half_close', async (t) => {

@@ -37,14 +37,9 @@ export class Flow {
     this.#proxy = proxy;
   }
 
-  /** All that came has gone to the other side's socket, and no more comes. */
-  get ended(): boolean {
-    return this.#over && this.#kept === null;
-  }
-
-  /** Something waits for the other side. */
-  get waits(): boolean {
-    return this.#waiting > 0;
+  /** No more comes, and the other side's socket took all that came. */
+  get done(): boolean {
+    return this.#over && this.#kept === null && this.#waiting === 0;
   }
 
   /** The rate does not let it be read now. */

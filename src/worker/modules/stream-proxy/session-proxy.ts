@@ -288,21 +288,20 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
 
   /** Looks whether the session is over, after bytes or an end of one side. nginx: the end of ngx_stream_proxy_process. */
   #after(fromBackend: boolean): void {
-    const up = this.#up;
-    const down = this.#down;
     const { halfClose } = this.server.settings;
-    const both = up.ended && down.ended && !up.waits && !down.waits;
-    const one = (up.ended || down.ended) && (up.ended || !down.waits) && (down.ended || !up.waits);
-    if (halfClose ? both : one) {
+    // A socket may keep what it took at once: the kernel's room is seen when the tick's bytes leave.
+    const upDone = this.#up.done && !this.#connection!.pending;
+    const downDone = this.#down.done && !this.r.socket.pending;
+    if (halfClose ? upDone && downDone : upDone || downDone) {
       this.r.logBare(INFO, `${fromBackend ? 'upstream' : 'client'} disconnected, ${this.transferred()}`);
       this.r.finalize(STATUS_OK);
       return;
     }
     if (halfClose && !this.#halfClosed) {
-      if (up.ended && !up.waits) {
+      if (upDone) {
         this.#halfClosed = true;
         this.#connection!.end();
-      } else if (down.ended && !down.waits) {
+      } else if (downDone) {
         this.#halfClosed = true;
         this.r.socket.end();
       }

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { ListenSocket, plainSpec } from '../../../../src/shared/net/listen-socket.js';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
 import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
 import { UringListener } from '../../../../src/shared/net/uring/uring-listener.js';
 import { fill, NotingOwner, readAll } from '../../../support/accepted.js';
@@ -101,6 +99,16 @@ t.test('a connection that is closed soon sends what it has first', needsRing, as
   t.equal((await readAll(client)) === sent, true);
   await owner.until(() => owner.events.includes('closed'));
   t.equal(engine.slots.inUse, 0);
+});
+
+t.test('so does one that was only offered a few bytes', needsRing, async (t) => {
+  const { client, socket } = await pair(t);
+  const lent = Buffer.from('few bytes');
+  t.equal(socket.offer(lent), lent.length);
+  t.notOk(socket.pending);
+  socket.closeSoon();
+  lent.fill('x');
+  t.equal(await readAll(client), 'few bytes');
 });
 
 t.test('a connection that is paused brings nothing, and little is read ahead', needsRing, async (t) => {
@@ -303,72 +311,6 @@ t.test('an error with what was held ends one request, and what others on the con
   client.write('c');
   await owner.until(() => owner.text.endsWith('c'));
   t.strictSame(errors, ['on purpose']);
-});
-
-/** Notes what a connection to a backend is told of. */
-class NotingBackend extends NotingOwner {
-  socketConnected = (): void => this.note('connected');
-  socketReady = (): void => this.note('ready');
-  socketReceived = (bytes: Buffer, length: number): void => void this.received(bytes, length);
-  socketEnded = (): void => this.note('ended');
-  socketFailed = (error: Error): void => this.note(error.message);
-  socketDrained = (): void => this.note('drained');
-}
-
-t.test('a connection to a backend', needsRing, async (t) => {
-  const server = createServer((socket) => socket.on('data', (bytes) => void socket.end(bytes)));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
-  const { port } = server.address() as { port: number };
-  const owner = new NotingBackend();
-  const socket = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
-  t.strictSame(owner.events, [], 'nothing is told before the call returns');
-  await owner.until(() => owner.events.includes('connected'));
-  t.ok(socket.write('back again'));
-  t.ok(socket.flushed);
-  socket.awaitFlush();
-  await owner.until(() => owner.events.includes('ended'));
-  t.equal(owner.text, 'back again');
-  t.strictSame(owner.events, ['connected', 'drained', 'ended']);
-  socket.close();
-});
-
-t.test('few bytes that were offered leave though the connection is left at once', needsRing, async (t) => {
-  const server = createServer();
-  const received = once(server, 'connection').then(([accepted]) => readAll(accepted as Socket));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
-  const owner = new NotingBackend();
-  const { port } = server.address() as { port: number };
-  const backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
-  await owner.until(() => owner.events.includes('connected'));
-  const lent = Buffer.from('to the backend');
-  t.equal(backend.offer(lent), lent.length);
-  t.notOk(backend.pending);
-  backend.close();
-  lent.fill('x');
-  t.equal(await received, 'to the backend');
-  const { client, socket } = await pair(t);
-  t.equal(socket.offer(Buffer.from('to the client')), 13);
-  t.notOk(socket.pending);
-  socket.closeSoon();
-  t.equal(await readAll(client), 'to the client');
-});
-
-t.test('connections that cannot be made', needsRing, async (t) => {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  const refused = new NotingBackend();
-  UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: false }, refused);
-  await refused.until(() => refused.events.length > 0);
-  t.strictSame(refused.events, ['connect ECONNREFUSED']);
-  const missing = new NotingBackend();
-  UringBackendSocket.connect(engine, kernelAddress(`${t.testdirName}.sock`, 0)!, { keepAlive: false }, missing);
-  t.strictSame(missing.events, []);
-  await missing.until(() => missing.events.length > 0);
-  t.strictSame(missing.events, ['connect ENOENT']);
 });
 
 // The kernel wakes one of them, and no other one when that gives up.

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import t from 'tap';
+import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
+import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
+import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
+import { NotingOwner, readAll } from '../../../support/accepted.js';
+import { needsRing, ring } from '../../../support/ring.js';
+
+const engine = ring as UringEngine;
+
+/** Notes what a connection to a backend is told of. */
+class NotingBackend extends NotingOwner {
+  socketConnected = (): void => this.note('connected');
+  socketReady = (): void => this.note('ready');
+  socketReceived = (bytes: Buffer, length: number): void => void this.received(bytes, length);
+  socketEnded = (): void => this.note('ended');
+  socketFailed = (error: Error): void => this.note(error.message);
+  socketDrained = (): void => this.note('drained');
+}
+
+t.test('a connection to a backend', needsRing, async (t) => {
+  const server = createServer((socket) => socket.on('data', (bytes) => void socket.end(bytes)));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  const { port } = server.address() as { port: number };
+  const owner = new NotingBackend();
+  const socket = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
+  t.strictSame(owner.events, [], 'nothing is told before the call returns');
+  await owner.until(() => owner.events.includes('connected'));
+  t.ok(socket.write('back again'));
+  t.ok(socket.flushed);
+  socket.awaitFlush();
+  await owner.until(() => owner.events.includes('ended'));
+  t.equal(owner.text, 'back again');
+  t.strictSame(owner.events, ['connected', 'drained', 'ended']);
+  socket.close();
+});
+
+t.test('few bytes that were offered leave though the connection is left at once', needsRing, async (t) => {
+  const server = createServer();
+  const received = once(server, 'connection').then(([accepted]) => readAll(accepted as Socket));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  const owner = new NotingBackend();
+  const { port } = server.address() as { port: number };
+  const backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
+  await owner.until(() => owner.events.includes('connected'));
+  const lent = Buffer.from('to the backend');
+  t.equal(backend.offer(lent), lent.length);
+  t.notOk(backend.pending);
+  backend.close();
+  lent.fill('x');
+  t.equal(await received, 'to the backend');
+});
+
+t.test('connections that cannot be made', needsRing, async (t) => {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  const refused = new NotingBackend();
+  const socket = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: false }, refused);
+  await refused.until(() => refused.events.length > 0);
+  t.strictSame(refused.events, ['connect ECONNREFUSED']);
+  socket.close();
+  const missing = new NotingBackend();
+  UringBackendSocket.connect(engine, kernelAddress(`${t.testdirName}.sock`, 0)!, { keepAlive: false }, missing);
+  t.strictSame(missing.events, []);
+  await missing.until(() => missing.events.length > 0);
+  t.strictSame(missing.events, ['connect ENOENT']);
+});
+
+t.teardown(() => process.exit());
