@@ -268,7 +268,7 @@ t.test('type=grpc asks for the health of a service', async (t) => {
   status = '12';
   await reached(s, 'group', 'up');
   await reached(s, 'kept', 'unhealthy');
-  t.match(s.log(), /while checking grpc-status 12, health check of peer .* in upstream "kept"/);
+  t.ok(await s.logged(/while checking grpc-status 12, health check of peer .* in upstream "kept"/));
   const kept = origin.requests.filter(({ fields }) => fields.get(':authority') === 'kept');
   t.equal(new Set(kept.map(({ nth }) => nth)).size, 1, 'one connection serves the checks');
   await origin.stop();

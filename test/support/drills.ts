@@ -15,7 +15,7 @@ export function testDrills(drills: readonly string[]): void {
         execFile(
           '/usr/bin/env',
           ['-u', 'NODE_OPTIONS', process.execPath, runner, drill, '--short', '--no-nginx'],
-          { timeout: 120_000 },
+          { timeout: 180_000 },
           (error, stdout, stderr) => done({ output: `${stdout}${error ? stderr : ''}`, code: error?.code ?? error?.signal ?? 0 }),
         );
       });

@@ -11,7 +11,7 @@ export default {
   alerts: true,
   async run(stage, expect) {
     const figures = { signals: 0, starts: 0, ended: 0, replaced: 0, upgrades: 0, failed: 0 };
-    const step = stage.short ? 24 : 2;
+    const step = stage.short ? 40 : 2;
     const moments = (last) => Array.from({ length: Math.ceil(last / step) }, (_, i) => i * step);
     /** Signals a process and all that it started, after so many milliseconds. */
     const rotate = (pid, after) => {
