@@ -45,7 +45,8 @@ export interface BackendSocket {
   writeLent(bytes: Buffer, start: number, end: number): boolean;
   /**
    * Gives the kernel as many of the bytes as it has room for, and returns how many: their memory is the caller's again. A cipher takes
-   * all or nothing, and is then perhaps {@link pending}.
+   * all or nothing, and is then perhaps {@link pending}. The ring takes few bytes before the kernel is asked, at the end of the tick; they
+   * may be pending then.
    */
   offer(bytes: Buffer): number;
   /** Something that was written waits for the kernel: `socketDrained` follows. */

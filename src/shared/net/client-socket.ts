@@ -52,7 +52,8 @@ export interface ClientSocket {
   readonly offerLimit: number;
   /**
    * Gives the kernel as many of the bytes as it has room for, and returns how many it took. The caller may use their memory again.
-   * Nothing is {@link pending} afterwards except a cipher's records; a cipher takes all or nothing.
+   * Nothing is {@link pending} afterwards except a cipher's records; a cipher takes all or nothing. The ring takes few bytes before the
+   * kernel is asked, at the end of the tick; they may be pending then, and `flushed` follows.
    */
   offer(bytes: Buffer): number;
   /**

@@ -4,7 +4,10 @@ import type { SessionProxy } from './session-proxy.js';
 
 /** One side of a session. Both kinds of sockets have these. */
 export interface Side {
-  /** Gives the kernel as many of the bytes as it has room for, and returns how many. Their memory is the caller's again. */
+  /**
+   * Gives the kernel as many of the bytes as it has room for, and returns how many. Their memory is the caller's again. Few bytes may be
+   * taken before the kernel is asked, and be {@link pending} later.
+   */
   offer(bytes: Buffer): number;
   /** Sends bytes, which must not change until all is sent. Returns false when that takes time. */
   write(bytes: Buffer): boolean;

@@ -105,7 +105,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     this.peerReached(performance.now());
     if (settings.proxyProtocol !== 0 && !c.tls) {
       const header = clientHeader(r, settings.proxyProtocol);
-      // The kernel gets it at once: to close the connection drops what has not left.
+      // Offered first: a connection that is closed drops what waits in it.
       const taken = c.offer(header);
       if (taken < header.length) {
         c.write(header.subarray(taken));
