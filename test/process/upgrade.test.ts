@@ -92,13 +92,17 @@ t.test('a new executable that does not start changes nothing', async (t) => {
   t.equal((await httpGet(s, '/')).status, 200);
 });
 
-t.test('of two signals in a row, the second is ignored', async (t) => {
+t.test('of several signals in a row, the first counts', async (t) => {
   const s = await startServer(t, { conf });
   const { pid } = s;
-  s.signal('USR2');
-  await s.logged('received, changing binary');
-  process.kill(pid, 'SIGUSR2');
-  await s.logged('the changing binary signal is ignored');
+  for (const end = performance.now() + 20; performance.now() < end; ) {
+    process.kill(pid, 'SIGUSR2');
+  }
+  await waitFor(() => {
+    // On a busy machine all of them may have come as one.
+    process.kill(pid, 'SIGUSR2');
+    return s.log().includes('the changing binary signal is ignored');
+  });
   await waitFor(() => Number(s.read('server.pid')) !== 0 && s.pid !== pid);
   t.match(s.log().match(/start new binary process/g), { length: 1 });
   t.equal(s.read('server.pid.oldbin'), `${pid}\n`);
