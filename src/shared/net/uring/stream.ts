@@ -509,9 +509,7 @@ export abstract class UringStream implements Sender {
     if (this.closed || !this.#idle || this.#writeError < 0) {
       return 0;
     }
-    if (this.#room(bytes.length)) {
-      this.engine.slots.put(this.#slot, this.#used, bytes, 0, bytes.length);
-      this.#used += bytes.length;
+    if (this.#putJoined('', bytes, 0, bytes.length, '')) {
       return bytes.length;
     }
     return Math.max(0, this.#writeNow(bytes, false));

@@ -1,11 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import t from 'tap';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
-import { NotingOwner, readAll } from '../../../support/accepted.js';
+import { NotingOwner } from '../../../support/accepted.js';
 import { needsRing, ring } from '../../../support/ring.js';
+import { startTcpBackend } from '../../../support/tcp-backend.js';
+import { waitFor } from '../../../support/wait.js';
 
 const engine = ring as UringEngine;
 
@@ -38,20 +39,17 @@ t.test('a connection to a backend', needsRing, async (t) => {
 });
 
 t.test('few bytes that were offered leave though the connection is left at once', needsRing, async (t) => {
-  const server = createServer();
-  const received = once(server, 'connection').then(([accepted]) => readAll(accepted as Socket));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
+  const peer = await startTcpBackend(t, (socket) => socket.on('end', () => socket.end()));
   const owner = new NotingBackend();
-  const { port } = server.address() as { port: number };
-  const backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, owner);
+  const backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', peer.port)!, { keepAlive: true }, owner);
   await owner.until(() => owner.events.includes('connected'));
   const lent = Buffer.from('to the backend');
   t.equal(backend.offer(lent), lent.length);
   t.notOk(backend.pending);
   backend.close();
   lent.fill('x');
-  t.equal(await received, 'to the backend');
+  await waitFor(() => peer.sockets[0]?.closed);
+  t.equal(peer.received[0], 'to the backend');
 });
 
 t.test('connections that cannot be made', needsRing, async (t) => {
