@@ -12,6 +12,7 @@ import { configMessage } from '../support/config-message.js';
 import { http, httpGet, pipeline, requestText } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
 import { startServer } from '../support/server.js';
+import { socketPath } from '../support/socket-path.js';
 import { waitFor } from '../support/wait.js';
 
 /** An http block whose server listens on %%PORT_0%%, without the harness's own access_log. */
@@ -310,7 +311,7 @@ t.test('syslog over TCP and a stream socket', { skip: againstNginx && 'nginx sen
   const sink = createServer((socket) => socket.on('data', (data) => received.push(data.toString('latin1'))));
   const { port } = await new Promise<AddressInfo>((done) => sink.listen(0, '127.0.0.1', () => done(sink.address() as AddressInfo)));
   t.teardown(() => sink.close());
-  const path = `${t.testdir({})}/s`;
+  const path = socketPath(t);
   const local = createServer((socket) => socket.on('data', (data) => received.push(data.toString('latin1'))));
   await new Promise<void>((done) => local.listen(path, done));
   t.teardown(() => local.close());

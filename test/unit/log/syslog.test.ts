@@ -1,14 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
 import t from 'tap';
 import { ErrorLog } from '../../../src/shared/log/error-log.js';
 import { ERROR, INFO } from '../../../src/shared/log/level.js';
 import { parseSyslog } from '../../../src/shared/log/syslog.js';
 import { openSyslog, syslogTarget } from '../../../src/shared/log/syslog-peer.js';
+import { socketPath } from '../../support/socket-path.js';
 import { waitFor } from '../../support/wait.js';
 
 const parse = (value: string) =>
@@ -128,7 +128,7 @@ t.test('a server that is not there is reported once and costs nothing', async (t
 });
 
 t.test('a stream socket', async (t) => {
-  const path = `${t.testdir({})}/s`;
+  const path = socketPath(t);
   let text = '';
   const server = createServer((socket) => {
     socket.on('data', (chunk) => {
@@ -209,7 +209,7 @@ t.test('a TCP server that does not read', async (t) => {
 });
 
 t.test('no socket at the path', async (t) => {
-  const path = `${t.testdir({})}/none`;
+  const path = socketPath(t);
   const report = await new Promise<string>((resolve) => openSyslog(parse(`syslog:server=unix:${path}`), '', resolve).send(3, 'x'));
   t.equal(report, `connect() failed (2: No such file or directory) while logging to syslog, server: unix:${path}`);
 });
@@ -217,10 +217,7 @@ t.test('no socket at the path', async (t) => {
 const missing = ['perl', 'logger'].find((tool) => spawnSync(tool, ['--version']).status !== 0);
 
 t.test('a datagram socket', { skip: missing !== undefined && `no ${missing}` }, async (t) => {
-  // Wherever the checkout lies: a socket's path has at most 107 bytes.
-  const folder = mkdtempSync(join(tmpdir(), 'syslog-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
-  const path = `${folder}/d`;
+  const path = socketPath(t);
   const script = `use IO::Socket::UNIX; use Socket; $| = 1;
     my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
     for (1..2) { $s->recv(my $m, 65536); print "$m\\n" }`;
@@ -242,10 +239,7 @@ t.test('a datagram socket', { skip: missing !== undefined && `no ${missing}` }, 
 });
 
 t.test('a datagram socket that goes, and comes back', { skip: missing !== undefined && `no ${missing}` }, async (t) => {
-  // Wherever the checkout lies: a socket's path has at most 107 bytes.
-  const folder = mkdtempSync(join(tmpdir(), 'syslog-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
-  const path = `${folder}/d`;
+  const path = socketPath(t);
   const script = `use IO::Socket::UNIX; use Socket; $| = 1;
     my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die; $s->recv(my $m, 65536); print "$m\\n"`;
   const receiveOne = async (send: () => void): Promise<string> => {

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { BackendSocketOwner } from '../../../src/shared/net/backend-socket.js';
 import { PlainBackendSocket } from '../../../src/shared/net/plain-backend-socket.js';
+import { socketPath } from '../../support/socket-path.js';
 import { waitFor } from '../../support/wait.js';
 
 /** Notes what happens. */
@@ -61,9 +62,9 @@ async function pair(t: Test, options: { readonly path?: string } = {}) {
   return { owner, socket, peer, port, got: () => got };
 }
 
-for (const path of [undefined, `/tmp/plain-backend-${process.pid}.sock`]) {
-  t.test(`bytes both ways, ${path === undefined ? 'TCP' : 'a Unix-domain socket'}`, async (t) => {
-    const { owner, socket, peer, got } = await pair(t, path === undefined ? {} : { path });
+for (const unix of [false, true]) {
+  t.test(`bytes both ways, ${unix ? 'a Unix-domain socket' : 'TCP'}`, async (t) => {
+    const { owner, socket, peer, got } = await pair(t, unix ? { path: socketPath(t) } : {});
     t.ok(socket.write('text '));
     t.ok(socket.write(Buffer.from('bytes ')));
     t.ok(socket.writeLent(Buffer.from('xlentx'), 1, 5));

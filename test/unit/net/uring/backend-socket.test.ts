@@ -1,12 +1,11 @@
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
 import { NotingOwner } from '../../../support/accepted.js';
 import { needsRing, ring } from '../../../support/ring.js';
+import { socketPath } from '../../../support/socket-path.js';
 import { startTcpBackend } from '../../../support/tcp-backend.js';
 import { waitFor } from '../../../support/wait.js';
 
@@ -65,9 +64,7 @@ t.test('connections that cannot be made', needsRing, async (t) => {
   t.strictSame(refused.events, ['connect ECONNREFUSED']);
   socket.close();
   const missing = new NotingBackend();
-  // A path in the checkout could be longer than the 107 bytes of such an address.
-  const path = join(tmpdir(), `nothing-here-${process.pid}.sock`);
-  UringBackendSocket.connect(engine, kernelAddress(path, 0)!, { keepAlive: false }, missing);
+  UringBackendSocket.connect(engine, kernelAddress(socketPath(t), 0)!, { keepAlive: false }, missing);
   t.strictSame(missing.events, []);
   await missing.until(() => missing.events.length > 0);
   t.strictSame(missing.events, ['connect ENOENT']);
