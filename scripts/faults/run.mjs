@@ -44,6 +44,10 @@ const chosen =
     ? drills.filter((drill) => !options.short || drill.inCi !== false)
     : drills.filter(({ id, name }) => positionals.includes(name) || positionals.includes(id));
 
+/** What the drill that runs works with. */
+let current;
+// A server that became a daemon is found by its pid file, which the work folder's own handler removes: this one comes first.
+process.once('exit', () => current?.abandon());
 const work = workFolder();
 
 const servers = commands(options.nginx);
@@ -86,6 +90,7 @@ async function runOne(drill, server, command, engine) {
     engine,
     env: server === 'sluice' ? drill.env : undefined,
   });
+  current = stage;
   chmodSync(stage.dir, 0o755);
   const complaints = [];
   const skipped = drill.needs?.(stage);

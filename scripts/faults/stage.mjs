@@ -264,19 +264,33 @@ http {
   }
 
   async end() {
-    for (const child of this.#children) {
-      child.kill('SIGKILL');
-    }
+    this.#endClients();
     const tree = this.processes();
     if (this.child !== undefined) {
       await stop(this.child);
     }
-    for (const pid of tree) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It is gone already.
-      }
+    killAll(tree);
+  }
+
+  /** Kills everything, without waiting, when this process is told to end in the middle of a drill. */
+  abandon() {
+    this.#endClients();
+    killAll(this.processes());
+  }
+
+  #endClients() {
+    for (const child of this.#children) {
+      child.kill('SIGKILL');
+    }
+  }
+}
+
+function killAll(pids) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It is gone already.
     }
   }
 }
