@@ -42,12 +42,13 @@ export async function readAll(client: Socket): Promise<string> {
 }
 
 /** Writes until the kernel takes no more; returns all of it. */
-export function fill(socket: Pick<ClientSocket, 'writeJoined'>): string {
-  const piece = Buffer.alloc(64 * 1024, 'x');
+export function fill(socket: Pick<ClientSocket, 'write'>): string {
+  const piece = 'x'.repeat(64 * 1024);
   let sent = '';
   for (let flowing = true; flowing; ) {
-    flowing = socket.writeJoined(`${sent.length}:`, piece, '\r\n');
-    sent += `${sent.length}:${piece.toString('latin1')}\r\n`;
+    const text = `${sent.length}:${piece}\r\n`;
+    flowing = socket.write(Buffer.from(text));
+    sent += text;
   }
   return sent;
 }

@@ -6,6 +6,7 @@ import { ListenSocket, plainSpec } from '../../src/shared/net/listen-socket.js';
 import type { UringEngine } from '../../src/shared/net/uring/engine.js';
 import type { UringClientSocket } from '../../src/shared/net/uring/uring-client-socket.js';
 import { UringListener } from '../../src/shared/net/uring/uring-listener.js';
+import { NotingOwner } from './accepted.js';
 
 /** A ring that serves in this process, or why there is none. */
 export const ring = makeRing();
@@ -46,4 +47,14 @@ export async function acceptOnRing(t: Test, engine: UringEngine): Promise<{ clie
   t.teardown(() => client.destroy());
   await once(client, 'connect');
   return { client, socket: await socket };
+}
+
+/** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
+export async function pairOnRing(t: Test, engine: UringEngine) {
+  const { client, socket } = await acceptOnRing(t, engine);
+  client.pause();
+  t.teardown(() => socket.close());
+  const owner = new NotingOwner();
+  socket.start(owner);
+  return { client, socket, owner };
 }

@@ -8,6 +8,8 @@ import { BUFFER, BUFFER_SHIFT, MORE } from './ring.js';
 import { SLOT } from './send-slots.js';
 
 const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
+/** So many pieces at most are given to the kernel in one call. With more than it takes at a time, libuv would leave gaps between them. */
+const PIECES = 64;
 /** Milliseconds that a closed connection's last bytes have to leave. */
 const LAST_BYTES = 60_000;
 /** So many small pieces in turn, and no large ones are expected any more: the rest of one message is often small, and its end. */
@@ -62,6 +64,8 @@ export abstract class UringStream implements Sender {
   #writeError = 0;
   /** What comes behind that. */
   #queue: Buffer[] | null = null;
+  /** The kernel has not been asked yet to take what is in the slot and the queue. */
+  #late = false;
   #asked = false;
   /** Somebody waits for all to be sent. */
   #tell = false;
@@ -139,6 +143,13 @@ export abstract class UringStream implements Sender {
     }
     if (this.#writeError < 0) {
       this.failed(this.#writeError, 'write');
+      return true;
+    }
+    if (this.#late) {
+      this.#late = false;
+      this.#writeAll();
+      // What follows from it has its turn once the others' bytes have left.
+      this.#ask();
       return true;
     }
     try {
@@ -400,14 +411,27 @@ export abstract class UringStream implements Sender {
     return this.#idle && this.#writeError === 0;
   }
 
-  /** Sends text, bytes and text. */
+  /**
+   * Sends text, bytes and text. Much leaves at the end of the tick, once other connections' requests are answered: what the kernel copies
+   * drives the memory that answers need out of the processor's cache.
+   */
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     if (this.#putJoined(before, bytes, 0, bytes.length, after)) {
       return true;
     }
     this.write(before);
-    const flowing = this.write(bytes);
-    return after === '' ? flowing : this.write(after);
+    if (this.closed || this.#writeError < 0) {
+      return this.closed;
+    }
+    if (this.#idle) {
+      this.#late = true;
+      this.#ask();
+    }
+    this.#wait(bytes);
+    if (after !== '') {
+      this.#wait(Buffer.from(after, 'latin1'));
+    }
+    return false;
   }
 
   /** The same for the bytes `start..end` of memory that is the caller's again when this returns. */
@@ -472,27 +496,10 @@ export abstract class UringStream implements Sender {
    * the slot waits, and of the bytes if they are to be kept.
    */
   #writeNow(bytes: Buffer, keep: boolean): number {
-    const { slots } = this.engine;
-    const slot = this.#slot;
-    const used = slot === -1 ? 0 : this.#used;
-    let taken = 0;
-    try {
-      taken = used === 0 ? writeSync(this.fd, bytes) : writevSync(this.fd, [slots.bytes(slot, used), bytes]);
-    } catch (error) {
-      const { errno = 0 } = error as NodeJS.ErrnoException;
-      if (errno !== EAGAIN) {
-        this.#writeError = errno;
-        this.#ask();
-        return errno;
-      }
-    }
-    if (slot !== -1) {
-      if (taken < used) {
-        this.#wait(Buffer.from(slots.bytes(slot, used).subarray(taken)));
-      }
-      this.#release(slot);
-      this.#slot = -1;
-      this.#used = 0;
+    const used = this.#slot === -1 ? 0 : this.#used;
+    const taken = this.#giveKernel([bytes]);
+    if (taken < 0) {
+      return taken;
     }
     const ofBytes = Math.max(0, taken - used);
     if (keep && ofBytes < bytes.length) {
@@ -502,6 +509,60 @@ export abstract class UringStream implements Sender {
       this.#ask();
     }
     return ofBytes;
+  }
+
+  /** Gives the kernel what is in the slot and the queue. What it does not take waits. */
+  #writeAll(): void {
+    const behind = this.#queue!;
+    const pieces = behind.splice(0, PIECES);
+    const used = this.#slot === -1 ? 0 : this.#used;
+    this.#queue = null;
+    let taken = this.#giveKernel(pieces);
+    if (taken < 0) {
+      return;
+    }
+    taken -= used;
+    for (const bytes of pieces) {
+      if (taken < bytes.length) {
+        this.#wait(taken <= 0 ? bytes : bytes.subarray(taken));
+      }
+      taken -= bytes.length;
+    }
+    for (const bytes of behind) {
+      this.#wait(bytes);
+    }
+  }
+
+  /**
+   * Gives the kernel what is in the slot, and these pieces. Returns how many bytes it took in all, or a negated error number; what is left
+   * of the slot waits.
+   */
+  #giveKernel(pieces: Buffer[]): number {
+    const slot = this.#slot;
+    const used = slot === -1 ? 0 : this.#used;
+    const inSlot = used === 0 ? null : this.engine.slots.bytes(slot, used);
+    let taken = 0;
+    try {
+      if (inSlot !== null) {
+        taken = writevSync(this.fd, [inSlot, ...pieces]);
+      } else {
+        taken = pieces.length === 1 ? writeSync(this.fd, pieces[0]!) : writevSync(this.fd, pieces);
+      }
+    } catch (error) {
+      const { errno = 0 } = error as NodeJS.ErrnoException;
+      if (errno !== EAGAIN) {
+        this.#writeError = errno;
+        this.#ask();
+        return errno;
+      }
+    }
+    if (inSlot !== null && taken < used) {
+      this.#wait(Buffer.from(inSlot.subarray(taken)));
+    }
+    this.#release(slot);
+    this.#slot = -1;
+    this.#used = 0;
+    return taken;
   }
 
   /** Takes few bytes into the slot; gives the kernel as many of more as it has room for, and keeps none of them. */

@@ -1,29 +1,19 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { ListenSocket, plainSpec } from '../../../../src/shared/net/listen-socket.js';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
 import { UringListener } from '../../../../src/shared/net/uring/uring-listener.js';
-import { fill, NotingOwner, readAll } from '../../../support/accepted.js';
-import { acceptOnRing, needsRing, ring } from '../../../support/ring.js';
+import { fill, readAll } from '../../../support/accepted.js';
+import { needsRing, pairOnRing, ring } from '../../../support/ring.js';
 
 const engine = ring as UringEngine;
 const [AF_INET, SOCK_STREAM] = [2, 1];
 
-/** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
-async function pair(t: Test) {
-  const { client, socket } = await acceptOnRing(t, engine);
-  client.pause();
-  t.teardown(() => socket.close());
-  const owner = new NotingOwner();
-  socket.start(owner);
-  return { client, socket, owner };
-}
-
 t.test('bytes go both ways, in whichever form they are given', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   t.strictSame(socket.remote(), { address: '127.0.0.1', port: client.localPort });
   t.strictSame(socket.local(), { address: '127.0.0.1', port: client.remotePort });
   client.write('hello');
@@ -46,7 +36,7 @@ t.test('bytes go both ways, in whichever form they are given', needsRing, async 
 });
 
 t.test('what the kernel does not take at once follows in order, and is told of', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   let sent = fill(socket);
   t.ok(socket.pending);
   t.equal(socket.offer(Buffer.from('x')), 0, 'nothing goes past what waits');
@@ -63,7 +53,7 @@ t.test('what the kernel does not take at once follows in order, and is told of',
 });
 
 t.test('a small write of which the kernel takes a part goes on where that ends', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   let sent = '';
   while (socket.empty) {
     const text = `${sent.length}:${'x'.repeat(9000)}`;
@@ -82,7 +72,7 @@ t.test('a small write of which the kernel takes a part goes on where that ends',
 });
 
 t.test('a client that leaves while it is sent to', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   while (socket.empty) {
     socket.write('x'.repeat(9000));
     await new Promise((done) => setImmediate(done));
@@ -93,7 +83,7 @@ t.test('a client that leaves while it is sent to', needsRing, async (t) => {
 });
 
 t.test('a connection that is closed soon sends what it has first', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   const sent = fill(socket);
   socket.closeSoon();
   t.equal((await readAll(client)) === sent, true);
@@ -102,7 +92,7 @@ t.test('a connection that is closed soon sends what it has first', needsRing, as
 });
 
 t.test('so does one that was only offered a few bytes', needsRing, async (t) => {
-  const { client, socket } = await pair(t);
+  const { client, socket } = await pairOnRing(t, engine);
   const lent = Buffer.from('few bytes');
   t.equal(socket.offer(lent), lent.length);
   t.notOk(socket.pending);
@@ -112,7 +102,7 @@ t.test('so does one that was only offered a few bytes', needsRing, async (t) => 
 });
 
 t.test('a connection that is paused brings nothing, and little is read ahead', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   const sizes: number[] = [];
   const received = owner.received.bind(owner);
   owner.received = (bytes, length) => {
@@ -135,7 +125,7 @@ t.test('a connection that is paused brings nothing, and little is read ahead', n
 });
 
 t.test('a client that resets the connection', needsRing, async (t) => {
-  const { client, owner } = await pair(t);
+  const { client, owner } = await pairOnRing(t, engine);
   client.resetAndDestroy();
   await owner.until(() => owner.events.includes('closed'));
   t.strictSame(owner.events, ['closed']);
@@ -151,7 +141,7 @@ t.test('a write that finds the connection broken asks for no more before its end
     ['offered', (socket: UringClientSocket) => socket.offer(much)],
     ['large', (socket: UringClientSocket) => Number(socket.write(much))],
   ] as const) {
-    const { client, socket, owner } = await pair(t);
+    const { client, socket, owner } = await pairOnRing(t, engine);
     client.resetAndDestroy();
     t.equal(write(socket), 0, name);
     t.equal(socket.write('more'), false, name);
@@ -166,7 +156,7 @@ t.test('a file goes out as the client takes it', needsRing, async (t) => {
   const file = openSync(`${folder}/file`, 'r');
   t.teardown(() => closeSync(file));
   const size = 8 * 1024 * 1024;
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   let at = 0;
   let waits = 0;
   const more = () => {
@@ -194,7 +184,7 @@ t.test('a file that waits for a client which leaves', needsRing, async (t) => {
   t.teardown(() => closeSync(file));
   const before = engine.endpoints;
   for (const leave of [(client: Socket) => client.resetAndDestroy(), (client: Socket) => client.destroy()]) {
-    const { client, socket, owner } = await pair(t);
+    const { client, socket, owner } = await pairOnRing(t, engine);
     let at = 0;
     const more = () => {
       do {
@@ -206,7 +196,7 @@ t.test('a file that waits for a client which leaves', needsRing, async (t) => {
     leave(client);
     await owner.until(() => owner.events.includes('closed'));
   }
-  const { socket, owner } = await pair(t);
+  const { socket, owner } = await pairOnRing(t, engine);
   while (socket.offerFile(file, 0, 512 * 1024) > 0) {}
   socket.close();
   await owner.until(() => owner.events.includes('closed'));
@@ -222,13 +212,13 @@ t.test('a file that is shorter than it was', needsRing, async (t) => {
   const folder = t.testdir({ file: 'short' });
   const file = openSync(`${folder}/file`, 'r');
   t.teardown(() => closeSync(file));
-  const { socket } = await pair(t);
+  const { socket } = await pairOnRing(t, engine);
   t.equal(socket.offerFile(file, 0, 10), 5);
   t.equal(socket.offerFile(file, 5, 5), -1);
 });
 
 t.test('a connection that is reset', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   const errors: Error[] = [];
   client.on('error', (error) => errors.push(error));
   client.resume();
@@ -240,7 +230,7 @@ t.test('a connection that is reset', needsRing, async (t) => {
 });
 
 t.test('the end comes after what the bytes before it bring about', needsRing, async (t) => {
-  const { client, owner } = await pair(t);
+  const { client, owner } = await pairOnRing(t, engine);
   owner.received = (bytes, length) => {
     setImmediate(() => owner.note('after'));
     owner.text += bytes.toString('latin1', 0, length);
@@ -252,7 +242,7 @@ t.test('the end comes after what the bytes before it bring about', needsRing, as
 });
 
 t.test('also after bytes that were held, with the end behind them', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   owner.received = (bytes, length) => {
     owner.text += bytes.toString('latin1', 0, length);
     owner.note('piece');
@@ -274,7 +264,7 @@ t.test('also after bytes that were held, with the end behind them', needsRing, a
 });
 
 t.test('an error with what was held ends one request, and what others on the connection wait for comes', needsRing, async (t) => {
-  const { client, socket, owner } = await pair(t);
+  const { client, socket, owner } = await pairOnRing(t, engine);
   const errors: string[] = [];
   const seen = (error: Error): void => {
     errors.push(error.message);
