@@ -294,6 +294,11 @@ export class Ring {
     }
   }
 
+  /** Completions that came together with the latest one are still to be taken. */
+  get hasNext(): boolean {
+    return this.#head !== this.#seen;
+  }
+
   /** Takes the next completion. Returns false when there is none. */
   next(): boolean {
     if (this.#head === this.#seen) {

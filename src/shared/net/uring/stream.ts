@@ -412,26 +412,22 @@ export abstract class UringStream implements Sender {
   }
 
   /**
-   * Sends text, bytes and text. Much leaves at the end of the tick, once other connections' requests are answered: what the kernel copies
-   * drives the memory that answers need out of the processor's cache.
+   * Sends text, bytes and text. Much leaves once the requests that came with this one are answered: what the kernel copies drives the
+   * memory that answers need out of the processor's cache.
    */
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     if (this.#putJoined(before, bytes, 0, bytes.length, after)) {
       return true;
     }
     this.write(before);
-    if (this.closed || this.#writeError < 0) {
-      return this.closed;
+    if (!this.engine.ring.hasNext || !this.#idle || this.closed || this.#writeError < 0) {
+      const flowing = this.write(bytes);
+      return after === '' ? flowing : this.write(after);
     }
-    if (this.#idle) {
-      this.#late = true;
-      this.#ask();
-    }
+    this.#late = true;
+    this.#ask();
     this.#wait(bytes);
-    if (after !== '') {
-      this.#wait(Buffer.from(after, 'latin1'));
-    }
-    return false;
+    return after === '' ? false : this.#wait(Buffer.from(after, 'latin1'));
   }
 
   /** The same for the bytes `start..end` of memory that is the caller's again when this returns. */
