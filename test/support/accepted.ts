@@ -42,13 +42,12 @@ export async function readAll(client: Socket): Promise<string> {
 }
 
 /** Writes until the kernel takes no more; returns all of it. */
-export function fill(socket: Pick<ClientSocket, 'write'>): string {
-  const piece = 'x'.repeat(64 * 1024);
+export function fill(socket: Pick<ClientSocket, 'writeJoined'>): string {
+  const piece = Buffer.alloc(64 * 1024, 'x');
   let sent = '';
   for (let flowing = true; flowing; ) {
-    const text = `${sent.length}:${piece}\r\n`;
-    flowing = socket.write(Buffer.from(text));
-    sent += text;
+    flowing = socket.writeJoined(`${sent.length}:`, piece, '\r\n');
+    sent += `${sent.length}:${piece.toString('latin1')}\r\n`;
   }
   return sent;
 }

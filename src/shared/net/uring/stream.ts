@@ -8,7 +8,10 @@ import { BUFFER, BUFFER_SHIFT, MORE } from './ring.js';
 import { SLOT } from './send-slots.js';
 
 const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
-/** So many pieces at most are given to the kernel in one call. With more than it takes at a time, libuv would leave gaps between them. */
+/**
+ * So many pieces at most are given to the kernel in one call. It takes no more than 1,024; libuv would send those behind them though the
+ * kernel took these only in part.
+ */
 const PIECES = 64;
 /** Milliseconds that a closed connection's last bytes have to leave. */
 const LAST_BYTES = 60_000;
@@ -492,32 +495,28 @@ export abstract class UringStream implements Sender {
    * the slot waits, and of the bytes if they are to be kept.
    */
   #writeNow(bytes: Buffer, keep: boolean): number {
-    const used = this.#slot === -1 ? 0 : this.#used;
     const taken = this.#giveKernel([bytes]);
     if (taken < 0) {
       return taken;
     }
-    const ofBytes = Math.max(0, taken - used);
-    if (keep && ofBytes < bytes.length) {
-      this.#wait(ofBytes === 0 ? bytes : bytes.subarray(ofBytes));
+    if (keep && taken < bytes.length) {
+      this.#wait(taken === 0 ? bytes : bytes.subarray(taken));
     }
     if (this.#queue !== null) {
       this.#ask();
     }
-    return ofBytes;
+    return taken;
   }
 
   /** Gives the kernel what is in the slot and the queue. What it does not take waits. */
   #writeAll(): void {
     const behind = this.#queue!;
     const pieces = behind.splice(0, PIECES);
-    const used = this.#slot === -1 ? 0 : this.#used;
     this.#queue = null;
     let taken = this.#giveKernel(pieces);
     if (taken < 0) {
       return;
     }
-    taken -= used;
     for (const bytes of pieces) {
       if (taken < bytes.length) {
         this.#wait(taken <= 0 ? bytes : bytes.subarray(taken));
@@ -530,8 +529,8 @@ export abstract class UringStream implements Sender {
   }
 
   /**
-   * Gives the kernel what is in the slot, and these pieces. Returns how many bytes it took in all, or a negated error number; what is left
-   * of the slot waits.
+   * Gives the kernel what is in the slot, and these pieces. Returns how many bytes of the pieces it took, or a negated error number; what
+   * is left of the slot waits.
    */
   #giveKernel(pieces: Buffer[]): number {
     const slot = this.#slot;
@@ -558,7 +557,7 @@ export abstract class UringStream implements Sender {
     this.#release(slot);
     this.#slot = -1;
     this.#used = 0;
-    return taken;
+    return Math.max(0, taken - used);
   }
 
   /** Takes few bytes into the slot; gives the kernel as many of more as it has room for, and keeps none of them. */
