@@ -220,7 +220,8 @@ export function workFolder(parent = tmpdir()) {
   return work;
 }
 
-function kill(pid, signal = 'SIGKILL') {
+/** Sends a signal to a process, or with a negative number to its group, that may be gone. */
+export function kill(pid, signal = 'SIGKILL') {
   try {
     process.kill(pid, signal);
   } catch {

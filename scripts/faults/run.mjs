@@ -44,7 +44,7 @@ const chosen =
     ? drills.filter((drill) => !options.short || drill.inCi !== false)
     : drills.filter(({ id, name }) => positionals.includes(name) || positionals.includes(id));
 
-/** What the drill that runs works with. */
+/** What the drill that runs works with; undefined between two drills. */
 let current;
 // A server that became a daemon is found by its pid file, which the work folder's own handler removes: this one comes first.
 process.once('exit', () => current?.abandon());
@@ -111,6 +111,7 @@ async function runOne(drill, server, command, engine) {
     complaints.push(error.stack);
   } finally {
     await stage.end();
+    current = undefined;
     await drill.cleanUp?.(stage);
   }
   if (server === 'sluice' && drill.alerts !== true) {

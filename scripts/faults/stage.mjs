@@ -3,7 +3,7 @@ import { fork, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { list, memoryOf, read, treeOf } from '../bench/measure.mjs';
-import { freePort, makeCertificate, prepare, start, stop } from '../bench/servers.mjs';
+import { freePort, kill, makeCertificate, prepare, start, stop } from '../bench/servers.mjs';
 
 const here = new URL('.', import.meta.url).pathname;
 
@@ -269,28 +269,22 @@ http {
     if (this.child !== undefined) {
       await stop(this.child);
     }
-    killAll(tree);
+    for (const pid of tree) {
+      kill(pid);
+    }
   }
 
   /** Kills everything, without waiting, when this process is told to end in the middle of a drill. */
   abandon() {
     this.#endClients();
-    killAll(this.processes());
+    for (const pid of this.processes()) {
+      kill(pid);
+    }
   }
 
   #endClients() {
     for (const child of this.#children) {
       child.kill('SIGKILL');
-    }
-  }
-}
-
-function killAll(pids) {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It is gone already.
     }
   }
 }
