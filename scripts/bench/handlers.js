@@ -32,8 +32,16 @@ function template(r) {
   r.return(200, `<!DOCTYPE html><title>words</title><ul>${items.join('\n')}</ul>`);
 }
 
+function busy(r) {
+  const until = Date.now() + 300;
+  while (Date.now() < until) {
+    // It computes.
+  }
+  r.return(200, 'ok');
+}
+
 function value(r) {
   return r.uri;
 }
 
-export default { small, json, jwt, template, value };
+export default { small, json, jwt, template, busy, value };

@@ -5,6 +5,8 @@
 // `body` is what each request of a row for HTTP/2 posts.
 // %%ECHO%% is the address of a backend that sends datagrams back.
 // `nginxLoses`: the share of requests that nginx may fail.
+// `workers`: how many there are, on all cores, where one on the first core is not the matter. `neighbour`: clients come one after another
+// while a worker is busy.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
 // aims at. `seconds`: a round takes at least so long.
 
@@ -391,6 +393,13 @@ backend backend
     server: `${tls === undefined ? '' : certificate} http2 on; keepalive_requests 100000000; ${location}`,
     paths: [path],
   })),
+  {
+    ...javaScript('busy-neighbour', 'new connections while one of two workers computes: p50 and p99 count', 1.5),
+    server: 'location / { return 200 ok; } location = /busy { js_content bench.busy; }',
+    neighbour: true,
+    workers: 2,
+    seconds: 5,
+  },
   {
     name: 'udp',
     what: 'a datagram of 64 bytes there and back, in sessions that last',

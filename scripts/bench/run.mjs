@@ -9,6 +9,7 @@ import * as datagrams from './datagrams.mjs';
 import * as h2load from './h2load.mjs';
 import { holdStreams } from './idle-streams.mjs';
 import { cpuOf, memoryOf } from './measure.mjs';
+import * as neighbour from './neighbour.mjs';
 import { largeFile, rows } from './rows.mjs';
 import {
   commands,
@@ -57,7 +58,7 @@ if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
 }
 /** wrk speaks neither HTTP/2 nor WebSocket nor UDP. */
-const generatorOf = (row) => (row.udp ? datagrams : row.message ? websocket : row.http2 ? h2load : generator);
+const generatorOf = (row) => (row.udp ? datagrams : row.neighbour ? neighbour : row.message ? websocket : row.http2 ? h2load : generator);
 const rounds = Number(options.rounds);
 
 const work = workFolder();
@@ -127,7 +128,16 @@ async function measureRow(row) {
       if (server.cannot(row)) {
         continue;
       }
-      const place = { dir: `${work}/${row.name}-${name}`, docs, port: await freePort(), backend, responder, sink, echo };
+      const place = {
+        dir: `${work}/${row.name}-${name}`,
+        docs,
+        port: await freePort(),
+        backend,
+        responder,
+        sink,
+        echo,
+        core: row.workers === undefined ? 0 : null,
+      };
       mkdirSync(place.dir);
       if (row.tls) {
         makeCertificate(place.dir, row.tls);

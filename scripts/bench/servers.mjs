@@ -39,7 +39,7 @@ export function contenders(nginx, names, engines = []) {
       found[engine ?? name] = {
         cannot: () => undefined,
         prepare: (place, row) => prepare(command, place.dir, configuration({ ...place, row })),
-        start: ({ dir }) => start(command, dir, 0, engine === undefined ? '' : `net_engine ${engine};`),
+        start: ({ dir, core }) => start(command, dir, core, engine === undefined ? '' : `net_engine ${engine};`),
       };
     }
   }
@@ -71,9 +71,9 @@ function another(command, name, { configuration, test, run, env }) {
   };
 }
 
-/** Prefixes a command so that it runs on one core, where the machine has several and taskset. */
+/** Prefixes a command so that it runs on one core, where the machine has several and taskset; null stands for all of them. */
 export function pinned(core, command) {
-  return canPin ? ['taskset', '-c', String(core), ...command] : command;
+  return canPin && core !== null ? ['taskset', '-c', String(core), ...command] : command;
 }
 
 const canPin = spawnSync('taskset', ['-c', '1', 'true']).status === 0;
@@ -88,7 +88,7 @@ export async function freePort() {
 
 /** The configuration of a row. */
 export function configuration({ dir, docs, port, row, backend, responder, sink, echo }) {
-  const text = `worker_processes 1;
+  const text = `worker_processes ${row.workers ?? 1};
 worker_rlimit_nofile 20000;
 pid ${dir}/server.pid;
 error_log ${dir}/error.log warn;
@@ -154,7 +154,7 @@ export function prepare(command, dir, conf) {
   return status === 0 ? undefined : (/\[emerg\].*?(?= in )/.exec(stderr)?.[0] ?? stderr.trim().split('\n')[0]);
 }
 
-/** Starts a server on a core; resolves with the master's process id once it accepts connections. */
+/** Starts a server on a core, or with null on all of them; resolves with the master's process id once it accepts connections. */
 export function start(command, dir, core = 0, globals = '') {
   const pidFile = `${dir}/server.pid`;
   const args = ['-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', `daemon off; ${globals}`];

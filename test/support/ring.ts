@@ -19,9 +19,9 @@ if (typeof ring !== 'string') {
 export const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${ring}` };
 
 /** A listener of its own on the ring; `accept` is given what it accepts. Returns its port. */
-export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: UringClientSocket) => void, alone = true): number {
+export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: UringClientSocket) => void, workers = 1): number {
   const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
-  listening.attach(undefined as never, new UringListener(engine, alone, accept));
+  listening.attach(undefined as never, new UringListener(engine, workers, accept));
   let failure: Error | undefined;
   listening.open((error) => {
     failure = error;

@@ -77,7 +77,7 @@ export class Connections {
 
   /** What accepts connections on a socket; undefined where a server of Node's is to. */
   taker({ spec }: ListenSocket, take: (socket: AcceptedSocket) => void): ConnectionTaker | undefined {
-    return network.taker(this.env.workers === 1 || spec.worker !== undefined, take, (errno) => this.#acceptFailed(errno));
+    return network.taker(spec.worker === undefined ? this.env.workers : 1, take, (errno) => this.#acceptFailed(errno));
   }
 
   /** A connection could not be accepted; it waits until that is tried again. nginx: ngx_event_accept. */

@@ -70,11 +70,12 @@ export class Network {
   }
 
   /**
-   * What accepts connections; undefined where a server of Node's is to. `alone`: no other process accepts on the same socket.
+   * What accepts connections; undefined where a server of Node's is to. `workers`: how many processes accept on the same
+   * socket.
    * `failed` gets the negated error number of an attempt that is made again later.
    */
-  taker(alone: boolean, take: (socket: AcceptedSocket) => void, failed: (errno: number) => void): ConnectionTaker | undefined {
-    return this.#ring === undefined ? undefined : new UringListener(this.#ring, alone, take, failed);
+  taker(workers: number, take: (socket: AcceptedSocket) => void, failed: (errno: number) => void): ConnectionTaker | undefined {
+    return this.#ring === undefined ? undefined : new UringListener(this.#ring, workers, take, failed);
   }
 
   /** Begins a plain connection to a backend. What comes of it is told to the owner, never before this returns. */

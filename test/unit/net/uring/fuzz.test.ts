@@ -297,7 +297,7 @@ for (const [name, entries, completions] of SIZES) {
     const owners: (Echo | Relay)[] = [];
     let ends = 0;
     const echoPort = listenOnRing(t, engine, (socket) => owners.push(new Echo(socket, ends)));
-    const relayPort = listenOnRing(t, engine, (socket) => owners.push(new Relay(socket, engine, backendPort, ends)), false);
+    const relayPort = listenOnRing(t, engine, (socket) => owners.push(new Relay(socket, engine, backendPort, ends)), 2);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [faults, fatal, ending] of [
         [0, false, 0],

@@ -308,7 +308,7 @@ t.test('a client that comes as one of two stops accepting', needsRing, async (t)
   const { native } = engine;
   const accepted: UringClientSocket[] = [];
   const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
-  const [first, second] = [0, 1].map(() => new UringListener(engine, false, (socket) => accepted.push(socket)));
+  const [first, second] = [0, 1].map(() => new UringListener(engine, 2, (socket) => accepted.push(socket)));
   t.teardown(() => {
     second!.close();
     listening.close();
