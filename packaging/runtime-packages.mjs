@@ -5,8 +5,8 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** better-sqlite3 fetches or compiles its binary with this; a package brings the binary along. */
-const INSTALL_ONLY = ['prebuild-install'];
+/** better-sqlite3 could be compiled with this; its binary comes with it. */
+const INSTALL_ONLY = ['node-addon-api'];
 /** Packages of which all that is used is in a file of dist/ (scripts/build.mjs). */
 const BUNDLED = new Map([['hash-wasm', 'dist/hash-thread.js']]);
 

@@ -1,9 +1,9 @@
-// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what a
-// thread runs, and what the package exports. One file loads faster than some hundred, and CommonJS as one script faster than modules:
-// V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. reference.json has the texts of
-// docs/reference for editors. Packages from node_modules stay outside
-// the bundles, but for the parts of winston that are used, and for what the thread that hashes passwords uses: its script is run as a
-// text, from where no package is found. SLUICE_DIST: another output folder.
+// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what an
+// old Node is told, what a thread runs, and what the package exports. One file loads faster than some hundred, and CommonJS as one script
+// faster than modules: V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. reference.json has
+// the texts of docs/reference for editors. Packages from node_modules stay outside the bundles, but for the parts of winston that are
+// used, and for what the thread that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST:
+// another output folder.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,18 +12,25 @@ import { build } from 'esbuild';
 import ts from 'typescript';
 import { buildDashboard } from './build-dashboard.mjs';
 import { FROM_THE_SHELL, NO_DEBUGGER } from './no-debugger.mjs';
+import { oldestNode, usableNode } from './node.mjs';
 import { referenceOf } from './reference/sections.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const root = new URL('..', import.meta.url).pathname;
 const outdir = process.env.SLUICE_DIST ?? `${root}dist`;
+const [oldestMajor, oldestMinor] = oldestNode.split('.');
+/** The first statement of the program, for any Node: one that is too old gets no further. */
+const REFUSE_OLD_NODE = `{ const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < ${oldestMajor} || (major === ${oldestMajor} && minor < ${oldestMinor})) require('./old-node.js'); }`;
+/** What Nodes that are too old can read. */
+const FOR_OLD_NODES = { target: 'node14', sourcemap: false };
 
 const common = {
   absWorkingDir: root,
   bundle: true,
   format: 'cjs',
   platform: 'node',
-  target: 'node20',
+  target: 'node22',
   logLevel: 'warning',
 };
 const ours = {
@@ -47,9 +54,18 @@ const wrapped = {
 rmSync(outdir, { recursive: true, force: true });
 await build({
   ...ours,
+  ...FOR_OLD_NODES,
   entryPoints: { sluice: 'src/master/main.ts' },
   outdir,
-  banner: { js: `${FROM_THE_SHELL}\n${moduleUrl}` },
+  banner: { js: `${FROM_THE_SHELL}\n${REFUSE_OLD_NODE}\n${moduleUrl}` },
+});
+await build({
+  ...ours,
+  ...FOR_OLD_NODES,
+  entryPoints: { 'old-node': 'src/master/old-node.ts' },
+  outdir,
+  define: { ...ours.define, OLDEST_NODE: JSON.stringify(oldestNode) },
+  banner: { js: moduleUrl },
 });
 await build({
   ...ours,
@@ -135,4 +151,4 @@ for (const [source, target] of [
   const text = readFileSync(`${root}src/master/${source}.ts`, 'utf8');
   writeFileSync(`${outdir}/${target}.d.ts`, ts.transpileDeclaration(text, { compilerOptions: { isolatedDeclarations: true } }).outputText);
 }
-execFileSync(process.execPath, [`${root}scripts/code-cache.mjs`, outdir], { stdio: 'inherit' });
+execFileSync(usableNode(), [`${root}scripts/code-cache.mjs`, outdir], { stdio: 'inherit' });

@@ -62,7 +62,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/editor', 'worker/diff'],
   // The master, whose commands and parts reach into the worker's composition.
   ['master/command-line', 'master/processes', 'master/history', 'master/canary'],
-  ['master/cycle'],
+  ['master/cycle', 'master/old-node.ts'],
   ['master/operations'],
   ['master/subcommands'],
   ['master/run.ts', 'master/package.ts'],

@@ -1,4 +1,4 @@
-import { connect, type Socket, type TcpSocketConnectOpts } from 'node:net';
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { EMPTY } from '../lib/empty.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { BackendSocket, BackendSocketOwner, BackendTarget } from './backend-socket.js';
@@ -9,12 +9,12 @@ import { isFlushed } from './tls-binding.js';
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** What one of Node's sockets to a backend is made with. */
-export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onread']): TcpSocketConnectOpts {
+export function nodeTarget(target: BackendTarget, onread: NodeBackendSocket['onread']): TcpNetConnectOpts {
   const { address, port, localAddress, localPort, keepAlive } = target;
   if (port === 0) {
     return { path: address, onread, allowHalfOpen: true } as never;
   }
-  const options: TcpSocketConnectOpts = { host: address, port, onread, noDelay: true, allowHalfOpen: true } as never;
+  const options: TcpNetConnectOpts = { host: address, port, onread, noDelay: true, allowHalfOpen: true } as never;
   if (localAddress !== undefined) {
     options.localAddress = localAddress;
   }

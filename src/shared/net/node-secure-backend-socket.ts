@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { connect as connectTcp, type Socket, type TcpSocketConnectOpts } from 'node:net';
+import { connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { BackendSocketOwner, BackendTarget } from './backend-socket.js';
 import { NodeBackendSocket, nodeTarget } from './node-backend-socket.js';
@@ -66,9 +66,9 @@ function nodeOptions({ context, serverName, protocols, session }: BackendTls): C
   return options;
 }
 
-function plainSocket(target: TcpSocketConnectOpts): Socket {
+function plainSocket(target: TcpNetConnectOpts): Socket {
   const { onread: _, ...plain } = target;
-  return connectTcp(plain as TcpSocketConnectOpts);
+  return connectTcp(plain as TcpNetConnectOpts);
 }
 
 /** Makes a TLS connection on another one, which may begin with plain bytes. */
