@@ -91,6 +91,21 @@ export class Gathered {
     return this.pieces[0]!;
   }
 
+  /** Memory of its own that holds a latin1 text, all pieces and another text: as much as was counted of what is copied into it. */
+  between(before: string, after: string): Buffer {
+    let size = before.length + after.length;
+    for (let i = 0; i < this.pieces.length; i++) {
+      size += this.pieces[i]!.length;
+    }
+    const whole = Buffer.allocUnsafe(size);
+    let at = whole.write(before, 0, before.length, 'latin1');
+    for (let i = 0; i < this.pieces.length; i++) {
+      at += this.pieces[i]!.copy(whole, at);
+    }
+    whole.write(after, at, after.length, 'latin1');
+    return whole;
+  }
+
   clear(): void {
     this.pieces = [];
     this.length = 0;

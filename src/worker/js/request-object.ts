@@ -383,7 +383,7 @@ export class RequestObject {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    const bytes = body === null ? undefined : wholeBody(this.#r, body);
+    const bytes = body === null || !body.complete ? undefined : wholeBody(this.#r, body);
     return bytes?.length === 0 ? undefined : bytes;
   }
 
@@ -642,7 +642,7 @@ export class RequestObject {
     if (body !== undefined) {
       const given = new RequestBody();
       given.bytes.add(body, 0, body.length);
-      given.length = body.length;
+      given.complete = true;
       sr.body = given;
       sr.contentLength = body.length;
       sr.chunkedIn = false;

@@ -64,7 +64,7 @@ export class BodyReader {
     return paused;
   }
 
-  /** What is read from now on is dropped. */
+  /** Nobody takes what comes from now on. */
   forgetSink(): void {
     this.#sink = null;
   }
@@ -73,25 +73,27 @@ export class BodyReader {
   read(input: ClientInput): number {
     const framing = this.#framing;
     const sink = this.#sink;
-    const before = input.at;
     while (input.at < input.end && !framing.done) {
-      const status = framing.read(input.bytes, input.at, input.end);
+      const before = input.at;
+      const status = framing.read(input.bytes, before, input.end);
       input.use(framing.next);
+      this.request.requestLength += input.at - before;
       if (status !== 0) {
         framing.fail();
         return status;
       }
       if (sink !== null && framing.end > framing.start) {
-        if (!sink.data(input.bytes, framing.start, framing.end, framing.left)) {
-          this.#paused = true;
-          break;
-        }
+        const more = sink.data(input.bytes, framing.start, framing.end, framing.left);
+        // One that has gone did not ask for a pause, whatever it returned.
         if (this.#sink !== sink) {
           return BODY_SINK_GONE;
         }
+        if (!more) {
+          this.#paused = true;
+          break;
+        }
       }
     }
-    this.request.requestLength += input.at - before;
     return BODY_READ;
   }
 

@@ -276,6 +276,18 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
   }
 
+  leaveBody(r: Request): void {
+    const body = this.#io?.body;
+    if (!body) {
+      return;
+    }
+    // Nobody waits for the rest of it.
+    if (body.waiting && !body.done && !r.headerSent) {
+      this.#deadline.clear();
+    }
+    body.forgetSink();
+  }
+
   discardBody(_r: Request): number {
     const io = this.#io;
     return io === null || io.body === null ? 0 : io.body.discard(io.input);

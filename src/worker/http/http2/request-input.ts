@@ -38,7 +38,7 @@ export class RequestInput {
   /** Nobody looks at what comes: its bytes count for nothing. */
   get ignoring(): boolean {
     const stream = this.#stream;
-    return this.#dropping || (stream.request.contentLength < 0 && !stream.request.chunkedIn && stream.upgradeKey === '');
+    return this.#dropping || (this.#announced < 0 && !stream.request.head.chunked && stream.upgradeKey === '');
   }
 
   /** Somebody takes it. */
@@ -53,8 +53,14 @@ export class RequestInput {
 
   /** How much of the body is still to come; -1 where its length is not known. */
   get rest(): number {
-    const r = this.#stream.request;
-    return r.chunkedIn || r.contentLength < 0 ? -1 : Math.max(0, r.contentLength - this.#received);
+    const announced = this.#announced;
+    return announced < 0 ? -1 : Math.max(0, announced - this.#received);
+  }
+
+  /** The length that the head announced, whatever became of the body since; -1 for none. */
+  get #announced(): number {
+    const { head } = this.#stream.request;
+    return head.chunked ? -1 : head.contentLength;
   }
 
   /** Data came, in memory that is used again after the call. */
@@ -65,7 +71,7 @@ export class RequestInput {
     if (this.ignoring || this.#broken !== 0) {
       return;
     }
-    if (r.contentLength >= 0 && !r.chunkedIn && this.#received > r.contentLength) {
+    if (this.#announced >= 0 && this.#received > this.#announced) {
       r.log(INFO, 'client intended to send body data larger than declared');
       this.#break(400);
       return;
@@ -116,8 +122,9 @@ export class RequestInput {
   /** The client sends no more. */
   ended(): void {
     const r = this.#stream.request;
-    if (this.#broken === 0 && r.contentLength >= 0 && !r.chunkedIn && this.#received !== r.contentLength) {
-      r.log(INFO, `client prematurely closed stream: only ${this.#received} out of ${r.contentLength} bytes of request body received`);
+    const announced = this.#announced;
+    if (this.#broken === 0 && announced >= 0 && this.#received !== announced) {
+      r.log(INFO, `client prematurely closed stream: only ${this.#received} out of ${announced} bytes of request body received`);
       this.#break(400);
     } else if (this.#sink !== null && !this.#sinkPaused && this.#held === null) {
       this.#endBody();
@@ -159,7 +166,6 @@ export class RequestInput {
   /** Gives what came and what comes to a sink. */
   read(sink: BodySink): void {
     const stream = this.#stream;
-    const r = stream.request;
     if (this.#broken !== 0) {
       process.nextTick(failBody, sink, this.#broken);
       return;
@@ -169,7 +175,7 @@ export class RequestInput {
     if (!stream.inClosed) {
       const wanted = Math.min(
         MAX_WINDOW,
-        r.contentLength >= 0 && !r.chunkedIn && sink.room !== MAX_WINDOW ? Math.min(sink.room, r.contentLength + 1) : sink.room,
+        this.#announced >= 0 && sink.room !== MAX_WINDOW ? Math.min(sink.room, this.#announced + 1) : sink.room,
       );
       if (wanted > this.#window.size) {
         this.#window.size = wanted;
@@ -230,6 +236,15 @@ export class RequestInput {
   drop(): void {
     this.#dropping = true;
     this.#held = null;
+  }
+
+  /** The same for a body that somebody takes, who is not called again. */
+  leave(): void {
+    if (this.#sink !== null && !this.#sinkPaused && !this.#stream.request.headerSent) {
+      this.#stream.stopTime();
+    }
+    this.#sink = null;
+    this.drop();
   }
 
   /** The request is over. */

@@ -110,8 +110,8 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     this.input.ended();
   }
 
-  bodyDone(r: Request): boolean {
-    return !r.chunkedIn && (r.contentLength < 0 || (r.contentLength === 0 && this.inClosed));
+  bodyDone({ head }: Request): boolean {
+    return !head.chunked && (head.contentLength < 0 || (head.contentLength === 0 && this.inClosed));
   }
 
   readBody(_r: Request, sink: BodySink): void {
@@ -120,6 +120,12 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
 
   resumeBody(_r: Request): void {
     this.#input?.resume();
+  }
+
+  leaveBody(_r: Request): void {
+    if (!this.inClosed || this.#input !== null) {
+      this.input.leave();
+    }
   }
 
   discardBody(_r: Request): number {

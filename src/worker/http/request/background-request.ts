@@ -74,6 +74,7 @@ class NoClient implements ClientConnection, ClientStream {
   send(): void {}
   sendLent(): void {}
   resumeBody(): void {}
+  leaveBody(): void {}
   sendContinue(): void {}
   sendInformational(): void {}
   finish(): void {}

@@ -19,7 +19,7 @@ export interface BodySink {
   readonly room: number;
   /**
    * Bytes `start..end` came, whose memory is used again after the call; `announced` bytes are known to come behind them. Returns false to
-   * pause; {@link ClientStream.resumeBody} goes on.
+   * pause; {@link ClientStream.resumeBody} goes on. One that wants no more at all has the stream leave the body.
    */
   data(bytes: Buffer, start: number, end: number, announced: number): boolean;
   /** The whole body has been given. */
@@ -55,6 +55,8 @@ export interface ClientStream {
   /** Starts giving the request body to a sink; what has arrived already first. */
   readBody(r: Request, sink: BodySink): void;
   resumeBody(r: Request): void;
+  /** Nobody takes what is left of the body any more: whoever took it is not called again. */
+  leaveBody(r: Request): void;
   /** Drops what has come of the body; what comes later is dropped too. Returns 0, or the status for a malformed body. */
   discardBody(r: Request): number;
   /** Sends `100 Continue`. */

@@ -7,12 +7,27 @@ import type { BodySink } from './client-stream.js';
 import type { Request } from './request.js';
 import { openTempFile, type TempFile } from './temp-file.js';
 
-/** A request body that was read: in memory, or past `client_body_buffer_size` in a temporary file. */
+/** A request body that is read or was read: in memory, or past `client_body_buffer_size` in a temporary file. */
 export class RequestBody {
   /** What is in memory. Empty when the body went to a file. */
   bytes = new Gathered();
-  length = 0;
   file: TempFile | undefined = undefined;
+  /** Nothing more comes: handlers may use it. */
+  complete = false;
+  /** The client sent a body that no handler gets any more, because it failed or because somebody has used it up. This one is empty. */
+  lost = false;
+  /** Bytes in the file. */
+  #stored = 0;
+
+  /** Bytes in memory and in the file: what was counted is what there is. */
+  get length(): number {
+    return this.#stored + this.bytes.length;
+  }
+
+  /** So many bytes more are in the file. */
+  stored(size: number): void {
+    this.#stored += size;
+  }
 
   /** The body as one piece of memory; undefined when it is in a file. */
   inMemory(): Buffer | undefined {
@@ -52,8 +67,10 @@ const MAX_ROOM = 2 ** 31 - 1;
 export function readBody(r: Request, then: (r: Request) => void): void {
   const main = r.main;
   if (r !== main || main.body !== null || main.discardingBody) {
-    // It was read before; subrequests share their parent's, unless they were given one.
-    r.body ??= main.body;
+    // It was read before; subrequests have what their parent had when they began, unless they were given one.
+    if (r === main && main.body !== null && !main.body.complete) {
+      loseBody(main);
+    }
     then(r);
     return;
   }
@@ -61,10 +78,37 @@ export function readBody(r: Request, then: (r: Request) => void): void {
   const body = new RequestBody();
   main.body = body;
   if (main.stream.bodyDone(main)) {
+    body.complete = true;
     then(r);
     return;
   }
   main.stream.readBody(main, new BodyCollector(main, body, then));
+}
+
+/**
+ * The one place that says what a request is whose body failed, or whose body another handler had begun to read: a request without a body,
+ * of content length 0, for every handler that comes next. What came of the body is not used, and nobody is given the rest.
+ */
+export function loseBody(r: Request): void {
+  giveBodyAway(r);
+  r.main.stream.leaveBody(r.main);
+}
+
+/** The same for a body that somebody takes as it comes: there is nothing of it for anybody else. */
+export function giveBodyAway(r: Request): void {
+  const main = r.main;
+  const body = new RequestBody();
+  body.complete = true;
+  body.lost = true;
+  main.body = body;
+  main.contentLength = 0;
+  main.chunkedIn = false;
+  main.requestBodyNoBuffering = false;
+}
+
+/** The body that a subrequest of this request shares; null while it has not been read. */
+export function sharedBody(r: Request): RequestBody | null {
+  return r.body === null || !r.body.complete ? null : r.body;
 }
 
 /** Invites the body of a client that waits to be asked. nginx: ngx_http_test_expect. */
@@ -94,10 +138,10 @@ class BodyCollector implements BodySink {
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const body = this.#body;
-    body.length += end - start;
     const settings = this.#r.location.settings;
-    if (this.#r.chunkedIn && settings.clientMaxBodySize !== 0 && body.length + announced > settings.clientMaxBodySize) {
-      this.#r.log(ERR, `client intended to send too large chunked body: ${body.length}+${announced} bytes`);
+    const size = end - start + announced;
+    if (this.#r.chunkedIn && settings.clientMaxBodySize !== 0 && body.length + size > settings.clientMaxBodySize) {
+      this.#r.log(ERR, `client intended to send too large chunked body: ${body.length}+${size} bytes`);
       this.fail(413);
       return false;
     }
@@ -165,7 +209,9 @@ class BodyCollector implements BodySink {
     const file = this.#body.file as TempFile;
     try {
       for (let at = start; at < end; ) {
-        at += writeSync(file.fd, bytes, at, end - at);
+        const size = writeSync(file.fd, bytes, at, end - at);
+        this.#body.stored(size);
+        at += size;
       }
       return true;
     } catch (error) {
@@ -186,6 +232,7 @@ class BodyCollector implements BodySink {
     if (this.#r.chunkedIn) {
       this.#r.contentLength = this.#body.length;
     }
+    this.#body.complete = true;
     this.#then(this.#r);
   }
 
@@ -193,10 +240,7 @@ class BodyCollector implements BodySink {
     if (status === 408 || status === 499) {
       this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
     }
-    // Another location may send on what came so far.
-    if (this.#body.file !== undefined && !this.#writeHeld()) {
-      return;
-    }
+    loseBody(this.#r);
     this.#r.finalize(status);
   }
 }
@@ -212,5 +256,13 @@ export function discardBody(r: Request): number {
   }
   testExpect(main);
   main.discardingBody = true;
-  return main.stream.discardBody(main);
+  const status = main.stream.discardBody(main);
+  if (status !== 0) {
+    // Where the body ends is not known, so that what follows cannot be taken for a request.
+    main.keepalive = false;
+  }
+  if (main.contentLength > 0 || main.chunkedIn) {
+    giveBodyAway(main);
+  }
+  return status;
 }

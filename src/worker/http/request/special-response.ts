@@ -61,7 +61,8 @@ export function specialResponse(r: Request, status: number): Result {
 
 /** Answers as `error_page` says. nginx: ngx_http_send_error_page. */
 function sendErrorPage(r: Request, page: ErrorPage): Result {
-  if (page.overwrite > 0 && page.overwrite !== 200) {
+  // Whoever answers with another status has no use for a body that was not sent yet.
+  if (page.overwrite !== 0 && page.overwrite !== 200) {
     r.expectTested = true;
   }
   if (page.overwrite >= 0) {

@@ -7,6 +7,7 @@ import { Children } from './child.js';
 import { logUri } from './debug-lines.js';
 import { extension } from './internal-redirect.js';
 import { MAX_COUNT, Request } from './request.js';
+import { sharedBody } from './request-body.js';
 import { PhaseStep } from './run-phases.js';
 import { SubrequestQueue } from './subrequest-queue.js';
 
@@ -64,7 +65,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   }
   children.count++;
   const sr = new Request(r.stream, r.server, r.head, r, performance.now());
-  sr.body = r.body;
+  sr.body = sharedBody(r);
   sr.contentLength = r.contentLength;
   sr.chunkedIn = r.chunkedIn;
   sr.method = options.keepMethod ? r.method : 'GET';

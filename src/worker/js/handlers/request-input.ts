@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import type { BodySink } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
-import { discardBody, type RequestBody, testExpect } from '../../http/request/request-body.js';
+import { discardBody, giveBodyAway, loseBody, type RequestBody, testExpect } from '../../http/request/request-body.js';
 
 /** Whoever takes a request's body as it comes. */
 export interface BodyTaker {
@@ -19,6 +19,7 @@ export class RequestInput implements BodySink {
   readonly room: number;
   #taker: BodyTaker | null = null;
   #received = 0;
+  #chunked = false;
   #state: 'unread' | 'claimed' | 'reading' | 'over' = 'unread';
 
   constructor(r: Request) {
@@ -48,11 +49,19 @@ export class RequestInput implements BodySink {
       return;
     }
     this.#state = 'reading';
-    if (r !== r.main || r.body !== null) {
-      this.#giveRead(r.body ?? r.main.body);
+    if (r !== r.main || r.body?.complete) {
+      this.#giveRead(r.body);
+      return;
+    }
+    if (r.body !== null) {
+      // Somebody else had begun to read it.
+      loseBody(r);
+      this.end();
       return;
     }
     testExpect(r);
+    this.#chunked = r.chunkedIn;
+    giveBodyAway(r);
     r.stream.readBody(r, this);
   }
 
@@ -74,13 +83,14 @@ export class RequestInput implements BodySink {
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const r = this.#r;
-    this.#received += end - start;
     const { clientMaxBodySize } = r.location.settings;
-    if (r.chunkedIn && clientMaxBodySize !== 0 && this.#received + announced > clientMaxBodySize) {
-      r.log(ERR, `client intended to send too large chunked body: ${this.#received}+${announced} bytes`);
+    const size = end - start + announced;
+    if (this.#chunked && clientMaxBodySize !== 0 && this.#received + size > clientMaxBodySize) {
+      r.log(ERR, `client intended to send too large chunked body: ${this.#received}+${size} bytes`);
       this.#fail(413, 'the request body is too large');
       return false;
     }
+    this.#received += end - start;
     return this.#taker!.piece(ownCopy(bytes, start, end));
   }
 
@@ -98,6 +108,7 @@ export class RequestInput implements BodySink {
 
   #fail(status: number, why: string): void {
     this.#state = 'over';
+    loseBody(this.#r);
     this.#taker!.broke(new Error(why));
     if (!this.#r.finished) {
       this.#r.finalize(status);

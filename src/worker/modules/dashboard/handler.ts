@@ -22,7 +22,10 @@ export function serveDashboard(write: boolean, source: StatusSource): PhaseHandl
   // Read while the process may read everything.
   const page = dashboardPage();
   const reads = (r: Request): number => {
-    discardBody(r);
+    const broken = discardBody(r);
+    if (broken !== 0) {
+      return broken;
+    }
     const path = apiPath(r);
     if (path === '') {
       return r.uri.endsWith('/') ? sendPage(r, page) : toFolder(r);

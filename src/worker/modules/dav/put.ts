@@ -35,6 +35,10 @@ function store(r: Request, conf: Readonly<Settings>): Result {
     r.log(ERR, 'PUT request body must be in a file');
     return 500;
   }
+  if (r.main.body?.lost) {
+    r.log(ERR, 'PUT request body is unavailable');
+    return 500;
+  }
   const path = mapPath(r);
   if (path === undefined) {
     return noPath(r);

@@ -29,6 +29,7 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
   /** The value of Content-Length, -1 for none. */
   bodyLength = -1;
   chunked = false;
+  owesBody = false;
   #head = false;
 
   constructor(location: ProxyLocation, vars: ProxyVars) {
@@ -69,11 +70,13 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
     } else {
       this.bodyLength = r.contentLength;
     }
+    this.owesBody = false;
+    const sent = location.body !== undefined ? body.length : this.sendsBody && r.body !== null ? r.body.length : 0;
     let text = `${method} ${uri}${location.versionText}`;
     if (host !== '') {
       text += `Host: ${host}\r\n`;
     }
-    text += this.#ownHeaders(r, headers);
+    text += this.#ownHeaders(r, headers, sent);
     if (location.conf.settings.passRequestHeaders) {
       text += clientHeaders(r, headers.replaced);
     }
@@ -84,16 +87,19 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
     return true;
   }
 
-  #ownHeaders(r: Request, headers: CompiledHeaders): string {
+  /** `sent`: how long the body is, unless it is sent as it comes. */
+  #ownHeaders(r: Request, headers: CompiledHeaders, sent: number): string {
     const lines = headers.lines;
     let text = '';
     for (let i = 0; i < lines.length; i++) {
-      const { before, value, line } = lines[i]!;
+      const { before, value, line, length } = lines[i]!;
       if (line !== undefined) {
         text += line;
+        this.owesBody ||= length && Number(line.slice(before.length)) !== sent;
       } else if (value === 'body-length') {
         if (this.bodyLength >= 0) {
           text += `${before}${this.bodyLength}\r\n`;
+          this.owesBody = this.bodyLength !== sent && !r.requestBodyNoBuffering;
         }
       } else if (value === 'chunked') {
         if (this.chunked) {
@@ -103,6 +109,7 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
         const evaluated = value.eval(r);
         if (evaluated !== '') {
           text += `${before}${evaluated}\r\n`;
+          this.owesBody ||= length && Number(evaluated) !== sent;
         }
       }
     }

@@ -15,6 +15,8 @@ export interface CompiledHeader {
   readonly value: HeaderValue;
   /** The whole line when the value is always the same. */
   readonly line: string | undefined;
+  /** It says how long the body is. */
+  readonly length: boolean;
 }
 
 /** The headers of requests to backends. nginx: ngx_http_proxy_headers_t. */
@@ -72,7 +74,12 @@ export function compileHeaders(sources: readonly HeaderLineSource[], defaults: r
       return;
     }
     const before = `${name}: `;
-    lines.push({ before, value, line: constant === undefined ? undefined : `${before}${constant}\r\n` });
+    lines.push({
+      before,
+      value,
+      line: constant === undefined ? undefined : `${before}${constant}\r\n`,
+      length: name.toLowerCase() === 'content-length',
+    });
   };
   for (const source of sources) {
     const { name } = source;

@@ -20,7 +20,7 @@ export function webSocketKey(r: Request, upgrade: ComplexValue<Request> | undefi
   if (upgrade === undefined || r !== r.main || r.methodBit !== METHOD.GET || r.httpVersion < HTTP_11) {
     return '';
   }
-  if (!r.head.has(HeaderSlot.upgrade) || r.chunkedIn || r.contentLength > 0) {
+  if (!r.head.has(HeaderSlot.upgrade) || r.chunkedIn || r.contentLength > 0 || r.body?.lost) {
     return '';
   }
   return upgrade.eval(r).toLowerCase() === WEBSOCKET ? (r.header(KEY_HEADER) ?? '') : '';

@@ -23,7 +23,10 @@ function show(r: Request, env: WorkerEnv): number {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
     return 405;
   }
-  discardBody(r);
+  const broken = discardBody(r);
+  if (broken !== 0) {
+    return broken;
+  }
   const giveUp = env.zones.counters.settle(env.workers, () => {
     const source = { http: r.http, env };
     const format = acceptedFormat(r.args, r.header('accept') ?? '');

@@ -20,7 +20,10 @@ function show(r: Request, env: WorkerEnv): number {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
     return 405;
   }
-  discardBody(r);
+  const broken = discardBody(r);
+  if (broken !== 0) {
+    return broken;
+  }
   const { counters } = env.zones;
   const giveUp = counters.settle(env.workers, () => {
     r.out.contentType = 'text/plain';

@@ -24,7 +24,11 @@ function headerValue(r: Request, suffix: string): string | undefined {
   return value;
 }
 
+/** What the header says, but not to those who would wait for a body that is lost. */
 function contentLength(r: Request): string | undefined {
+  if (r.main.body?.lost && r.internal && !r.main.logged) {
+    return '0';
+  }
   const sent = r.header('content-length');
   if (sent !== undefined) {
     return sent;
@@ -62,7 +66,7 @@ const variables: readonly Variable[] = [
   fixed('host', (r) => (r.head.host !== '' ? r.head.host : r.server.settings.serverName)),
   fixed('request_port', (r) => (r.head.port > 0 && r.head.port < 65536 ? String(r.head.port) : '')),
   fixed('is_request_port', (r) => (r.head.port === 0 ? '' : ':')),
-  fixed('content_length', contentLength),
+  live('content_length', contentLength),
   fixed('content_type', (r) => r.head.joined('content-type', ', ')),
   fixed('remote_user', (r) => basicCredentials(r)?.user),
   { name: 'http_', prefix: true, get: headerValue },
@@ -70,7 +74,7 @@ const variables: readonly Variable[] = [
   { name: 'cookie_', prefix: true, get: (r, suffix) => cookieValue(r, suffix) },
   live('request_body', (r) => {
     const body = r.body ?? r.main.body;
-    return body === null || body.length === 0 ? undefined : body.inMemory()?.toString('latin1');
+    return body === null || !body.complete || body.length === 0 ? undefined : body.inMemory()?.toString('latin1');
   }),
   live('request_body_file', (r) => (r.body ?? r.main.body)?.file?.path),
   live('request_length', (r) => String(r.main.requestLength)),

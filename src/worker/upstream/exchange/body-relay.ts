@@ -1,6 +1,6 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { BodySink } from '../../http/request/client-stream.js';
-import { RequestBody } from '../../http/request/request-body.js';
+import { loseBody, RequestBody } from '../../http/request/request-body.js';
 import { Gathered } from '../../io/gathered.js';
 import type { Channel } from '../connection/channel.js';
 import { writePiece } from './body-frame.js';
@@ -30,7 +30,7 @@ function decide(u: UpstreamRequest, relay: BodyRelay, body: RequestBody): void {
   if (relay.complete) {
     u.relayBody(null);
     body.bytes = relay.bytes;
-    body.length = relay.received;
+    body.complete = true;
     if (r.chunkedIn) {
       r.contentLength = body.length;
     }
@@ -62,7 +62,7 @@ export class BodyRelay implements RequestSender, BodySink {
   readonly room: number;
   /** The client has sent all of it. */
   complete = false;
-  received = 0;
+  #received = 0;
 
   constructor(u: UpstreamRequest) {
     this.#u = u;
@@ -129,12 +129,13 @@ export class BodyRelay implements RequestSender, BodySink {
     }
     const { r } = this.#u;
     const { clientMaxBodySize, clientBodyBufferSize } = r.location.settings;
-    this.received += end - start;
-    if (r.chunkedIn && clientMaxBodySize !== 0 && this.received + announced > clientMaxBodySize) {
-      r.log(ERR, `client intended to send too large chunked body: ${this.received}+${announced} bytes`);
+    const size = end - start + announced;
+    if (r.chunkedIn && clientMaxBodySize !== 0 && this.#received + size > clientMaxBodySize) {
+      r.log(ERR, `client intended to send too large chunked body: ${this.#received}+${size} bytes`);
       this.#u.finalize(413);
       return false;
     }
+    this.#received += end - start;
     if (end - start >= PASSED_ON && this.#flows) {
       this.#passOn(bytes, start, end);
       return !this.#blocked;
@@ -266,6 +267,15 @@ export class BodyRelay implements RequestSender, BodySink {
       return;
     }
     this.#flush();
+  }
+
+  /** The business with backends is over: what was passed on is gone, and what was not is nobody else's. */
+  leave(): void {
+    this.#stopped = true;
+    const { r } = this.#u;
+    if (!r.finished) {
+      loseBody(r);
+    }
   }
 
   stop(): void {

@@ -59,15 +59,9 @@ class BodySender implements RequestSender, TempFileTaker {
       const frame = this.#u.exchange.bodyFrame;
       const before = frame === undefined ? text : text + frame.before(body.length);
       const after = frame === undefined ? '' : frame.after(body.length) + frame.last;
-      const whole = Buffer.allocUnsafe(before.length + body.length + after.length);
-      let at = whole.write(before, 0, before.length, 'latin1');
-      for (const piece of body.bytes.pieces) {
-        at += piece.copy(whole, at);
-      }
-      whole.write(after, at, after.length, 'latin1');
       this.#last = true;
       this.#piece = body.bytes.pieces.length;
-      this.#ended(this.#c.write(whole));
+      this.#ended(this.#c.write(body.bytes.between(before, after)));
       return;
     }
     if (this.#c.writeText(text)) {

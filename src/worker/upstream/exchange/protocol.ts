@@ -18,6 +18,8 @@ export interface Exchange {
   readonly bodyFrame: BodyFrame | undefined;
   /** The body goes with the request. */
   readonly sendsBody: boolean;
+  /** The request announces a body of another length than the one it is sent with. */
+  readonly owesBody?: boolean;
   /** Forgets the response, for another attempt. nginx: reinit_request. */
   reset(u: UpstreamRequest): void;
   /** Reads the head from `start`; returns a HEAD_ code (head-codes.ts) and leaves in `next` where to go on. nginx: process_header. */

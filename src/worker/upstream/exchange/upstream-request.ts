@@ -131,7 +131,8 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
 
   /** The backend switches protocols, as the client asked. */
   switchProtocols(): void {
-    this.upgrade = true;
+    // What is left of a body that nobody takes is no part of another protocol.
+    this.upgrade = this.r.main.body?.lost !== true;
   }
 
   /** Turns buffering of the response on or off. */
@@ -354,10 +355,12 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     this.#done = true;
     this.#passing?.stop();
     output?.stop();
+    this.relay?.leave();
     if (r === r.main && !r.finished) {
       r.stream.watchClient(r, null);
     }
-    this.peer.release(now(), this.#reusable && (output?.complete ?? false));
+    // To a backend that waits for a body the next request would be that body.
+    this.peer.release(now(), this.#reusable && this.exchange.owesBody !== true && (output?.complete ?? false));
     this.store?.drop();
     this.conf.cache?.finish(this, code);
   }
