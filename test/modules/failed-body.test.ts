@@ -8,8 +8,8 @@ import { startFastcgi } from '../support/fastcgi-responder.js';
 import { block, END_HEADERS, END_STREAM, frame, Http2Client, request, T } from '../support/http2-client.js';
 import { answer, dataOf, type Http2Request, startHttp2Origin } from '../support/http2-origin.js';
 import { type OriginRequest, startOrigin } from '../support/origin.js';
-import { httpGet, RawClient } from '../support/raw-client.js';
-import { httpConf, type Server, startServer } from '../support/server.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
 import { startTcpBackend } from '../support/tcp-backend.js';
 
 const SMUGGLED = 'GET /SMUGGLED HTTP/1.1\r\nHost: evil\r\n\r\n';
@@ -275,4 +275,69 @@ t.test('what the client sends behind a body that failed is no request', async (t
       }
     }
   }
+});
+
+t.test('a backend that waits for a body gets no other request', async (t) => {
+  // Answers each head without a look at what follows.
+  const backend = await startTcpBackend(t, (socket) => {
+    let text = '';
+    socket.on('data', (bytes) => {
+      for (text += bytes.toString('latin1'); text.includes('\r\n\r\n'); text = text.slice(text.indexOf('\r\n\r\n') + 4)) {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      }
+    });
+  });
+  const s = await startServer(t, {
+    conf: httpConf(`
+      upstream ka { server 127.0.0.1:${backend.port}; keepalive 4; }
+      proxy_http_version 1.1; proxy_set_header Connection "";
+      server { listen 127.0.0.1:%%PORT_0%%;
+        location /last { return 204; }
+        location /auth { auth_request /ask; proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+        location /ask { internal; proxy_pass http://ka; }
+        location /well { auth_request /ask-well; proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+        location /ask-well { internal; proxy_pass http://ka; proxy_set_header Content-Length ""; proxy_set_header Connection ""; }
+        location /without { proxy_pass_request_body off; proxy_pass http://ka; }
+        location /named { proxy_pass_request_body off; proxy_set_header Content-Length $http_content_length; proxy_pass http://ka; }
+        location /fixed { proxy_pass_request_body off; proxy_set_header Content-Length 0; proxy_set_header Connection ""; proxy_pass http://ka; }
+        location /other { proxy_set_body other; proxy_pass http://ka; }
+        location /as-it-comes { proxy_request_buffering off; proxy_pass http://ka; }
+        location /whole { proxy_pass http://ka; } }`),
+  });
+  const post = (path: string) => http(s, requestText('POST', path, { Connection: 'close' }, 'body'));
+  const used = async (path: string): Promise<number> => {
+    const before = backend.sockets.length;
+    await post(path);
+    await post(path);
+    return backend.sockets.length - before;
+  };
+  // What is kept by one is used by the next.
+  t.equal(await used('/whole'), 1, 'kept');
+  for (const path of ['/well', '/fixed', '/other', '/as-it-comes', '/whole']) {
+    t.equal(await used(path), 0, path);
+  }
+  t.equal(await used('/auth'), 1, 'the first one is used up');
+  t.equal(await used('/without'), 2);
+  t.equal(await used('/named'), 2);
+});
+
+t.test('Expect: 100-continue', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /page { error_page 403 /echo; return 403; }
+      location /okay { error_page 403 =200 /echo; return 403; }
+      location /as-page { error_page 403 = /echo; return 403; }
+      location /echo { proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+      location /last { return 200 ok; }`),
+  });
+  const interim = async (path: string): Promise<number> => {
+    const client = await RawClient.connect(s);
+    client.send(`POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nbody`, 'POST');
+    const response = await client.response();
+    client.destroy();
+    return response.interim.length;
+  };
+  t.equal(await interim('/page'), 0, 'the answer is another one already');
+  t.equal(await interim('/okay'), 1);
+  t.equal(await interim('/as-page'), 1);
 });
