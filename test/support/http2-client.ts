@@ -185,9 +185,14 @@ export class Http2Client {
   }
 
   /** Everything of a stream until its end or its reset. */
-  async response(
-    id: number,
-  ): Promise<{ status: string; fields: Map<string, string>; body: string; reset: number | undefined; trailers: FieldText[] }> {
+  async response(id: number): Promise<{
+    status: string;
+    fields: Map<string, string>;
+    list: readonly FieldText[];
+    body: string;
+    reset: number | undefined;
+    trailers: FieldText[];
+  }> {
     const over = (f: Frame): boolean => f.id === id && (f.type === T.RST || ((f.flags & END_STREAM) !== 0 && f.type <= T.HEADERS));
     await this.frame(over, `the end of stream ${id}`);
     const own = this.frames.filter((f) => f.id === id);
@@ -196,7 +201,7 @@ export class Http2Client {
     const body = Buffer.concat(own.filter(({ type }) => type === T.DATA).map(({ payload }) => payload)).toString('latin1');
     const reset = own.find(({ type }) => type === T.RST)?.payload.readUInt32BE(0);
     const trailers = heads.filter((fields) => fields[0]?.[0] !== ':status').flat() as FieldText[];
-    return { status: last?.[0]?.[1] ?? '', fields: new Map(last ?? []), body, reset, trailers };
+    return { status: last?.[0]?.[1] ?? '', fields: new Map(last ?? []), list: last ?? [], body, reset, trailers };
   }
 
   /** The code of the RST_STREAM of a stream. */

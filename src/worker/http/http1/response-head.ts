@@ -1,77 +1,86 @@
-import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
-import { absoluteLocation } from '../serving/absolute-location.js';
+import { type HeadEncoder, writeHead } from '../serving/write-head.js';
 import { METHOD } from '../syntax/method.js';
 import { HTTP_11 } from '../syntax/request-line.js';
 
 /**
- * The response head as text, in nginx's order: status line, Server, Date, type, length, modification, redirect,
- * framing, then the list. Also decides the body's framing and whether the connection is kept. nginx: ngx_http_header_filter.
+ * The response head as text, with the status line before it. Also decides the body's framing and whether the connection is kept. nginx:
+ * ngx_http_header_filter.
  */
 export function http1Head(r: Request): string {
-  const out = r.out;
-  const settings = r.location.settings;
-  const status = out.status;
+  const { status } = r.out;
   if (status !== 101) {
     decideFraming(r);
   }
-  let text: string;
-  const own = out.server === undefined && !out.omitServer && out.date === undefined && !out.omitDate;
-  const usual = out.statusText === undefined || (status === 200 && out.statusText === 'OK');
-  if (own && usual && status >= 200) {
-    text = usualStart(status, out.contentTypeLine, settings.serverTokens.eval(r), currentHttpDate());
-  } else {
-    text = statusLine(status, out.statusText);
-    if (out.server === undefined && !out.omitServer) {
-      text += `Server: ${settings.serverTokens.eval(r)}\r\n`;
-    }
-    if (out.date === undefined && !out.omitDate) {
-      text += `Date: ${currentHttpDate()}\r\n`;
-    }
-    text += typeLine(out.contentTypeLine);
-  }
-  if (out.contentLength >= 0) {
-    text += `Content-Length: ${out.contentLength}\r\n`;
-  }
-  if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
-    text += `Last-Modified: ${out.lastModifiedDate ?? httpDate(out.lastModified * 1000)}\r\n`;
-  }
-
-  const location = out.location;
-  const ownRedirect = location?.charCodeAt(0) === 47 && settings.absoluteRedirect;
-  if (ownRedirect) {
-    text += `Location: ${absoluteLocation(r, location as string)}\r\n`;
-  }
-
-  if (status === 101) {
-    text += 'Connection: upgrade\r\n';
-  } else {
-    if (r.chunkedOut) {
-      text += 'Transfer-Encoding: chunked\r\n';
-    }
-    if (r.keepalive) {
-      text += 'Connection: keep-alive\r\n';
-      if (settings.keepaliveHeader > 0) {
-        text += `Keep-Alive: timeout=${settings.keepaliveHeader}\r\n`;
-      }
-    } else {
-      text += 'Connection: close\r\n';
-    }
-  }
-  if (r.gzipVary && settings.gzip.vary) {
-    text += 'Vary: Accept-Encoding\r\n';
-  }
-  const list = out.list;
-  for (let i = 0; i < list.length; i++) {
-    const header = list[i]!;
-    if (header.name === '' || (ownRedirect && header.name.toLowerCase() === 'location')) {
-      continue;
-    }
-    text += `${header.name}: ${header.value}\r\n`;
-  }
-  return text + '\r\n';
+  writeHead(r, status, encoder);
+  const text = encoder.text + '\r\n';
+  encoder.text = '';
+  return text;
 }
+
+/** Writes heads of HTTP/1 as text: one for all connections, since a head is written without a pause. */
+class Http1Encoder implements HeadEncoder {
+  text = '';
+
+  begin(r: Request, status: number, server: string, date: string, type: string): void {
+    const { statusText } = r.out;
+    const usual = statusText === undefined || (status === 200 && statusText === 'OK');
+    if (usual && server !== '' && date !== '' && status >= 200) {
+      this.text = usualStart(status, type, server, date);
+      return;
+    }
+    let text = statusLine(status, statusText);
+    if (server !== '') {
+      text += `Server: ${server}\r\n`;
+    }
+    if (date !== '') {
+      text += `Date: ${date}\r\n`;
+    }
+    this.text = text + typeLine(type);
+  }
+
+  contentLength(length: number): void {
+    this.text += `Content-Length: ${length}\r\n`;
+  }
+
+  lastModified(date: string): void {
+    this.text += `Last-Modified: ${date}\r\n`;
+  }
+
+  location(value: string): void {
+    this.text += `Location: ${value}\r\n`;
+  }
+
+  framing(r: Request, status: number): void {
+    if (status === 101) {
+      this.text += 'Connection: upgrade\r\n';
+      return;
+    }
+    if (r.chunkedOut) {
+      this.text += 'Transfer-Encoding: chunked\r\n';
+    }
+    if (!r.keepalive) {
+      this.text += 'Connection: close\r\n';
+      return;
+    }
+    this.text += 'Connection: keep-alive\r\n';
+    const { keepaliveHeader } = r.location.settings;
+    if (keepaliveHeader > 0) {
+      this.text += `Keep-Alive: timeout=${keepaliveHeader}\r\n`;
+    }
+  }
+
+  vary(value: string): void {
+    this.text += `Vary: ${value}\r\n`;
+  }
+
+  field(name: string, value: string): void {
+    this.text += `${name}: ${value}\r\n`;
+  }
+}
+
+const encoder = new Http1Encoder();
 
 function statusLine(status: number, reason: string | undefined): string {
   // A backend may have sent one with less than three digits' worth.

@@ -1,10 +1,9 @@
-import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
 import { DEBUG } from '../../../shared/log/level.js';
 import { KEEP, type NameCode, nameCode } from '../http2-frames/hpack/encoder.js';
 import { CONNECTION_FIELDS } from '../http2-frames/protocol.js';
 import { SectionWriter } from '../http2-frames/section-writer.js';
 import type { Request } from '../request/request.js';
-import { absoluteLocation } from '../serving/absolute-location.js';
+import { type HeadEncoder, writeHead } from '../serving/write-head.js';
 
 const STATUS = nameCode(':status', KEEP.ALWAYS);
 const SERVER = nameCode('server', KEEP.ALWAYS);
@@ -22,49 +21,13 @@ const statusIndex: ReadonlyMap<number, number> = new Map([200, 204, 206, 304, 40
 export class HeadWriter extends SectionWriter {
   /** The request whose log has a line for each field, at level debug. */
   #debugged: Request | null = null;
+  readonly #encoder: HeadEncoder = new Http2Encoder(this);
 
   /** Writes the head of a response with this status; `flags` are those of its frame. Returns how many bytes were added. */
   response(r: Request, status: number, flags: number, id: number): number {
-    const out = r.out;
-    const settings = r.location.settings;
-    this.begin();
     this.#debugged = r.debugging ? r : null;
-    this.#status(status);
-    if (out.server === undefined && !out.omitServer) {
-      this.field(SERVER, settings.serverTokens.eval(r));
-    }
-    if (out.date === undefined && !out.omitDate) {
-      this.field(DATE, currentHttpDate());
-    }
-    if (out.contentType !== '') {
-      this.field(CONTENT_TYPE, out.contentTypeLine);
-    }
-    if (out.contentLength >= 0) {
-      this.field(CONTENT_LENGTH, String(out.contentLength));
-    }
-    if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
-      this.field(LAST_MODIFIED, out.lastModifiedDate ?? httpDate(out.lastModified * 1000));
-    }
-    const { location } = out;
-    if (location !== undefined && location.charCodeAt(0) === 47 && settings.absoluteRedirect) {
-      this.field(LOCATION, absoluteLocation(r, location));
-    } else if (location !== undefined) {
-      this.field(LOCATION, location);
-    }
-    if (r.gzipVary && settings.gzip.vary) {
-      this.field(VARY, 'Accept-Encoding');
-    }
-    const { list } = out;
-    for (let i = 0; i < list.length; i++) {
-      const { name, value } = list[i]!;
-      if (name === '') {
-        continue;
-      }
-      const code = nameCode(name);
-      if (code !== LOCATION && !CONNECTION_FIELDS.has(code.text)) {
-        this.field(code, value);
-      }
-    }
+    this.begin();
+    writeHead(r, status, this.#encoder);
     this.#debugged = null;
     return this.end(flags, id);
   }
@@ -72,7 +35,7 @@ export class HeadWriter extends SectionWriter {
   /** Writes a head of which nothing else is known, as of 1xx. */
   bare(status: number, fields: readonly string[], flags: number, id: number): number {
     this.begin();
-    this.#status(status);
+    this.status(status);
     this.#fields(fields);
     return this.end(flags, id);
   }
@@ -86,10 +49,15 @@ export class HeadWriter extends SectionWriter {
 
   #fields(fields: readonly string[]): void {
     for (let i = 0; i < fields.length; i += 2) {
-      const code = nameCode(fields[i]!);
-      if (!CONNECTION_FIELDS.has(code.text)) {
-        this.field(code, fields[i + 1]!);
-      }
+      this.foreign(fields[i]!, fields[i + 1]!);
+    }
+  }
+
+  /** Writes a field that may come from anywhere, unless it means something in HTTP/1 alone. */
+  foreign(name: string, value: string): void {
+    const code = nameCode(name);
+    if (!CONNECTION_FIELDS.has(code.text)) {
+      this.field(code, value);
     }
   }
 
@@ -98,7 +66,7 @@ export class HeadWriter extends SectionWriter {
     super.field(code, value);
   }
 
-  #status(status: number): void {
+  status(status: number): void {
     const index = statusIndex.get(status);
     if (index === undefined) {
       this.field(STATUS, String(status).padStart(3, '0'));
@@ -106,5 +74,51 @@ export class HeadWriter extends SectionWriter {
       this.#debugged?.log(DEBUG, `http2 output header: ":status: ${status}"`);
       this.indexed(index);
     }
+  }
+}
+
+/** Puts what a response head has into a section. */
+class Http2Encoder implements HeadEncoder {
+  readonly #to: HeadWriter;
+
+  constructor(writer: HeadWriter) {
+    this.#to = writer;
+  }
+
+  begin(_r: Request, status: number, server: string, date: string, type: string): void {
+    const to = this.#to;
+    to.status(status);
+    if (server !== '') {
+      to.field(SERVER, server);
+    }
+    if (date !== '') {
+      to.field(DATE, date);
+    }
+    if (type !== '') {
+      to.field(CONTENT_TYPE, type);
+    }
+  }
+
+  contentLength(length: number): void {
+    this.#to.field(CONTENT_LENGTH, String(length));
+  }
+
+  lastModified(date: string): void {
+    this.#to.field(LAST_MODIFIED, date);
+  }
+
+  location(value: string): void {
+    this.#to.field(LOCATION, value);
+  }
+
+  // Frames and streams say it.
+  framing(): void {}
+
+  vary(value: string): void {
+    this.#to.field(VARY, value);
+  }
+
+  field(name: string, value: string): void {
+    this.#to.foreign(name, value);
   }
 }

@@ -149,6 +149,12 @@ export class HeadersOut {
     this.#put(FIELD.location, 'Location', value);
   }
 
+  /** The header of {@link location}; undefined for none. */
+  get locationHeader(): HeaderOut | undefined {
+    const header = this.#find(FIELD.location);
+    return header === undefined || header.name === '' ? undefined : header;
+  }
+
   get server(): string | undefined {
     return this.#get(FIELD.server);
   }

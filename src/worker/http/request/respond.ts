@@ -52,7 +52,10 @@ export function sendHeader(r: Request): Result {
   }
   if (out.status === 204) {
     r.headerOnly = true;
-    out.contentType = '';
+    // A backend may say of what type the nothing is.
+    if (out.statusText === undefined) {
+      out.contentType = '';
+    }
     out.contentLength = -1;
   } else if (out.status === 304) {
     r.headerOnly = true;

@@ -60,6 +60,7 @@ const variables: readonly Variable[] = [
   live('sent_http_content_type', contentType),
   live('sent_http_content_length', (r) => (r.out.contentLength >= 0 ? String(r.out.contentLength) : undefined)),
   live('sent_http_last_modified', lastModified),
+  live('sent_http_location', (r) => r.out.location ?? sentHeader(r, 'location')),
   live('sent_http_connection', sentConnection),
   live('sent_http_keep_alive', (r) => {
     const seconds = r.location.settings.keepaliveHeader;
