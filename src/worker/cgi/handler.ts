@@ -81,7 +81,7 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
     passDate: false,
     rewriter: undefined,
     changeBuffering: true,
-    passEarlyHints: false,
+    passInterim: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: protocol.tls,

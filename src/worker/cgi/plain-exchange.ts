@@ -1,9 +1,9 @@
 import { WARN } from '../../shared/log/level.js';
-import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
 import type { Exchange } from '../upstream/exchange/protocol.js';
+import { switchProtocols } from '../upstream/exchange/switch-protocols.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
-import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../upstream/response/head-codes.js';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from './cgi-head.js';
 
 /** The response ends with the connection. */
@@ -55,11 +55,13 @@ export class PlainCgiExchange implements Exchange {
     if (behind === CGI_INVALID) {
       return HEAD_INVALID;
     }
-    this.next = behind;
-    if (u.head.status === 101 && u.r.head.has(HeaderSlot.upgrade)) {
-      u.switchProtocols();
+    if (isInterim(u.head.status)) {
+      this.#reader.reset();
+      this.next = behind;
+      return HEAD_INTERIM;
     }
-    return HEAD_OK;
+    this.next = behind;
+    return u.head.status === 101 ? switchProtocols(u) : HEAD_OK;
   }
 
   // nginx: ngx_http_scgi_input_filter_init.

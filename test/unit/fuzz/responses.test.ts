@@ -1,7 +1,7 @@
 import t from 'tap';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../../src/worker/cgi/cgi-head.js';
 import { BROKEN, CONTENT, NEED_MORE, RECORD_BEGIN, RecordReader } from '../../../src/worker/modules/fastcgi/records.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE } from '../../../src/worker/upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../../../src/worker/upstream/response/head-codes.js';
 import { HeaderKinds } from '../../../src/worker/upstream/response/header-kinds.js';
 import { Http1Reader } from '../../../src/worker/upstream/response/http1-reader.js';
 import { UpstreamHead } from '../../../src/worker/upstream/response/upstream-head.js';
@@ -28,10 +28,10 @@ function readResponse(pieces: readonly Buffer[]): string {
     let bytes = piece;
     if (body === undefined) {
       pending = Buffer.concat([pending, piece]);
-      let code = HEAD_EARLY_HINTS;
-      while (code === HEAD_EARLY_HINTS) {
+      let code = HEAD_INTERIM;
+      while (code === HEAD_INTERIM) {
         code = reader.parseHead(head, kinds, silent, pending, reader.next, pending.length);
-        if (code === HEAD_EARLY_HINTS) {
+        if (code === HEAD_INTERIM) {
           events += `hints ${headText(head)} `;
           head = new UpstreamHead();
         }

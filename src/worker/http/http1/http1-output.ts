@@ -55,6 +55,7 @@ export class Http1Output implements TickTask {
   sendContinue(r: Request): void {
     const expect = r.httpVersion >= HTTP_11 ? r.header('expect') : undefined;
     if (expect !== undefined && expect.toLowerCase() === '100-continue') {
+      r.bytesSent += CONTINUE.length;
       this.#socket.write(CONTINUE);
     }
   }
@@ -67,7 +68,9 @@ export class Http1Output implements TickTask {
     for (let i = 0; i < fields.length; i += 2) {
       text += `${fields[i]}: ${fields[i + 1]}\r\n`;
     }
-    this.#socket.write(text + '\r\n');
+    text += '\r\n';
+    r.bytesSent += text.length;
+    this.#socket.write(text);
   }
 
   sendHead(r: Request): void {

@@ -144,11 +144,11 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     }
   }
 
-  sendInformational(_r: Request, status: number, fields: readonly string[]): void {
+  sendInformational(r: Request, status: number, fields: readonly string[]): void {
     if (this.closed || this.#outClosed) {
       return;
     }
-    this.c.sending.head.bare(status, fields, 0, this.streamId);
+    r.bytesSent += this.c.sending.head.bare(status, fields, 0, this.streamId);
     this.c.sending.soon();
   }
 

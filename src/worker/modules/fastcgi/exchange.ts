@@ -6,7 +6,7 @@ import { METHOD } from '../../http/syntax/method.js';
 import { moveDown } from '../../io/gathered.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
-import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../../upstream/response/head-codes.js';
 import {
   BROKEN,
   beginRecord,
@@ -156,7 +156,12 @@ export class FastcgiExchange implements Exchange {
     records.unread(end - behind);
     this.next = records.next;
     this.#head = EMPTY;
-    return HEAD_OK;
+    if (isInterim(u.head.status)) {
+      this.#reader.reset();
+      this.#headSize = 0;
+      return HEAD_INTERIM;
+    }
+    return u.head.status === 101 ? invalid(u, 'upstream switched protocols, which FastCGI cannot') : HEAD_OK;
   }
 
   // nginx: ngx_http_fastcgi_input_filter_init.

@@ -80,7 +80,7 @@ export function grpcHandler(settings: Readonly<GrpcSettings>, env: WorkerEnv, lo
     passDate: false,
     rewriter: undefined,
     changeBuffering: false,
-    passEarlyHints: true,
+    passInterim: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: mayUseTls(pass) ? new TlsClient(settings, env.named, clientContextsOf(http), true) : undefined,

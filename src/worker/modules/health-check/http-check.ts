@@ -10,7 +10,7 @@ import { connectFailure, handshakeFailure, transferFailure } from '../../upstrea
 import type { Exchange } from '../../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_OK } from '../../upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
 import type { Http1Reader, PieceSink } from '../../upstream/response/http1-reader.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
 
@@ -120,7 +120,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
       const limit = Math.min(end, base + bufferSize);
       const code = reader.readHead(u, bytes, start, limit);
       start = reader.next;
-      if (code === HEAD_EARLY_HINTS) {
+      if (code === HEAD_INTERIM) {
         u.head.reset();
         base = start;
         continue;

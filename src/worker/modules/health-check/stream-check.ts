@@ -8,7 +8,7 @@ import { openStream } from '../../upstream/exchange/open-channel.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import { StreamPool } from '../../upstream/http2/stream-pool.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_OK } from '../../upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
 import type { PieceSink } from '../../upstream/response/http1-reader.js';
 import { HEALTH_PATH, healthFailure, healthRequest } from './grpc-health.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
@@ -104,7 +104,7 @@ export class StreamCheck extends PeerCheck implements ChannelOwner, PieceSink {
     if (code === HEAD_AGAIN) {
       return;
     }
-    if (code === HEAD_EARLY_HINTS) {
+    if (code === HEAD_INTERIM) {
       u.head.reset();
       return;
     }

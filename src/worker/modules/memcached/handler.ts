@@ -37,7 +37,7 @@ export function memcachedHandler(
     passDate: false,
     rewriter: undefined,
     changeBuffering: false,
-    passEarlyHints: false,
+    passInterim: false,
     intercept404: true,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: undefined,

@@ -1,9 +1,9 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
-import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { logRequestText } from '../../upstream/exchange/log-exchange.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
+import { switchProtocols } from '../../upstream/exchange/switch-protocols.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_OK } from '../../upstream/response/head-codes.js';
 import { Http1Reader } from '../../upstream/response/http1-reader.js';
@@ -135,13 +135,7 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
     if (this.#head && u.r.methodBit !== METHOD.HEAD) {
       u.r.keepalive = false;
     }
-    if (head.status === 101) {
-      u.keepConnection(false);
-      if (u.r.head.has(HeaderSlot.upgrade)) {
-        u.switchProtocols();
-      }
-    }
-    return HEAD_OK;
+    return head.status === 101 ? switchProtocols(u) : HEAD_OK;
   }
 
   beginBody(u: UpstreamRequest): void {

@@ -68,7 +68,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     passDate: isPassed('date', settings),
     rewriter: makeRewriter(settings, pass),
     changeBuffering: true,
-    passEarlyHints: true,
+    passInterim: true,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: usesTls(pass) ? new TlsClient(settings, env.named, clientContextsOf(place.server.http), overHttp2) : undefined,

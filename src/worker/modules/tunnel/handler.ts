@@ -34,7 +34,7 @@ export function tunnelHandler(
     passDate: false,
     rewriter: undefined,
     changeBuffering: false,
-    passEarlyHints: false,
+    passInterim: false,
     intercept404: false,
     noLiveStatus: env.compatible ? 502 : 503,
     tls: undefined,

@@ -17,7 +17,7 @@ export interface UpstreamConf {
   readonly rewriter: HeadRewriter | undefined;
   /** `X-Accel-Buffering` may change `buffering`. */
   readonly changeBuffering: boolean;
-  readonly passEarlyHints: boolean;
+  readonly passInterim: boolean;
   /** A 404 of the backend is answered with the location's own page. */
   readonly intercept404: boolean;
   /** What a client gets when no backend can be asked: 502 as nginx says, 503 by our own default. */

@@ -4,16 +4,19 @@ import type { Request } from '../../http/request/request.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import { StreamRefused, StreamUnsuited } from '../http2/stream-user.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_ERROR, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
+import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { processHead } from './copy-head.js';
-import { sendEarlyHints } from './early-hints.js';
 import { interceptError } from './intercept.js';
 import { logUpstreamHead } from './log-exchange.js';
 import { mayTryNext } from './next-upstream.js';
+import { passInterim } from './pass-interim.js';
 import { sendResponse } from './send-response.js';
 import { traceResponse } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
+
+/** Interim heads before one response: whoever waits for an answer is not kept waiting by them for ever. */
+const INTERIM_HEADS = 1000;
 
 /** The beginning of a head, and how much of it has been read. */
 interface UnfinishedHead {
@@ -28,8 +31,9 @@ interface UnfinishedHead {
 export class HeadReader implements ChannelOwner {
   readonly #u: UpstreamRequest;
   #held: UnfinishedHead | null = null;
-  /** Bytes of early hints that were passed on. */
-  #hints = 0;
+  /** How many interim heads there were, and how many bytes of them. */
+  #interims = 0;
+  #interimBytes = 0;
 
   constructor(u: UpstreamRequest) {
     this.#u = u;
@@ -91,9 +95,14 @@ export class HeadReader implements ChannelOwner {
         this.#held = { bytes: Buffer.from(bytes.subarray(base, end)), read: start - base };
         return;
       }
-      if (code === HEAD_EARLY_HINTS) {
-        this.#hints += start - base;
-        sendEarlyHints(u, this.#hints);
+      if (code === HEAD_INTERIM) {
+        this.#interimBytes += start - base;
+        if (++this.#interims > INTERIM_HEADS) {
+          u.peer.report(ERR, 'upstream sent too many interim responses');
+          u.peer.next(FailureType.INVALID_HEADER);
+          return;
+        }
+        passInterim(u, this.#interimBytes);
         u.head.reset();
         if (u.done) {
           return;

@@ -4,7 +4,7 @@ import { ERROR_CODE } from '../../http/http2-frames/protocol.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { METHOD } from '../../http/syntax/method.js';
 import type { StreamUser } from '../http2/stream-user.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_OK } from '../response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../response/head-codes.js';
 import { takeHeader } from '../response/http1-head.js';
 import type { PieceSink } from '../response/http1-reader.js';
 import { Http2Head } from './http2-head.js';
@@ -12,7 +12,7 @@ import type { Exchange } from './protocol.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Where the reading of the response stands. */
-const AT = { HEAD: 0, HINTS: 1, BODY: 2, TRAILERS: 3 } as const;
+const AT = { HEAD: 0, INTERIM: 1, BODY: 2, TRAILERS: 3 } as const;
 
 /** The length of the body is not known. */
 const UNKNOWN = -1;
@@ -131,7 +131,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
       this.#problem = `upstream sent invalid :status "${value}"`;
     } else {
       const status = Number(value);
-      if (status < 200 && status !== 103) {
+      if (status < 200 && !isInterim(status)) {
         this.#problem = `upstream sent unexpected :status "${value}"`;
         return;
       }
@@ -155,13 +155,13 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
     }
     if (this.#status === 0) {
       this.#problem = 'upstream sent no :status header';
-    } else if (this.#status !== 103) {
+    } else if (!isInterim(this.#status)) {
       this.#at = AT.BODY;
       this.answered = true;
     } else if (last) {
       this.#problem = 'upstream prematurely closed stream';
     } else {
-      this.#at = AT.HINTS;
+      this.#at = AT.INTERIM;
     }
   }
 
@@ -191,9 +191,9 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
       u.log(ERR, this.#problem);
       return HEAD_INVALID;
     }
-    if (this.#at === AT.HINTS) {
+    if (this.#at === AT.INTERIM) {
       this.#at = AT.HEAD;
-      return HEAD_EARLY_HINTS;
+      return HEAD_INTERIM;
     }
     return this.answered ? HEAD_OK : HEAD_AGAIN;
   }

@@ -6,7 +6,10 @@ export const HEAD_OK = 1;
 export const HEAD_INVALID = 2;
 /** There is no head: everything is body. */
 export const HEAD_NONE = 3;
-/** A 103 head is complete; another head follows at `next`. */
-export const HEAD_EARLY_HINTS = 4;
+/** An interim head is complete; another head follows at `next`. */
+export const HEAD_INTERIM = 4;
 /** The request must end with 500. */
 export const HEAD_ERROR = 5;
+
+/** Whether another head follows one with this status (RFC 9110, 15.2): all of 1xx but 101, which is the last of HTTP. */
+export const isInterim = (status: number): boolean => status >= 100 && status < 200 && status !== 101;

@@ -3,7 +3,7 @@ import { latin1 } from '../../../shared/lib/latin1.js';
 import type { Level } from '../../../shared/log/level.js';
 import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/syntax/header-line.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_INVALID, HEAD_NONE, HEAD_OK } from './head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE, HEAD_OK, isInterim } from './head-codes.js';
 import { HeaderKind, type HeaderKinds } from './header-kinds.js';
 import type { ResponseHeader, UpstreamHead } from './upstream-head.js';
 
@@ -72,8 +72,8 @@ function readLines(
     }
     pos += length;
     progress.inHeaders = true;
-    if (head.connectionClose && head.status === 103) {
-      reporter.log(ERR, 'upstream sent HTTP/1.0 response with early hints');
+    if (head.connectionClose && isInterim(head.status)) {
+      reporter.log(ERR, `upstream sent HTTP/1.0 response with ${head.status === 103 ? 'early hints' : `status ${head.status}`}`);
       return HEAD_INVALID;
     }
   }
@@ -96,7 +96,7 @@ function readLines(
       if (head.chunked) {
         head.contentLength = -1;
       }
-      return head.status === 103 ? HEAD_EARLY_HINTS : HEAD_OK;
+      return isInterim(head.status) ? HEAD_INTERIM : HEAD_OK;
     } else {
       reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
       return HEAD_INVALID;
@@ -224,7 +224,7 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
 export function takeHeader(head: UpstreamHead, reporter: Reporter, name: string, lower: string, value: string, givenKind: number): boolean {
   let kind = givenKind;
   const plain = kind & ~HeaderKind.HIDDEN;
-  if (plain !== HeaderKind.OTHER && head.status !== 103) {
+  if (plain !== HeaderKind.OTHER && !isInterim(head.status)) {
     switch (plain) {
       case HeaderKind.CONTENT_LENGTH:
         if (!readContentLength(head, reporter, name, value)) {

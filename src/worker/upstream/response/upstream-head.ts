@@ -47,7 +47,7 @@ export class UpstreamHead {
     this.#kinds = 0;
   }
 
-  /** Adds a header. Those of kinds in the head of an early hint are passed on and mean nothing to the server itself. */
+  /** Adds a header. Those of kinds in an interim head are passed on and mean nothing to the server itself. */
   add(name: string, lower: string, value: string, kind: number): void {
     this.headers.push(new ResponseHeader(name, lower, value, kind));
     if (kind > HeaderKind.OTHER) {
