@@ -187,6 +187,77 @@ t.test('bodies that come slowly, and clients that leave', async (t) => {
   t.equal((await httpGet(s, '/bytes')).text, 'hi');
 });
 
+/** Targets, and the path and arguments that handlers get for them. The location is the one of that path. */
+const targets: readonly (readonly [sent: string, seen: string])[] = [
+  ['/app/x', '/app/x'],
+  ['/app/a%2Fb?c=%2F', '/app/a%2Fb?c=%2F'],
+  ['/app/a%20b', '/app/a%20b'],
+  ['/app/..\\admin/x', '/app/..%5Cadmin/x'],
+  ['/app/..%5Cadmin/x', '/app/..%5Cadmin/x'],
+  ['\\/app/x', '400'],
+  ['/admin/..%2fapp/x', '/app/x'],
+  ['/admin/%2e%2e/app/x', '/app/x'],
+  ['/admin/../app/x', '/app/x'],
+  ['/admin//../app/x', '/app/x'],
+  ['//admin/../app/x', '/app/x'],
+  ['//app/x', '/app/x'],
+  ['/app/%252e%252e/x', '/app/%252e%252e/x'],
+  ['/app/x?a=1#/b', '/app/x?a=1'],
+  ['/app/\xc3\xa9?\xc3', '/app/%C3%A9?%C3'],
+  ['/to/../admin/x', '/admin/x'],
+  ['/to/%2e%2e%2fadmin%2fx', '/admin/x'],
+  ['/dots/x', '/app%2F..%2Fadmin/x'],
+  ['/bare/.evil.example/x', '/.evil.example/x'],
+];
+const paths = `
+module.exports = {
+  web: (request, env) => new Response(new URL(request.url).pathname + new URL(request.url).search),
+  host: (request) => new Response(new URL(request.url).host + ' ' + request.headers.get('host')),
+  node: (req, res) => res.end(req.url),
+  nodeHost: (req, res) => res.end(new URL(req.url, 'http://' + req.headers.host).host + ' ' + req.headers.host),
+};`;
+
+t.test('the path and the host that handlers get are those by which they were chosen', async (t) => {
+  const server = (port: number, kind: string, host: string, more: string): string => `server {
+    listen 127.0.0.1:%%PORT_${port}%%; ${more}
+    location / { ${kind}; add_header X-Location other always; }
+    location /app { ${kind}; add_header X-Location app always; }
+    location /admin { ${kind}; add_header X-Location admin always; }
+    location /dots { rewrite ^ /app/../admin/x break; ${kind}; }
+    location /bare { rewrite ^/bare/(.*) $1 break; ${kind}; }
+    location /host { ${host}; }
+  }`;
+  const s = await startServer(t, {
+    conf: httpConf(`js_import p from p.js;
+    ${server(0, 'js_content p.web fetch', 'js_content p.host fetch', '')} ${server(1, 'node_handler p.node', 'node_handler p.nodeHost', '')}
+    ${server(2, 'js_content p.web fetch', 'js_content p.host fetch', 'js_isolation thread threads=1;')}`),
+    files: { 'p.js': paths },
+  });
+  for (const port of [s.port(0), s.port(1), s.port(2)]) {
+    for (const [sent, seen] of targets) {
+      const answer = await http(port, `GET ${sent} HTTP/1.0\r\nHost: a\r\n\r\n`);
+      t.equal(answer.status === 400 ? '400' : answer.text, seen, `${port} ${sent}`);
+      if (answer.status === 200 && !/^.(dots|bare)/.test(sent)) {
+        t.equal(answer.header('X-Location'), /^\/(app|admin)/.exec(seen)?.[1] ?? 'other');
+      }
+    }
+    const host = async (name: string, target = '/host'): Promise<string> => {
+      const { status, text } = await http(port, `GET ${target} HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`);
+      return status === 200 ? text : String(status);
+    };
+    t.equal(await host('Example.com:81'), 'example.com:81 Example.com:81');
+    t.equal(await host('[::1]'), '[::1] [::1]');
+    t.equal(await host('127.0.0.1'), '127.0.0.1 127.0.0.1');
+    t.equal(await host('other', 'http://one:82/host'), 'one:82 one:82');
+    for (const bad of ['1.2.3.999', '%61dmin', '2130706433', 'xn--a', '[::zz]', 'a%zz', '0x7f.1']) {
+      t.equal(await host(bad), '400', bad);
+    }
+    await s.logged('client sent invalid host header');
+  }
+  const method = await http(s.port(2), 'TRACK /host HTTP/1.0\r\n\r\n');
+  t.equal(method.status, 405);
+});
+
 t.test('applications of frameworks', async (t) => {
   const files = {
     'hono.ts': `${using('hono')}

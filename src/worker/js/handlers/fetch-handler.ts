@@ -11,6 +11,7 @@ import { putHeader, setStatus } from './answer-head.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import { LightRequest, openRequest } from './light-request.js';
 import { isMadeBy, LightResponse, NodeResponse, openResponse } from './light-response.js';
+import { checkForHandler } from './request-url.js';
 import { StreamSource } from './stream-source.js';
 
 /** A handler as the web has it: a request in, a response out. */
@@ -86,6 +87,10 @@ class FetchRun extends HandlerRun {
 
   start(): Result {
     const { r } = this;
+    const refused = checkForHandler(r, true);
+    if (refused !== 0) {
+      return refused;
+    }
     const result = this.within(() => this.#handler(this.#request as unknown as Request, new FetchEnv(r), new FetchContext(this)));
     if (this.answered) {
       return this.code;

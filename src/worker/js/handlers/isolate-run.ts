@@ -11,8 +11,8 @@ import { putHeader, setStatus } from './answer-head.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import type { FromIsolate } from './isolate-messages.js';
 import type { IsolatePool, IsolateUser } from './isolate-pool.js';
-import { urlOf } from './light-request.js';
 import { wholeBody } from './request-input.js';
+import { checkForHandler, handlerHeaders, handlerUrl } from './request-url.js';
 
 /** Answers each request with what a handler makes of it in a thread of the pool. */
 export const isolatedHandler =
@@ -32,6 +32,10 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
   }
 
   start(): Result {
+    const refused = checkForHandler(this.r, true);
+    if (refused !== 0) {
+      return refused;
+    }
     // The request is copied whole: a thread that is ended takes no client's connection with it.
     readBody(this.r, () => this.inside(() => this.#send()));
     if (this.answered) {
@@ -44,15 +48,12 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
   #send(): void {
     const { r } = this;
     const body = r.body === null || r.body.length === 0 || r.method === 'GET' || r.method === 'HEAD' ? null : wholeBody(r.body);
-    const headers = r.head.headers.slice();
-    if (r.header('host') === undefined && r.head.host !== '') {
-      headers.push('host', r.head.host);
-    }
+    const headers = handlerHeaders(r);
     this.touch();
     this.#id = this.#pool.run(this, {
       name: this.#name,
       method: r.method,
-      url: urlOf(r),
+      url: handlerUrl(r),
       headers,
       body: body === null ? null : new Uint8Array(body),
       remoteAddress: r.connection.remoteAddress,

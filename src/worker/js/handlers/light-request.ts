@@ -1,7 +1,7 @@
 import type { Request as ServerRequest } from '../../http/request/request.js';
-import { escapeUri } from '../../http/syntax/uri-escape.js';
 import { forwardRest, isMadeBy } from './light-response.js';
 import { inputStream, RequestInput, wholeInput } from './request-input.js';
+import { handlerHeaders, handlerUrl } from './request-url.js';
 
 /** Node's own class, which does what the light one is not made for. */
 let NodeRequest: typeof globalThis.Request;
@@ -73,7 +73,7 @@ export class LightRequest {
   }
 
   get url(): string {
-    this.#url ??= urlOf(this.#r);
+    this.#url ??= handlerUrl(this.#r);
     return this.#url;
   }
 
@@ -137,25 +137,15 @@ const utf8Of = (body: Buffer): string => decoder.decode(body);
 const jsonOf = (body: Buffer): unknown => JSON.parse(decoder.decode(body)) as unknown;
 const arrayBufferOf = (body: Buffer): ArrayBuffer => body.buffer.slice(body.byteOffset, body.byteOffset + body.length) as ArrayBuffer;
 
-/** The text of the URL: scheme, host and target as the client sent them, unless the URI was changed on its way here. */
-export function urlOf(r: ServerRequest): string {
-  const target = r.validUnparsedUri && r.unparsedUri !== '' ? r.unparsedUri : escapeUri(r.uri, 'uri') + (r.args === '' ? '' : `?${r.args}`);
-  const host = r.header('host') ?? (r.head.host === '' ? r.server.settings.serverName : r.head.host);
-  return `${r.connection.tls === undefined ? 'http' : 'https'}://${host === '' ? 'localhost' : host}${target}`;
-}
-
 function headersOf(r: ServerRequest): Headers {
   const headers = new Headers();
-  const list = r.head.headers;
+  const list = handlerHeaders(r);
   for (let i = 0; i < list.length; i += 2) {
     try {
       headers.append(list[i]!, list[i + 1]!);
     } catch {
       // The server lets names through that the class has no place for.
     }
-  }
-  if (r.head.host !== '' && !headers.has('host')) {
-    headers.set('host', r.head.host);
   }
   return headers;
 }

@@ -8,10 +8,10 @@ import type { Source } from '../../http/request/body-stage.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { respond } from '../../http/request/respond.js';
-import { escapeUri } from '../../http/syntax/uri-escape.js';
 import { putHeader, setStatus } from './answer-head.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import { RequestInput } from './request-input.js';
+import { checkForHandler, handlerHeaders, handlerTarget } from './request-url.js';
 
 /** A handler as `node:http` has it. */
 export type NodeFunction = (req: IncomingMessage, res: ServerResponse) => unknown;
@@ -61,6 +61,10 @@ class NodeRun extends HandlerRun {
   }
 
   start(handler: NodeFunction): Result {
+    const refused = checkForHandler(this.r, false);
+    if (refused !== 0) {
+      return refused;
+    }
     const socket = new ClientSocket(this);
     const { req } = new RequestAdapter(this, socket);
     const response = new ResponseAdapter(this, req, socket);
@@ -184,11 +188,11 @@ class RequestAdapter {
     this.req = req;
     Object.assign(req, requestMethods, { [ADAPTER]: this });
     req.method = r.method;
-    req.url = r.validUnparsedUri && r.unparsedUri !== '' ? r.unparsedUri : escapeUri(r.uri, 'uri') + (r.args === '' ? '' : `?${r.args}`);
+    req.url = handlerTarget(r);
     req.httpVersionMajor = Math.floor(r.httpVersion / 1000);
     req.httpVersionMinor = r.httpVersion % 1000;
     req.httpVersion = `${req.httpVersionMajor}.${req.httpVersionMinor}`;
-    const list = r.header('host') === undefined && r.head.host !== '' ? ['Host', r.head.host, ...r.head.headers] : r.head.headers.slice();
+    const list = handlerHeaders(r).slice();
     (req as unknown as { _addHeaderLines(list: string[], count: number): void })._addHeaderLines(list, list.length);
     if (run.input.none) {
       req.complete = true;
