@@ -61,6 +61,28 @@ t.test('requests and responses', async (t) => {
         return reply.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nx');
       case '/long':
         return { body: 'x'.repeat(200) };
+      case '/both':
+        return reply.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+      case '/coded':
+        return reply.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n');
+      case '/twice':
+        return reply.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na');
+      case '/length':
+        return reply.end('HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\na');
+      case '/interim':
+        return reply.end(
+          'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast',
+        );
+      case '/interims':
+        return reply.end('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000));
+      case '/switched':
+        return reply.end('HTTP/1.1 101 Switching Protocols\r\n\r\nbody');
+      case '/trailers':
+        return reply.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n${'a: b\r\n'.repeat(20000)}`);
+      case '/extension':
+        return reply.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(100000)}`);
+      case '/blanks':
+        return reply.end(`HTTP/1.1 200 OK\r\nX: a${' '.repeat(8000)}b${' '.repeat(8000)}\r\nContent-Length: 0\r\n\r\n`);
       default:
         return { body: '' };
     }
@@ -96,10 +118,51 @@ t.test('requests and responses', async (t) => {
   t.equal(await text('/bad'), 'Error: invalid http status line true');
   t.equal(await text('/colon'), 'Error: invalid http header true');
   t.equal(await text('/chunk'), 'Error: invalid http chunked response true');
+  t.equal(await text('/both'), 'Error: invalid http header true');
+  await s.logged('js fetch: upstream sent "Content-Length" and "Transfer-Encoding" headers at the same time');
+  t.equal(await text('/coded'), 'Error: invalid http header true');
+  t.equal(await text('/twice'), 'Error: invalid http header true');
+  t.equal(await text('/length'), 'Error: invalid http content length true');
+  t.equal((JSON.parse(await text('/interim')) as unknown[])[5], 'last');
+  t.equal(await text('/interims'), 'Error: prematurely closed connection true');
+  t.equal(await text('/switched'), 'Error: invalid http header true');
+  t.equal(await text('/trailers'), 'Error: very large http chunked response true');
+  t.equal(await text('/extension'), 'Error: very large http chunked response true');
+  t.strictSame((JSON.parse(await text('/blanks', { buffer_size: 20000 })) as unknown[])[3], [
+    'Content-Length=0',
+    `X=a${' '.repeat(8000)}b`,
+  ]);
   t.equal(await text('/long', { max_response_body_size: 100 }), 'Error: http content length is too large true');
   t.equal(await text('/', { method: 'TRACE' }), 'TypeError: forbidden method: TRACE true');
   t.equal(await text('/', { headers: { 'a b': 'c' } }), 'TypeError: invalid header name true');
+  t.equal(await text('/', { method: 'GET\u010d\u010aX: y' }), 'TypeError: invalid Request method true');
+  t.equal(await text('/', { headers: { a: 'b\r\nc: d' } }), 'TypeError: invalid header value true');
+  const passedOn = { host: 'x.example', Connection: 'keep-alive, a', 'Transfer-Encoding': 'chunked', TE: 'trailers', Upgrade: 'h2c' };
+  const more = {
+    Host: 'y.example',
+    'Keep-Alive': 'a',
+    Trailer: 'b',
+    'Proxy-Connection': 'c',
+    Expect: '100-continue',
+    'Content-Length': '1',
+  };
+  const sent = JSON.parse(
+    await text('/echo', { method: 'POST', headers: { ...passedOn, ...more, 'X-A': 'z' }, body: 'GET / HTTP/1.1' }),
+  ) as unknown[];
+  t.equal(
+    sent[5],
+    'POST /echo HTTP/1.1\r\nUser-Agent: nginx-js\r\nX-A: z\r\nContent-Type: text/plain;charset=UTF-8\r\nConnection: close\r\nContent-Length: 14\r\n\r\nGET / HTTP/1.1',
+  );
   const failure = async (url: string): Promise<string> => (await httpGet(s, `/get${ask(url)}`)).text;
+  for (const url of [
+    'http://a.example\\@127.0.0.1/',
+    'http://a.example@127.0.0.1/',
+    'http://127.0.0.1\r\nX: y/',
+    'http://0x7f.1/',
+    'http:///x',
+  ]) {
+    t.match(await failure(url), /^TypeError: invalid url true$/, url);
+  }
   t.equal(await failure('http://127.0.0.1:1/'), 'Error: connect failed true');
   t.equal(await failure('http://localhost/'), 'Error: no resolver defined true');
   t.equal(await failure('ftp://localhost/'), 'TypeError: unsupported URL schema (only http or https are supported) true');

@@ -7,10 +7,11 @@ import { type BackendUrl, parseBackendUrl } from '../../shared/net/backend-url.j
 import { cipherOf } from '../../shared/net/tls-binding.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
-import { headerLines } from './fetch-headers.js';
+import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
+import { answerOf, CHUNKED_FACTOR, type FetchAnswer, faultError } from './fetch-answer.js';
+import { type HeaderLine, headerLines } from './fetch-headers.js';
 import type { FetchDescription } from './fetch-message.js';
 import type { FetchConnection } from './fetch-pool.js';
-import { FetchError, FetchResponseReader } from './fetch-response-reader.js';
 import type { FetchProxy, FetchScope } from './fetch-settings.js';
 import { bytesOf } from './text.js';
 
@@ -26,7 +27,7 @@ export interface FetchOptions {
 
 /** How a fetch ends: with one of these. */
 export interface FetchOutcome {
-  done(reader: FetchResponseReader): void;
+  done(answer: FetchAnswer): void;
   failed(error: Error): void;
   log(level: Level, message: string): void;
 }
@@ -36,10 +37,16 @@ export function targetOf(url: string): { readonly tls: boolean; readonly parts: 
   const tls = /^https:/i.test(url);
   const rest = bytesOf(url).slice(tls ? 'https://'.length : 'http://'.length);
   const parts = parseBackendUrl(rest, { defaultPort: tls ? 443 : 80, uriPart: true });
-  if (typeof parts === 'string' || parts.family === 'unix' || /[\x00-\x20\x7f]/.test(parts.uri)) {
+  if (typeof parts === 'string' || parts.family === 'unix' || /[\x00-\x20\x7f]/.test(parts.uri) || !isHostOf(parts.host, url)) {
     throw new TypeError('invalid url');
   }
   return { tls, parts };
+}
+
+/** Whether `URL`, by which a script may have checked where it leads, reads the same host out of a URL. */
+function isHostOf(host: string, url: string): boolean {
+  const { hostname, username, password } = new URL(url);
+  return username === '' && password === '' && (host.startsWith('[') ? hostname.startsWith('[') : hostname === host.toLowerCase());
 }
 
 /** One request of `ngx.fetch` and its response. nginx: ngx_js_http_t. */
@@ -52,7 +59,7 @@ export class FetchExchange {
   readonly #tls: boolean;
   readonly #parts: BackendUrl;
   readonly #key: string;
-  readonly #reader: FetchResponseReader;
+  readonly #response: WholeResponse;
   #addresses: readonly string[] = [];
   #connection: FetchConnection | undefined = undefined;
   #socket: Socket | undefined = undefined;
@@ -72,7 +79,8 @@ export class FetchExchange {
     this.#parts = parts;
     this.#key = `${tls ? 's' : 'p'} ${parts.host.toLowerCase()} ${parts.port}`;
     const headOnly = request.method.toUpperCase() === 'HEAD';
-    this.#reader = new FetchResponseReader({ head: options.bufferSize, body: options.maxResponse, headOnly });
+    const { bufferSize, maxResponse } = options;
+    this.#response = new WholeResponse({ head: bufferSize, body: maxResponse, chunked: maxResponse * CHUNKED_FACTOR, headOnly });
   }
 
   start(): void {
@@ -179,20 +187,19 @@ export class FetchExchange {
     const { host, port } = this.#parts;
     const credentials = proxy.authorization === '' ? '' : `Proxy-Authorization: ${proxy.authorization}\r\n`;
     socket.write(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n${credentials}\r\n`, 'latin1');
-    const reader = new FetchResponseReader({ head: this.#options.bufferSize, body: 0, headOnly: true });
+    const response = new WholeResponse({ head: this.#options.bufferSize, body: 0, chunked: 0, headOnly: true });
     const onData = (bytes: Buffer): void => {
       this.#rearm();
-      try {
-        reader.take(bytes);
-      } catch {
+      if (response.take(bytes) !== undefined) {
         this.#fail(new Error('proxy CONNECT: invalid status line'));
         return;
       }
-      if (!reader.done) {
+      if (!response.complete) {
         return;
       }
-      if (reader.status !== 200) {
-        this.#fail(new Error(`proxy CONNECT failed with status ${reader.status}`));
+      const { status } = response.head;
+      if (status !== 200) {
+        this.#fail(new Error(`proxy CONNECT failed with status ${status}`));
         return;
       }
       socket.off('data', onData).off('end', onEnd);
@@ -268,42 +275,48 @@ export class FetchExchange {
     });
     socket.on('data', (bytes: Buffer) => {
       this.#rearm();
-      this.#read(() => this.#reader.take(bytes));
+      this.#read(this.#response.take(bytes));
     });
-    socket.on('end', () => this.#read(() => this.#reader.end()));
+    socket.on('end', () => this.#read(this.#response.end()));
     socket.write(this.#head(), 'latin1');
     if (this.#body.length > 0) {
       socket.write(this.#body);
     }
   }
 
-  #read(step: () => void): void {
+  #read(fault: ResponseFault | undefined): void {
     if (this.#over) {
       return;
     }
-    try {
-      step();
-    } catch (error) {
-      this.#fail(error instanceof FetchError ? new Error(error.message) : (error as Error));
-      return;
-    }
-    if (this.#reader.done) {
+    if (fault !== undefined) {
+      if (this.#response.why !== '') {
+        this.#outcome.log(ERR, `js fetch: ${this.#response.why}`);
+      }
+      this.#fail(faultError(this.#response, fault));
+    } else if (this.#response.complete) {
       this.#finish();
     }
   }
 
   #finish(): void {
+    let answer: FetchAnswer;
+    try {
+      answer = answerOf(this.#response);
+    } catch (error) {
+      this.#fail(error as Error);
+      return;
+    }
     this.#over = true;
     clearTimeout(this.#timer);
     const connection = this.#connection!;
     this.#connection = undefined;
     connection.socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('error');
-    if (this.#options.keepalive && this.#reader.keepAlive) {
+    if (this.#options.keepalive && this.#response.keepalive) {
       this.#scope.pool.give(connection);
     } else {
       connection.socket.on('error', () => undefined).destroy();
     }
-    this.#outcome.done(this.#reader);
+    this.#outcome.done(answer);
   }
 
   // nginx: ngx_js_fetch_build_request.
@@ -314,21 +327,14 @@ export class FetchExchange {
     const throughProxy = proxy !== undefined && !this.#tls;
     const port = portText === '' ? '' : `:${portText}`;
     let text = `${method} ${throughProxy ? `http://${host}${port}` : ''}${uri.startsWith('/') ? '' : '/'}${uri} HTTP/1.1\r\n`;
-    const lines = headerLines(headers).map(([name, value]) => [name.toLowerCase(), name, bytesOf(value)] as const);
-    const own = lines.filter(([lower]) => lower === 'host' || lower === 'user-agent');
-    if (!own.some(([lower]) => lower === 'host')) {
-      text += `Host: ${host}${port}\r\n`;
-    }
-    if (!own.some(([lower]) => lower === 'user-agent')) {
-      text += 'User-Agent: nginx-js\r\n';
-    }
+    const lines = headerLines(headers);
+    text += `Host: ${first(lines, 'host') ?? `${host}${port}`}\r\nUser-Agent: ${first(lines, 'user-agent') ?? 'nginx-js'}\r\n`;
     if (throughProxy && proxy.authorization !== '') {
       text += `Proxy-Authorization: ${proxy.authorization}\r\n`;
     }
-    for (const [lower, name, value] of lines) {
-      const dropped = lower === 'content-length' || lower === 'connection' || (throughProxy && lower === 'proxy-authorization');
-      if (!dropped) {
-        text += `${name}: ${value}\r\n`;
+    for (const { name, lower, value } of lines) {
+      if (!OWN.has(lower) && !(throughProxy && lower === 'proxy-authorization')) {
+        text += `${name}: ${bytesOf(value)}\r\n`;
       }
     }
     if (!this.#options.keepalive) {
@@ -338,4 +344,29 @@ export class FetchExchange {
     const length = this.#body.length > 0 || upper === 'POST' || upper === 'PUT' ? `Content-Length: ${this.#body.length}\r\n` : '';
     return `${text}${length}\r\n`;
   }
+}
+
+/**
+ * Headers that scripts have no say in, since they belong to the connection or say where the request ends. What a client sent would
+ * otherwise frame the request a second time once a script passes its headers on. Host and User-Agent have their line already.
+ */
+const OWN = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+
+/** The first value of a header: there is one line of it. */
+function first(lines: readonly HeaderLine[], name: string): string | undefined {
+  const value = lines.find(({ lower }) => lower === name)?.value;
+  return value === undefined ? undefined : bytesOf(value);
 }

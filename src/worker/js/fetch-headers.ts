@@ -1,13 +1,15 @@
-/** One header of a {@link FetchHeaders}. */
-interface Entry {
+/** One line of a {@link FetchHeaders}. */
+export interface HeaderLine {
   readonly name: string;
   readonly lower: string;
   value: string;
 }
 
 interface State {
-  entries: Entry[];
+  entries: HeaderLine[];
   fixed: boolean;
+  /** Each name in lower case with its spelling and its joined values; undefined until somebody asks, and after a change. */
+  index: Map<string, { readonly name: string; value: string }> | undefined;
 }
 
 const states = new WeakMap<object, State>();
@@ -20,7 +22,8 @@ function stateOf(headers: object): State {
   return state;
 }
 
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** A name of a header or of a method. */
+export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const BAD_VALUE = /[\x00-\x08\x0a-\x1f\x7f]/;
 
 /** What a Headers object can be made of: another one (of Node too), pairs, or an object. */
@@ -32,7 +35,7 @@ export type HeadersSource = FetchHeaders | Headers | readonly (readonly [unknown
  */
 export class FetchHeaders {
   constructor(source?: unknown) {
-    const state: State = { entries: [], fixed: false };
+    const state: State = { entries: [], fixed: false, index: undefined };
     const view = new Proxy(this, AS_PROPERTIES);
     states.set(this, state);
     states.set(view, state);
@@ -56,6 +59,7 @@ export class FetchHeaders {
     check(state, String(name), '');
     const lower = String(name).toLowerCase();
     state.entries = state.entries.filter((entry) => entry.lower !== lower);
+    state.index = undefined;
   }
 
   get(name: unknown): string | null {
@@ -116,9 +120,7 @@ export class FetchHeaders {
 }
 
 /** Headers in the order in which they were added, each with its own line. */
-export function headerLines(headers: FetchHeaders): readonly (readonly [name: string, value: string])[] {
-  return stateOf(headers).entries.map(({ name, value }) => [name, value]);
-}
+export const headerLines = (headers: FetchHeaders): readonly HeaderLine[] => stateOf(headers).entries;
 
 /** Nothing changes any more: they came with a response. */
 export function fixHeaders(headers: FetchHeaders): void {
@@ -137,42 +139,67 @@ function check(state: State, name: string, value: string): void {
   }
 }
 
+/** A value without the blanks around it. */
+function trimmed(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) {
+    start++;
+  }
+  while (end > start && isBlank(value.charCodeAt(end - 1))) {
+    end--;
+  }
+  return value.slice(start, end);
+}
+
+const isBlank = (c: number): boolean => c === 0x20 || c === 0x09 || c === 0x0d || c === 0x0a;
+
 // nginx: ngx_js_headers_modify.
 function modify(headers: FetchHeaders, name: string, given: string, replace: boolean): void {
   const state = stateOf(headers);
-  const value = given.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  const value = trimmed(given);
   check(state, name, value);
   const lower = name.toLowerCase();
-  const first = replace ? state.entries.find((entry) => entry.lower === lower) : undefined;
-  if (first === undefined) {
+  if (!replace || !indexOf(state).has(lower)) {
     state.entries.push({ name, lower, value });
+    if (state.index !== undefined) {
+      addTo(state.index, { name, lower, value });
+    }
     return;
   }
+  const first = state.entries.find((entry) => entry.lower === lower)!;
   first.value = value;
   state.entries = state.entries.filter((entry) => entry === first || entry.lower !== lower);
+  state.index = undefined;
 }
 
-function find(headers: object, name: string): string | undefined {
-  const lower = name.toLowerCase();
-  let value: string | undefined;
-  for (const entry of stateOf(headers).entries) {
-    if (entry.lower === lower) {
-      value = value === undefined ? entry.value : `${value}, ${entry.value}`;
+function indexOf(state: State): NonNullable<State['index']> {
+  if (state.index === undefined) {
+    state.index = new Map();
+    for (const entry of state.entries) {
+      addTo(state.index, entry);
     }
   }
-  return value;
+  return state.index;
 }
 
-/** Each name once, sorted. */
-function names(headers: object): string[] {
-  const seen = new Set<string>();
-  const all = stateOf(headers).entries.filter(({ lower }) => !seen.has(lower) && seen.add(lower));
-  return all.map(({ name }) => name).sort();
+function addTo(index: NonNullable<State['index']>, { name, lower, value }: HeaderLine): void {
+  const known = index.get(lower);
+  if (known === undefined) {
+    index.set(lower, { name, value });
+  } else {
+    known.value += `, ${value}`;
+  }
 }
+
+const find = (headers: object, name: string): string | undefined => indexOf(stateOf(headers)).get(name.toLowerCase())?.value;
+
+/** Each name once, sorted. */
+const names = (headers: object): string[] => [...indexOf(stateOf(headers)).values()].map(({ name }) => name).sort();
 
 function fill(headers: FetchHeaders, source: object): void {
   if (states.has(source)) {
-    for (const [name, value] of headerLines(source as FetchHeaders)) {
+    for (const { name, value } of [...headerLines(source as FetchHeaders)]) {
       headers.append(name, value);
     }
     return;

@@ -1,5 +1,6 @@
 import { EMPTY } from '../../shared/lib/empty.js';
-import { FetchHeaders, fixHeaders } from './fetch-headers.js';
+import type { FetchAnswer } from './fetch-answer.js';
+import { FetchHeaders, fixHeaders, TOKEN } from './fetch-headers.js';
 import { bufferOf } from './text.js';
 
 const TEXT_TYPE = 'text/plain;charset=UTF-8';
@@ -68,7 +69,7 @@ function flag(init: FetchInit, name: 'cache' | 'credentials' | 'mode', values: r
 // nginx: ngx_qjs_method_process.
 function methodOf(given: unknown): string {
   const method = String(given);
-  if (method === '' || /[\x00-\x20\x7f]/.test(method)) {
+  if (!TOKEN.test(method)) {
     throw new TypeError('invalid Request method');
   }
   const upper = method.toUpperCase();
@@ -137,13 +138,9 @@ function bodyOf(given: unknown, original: Request | undefined): Buffer | Streame
   return original?.body ?? EMPTY;
 }
 
-/** What a response that came over the network is. */
-export interface Received {
+/** A response that came over the network, and from where. */
+export interface Received extends FetchAnswer {
   readonly url: string;
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: FetchHeaders;
-  readonly body: Buffer;
 }
 
 /** A response that came over the network. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_response_t. */

@@ -73,8 +73,7 @@ function start(
     };
     const run = (body: Buffer): FetchExchange =>
       new FetchExchange(scope, request, body, options, {
-        done: ({ status, statusText, headers, body: bytes }) =>
-          settle(() => resolve(new FetchResponse({ url: request.url, status, statusText, headers, body: bytes }))),
+        done: (answer) => settle(() => resolve(new FetchResponse({ url: request.url, ...answer }))),
         failed: (error) => settle(() => reject(located(error))),
         log: (level, message) => owner.log(level, message),
       });
