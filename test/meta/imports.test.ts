@@ -24,12 +24,11 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/client'],
   ['worker/http/syntax'],
   // The request and its life: the contracts of streams, stages, phases and locations.
-  ['worker/http/request', 'worker/http/http2-frames/hpack'],
+  ['worker/http/request', 'worker/http/http2-frames/hpack', 'worker/upstream/response'],
   [
     'worker/http/http2-frames',
     'worker/http/connection',
     'worker/tls',
-    'worker/upstream/response',
     'worker/upstream/balancing',
     'worker/lifecycle.ts',
   ],

@@ -525,6 +525,10 @@ t.test("what is wrong with certificates is said in nginx's words", async (t) => 
     await message(`${pair('rsa')} ssl_ocsp leaf; ssl_ocsp_responder ftp://a/;`),
     'invalid URL prefix in OCSP responder "ftp://a/" in "ssl_ocsp_responder"',
   );
+  t.match(
+    await message(`${pair('rsa')} ssl_ocsp leaf; ssl_ocsp_responder "http://a/ HTTP/1.0\\r\\nX: y";`),
+    'invalid host or URI in OCSP responder "a/ HTTP/1.0',
+  );
   const keyFile = 'ssl_session_ticket_key missing.key;';
   t.match(
     await message(`${pair('rsa')}\n${keyFile}`),

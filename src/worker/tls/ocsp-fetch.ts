@@ -1,6 +1,8 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { lookupHost } from '../../shared/lib/lookup-host.js';
 import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../resolver/resolver.js';
+import { HeaderKind } from '../upstream/response/header-kinds.js';
+import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
 
 /** Where a responder is asked. */
 export interface Responder {
@@ -9,6 +11,9 @@ export interface Responder {
   /** As it stands in the request line; `/` when the address names none. */
   readonly uri: string;
 }
+
+/** What may stand in a request line: the address of a responder may come with a client's certificate. */
+const IN_REQUEST = /^[\x21-\x7e]*$/;
 
 /** Reads `http://HOST[:PORT][/URI]`; returns nginx's complaint for anything else. nginx: ngx_ssl_stapling_responder. */
 export function parseResponder(url: string): Responder | string {
@@ -20,6 +25,9 @@ export function parseResponder(url: string): Responder | string {
   const [, host = '', portText, uri = ''] = parts ?? [];
   if (host === '') {
     return `no host in OCSP responder "${rest}"`;
+  }
+  if (!IN_REQUEST.test(host + uri)) {
+    return `invalid host or URI in OCSP responder "${rest}"`;
   }
   const port = portText === undefined ? 80 : /^\d{1,5}$/.test(portText) ? Number(portText) : 0;
   if (port < 1 || port > 65535) {
@@ -44,8 +52,8 @@ export interface Lookup {
 
 /** Milliseconds for each step: nginx's own, which no directive changes. */
 const TIMEOUT = 60_000;
-/** Longer answers are no OCSP responses. */
-const MAX_RESPONSE = 64 * 1024;
+/** Bytes of a responder's answer: a longer one is no OCSP response. */
+const LIMITS = { head: 16 * 1024, body: 64 * 1024, chunked: 64 * 1024, headOnly: false };
 
 /** Asks a responder. Calls back once: with the response, or with nginx's line for what went wrong. Returns what gives the question up. */
 export function fetchOcsp(
@@ -109,8 +117,7 @@ class Question {
       this.#end(undefined, problem || 'no addresses of the OCSP responder');
       return;
     }
-    const parts: Buffer[] = [];
-    let length = 0;
+    const response = new WholeResponse(LIMITS);
     const socket = connect({ host: address, port: this.#responder.port });
     this.#socket = socket;
     let over = false;
@@ -124,19 +131,11 @@ class Question {
     };
     socket.setTimeout(TIMEOUT, () => next('OCSP responder timed out (110: Connection timed out)'));
     socket.on('connect', () => socket.write(this.#head(), 'latin1'));
-    socket.on('data', (bytes: Buffer) => {
-      parts.push(bytes);
-      length += bytes.length;
-      if (length > MAX_RESPONSE) {
-        next('OCSP responder sent invalid response');
-      }
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => next(`connect() failed (${error.code}) to the OCSP responder`));
-    socket.on('end', () => {
-      if (over) {
+    const look = (fault: ResponseFault | undefined): void => {
+      if (over || (fault === undefined && !response.complete)) {
         return;
       }
-      const body = readAnswer(Buffer.concat(parts));
+      const body = fault === undefined ? readAnswer(response) : faultText(fault);
       if (typeof body === 'string') {
         next(body);
       } else {
@@ -144,7 +143,10 @@ class Question {
         socket.destroy();
         this.#end(body, '');
       }
-    });
+    };
+    socket.on('data', (bytes: Buffer) => look(response.take(bytes)));
+    socket.on('end', () => look(response.end()));
+    socket.on('error', (error: NodeJS.ErrnoException) => next(`connect() failed (${error.code}) to the OCSP responder`));
   }
 
   #head(): string {
@@ -168,23 +170,18 @@ class Question {
   }
 }
 
-/** The body of an HTTP response, or nginx's words for what is wrong with it. nginx: ngx_ssl_ocsp_parse_status_line and its followers. */
-function readAnswer(bytes: Buffer): Buffer | string {
-  const text = bytes.toString('latin1');
-  const end = /\r?\n\r?\n/.exec(text);
-  const status = /^HTTP\/1\.[01] (\d{3})(?: [^\n]*)?\n/.exec(text);
-  if (bytes.length === 0 || end === null) {
-    return 'OCSP responder prematurely closed connection';
+const faultText = (fault: ResponseFault): string =>
+  fault === 'short' ? 'OCSP responder prematurely closed connection' : 'OCSP responder sent invalid response';
+
+/** The body of a response, or nginx's words for what is wrong with it. nginx: ngx_ssl_ocsp_parse_status_line and its followers. */
+function readAnswer(response: WholeResponse): Buffer | string {
+  const { head } = response;
+  if (head.status !== 200) {
+    return `OCSP responder answered with status ${head.status}`;
   }
-  if (status === null) {
-    return 'OCSP responder sent invalid response';
-  }
-  if (status[1] !== '200') {
-    return `OCSP responder answered with status ${status[1]}`;
-  }
-  const type = /\ncontent-type:[ \t]*([^\r\n]*)/i.exec(text.slice(0, end.index))?.[1];
+  const type = head.value(HeaderKind.CONTENT_TYPE);
   if (type !== undefined && type.toLowerCase() !== 'application/ocsp-response') {
     return `OCSP responder sent invalid "Content-Type" header: "${type}"`;
   }
-  return bytes.subarray(end.index + end[0].length);
+  return response.body();
 }
