@@ -32,8 +32,6 @@ const DOCUMENT = 9;
 /** Elements inside each other. */
 const DEEPEST = 1000;
 
-type Namespaces = ReadonlyMap<string, string>;
-
 /** The canonical form of a document or an element. @throws RangeError for one that is nested too deeply. */
 export function canonical(node: XmlNode, options: CanonicalOptions): string {
   if (node.nodeType === DOCUMENT) {
@@ -41,7 +39,7 @@ export function canonical(node: XmlNode, options: CanonicalOptions): string {
     let seen = false;
     for (const child of childrenOf(node)) {
       if (child.nodeType === ELEMENT) {
-        text += element(child, new Map(), new Map(), options, 0);
+        text += new Writer(options).element(child, 0);
         seen = true;
       } else if (child.nodeType === INSTRUCTION || (child.nodeType === COMMENT && options.comments)) {
         const written = other(child, options);
@@ -50,7 +48,9 @@ export function canonical(node: XmlNode, options: CanonicalOptions): string {
     }
     return text;
   }
-  return element(node, inScope(node.parentNode), new Map(), options, 0);
+  const writer = new Writer(options);
+  writer.enterAround(node.parentNode);
+  return writer.element(node, 0);
 }
 
 function childrenOf(node: XmlNode): XmlNode[] {
@@ -65,69 +65,110 @@ function childrenOf(node: XmlNode): XmlNode[] {
 const declared = ({ nodeName }: XmlNode): string | undefined =>
   nodeName === 'xmlns' ? '' : nodeName.startsWith('xmlns:') ? nodeName.slice('xmlns:'.length) : undefined;
 
-/** The namespaces that are declared around a place. */
-function inScope(node: XmlNode | null): Map<string, string> {
-  if (node === null || node.nodeType !== ELEMENT) {
-    return new Map();
-  }
-  return withOwn(node, inScope(node.parentNode));
-}
-
-function withOwn(node: XmlNode, around: Namespaces): Map<string, string> {
-  const own = new Map(around);
-  for (const attr of node.attributes ?? []) {
-    const prefix = declared(attr);
-    if (prefix !== undefined) {
-      own.set(prefix, attr.nodeValue ?? '');
-    }
-  }
-  return own;
-}
-
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function element(node: XmlNode, around: Namespaces, written: Namespaces, options: CanonicalOptions, depth: number): string {
-  if (node === options.excluded) {
-    return '';
+/** What a prefix stood for before an element changed that; undefined for nothing. */
+type Before = readonly [map: Map<string, string>, prefix: string, uri: string | undefined];
+
+/** Writes elements. Namespaces are entered and left with them, so that an element costs no more for those declared around it. */
+class Writer {
+  readonly #options: CanonicalOptions;
+  /** The namespaces that are declared at a place. */
+  readonly #scope = new Map<string, string>();
+  /** Those that the text says there. */
+  readonly #shown = new Map<string, string>();
+  #changes: Before[] = [];
+
+  constructor(options: CanonicalOptions) {
+    this.#options = options;
   }
-  if (depth > DEEPEST) {
-    throw new RangeError('the document is nested too deeply');
-  }
-  const scope = withOwn(node, around);
-  const plain = [...(node.attributes ?? [])].filter((attr) => declared(attr) === undefined);
-  const shown = new Map(written);
-  let text = `<${node.nodeName}`;
-  for (const prefix of namespacesFor(node, plain, scope, options).sort(byName)) {
-    const uri = scope.get(prefix) ?? '';
-    if (prefix !== 'xml' && (shown.get(prefix) ?? '') !== uri) {
-      shown.set(prefix, uri);
-      text += ` xmlns${prefix === '' ? '' : `:${prefix}`}="${attributeText(uri)}"`;
+
+  /** Enters the elements around the first one, which are not written. */
+  enterAround(node: XmlNode | null): void {
+    const around: XmlNode[] = [];
+    for (let at = node; at !== null && at.nodeType === ELEMENT; at = at.parentNode) {
+      around.push(at);
+    }
+    for (const one of around.reverse()) {
+      this.#enter([...(one.attributes ?? [])]);
     }
   }
-  const key = (attr: XmlNode): string => `${attr.namespaceURI ?? ''}\0${attr.localName ?? attr.nodeName}`;
-  for (const attr of plain.sort((a, b) => byName(key(a), key(b)))) {
-    text += ` ${attr.nodeName}="${attributeText(attr.nodeValue ?? '')}"`;
-  }
-  text += '>';
-  for (const child of childrenOf(node)) {
-    text += child.nodeType === ELEMENT ? element(child, scope, shown, options, depth + 1) : other(child, options);
-  }
-  return `${text}</${node.nodeName}>`;
-}
 
-/** The prefixes whose namespaces an element shows: all in scope, or with `exclusive` those that it uses. */
-function namespacesFor(
-  node: XmlNode,
-  attributes: readonly XmlNode[],
-  scope: Namespaces,
-  { exclusive, prefixes }: CanonicalOptions,
-): string[] {
-  if (!exclusive) {
-    return [...scope.keys()];
+  #set(map: Map<string, string>, prefix: string, uri: string): void {
+    this.#changes.push([map, prefix, map.get(prefix)]);
+    map.set(prefix, uri);
   }
-  const used = [node, ...attributes.filter(({ prefix }) => (prefix ?? '') !== '')].map(({ prefix }) => prefix ?? '');
-  const listed = prefixes.map((prefix) => (prefix === '#default' ? '' : prefix)).filter((prefix) => scope.has(prefix));
-  return [...new Set([...used, ...listed])];
+
+  /** Undoes the changes down to a number of them. */
+  #leave(count: number): void {
+    while (this.#changes.length > count) {
+      const [map, prefix, uri] = this.#changes.pop()!;
+      if (uri === undefined) {
+        map.delete(prefix);
+      } else {
+        map.set(prefix, uri);
+      }
+    }
+  }
+
+  /** Returns the prefixes that are declared. */
+  #enter(attributes: readonly XmlNode[]): string[] {
+    const prefixes: string[] = [];
+    for (const attr of attributes) {
+      const prefix = declared(attr);
+      if (prefix !== undefined) {
+        prefixes.push(prefix);
+        this.#set(this.#scope, prefix, attr.nodeValue ?? '');
+      }
+    }
+    return prefixes;
+  }
+
+  element(node: XmlNode, depth: number): string {
+    const options = this.#options;
+    if (node === options.excluded) {
+      return '';
+    }
+    if (depth > DEEPEST) {
+      throw new RangeError('the document is nested too deeply');
+    }
+    const before = this.#changes.length;
+    const attributes = [...(node.attributes ?? [])];
+    const own = this.#enter(attributes);
+    const plain = attributes.filter((attr) => declared(attr) === undefined);
+    let text = `<${node.nodeName}`;
+    for (const prefix of this.#namespacesFor(node, plain, depth === 0 ? [...this.#scope.keys()] : own).sort(byName)) {
+      const uri = this.#scope.get(prefix) ?? '';
+      if (prefix !== 'xml' && (this.#shown.get(prefix) ?? '') !== uri) {
+        this.#set(this.#shown, prefix, uri);
+        text += ` xmlns${prefix === '' ? '' : `:${prefix}`}="${attributeText(uri)}"`;
+      }
+    }
+    const keys = new Map(plain.map((attr) => [attr, `${attr.namespaceURI ?? ''}\0${attr.localName ?? attr.nodeName}`]));
+    for (const attr of plain.sort((a, b) => byName(keys.get(a)!, keys.get(b)!))) {
+      text += ` ${attr.nodeName}="${attributeText(attr.nodeValue ?? '')}"`;
+    }
+    text += '>';
+    for (const child of childrenOf(node)) {
+      text += child.nodeType === ELEMENT ? this.element(child, depth + 1) : other(child, options);
+    }
+    this.#leave(before);
+    return `${text}</${node.nodeName}>`;
+  }
+
+  /**
+   * The prefixes whose namespaces an element shows: those that may be new, or with `exclusive` those that it uses. All in scope are new to
+   * the first element, and to the others what they declare themselves.
+   */
+  #namespacesFor(node: XmlNode, attributes: readonly XmlNode[], fresh: string[]): string[] {
+    const { exclusive, prefixes } = this.#options;
+    if (!exclusive) {
+      return fresh;
+    }
+    const used = [node, ...attributes.filter(({ prefix }) => (prefix ?? '') !== '')].map(({ prefix }) => prefix ?? '');
+    const listed = prefixes.map((prefix) => (prefix === '#default' ? '' : prefix)).filter((prefix) => this.#scope.has(prefix));
+    return [...new Set([...used, ...listed])];
+  }
 }
 
 function other({ nodeType, nodeName, nodeValue }: XmlNode, { comments }: CanonicalOptions): string {

@@ -1,5 +1,6 @@
 // The only file that imports @xmldom/xmldom; the build makes it a file of its own with the package in it.
 import { type Attr, DOMParser, type Document, type Element, type Node } from '@xmldom/xmldom';
+import { excess } from './xml-bounds.js';
 import { canonical } from './xml-canonical.js';
 
 const ELEMENT = 1;
@@ -13,6 +14,10 @@ const views = new WeakMap<Element | Document, object>();
 /** Parses a document. @throws Error for what is not well formed. nginx: xml.parse of njs. */
 function parse(source: unknown): object {
   const text = typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString('utf8');
+  const tooMuch = excess(text);
+  if (tooMuch !== undefined) {
+    throw new Error(`failed to parse XML (${tooMuch})`);
+  }
   const parser = new DOMParser({
     // What it only warns of is not well formed either.
     onError(_level, message) {
