@@ -4,6 +4,7 @@ import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.j
 import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
 import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
+import { PrivateFolder } from '../shared/lib/private-folder.js';
 import { signalText } from '../shared/lib/signal.js';
 import { setTimer } from '../shared/lib/timer.js';
 import { ErrorLog, type Logger } from '../shared/log/error-log.js';
@@ -114,7 +115,9 @@ export class Lifecycle {
     try {
       this.#openLogs(start);
       this.#sockets = start.listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));
-      this.#control = new ControlSocket(start.control);
+      const { control, listens } = start;
+      const folder = control === undefined ? undefined : PrivateFolder.adopt(control, FIRST_SOCKET_FD + listens.length);
+      this.#control = new ControlSocket(folder, this.#log);
       filterEnvironment(conf.env);
       applyLimits(conf, slot, this.#log);
       const { generation, snapshot } = start;

@@ -1,4 +1,10 @@
+import { rmSync } from 'node:fs';
 import { HANDED_OVER, LET_GO } from '../shared/ipc/messages.js';
+import { errnoText } from '../shared/lib/errno.js';
+import { fsPath } from '../shared/lib/fs-path.js';
+import type { PrivateFolder } from '../shared/lib/private-folder.js';
+import type { Logger } from '../shared/log/error-log.js';
+import { INFO } from '../shared/log/level.js';
 import { HandlePipeServer } from '../shared/net/handle-pipe.js';
 import type { ListenSocket } from '../shared/net/listen-socket.js';
 
@@ -7,8 +13,8 @@ export class ControlSocket {
   readonly #server: HandlePipeServer | undefined;
 
   /** Makes the socket in the master's folder, which takes the master's rights. Where that is impossible, nobody can take over. */
-  constructor(folder: string | undefined) {
-    this.#server = folder === undefined ? undefined : HandlePipeServer.bind(`${folder}/${process.pid}`);
+  constructor(folder: PrivateFolder | undefined, log: Logger) {
+    this.#server = folder && bind(folder, log);
   }
 
   /**
@@ -29,5 +35,18 @@ export class ControlSocket {
         },
       };
     });
+  }
+}
+
+function bind(folder: PrivateFolder, log: Logger): HandlePipeServer | undefined {
+  const name = String(process.pid);
+  try {
+    const address = folder.within(name);
+    // One of this name was left by an earlier process of the same number.
+    rmSync(fsPath(address), { force: true });
+    return HandlePipeServer.bind(address);
+  } catch (error) {
+    log.log(INFO, `no control socket "${folder.path}/${name}" (${errnoText(error)})`);
+    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { againstNginx, serverCommand } from '../support/binary.js';
 import { makePrefix, type Prefix } from '../support/prefix.js';
@@ -15,7 +15,7 @@ const conf = (text: string) =>
   );
 
 /** Starts a server by hand: its master is going to be killed, which the harness would take for a failure. */
-async function start(t: Test, prefix: Prefix): Promise<ChildProcess> {
+async function start(t: Test, prefix: Prefix, pidFile = 'server.pid'): Promise<ChildProcess> {
   const [command, ...first] = serverCommand();
   const child = spawn(command, [...first, '-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log'], {
     stdio: 'ignore',
@@ -28,7 +28,8 @@ async function start(t: Test, prefix: Prefix): Promise<ChildProcess> {
       // Nobody is left.
     }
   });
-  const pid = () => (existsSync(`${prefix.dir}/server.pid`) ? Number(readFileSync(`${prefix.dir}/server.pid`, 'latin1')) : 0);
+  const path = `${prefix.dir}/${pidFile}`;
+  const pid = () => (existsSync(path) ? Number(readFileSync(path, 'latin1')) : 0);
   await waitFor(() => child.exitCode !== null || pid() === child.pid, {
     what: () => readFileSync(`${prefix.dir}/error.log`, 'latin1'),
   });
@@ -123,4 +124,66 @@ t.test('a new master that cannot start leaves the old workers alone', { skip: ag
   await start(t, prefix);
   await waitFor(() => !workers.some(isAlive));
   t.equal((await httpGet(prefix, '/')).text, 'new');
+});
+
+/** A folder in which a socket's path would be longer than the 107 bytes of such an address. */
+const DEEP = 'a-folder-whose-name-has-sixty-letters-since-projects-lie-deep/'.repeat(3);
+
+t.test('a pid file in a deep folder', { skip: againstNginx }, async (t) => {
+  const deep = (text: string) => conf(text).replace('server.pid', `${DEEP}server.pid`);
+  const prefix = await makePrefix(t, { 'sluice.conf': deep('old'), [`${DEEP}x`]: '' });
+  const pidFile = `${DEEP}server.pid`;
+  const workers = await killMaster(await start(t, prefix, pidFile));
+  t.equal((await httpGet(prefix, '/')).text, 'old');
+  t.strictSame(readdirSync(`${prefix.dir}/${pidFile}.workers`).map(Number), workers);
+  await prefix.write('sluice.conf', deep('new'));
+  const child = await start(t, prefix, pidFile);
+  await waitFor(() => !workers.some(isAlive), { what: 'the end of the old workers' });
+  t.equal((await httpGet(prefix, '/')).text, 'new');
+  child.kill('SIGTERM');
+  await waitFor(() => child.exitCode === 0);
+  t.notOk(existsSync(`${prefix.dir}/${pidFile}.workers`));
+});
+
+t.test('a folder of control sockets that others may have made, or written into', { skip: againstNginx }, async (t) => {
+  const plain = conf('hello').replace('listen unix:%%DIR%%/s.sock;', '');
+  const prefix = await makePrefix(t, { 'sluice.conf': plain, 'elsewhere/x': '' });
+  const folder = `${prefix.dir}/server.pid.workers`;
+  const cases: [what: string, make: () => void, message: string, left: string][] = [
+    ['a link', () => symlinkSync(`${prefix.dir}/elsewhere`, folder), `open() "${folder}" failed (20: Not a directory)`, 'elsewhere'],
+    ['open to all', () => mkdirSync(folder) ?? chmodSync(folder, 0o777), `others may write into "${folder}"`, 'server.pid.workers'],
+  ];
+  if (process.getuid?.() === 0) {
+    const make = () => mkdirSync(folder, 0o700) ?? chownSync(folder, 65534, 65534);
+    cases.push(["another user's", make, `"${folder}" belongs to the user 65534`, 'server.pid.workers']);
+  }
+  for (const [what, make, message, left] of cases) {
+    make();
+    const child = await start(t, prefix);
+    t.equal((await httpGet(prefix, '/')).text, 'hello', what);
+    t.match(readFileSync(`${prefix.dir}/error.log`, 'latin1'), `${message}, workers cannot be taken over`);
+    t.strictSame(
+      readdirSync(`${prefix.dir}/${left}`).filter((name) => name !== 'x'),
+      [],
+      'nothing is put there',
+    );
+    child.kill('SIGTERM');
+    await waitFor(() => child.exitCode === 0);
+    t.ok(lstatSync(folder), 'nor is it removed');
+    rmSync(folder, { recursive: true });
+  }
+  // One that only others may look into is closed to them.
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  const child = await start(t, prefix);
+  t.equal(lstatSync(folder).mode & 0o777, 0o700);
+  // It is made anew for the next workers when somebody removes it.
+  rmSync(folder, { recursive: true });
+  const [first = 0] = childrenOf(child.pid ?? 0);
+  process.kill(first, 'SIGKILL');
+  await waitFor(() => existsSync(folder) && readdirSync(folder).length === 1);
+  t.equal(lstatSync(folder).mode & 0o777, 0o700);
+  child.kill('SIGTERM');
+  await waitFor(() => child.exitCode === 0);
+  t.notOk(existsSync(folder));
 });

@@ -19,7 +19,7 @@ export interface Master {
   /** Descriptor 2 leads to the error log, and follows it. */
   readonly standardError: boolean;
   pidFile: PidFile;
-  readonly control: ControlFolder | undefined;
+  readonly control: ControlFolder;
   /** It runs in the background, so WINCH is no resized terminal. */
   readonly daemonized: boolean;
   /** The workers were sent away by WINCH. */

@@ -67,7 +67,7 @@ async function reloadOnce(master: Master): Promise<void> {
     discard(cycle, previous);
     return;
   }
-  const spec = { configuration, listeners: cycle.listeners, zones: cycle.zones, control: control?.path };
+  const spec = { configuration, listeners: cycle.listeners, zones: cycle.zones, control };
   master.candidate = cycle;
   const result = await startWorkers(master, spec, asked);
   master.candidate = undefined;
@@ -121,7 +121,7 @@ async function startAgain(master: Master): Promise<void> {
     configuration: cycle.configuration,
     listeners: cycle.listeners,
     zones: cycle.zones,
-    control: control?.path,
+    control,
   });
   if (problem !== undefined) {
     context.log.log(EMERG, problem);

@@ -30,7 +30,7 @@ async function leave(master: Master): Promise<void> {
   const { context, control, pidFile, history } = master;
   history.ended(master.ending === 'quit' ? 'the server was told to quit' : 'the server was told to stop');
   pidFile.remove();
-  control?.remove();
+  control.remove();
   context.log.log(NOTICE, 'exit');
   if (master.ending === 'terminate') {
     close(master);

@@ -35,12 +35,12 @@ export async function startMaster(context: Context, configuration: Configuration
     log.log(EMERG, running);
     return 1;
   }
-  const control = ControlFolder.make(pid, log);
-  const orphans = inherited === undefined && control !== undefined ? await inheritFromOrphans(control, log) : undefined;
+  const control = new ControlFolder(pid, log);
+  const orphans = inherited === undefined ? await inheritFromOrphans(control, log) : undefined;
   const { held, unused } = heldSockets(socketsOf(configuration), [inherited ?? new Map(), orphans?.sockets ?? new Map()]);
   const cycle = await openCycle(configuration, context, { held, testing: false });
   if (cycle === undefined) {
-    control?.remove();
+    control.remove();
     return 1;
   }
   zones.commit(cycle.zones);
@@ -65,7 +65,7 @@ export async function startMaster(context: Context, configuration: Configuration
 function makeMaster(
   context: Context,
   cycle: Cycle,
-  control: ControlFolder | undefined,
+  control: ControlFolder,
   { daemonized, inherited }: MasterOptions & { readonly inherited: boolean },
 ): Master {
   const { log, name, zones } = context;
@@ -131,7 +131,7 @@ async function bringUp(
     configuration: cycle.configuration,
     listeners: cycle.listeners,
     zones: cycle.zones,
-    control: control?.path,
+    control,
     announce: startLines(),
   });
   try {
@@ -154,7 +154,7 @@ async function bringUp(
 async function giveUp(master: Master, shared: boolean): Promise<void> {
   master.pool.terminate();
   await master.pool.empty();
-  master.control?.remove();
+  master.control.remove();
   if (!shared) {
     removeListeners(master.cycle.listeners.values(), master.context.log);
   }

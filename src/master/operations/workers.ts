@@ -13,7 +13,7 @@ import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import { type Listeners, socketsOf } from '../cycle/listeners.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
-import { removeControl } from '../processes/orphans.js';
+import type { ControlFolder } from '../processes/orphans.js';
 
 /** Signals that a process which runs does not end upon; one that has only begun to start does. */
 const SURVIVED: ReadonlySet<NodeJS.Signals> = new Set(['SIGHUP', 'SIGUSR1', 'SIGUSR2']);
@@ -49,8 +49,8 @@ export interface GenerationSpec {
   readonly configuration: Configuration;
   readonly listeners: Listeners;
   readonly zones: ZonePlan | undefined;
-  /** Folder of the processes' control sockets; undefined when there is none. */
-  readonly control: string | undefined;
+  /** Folder of the processes' control sockets. */
+  readonly control: ControlFolder;
   /**
    * Lines for the log before those of the start. The master writes them once it has forked the processes, since the first line loads
    * the logger.
@@ -305,15 +305,17 @@ export class WorkerPool {
     failures: number,
     canary?: readonly string[],
   ): { member: Member; ready: Promise<string | undefined> } {
-    const { configuration, listeners, control } = generation;
+    const { configuration, listeners } = generation;
+    const control = generation.control.current();
     const listens = role === 'worker' ? socketsOf(configuration).filter(({ worker = slot }) => worker === slot) : [];
+    const sockets = listens.map((spec) => (listeners.get(socketKey(spec)) as ListenSocket).fd);
     cluster.setupPrimary({
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.
       args: [' '.repeat(40)],
       execArgv: [...withoutDebugger(), ONE_HELPER],
       serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...listens.map((spec) => (listeners.get(socketKey(spec)) as ListenSocket).fd)],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets, ...(control === undefined ? [] : [control.fd])],
     });
     const worker = cluster.fork();
     let settle: (problem?: string) => void = () => {};
@@ -358,7 +360,7 @@ export class WorkerPool {
       standardError: this.#options.standardError,
       withoutRing: this.#brokenRings >= MOST_BROKEN_RINGS,
       listens,
-      control,
+      control: control?.path,
       canary,
       name: this.#options.name,
     });
@@ -379,9 +381,7 @@ export class WorkerPool {
     }
     const { log } = this.#options;
     const { pid, role, generation } = member;
-    if (generation.control !== undefined) {
-      removeControl(generation.control, pid);
-    }
+    generation.control.removeSocket(pid);
     if (code === BROKEN_RING_EXIT && ++this.#brokenRings === MOST_BROKEN_RINGS) {
       log.log(WARN, `${MOST_BROKEN_RINGS} processes ended because their io_uring broke, using "libuv" from now on`);
     }

@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { HANDED_OVER, LET_GO } from '../../shared/ipc/messages.js';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { PrivateFolder } from '../../shared/lib/private-folder.js';
+import { processStat } from '../../shared/lib/process-stat.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { INFO, NOTICE } from '../../shared/log/level.js';
+import { NOTICE, WARN } from '../../shared/log/level.js';
 import { HandlePipe } from '../../shared/net/handle-pipe.js';
 import type { SocketHandle } from '../../shared/net/listen-socket.js';
 import { keepSocket } from './inherited.js';
@@ -14,48 +16,79 @@ const HANDOVER_TIMEOUT = 2_000;
 
 /**
  * The folder beside a pid file in which every worker keeps a socket named by its process id. A worker listens there only when its master is
- * gone, so that a new master can reach it.
+ * gone, so that a new master can reach it. Whoever may write into the folder can give a new master sockets, so it is this user's alone.
  */
 export class ControlFolder {
-  readonly path: string;
+  readonly #path: string;
+  readonly #log: Logger;
+  #folder: PrivateFolder | undefined;
 
-  private constructor(path: string) {
-    this.path = path;
+  /** Makes the folder. Where that is impossible, which the log says, nobody can take over from a killed master. */
+  constructor(pidPath: string, log: Logger) {
+    this.#path = `${pidPath}.workers`;
+    this.#log = log;
+    this.#make();
   }
 
-  /**
-   * Makes the folder, for this user only; undefined when that is impossible, which the log says: then nobody can take over from a
-   * killed master.
-   */
-  static make(pidPath: string, log: Logger): ControlFolder | undefined {
-    const path = `${pidPath}.workers`;
-    try {
-      mkdirSync(fsPath(path), 0o700);
-    } catch (error) {
-      if (errnoCode(error) !== 'EEXIST') {
-        log.log(INFO, `mkdir() "${path}" failed (${errnoText(error)})`);
-        return undefined;
-      }
+  /** The folder for a worker that is about to start; made anew if somebody has removed it. Undefined when there can be none. */
+  current(): PrivateFolder | undefined {
+    if (this.#folder !== undefined && !this.#folder.isInPlace) {
+      this.#folder.close();
+      this.#make();
     }
-    return new ControlFolder(path);
+    return this.#folder;
   }
 
-  /** Removes the folder, unless another master's workers are in it. */
+  /** The numbers of the processes that have a socket here. */
+  pids(): number[] {
+    if (this.#folder === undefined) {
+      return [];
+    }
+    return readdirSync(fsPath(this.#folder.within()), 'latin1')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  }
+
+  /** Where the socket of a process is. */
+  address(pid: number): string {
+    return this.#folder?.within(String(pid)) ?? '';
+  }
+
+  /** Removes the socket of a worker that has ended. */
+  removeSocket(pid: number): void {
+    try {
+      unlinkSync(fsPath(this.address(pid)));
+    } catch {
+      // It ended before it made one.
+    }
+  }
+
+  /** Removes the folder, unless another master's workers are in it. Workers of a master before may have had no right to remove theirs. */
   remove(): void {
     try {
-      rmdirSync(fsPath(this.path));
+      if (this.#folder?.isInPlace) {
+        for (const pid of this.pids().filter((each) => !isAlive(each))) {
+          this.removeSocket(pid);
+        }
+        rmdirSync(fsPath(this.#path));
+      }
     } catch {
       // It is in use, or gone.
     }
   }
-}
 
-/** Removes the socket of a worker that has ended. */
-export function removeControl(folder: string, pid: number): void {
-  try {
-    unlinkSync(fsPath(`${folder}/${pid}`));
-  } catch {
-    // It ended before it made one.
+  #make(): void {
+    this.#folder = undefined;
+    try {
+      this.#folder = PrivateFolder.make(this.#path);
+    } catch (error) {
+      const without = 'workers cannot be taken over should this process be killed';
+      if (errnoCode(error) === '') {
+        this.#log.log(WARN, `${errnoText(error)}, ${without}`);
+      } else {
+        this.#log.log(NOTICE, `open() "${this.#path}" failed (${errnoText(error)}), ${without}`);
+      }
+    }
   }
 }
 
@@ -67,10 +100,9 @@ export interface Inheritance {
 }
 
 /** Asks all workers of a dead master for their sockets. Workers whose master is alive do not answer. */
-export async function inheritFromOrphans({ path }: ControlFolder, log: Logger): Promise<Inheritance> {
+export async function inheritFromOrphans(folder: ControlFolder, log: Logger): Promise<Inheritance> {
   const sockets = new Map<string, SocketHandle>();
-  const names = readdirSync(fsPath(path)).filter((name) => /^\d+$/.test(name));
-  const pipes = (await Promise.all(names.map((name) => collect(path, Number(name), sockets)))).filter((pipe) => pipe !== undefined);
+  const pipes = (await Promise.all(folder.pids().map((pid) => collect(folder, pid, sockets)))).filter((pipe) => pipe !== undefined);
   if (pipes.length > 0) {
     log.log(NOTICE, `taking over from ${pipes.length} worker processes whose master is gone`);
   }
@@ -85,7 +117,7 @@ export async function inheritFromOrphans({ path }: ControlFolder, log: Logger): 
 }
 
 /** Collects the sockets of one worker; undefined when it does not answer. */
-function collect(folder: string, pid: number, sockets: Map<string, SocketHandle>): Promise<HandlePipe | undefined> {
+function collect(folder: ControlFolder, pid: number, sockets: Map<string, SocketHandle>): Promise<HandlePipe | undefined> {
   return new Promise((done) => {
     let connected: HandlePipe | undefined;
     const finish = (pipe: HandlePipe | undefined): void => {
@@ -105,13 +137,13 @@ function collect(folder: string, pid: number, sockets: Map<string, SocketHandle>
       },
       end: () => finish(undefined),
     };
-    HandlePipe.connect(`${folder}/${pid}`, events, (result) => {
+    HandlePipe.connect(folder.address(pid), events, (result) => {
       if (typeof result !== 'number') {
         connected = result;
         return;
       }
       if (!isAlive(pid)) {
-        removeControl(folder, pid);
+        folder.removeSocket(pid);
       }
       finish(undefined);
     });
@@ -119,6 +151,9 @@ function collect(folder: string, pid: number, sockets: Map<string, SocketHandle>
 }
 
 function isAlive(pid: number): boolean {
+  if (processStat(pid)?.ended) {
+    return false;
+  }
   try {
     process.kill(pid, 0);
     return true;

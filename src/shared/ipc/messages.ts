@@ -23,7 +23,10 @@ export interface Start {
   readonly withoutRing: boolean;
   /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
   readonly listens: readonly ListenSpec[];
-  /** Folder of the sockets by which a new master reaches workers that lost theirs; undefined when there is none. */
+  /**
+   * Path of the folder of the sockets by which a new master reaches workers that lost theirs; undefined when there is none. The process
+   * inherits the folder itself, after the sockets.
+   */
   readonly control: string | undefined;
   /**
    * The keys of the listeners that the process accepts on at once, and no more than it is allowed to, until it is promoted; undefined for a

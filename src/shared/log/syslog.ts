@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
 import { nowLocal } from '../lib/time-format.js';
 import { levelNames } from './level.js';
 
@@ -8,8 +9,6 @@ const FACILITIES =
     ' ',
   );
 const DEFAULT_PORT = 514;
-/** Longest path of a UNIX-domain socket: the size of sun_path less its final zero. */
-const MAX_UNIX_PATH = 107;
 
 /** The arguments of `syslog:`. */
 export interface SyslogSpec {
@@ -94,7 +93,7 @@ function parseServer(written: string, fail: (message: string) => never): ServerA
     if (path === '') {
       bad('no path in the unix domain socket');
     }
-    if (path.length > MAX_UNIX_PATH) {
+    if (path.length > LONGEST_SOCKET_PATH) {
       bad('too long path in the unix domain socket');
     }
     return { server: text, path, tcp, host: '', port: 0 };

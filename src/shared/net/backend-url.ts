@@ -1,4 +1,5 @@
 import { isIPv4, SocketAddress } from 'node:net';
+import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
 import { isPlainIpv6 } from '../lib/zone-id.js';
 
 /** The parts of a backend's address as a directive or a variable names it. nginx: ngx_url_t. */
@@ -24,9 +25,6 @@ export interface UrlOptions {
   readonly uriPart: boolean;
 }
 
-/** Longest path of a unix socket. nginx: sizeof(saun->sun_path) with its zero. */
-const MAX_UNIX_PATH = 107;
-
 /** Takes an address apart. Returns nginx's message when it is not one. nginx: ngx_parse_url. */
 export function parseBackendUrl(url: string, options: UrlOptions): BackendUrl | string {
   if (url.slice(0, 5).toLowerCase() === 'unix:') {
@@ -49,7 +47,7 @@ function parseUnix(url: string, { uriPart }: UrlOptions): BackendUrl | string {
   if (path === '') {
     return 'no path in the unix domain socket';
   }
-  if (path.length > MAX_UNIX_PATH) {
+  if (path.length > LONGEST_SOCKET_PATH) {
     return 'too long path in the unix domain socket';
   }
   return { url, family: 'unix', host: path, port: 0, portText: '', noPort: false, uri, address: undefined };

@@ -1,7 +1,10 @@
 // The only file that uses process.binding: a Unix-domain connection between two processes that are not parent and child, over which open
 // sockets travel (SCM_RIGHTS). Node offers that only on the channel of a forked child.
 import { nativeText } from '../lib/native-text.js';
-import { ListenSocket, plainSpec, SocketError, type SocketHandle } from './listen-socket.js';
+import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
+import { ListenSocket, plainSpec, type SocketHandle } from './listen-socket.js';
+
+const ENAMETOOLONG = -36;
 
 interface PipeHandle extends SocketHandle {
   pendingHandle?: SocketHandle | null;
@@ -57,6 +60,10 @@ export class HandlePipe {
 
   /** Connects to a path; `done` gets the negated errno when that fails. */
   static connect(path: string, events: HandlePipeEvents, done: (result: HandlePipe | number) => void): void {
+    if (path.length > LONGEST_SOCKET_PATH) {
+      done(ENAMETOOLONG);
+      return;
+    }
     const { Pipe, PipeConnectWrap, constants } = bindings();
     const pipe = new Pipe(constants.IPC);
     const request = new PipeConnectWrap();
@@ -129,16 +136,9 @@ export class HandlePipeServer {
     this.#socket = socket;
   }
 
-  /** Binds the path, for this user only, and does not listen yet. undefined when that is impossible. */
-  static bind(path: string): HandlePipeServer | undefined {
-    try {
-      return new HandlePipeServer(ListenSocket.bind(plainSpec('unix', path), 0o600));
-    } catch (error) {
-      if (error instanceof SocketError) {
-        return undefined;
-      }
-      throw error;
-    }
+  /** Binds the path, for this user only, and does not listen yet. Throws the system's error. */
+  static bind(path: string): HandlePipeServer {
+    return new HandlePipeServer(ListenSocket.bind(plainSpec('unix', path), 0o600));
   }
 
   /** Accepts connections from now on. */

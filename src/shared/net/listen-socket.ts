@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import type { ListenSpec } from '../config/configuration.js';
 import { fsPath } from '../lib/fs-path.js';
 import { nativeText } from '../lib/native-text.js';
+import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
 import { DatagramHandle } from './datagram-handle.js';
 import type { DatagramSocket, DatagramTaker } from './datagram-socket.js';
 import { listenKey } from './listen-key.js';
@@ -38,6 +39,7 @@ const internals = net as unknown as NetInternals;
 const IPV6ONLY = 1;
 const EACCES = -13;
 const ENOENT = -2;
+const ENAMETOOLONG = -36;
 
 /**
  * A listener without options, on a path or on a port that the system chooses: for sluice's own sockets, which no `listen` directive
@@ -351,6 +353,10 @@ function unixKey(fd: number): string | undefined {
 }
 
 function bindPath(path: string, mode: number): SocketHandle {
+  if (path.length > LONGEST_SOCKET_PATH) {
+    // libuv would cut it off, and make a socket elsewhere.
+    throw new SocketError(ENAMETOOLONG);
+  }
   const handle = internals._createServerHandle(nativeText(path), -1, -1, -1);
   if (handle === EACCES && !existsSync(fsPath(dirname(path)))) {
     // libuv reports a missing folder as if access was denied.

@@ -1,13 +1,12 @@
 // Addresses as the kernel has them: struct sockaddr_in, sockaddr_in6, sockaddr_un.
 import { Address, formatAddress, parseAddress } from '../lib/address.js';
 import type { Native } from '../lib/native/native.js';
+import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
 import type { SocketAddress } from './client-socket.js';
 
 export const Family = { UNIX: 1, INET: 2, INET6: 10 } as const;
 /** As long as any of them. */
 const SIZE = 128;
-/** Longest path of a Unix-domain socket. */
-const PATH = 107;
 
 /** An address in the kernel's form. */
 export interface KernelAddress {
@@ -22,7 +21,7 @@ export function kernelAddress(address: string, port: number): KernelAddress | un
     const bytes = Buffer.alloc(2 + path.length + 1);
     bytes.writeUInt16LE(Family.UNIX, 0);
     path.copy(bytes, 2);
-    return path.length > PATH || path.length === 0 ? undefined : { family: Family.UNIX, bytes };
+    return path.length > LONGEST_SOCKET_PATH || path.length === 0 ? undefined : { family: Family.UNIX, bytes };
   }
   return ipAddress(address, port);
 }

@@ -5,6 +5,7 @@ import type { HostRef } from '../../shared/config/define.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { loadNative } from '../../shared/lib/native/native.js';
+import { LONGEST_SOCKET_PATH } from '../../shared/lib/socket-path.js';
 import { isPlainIpv6 } from '../../shared/lib/zone-id.js';
 import type { SharedContext } from '../module.js';
 import type { ListenInfo, SocketOptions } from './listeners.js';
@@ -206,7 +207,7 @@ function parseAddress(text: string, defaultPort: number, ctx: SharedContext): Pa
     if (path === '') {
       bad('no path in the unix domain socket');
     }
-    if (path.length > 107) {
+    if (path.length > LONGEST_SOCKET_PATH) {
       bad('too long path in the unix domain socket');
     }
     return { family: 'unix', address: path, host: undefined, ports: [0] };
