@@ -29,6 +29,13 @@ export interface Master {
   /** The master that this one was started by to replace it; 0 when there is none. */
   readonly oldMaster: number;
   ending: 'quit' | 'terminate' | undefined;
+  /** Every listener accepts, or has: what goes wrong from then on is no reason to end. */
+  up: boolean;
+}
+
+/** An error that nobody expected, as one line of the log. */
+export function describe(error: unknown): string {
+  return (error instanceof Error ? (error.stack ?? error.message) : String(error)).replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** True while the master that started this one to be replaced by it is there. */

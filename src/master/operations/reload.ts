@@ -7,7 +7,7 @@ import { PidFile } from '../processes/pid-file.js';
 import { logsToTerminal } from '../processes/terminal.js';
 import { type CanaryResult, startByCanary } from './canary.js';
 import { loadAsked } from './load-asked.js';
-import type { Master } from './master.js';
+import { describe, type Master } from './master.js';
 import { followErrorLog } from './standard-error.js';
 import type { GenerationSpec } from './workers.js';
 
@@ -30,7 +30,12 @@ export function reload(master: Master): void {
   void (async () => {
     while (state.again && master.ending === undefined) {
       state.again = false;
-      await (master.newBinary === undefined ? reloadOnce(master) : startAgain(master));
+      try {
+        await (master.newBinary === undefined ? reloadOnce(master) : startAgain(master));
+      } catch (error) {
+        // What the system refused is no reason to refuse the next reload.
+        master.context.log.log(EMERG, `the reload failed: ${describe(error)}`);
+      }
     }
     running.delete(master);
     followErrorLog(master);

@@ -1,6 +1,6 @@
-import { NOTICE } from '../../shared/log/level.js';
+import { ALERT, NOTICE } from '../../shared/log/level.js';
 import { removeListeners } from '../cycle/listeners.js';
-import { type Master, oldMasterLives } from './master.js';
+import { describe, type Master, oldMasterLives } from './master.js';
 
 /** Ends at once: clients are cut off. nginx: ngx_terminate. */
 export async function terminate(master: Master): Promise<void> {
@@ -28,14 +28,18 @@ export async function quit(master: Master): Promise<void> {
 async function leave(master: Master): Promise<void> {
   await master.pool.empty();
   const { context, control, pidFile, history } = master;
-  history.ended(master.ending === 'quit' ? 'the server was told to quit' : 'the server was told to stop');
-  pidFile.remove();
-  control.remove();
-  context.log.log(NOTICE, 'exit');
-  if (master.ending === 'terminate') {
-    close(master);
+  try {
+    history.ended(master.ending === 'quit' ? 'the server was told to quit' : 'the server was told to stop');
+    pidFile.remove();
+    control.remove();
+    context.log.log(NOTICE, 'exit');
+    if (master.ending === 'terminate') {
+      close(master);
+    }
+    await pidFile.unlock();
+  } catch (error) {
+    context.log.log(ALERT, `something is left behind: ${describe(error)}`);
   }
-  await pidFile.unlock();
   process.exit(0);
 }
 

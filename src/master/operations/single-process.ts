@@ -14,6 +14,7 @@ import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals, type Verb } from '../processes/signals.js';
 import { logsToTerminal } from '../processes/terminal.js';
 import { loadAsked } from './load-asked.js';
+import { describe } from './master.js';
 
 /** Serves in this process, without workers; for development and small containers. nginx: ngx_single_process_cycle. */
 export async function serveAlone(
@@ -110,14 +111,22 @@ class SingleProcess {
         this.#quit();
         break;
       case 'reload':
-        this.#reloads = this.#reloads.then(() => this.#reload()).then(() => this.#followErrorLog());
+        this.#then(() => this.#reload());
         break;
       case 'reopen':
         log.log(NOTICE, 'reopening logs');
         this.#cycle.logFiles.reopenAll();
         // Not while a reload looks names up: its threads open descriptors.
-        this.#reloads = this.#reloads.then(() => this.#followErrorLog());
+        this.#then(async () => {});
     }
+  }
+
+  /** Does something after the reloads that are under way. What the system refuses is no reason to refuse what follows. */
+  #then(work: () => Promise<void>): void {
+    this.#reloads = this.#reloads
+      .then(work)
+      .then(() => this.#followErrorLog())
+      .catch((error: unknown) => this.#context.log.log(EMERG, `the reload failed: ${describe(error)}`));
   }
 
   #followErrorLog(): void {

@@ -15,7 +15,7 @@ import { ControlFolder, type Inheritance, inheritFromOrphans } from '../processe
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals } from '../processes/signals.js';
 import { act } from './act.js';
-import { type Master, oldMasterLives } from './master.js';
+import { describe, type Master, oldMasterLives } from './master.js';
 import { WorkerPool } from './workers.js';
 
 /** How a master starts. */
@@ -48,16 +48,18 @@ export async function startMaster(context: Context, configuration: Configuration
     handle.close();
   }
   const master = makeMaster(context, cycle, control, { ...options, inherited: inherited !== undefined });
-  run(master);
+  const shared = (orphans?.sockets.size ?? 0) > 0 || oldMasterLives(master);
+  run(master, shared);
   const problem = await bringUp(master, orphans);
   if (master.ending !== undefined) {
     return undefined;
   }
   if (problem !== undefined) {
     log.log(EMERG, problem);
-    await giveUp(master, (orphans?.sockets.size ?? 0) > 0 || oldMasterLives(master));
+    await giveUp(master, shared);
     return 1;
   }
+  master.up = true;
   options.ready();
   return undefined;
 }
@@ -93,18 +95,23 @@ function makeMaster(
     newBinary: undefined,
     oldMaster: inherited ? process.ppid : 0,
     ending: undefined,
+    up: false,
   };
 }
 
-/** Makes this process answer signals, stay, and look like a master. */
-function run(master: Master): void {
+/** Makes this process answer signals, stay, and look like a master. `shared`: others serve on its sockets. */
+function run(master: Master, shared: boolean): void {
   const { early, log, name } = master.context;
   onSignals(early, (verb, signal) => act(master, verb, signal));
   // A master whose workers were sent away waits for signals, which alone do not keep a Node process.
   setInterval(() => {}, 2 ** 31 - 1);
   process.on('uncaughtException', (error) => {
     // The workers serve on without a master; with a confused one they are still better off than with none.
-    log.log(EMERG, `uncaught exception: ${(error.stack ?? error.message).replaceAll(/\s*\n\s*/g, ' ')}`);
+    log.log(EMERG, `uncaught exception: ${describe(error)}`);
+    if (!master.up) {
+      // One that cannot start says so by its end.
+      void giveUp(master, shared).finally(() => process.exit(1));
+    }
   });
   setTitle(name);
 }

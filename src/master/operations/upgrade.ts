@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { errnoText } from '../../shared/lib/errno.js';
 import { numberOfSignal } from '../../shared/lib/signal.js';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
@@ -28,18 +28,28 @@ export function upgrade(master: Master): void {
     return;
   }
   const sockets = [...cycle.listeners.values()];
-  const child = spawn(program, args, {
-    stdio: [0, 1, 2, ...sockets.map(({ fd }) => fd)],
-    env: { ...process.env, [INHERITED]: sockets.map((_, i) => `${FIRST_FD + i};`).join('') },
-    // Room for the title, which replaces the command line where it stands.
-    argv0: process.argv0.padEnd(40),
-  });
-  master.newBinary = child;
-  log.log(NOTICE, `start new binary process ${child.pid}`);
-  child.on('error', (error) => {
+  const failed = (error: unknown): void => {
     log.log(ALERT, `execve() failed while executing new binary process "${program}" (${errnoText(error)})`);
     takeBack(master, path);
-  });
+  };
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, {
+      stdio: [0, 1, 2, ...sockets.map(({ fd }) => fd)],
+      env: { ...process.env, [INHERITED]: sockets.map((_, i) => `${FIRST_FD + i};`).join('') },
+      // Room for the title, which replaces the command line where it stands.
+      argv0: process.argv0.padEnd(40),
+    });
+  } catch (error) {
+    // Node throws some of the system's errors, and reports others later.
+    failed(error);
+    return;
+  }
+  master.newBinary = child;
+  if (child.pid !== undefined) {
+    log.log(NOTICE, `start new binary process ${child.pid}`);
+  }
+  child.on('error', failed);
   child.on('exit', (code, signal) => {
     if (signal === null) {
       log.log(NOTICE, `new binary process ${child.pid} exited with code ${code}`);
@@ -52,12 +62,12 @@ export function upgrade(master: Master): void {
 
 /** The new master ended: its name, and its work, are this one's again. nginx: ngx_reap_children. */
 function takeBack(master: Master, path: string): void {
-  if (master.newBinary === undefined) {
+  const { pidFile, context } = master;
+  const old = pidFile.path;
+  if (old === path) {
     return;
   }
   master.newBinary = undefined;
-  const { pidFile, context } = master;
-  const old = pidFile.path;
   try {
     pidFile.rename(path);
   } catch (error) {

@@ -4,6 +4,7 @@ import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
 import type { Observation, Role } from '../../shared/ipc/messages.js';
 import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
+import { errnoText } from '../../shared/lib/errno.js';
 import { numberOfSignal } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
@@ -35,6 +36,8 @@ const HEALTHY = 3_000;
 const MOST_BROKEN_RINGS = 3;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
+/** The same while no worker is there. */
+const LONGEST_PAUSE_WITHOUT = 1_000;
 /** Milliseconds until the master kills a process that it told to end at once. nginx: the termination cycle. */
 const KILL_AFTER = 1_500;
 
@@ -63,8 +66,10 @@ interface Generation extends GenerationSpec {
 }
 
 interface Member {
-  readonly worker: Worker;
+  /** Undefined when the system could not fork. */
+  readonly worker: Worker | undefined;
   readonly channel: WorkerChannel;
+  /** 0 when the system could not fork. */
   readonly pid: number;
   readonly role: Role;
   readonly slot: number;
@@ -155,7 +160,7 @@ export class WorkerPool {
     }
     log.log(NOTICE, 'start worker processes');
     for (const { member } of forked) {
-      log.log(NOTICE, `start ${ROLE_NAMES[member.role]} ${member.pid}`);
+      this.#logStart(member);
     }
     const started = [...begun.map((ready) => ({ ready })), ...forked];
     const problems = await Promise.race([
@@ -184,7 +189,7 @@ export class WorkerPool {
     });
     const { member, ready } = this.#fork(generation, 'worker', 0, 0, keys);
     member.canary = tell;
-    this.#options.log.log(NOTICE, `start ${ROLE_NAMES[member.role]} ${member.pid}`);
+    this.#logStart(member);
     return {
       pid: member.pid,
       ready,
@@ -249,8 +254,7 @@ export class WorkerPool {
     }
     for (const role of roles) {
       // One that fails is tried again after a pause.
-      const { member } = this.#fork(generation, role, -1, 1);
-      this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${member.pid}`);
+      this.#logStart(this.#fork(generation, role, -1, 1).member);
     }
   }
 
@@ -293,8 +297,9 @@ export class WorkerPool {
   #terminate(which: (member: Member) => boolean): void {
     for (const member of [...this.#members].filter(which)) {
       member.leaving = true;
-      member.worker.process.kill('SIGTERM');
-      setTimer(() => member.worker.process.kill('SIGKILL'), KILL_AFTER).unref();
+      const { worker } = member;
+      worker?.process.kill('SIGTERM');
+      setTimer(() => worker?.process.kill('SIGKILL'), KILL_AFTER).unref();
     }
   }
 
@@ -317,7 +322,8 @@ export class WorkerPool {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets, ...(control === undefined ? [] : [control.fd])],
     });
-    const worker = cluster.fork();
+    const forked = fork();
+    const worker = forked instanceof Error ? undefined : forked;
     let settle: (problem?: string) => void = () => {};
     const ready = new Promise<string | undefined>((done) => {
       settle = done;
@@ -336,7 +342,7 @@ export class WorkerPool {
     const member: Member = {
       worker,
       channel,
-      pid: worker.process.pid ?? 0,
+      pid: worker?.process.pid ?? 0,
       role,
       slot,
       generation,
@@ -367,12 +373,31 @@ export class WorkerPool {
     if (this.#every > 0 && role === 'worker') {
       channel.send({ t: 'observe', every: this.#every });
     }
-    worker.process.on('error', (error) => {
-      reason = `fork() failed while spawning "${ROLE_NAMES[role]}" (${error.message})`;
-      this.#ended(member, 1, null, reason);
-    });
-    worker.process.on('exit', (code, signal) => this.#ended(member, code, signal, reason));
+    const failed = (error: Error): void => {
+      if (member.pid !== 0) {
+        this.#options.log.log(ALERT, `${ROLE_NAMES[role]} ${member.pid}: ${error.message}`);
+        return;
+      }
+      if (worker !== undefined) {
+        // node:cluster does so when a process ends, and this one never began.
+        delete cluster.workers?.[worker.id];
+      }
+      this.#ended(member, 1, null, `fork() failed while spawning "${ROLE_NAMES[role]}" (${errnoText(error)})`);
+    };
+    if (worker === undefined) {
+      setImmediate(() => failed(forked as Error));
+    } else {
+      // node:cluster passes errors of the process on to this, and throws those that nobody listens for.
+      worker.on('error', failed);
+      worker.process.on('exit', (code, signal) => this.#ended(member, code, signal, reason));
+    }
     return { member, ready };
+  }
+
+  #logStart({ role, pid }: Member): void {
+    if (pid !== 0) {
+      this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${pid}`);
+    }
   }
 
   #ended(member: Member, code: number | null, signal: NodeJS.Signals | null, reason: string | undefined): void {
@@ -386,21 +411,28 @@ export class WorkerPool {
       log.log(WARN, `${MOST_BROKEN_RINGS} processes ended because their io_uring broke, using "libuv" from now on`);
     }
     const clean = signal === null && code === 0;
-    if (signal === null) {
+    if (pid === 0) {
+      // Of a configuration that starts, the starting code says so.
+      if (member.failures > 0) {
+        log.log(ALERT, reason ?? '');
+      }
+    } else if (signal === null) {
       log.log(NOTICE, `${ROLE_NAMES[role]} ${pid} exited with code ${code}`);
     } else {
       // A process that was told to end before it could listen for that is no reason for an alarm.
       const level = member.leaving && signal === 'SIGTERM' ? NOTICE : ALERT;
       log.log(level, `${ROLE_NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
     }
-    this.#options.onEnd(pid);
+    if (pid !== 0) {
+      this.#options.onEnd(pid);
+    }
     member.canary?.(reason ?? (signal === null ? `it exited with code ${code}` : `it was ended by signal ${numberOfSignal(signal)}`));
     if (role === 'cache-loader' && clean) {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
     } else if (!member.ready && !this.#startAgain(member, signal)) {
       // While a configuration starts, the starting code logs why it cannot run; for a replacement only this code can.
-      if (member.settle !== undefined && reason !== undefined && member.failures > 0) {
+      if (member.settle !== undefined && reason !== undefined && member.failures > 0 && pid !== 0) {
         log.log(EMERG, reason);
       }
       member.settle?.(reason ?? `${ROLE_NAMES[role]} ${pid} ended before it could serve`);
@@ -432,7 +464,7 @@ export class WorkerPool {
       return false;
     }
     const { member, ready } = this.#fork(generation, role, slot, 0);
-    this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${member.pid}`);
+    this.#logStart(member);
     void ready.then(settle);
     return true;
   }
@@ -452,11 +484,13 @@ export class WorkerPool {
     const ownFault = code !== 0 && (signal === null || OWN_FAULTS.has(signal));
     const failures = ownFault && Date.now() - member.born < HEALTHY ? member.failures + 1 : 1;
     const needed = role === 'worker' && !this.#hasWorkers();
-    const pause = failures === 1 || needed ? 0 : Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 2));
+    const longest = needed ? LONGEST_PAUSE_WITHOUT : LONGEST_PAUSE;
+    // A system that cannot fork is not asked again at once, even if nobody serves.
+    const pause = failures === 1 || (needed && pid !== 0) ? 0 : Math.min(longest, FIRST_PAUSE * 2 ** (failures - 2));
     const again = (): void => {
       const { member: fresh } = this.#fork(generation, role, slot, failures);
       this.#options.onRespawn();
-      this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${fresh.pid}`);
+      this.#logStart(fresh);
     };
     if (pause === 0) {
       again();
@@ -490,5 +524,14 @@ export class WorkerPool {
         this.#pauses.delete(timer);
       }
     }
+  }
+}
+
+/** A new process, or why there is none. Node throws some of the system's errors, and reports others later. */
+function fork(): Worker | Error {
+  try {
+    return cluster.fork();
+  } catch (error) {
+    return error as Error;
   }
 }

@@ -3,13 +3,13 @@ import type { ToMaster, ToWorker } from './messages.js';
 
 /** The master's end of the channel to one worker. */
 export class WorkerChannel {
-  readonly #worker: Worker;
+  readonly #worker: Worker | undefined;
   #waiting: ToWorker[] | undefined = [];
 
-  /** `receive` gets each message of the worker. */
-  constructor(worker: Worker, receive: (message: ToMaster) => void) {
+  /** `receive` gets each message of the worker. One that could not be forked sends none, and gets none. */
+  constructor(worker: Worker | undefined, receive: (message: ToMaster) => void) {
     this.#worker = worker;
-    worker.on('message', (message: ToMaster) => {
+    worker?.on('message', (message: ToMaster) => {
       if (message.t === 'hello') {
         this.#flush();
       } else {
@@ -22,7 +22,7 @@ export class WorkerChannel {
   send(message: ToWorker): void {
     if (this.#waiting !== undefined) {
       this.#waiting.push(message);
-    } else if (this.#worker.isConnected()) {
+    } else if (this.#worker?.isConnected()) {
       this.#worker.send(message, undefined, ignore);
     }
   }

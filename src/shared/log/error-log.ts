@@ -2,7 +2,7 @@ import { CRIT, DEBUG, EMERG, type Level } from './level.js';
 import type { LogFile } from './log-file.js';
 import type { LogFiles } from './log-files.js';
 import type { LogSubject } from './log-line.js';
-import { type Carrier, winstonCarrier } from './winston.js';
+import { type Carrier, plainCarrier, winstonCarrier } from './winston.js';
 
 /** Where error lines go. A call whose level is above `level` costs one comparison of integers. */
 export interface Logger {
@@ -64,8 +64,17 @@ export class ErrorLog implements Logger {
     if (level > this.level) {
       return;
     }
-    this.#carrier ??= winstonCarrier(this.targets);
-    this.#carrier(level, message, subject);
+    (this.#carrier ?? this.#load())(level, message, subject);
+  }
+
+  #load(): Carrier {
+    try {
+      this.#carrier = winstonCarrier(this.targets);
+      return this.#carrier;
+    } catch {
+      // A process without descriptors cannot load it, and its lines say why.
+      return plainCarrier(this.targets);
+    }
   }
 
   /** The same targets, all at level debug: the log of a client that `debug_connection` names. nginx: NGX_LOG_DEBUG_CONNECTION. */

@@ -51,8 +51,7 @@ function load(): Parts {
     }
 
     override log(line: Line, done: () => void): void {
-      const render = this.#target.json ? jsonLine : textLine;
-      this.#target.write(line.number, render(line.number, line.message, line.subject));
+      write(this.#target, line.number, line.message, line.subject);
       done();
     }
   }
@@ -71,6 +70,22 @@ function needed(): Needed {
   const require = createRequire(import.meta.url);
   const createLogger = require('winston/lib/winston/create-logger') as Parts['createLogger'];
   return { createLogger, Base: createRequire(require.resolve('winston'))('winston-transport') as typeof Transport };
+}
+
+/** Writes to the targets itself, where winston cannot be loaded. */
+export function plainCarrier(targets: readonly LogTarget[]): Carrier {
+  return (number, message, subject) => {
+    for (const target of targets) {
+      if (number <= target.level) {
+        write(target, number, message, subject);
+      }
+    }
+  };
+}
+
+function write(target: LogTarget, number: Level, message: string, subject: LogSubject | undefined): void {
+  const render = target.json ? jsonLine : textLine;
+  target.write(number, render(number, message, subject));
 }
 
 /** A winston logger over the targets, as a function. */
