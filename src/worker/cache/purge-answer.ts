@@ -1,6 +1,8 @@
 import { md5Hex } from '../../shared/lib/md5.js';
+import { ERROR } from '../../shared/log/level.js';
 import { OK, type Result } from '../client/codes.js';
 import type { WorkerEnv } from '../env.js';
+import { crossSite } from '../http/message/cross-site.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
 import type { Request } from '../http/request/request.js';
@@ -43,6 +45,12 @@ export function purgeHandler(
   }
   const disk = cacheChooser(family, target.choice, location.server.http, env);
   return (r) => {
+    // A picture in any page on the web would do, where the location is open to the browser's address.
+    const foreign = r === r.main ? crossSite(r) : undefined;
+    if (foreign !== undefined) {
+      r.log(ERROR, `the cache is not purged: ${foreign}`);
+      return 403;
+    }
     const code = discardBody(r);
     if (code !== OK) {
       return code;

@@ -2,7 +2,7 @@ import { type Endpoint, endpoints } from './api.js';
 import { answerKeyvals } from './api-keyvals.js';
 import { type Answer, fail, type Question, Refusal } from './api-question.js';
 import { answerServers } from './api-servers.js';
-import type { StatusSource } from './source.js';
+import { latin1, type StatusSource } from './source.js';
 
 /** The oldest and the newest version whose requests are understood; all get the shapes of the newest one. */
 const FIRST_VERSION = 1;
@@ -77,11 +77,11 @@ function answer(source: StatusSource, question: Question): Answer | undefined {
     if (method !== 'DELETE' || !write || endpoint.reset === undefined) {
       return fail(405, 'MethodDisabled', 'method disabled');
     }
-    if (item !== undefined && endpoint.all!(source)[item] === undefined) {
+    if (item !== undefined && !Object.hasOwn(endpoint.all!(source), item)) {
       return fail(404, ...endpoint.missing!);
     }
     endpoint.reset(source, item);
-    return { status: 204, body: undefined };
+    return { status: 204, body: undefined, did: `counts ${latin1(below)} anew` };
   }
   return undefined;
 }

@@ -74,7 +74,21 @@ function change(zone: KeyvalZone, { method, write, body }: Question): Answer {
   if (refused !== null) {
     throw refused;
   }
-  return { status: method === 'POST' ? 201 : 204, body: undefined };
+  return { status: method === 'POST' ? 201 : 204, body: undefined, did: told(zone, method, pairs) };
+}
+
+/** So many keys of a change are told. */
+const MOST_TOLD = 3;
+
+/** What becomes of a zone; values are nobody's business in a log. */
+function told({ name }: KeyvalZone, method: string, pairs: readonly PairChange[]): string {
+  if (method === 'DELETE') {
+    return `removes all pairs of keyval zone "${name}"`;
+  }
+  const does = method === 'POST' ? 'adds' : pairs[0]!.value === null ? 'removes' : 'changes';
+  const keys = pairs.slice(0, MOST_TOLD).map(({ key }) => `"${key}"`);
+  const more = pairs.length > MOST_TOLD ? ` and ${pairs.length - MOST_TOLD} more` : '';
+  return `${does} ${keys.join(', ')}${more} in keyval zone "${name}"`;
 }
 
 /** Adds pairs, all of them or none. */

@@ -2,6 +2,8 @@
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /** What was changed, for the log. */
+  readonly did?: string;
 }
 
 /** What the API was asked. */

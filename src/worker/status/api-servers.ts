@@ -8,12 +8,14 @@ import type { UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
 import { type Answer, type Question, Refusal } from './api-question.js';
 import { changePeer, type PeerChange } from './peer-changes.js';
-import { type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
+import { latin1, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { groupName } from './upstreams.js';
 
 /** How often a busy zone is tried again. */
 const TRIES = 100;
 const MAX_ROUTE = 32;
+/** So much of a change is told in the log. */
+const LONGEST_TEXT = 200;
 /** Ids of servers that were added begin here, behind all lines that a group can have. */
 const FIRST_ADDED_ID = 100_000;
 
@@ -48,17 +50,24 @@ function answer(runtime: ProtocolRuntime, { method, write, body }: Question, nam
   }
   switch (method) {
     case 'POST':
-      return { status: 201, body: add(group, fieldsOf(body), ofStream) };
-    case 'PATCH':
-      changePeer(group, peer!, changeOf(fieldsOf(body), false, ofStream));
-      return { status: 200, body: serverObject(group, peer!, ofStream) };
+      return add(group, fieldsOf(body), ofStream);
+    case 'PATCH': {
+      const fields = fieldsOf(body);
+      changePeer(group, peer!, changeOf(fields, false, ofStream));
+      return { status: 200, body: serverObject(group, peer!, ofStream), did: `changes ${told(group, peer!)}: ${textOf(fields)}` };
+    }
     case 'DELETE':
       remove(group, peer!);
-      return { status: 200, body: serversOf(group, ofStream) };
+      return { status: 200, body: serversOf(group, ofStream), did: `removes ${told(group, peer!)}` };
     default:
       throw new Refusal(405, 'MethodDisabled', 'method disabled');
   }
 }
+
+const told = ({ name }: UpstreamGroup, peer: Peer): string => `server ${peer.name} of upstream "${name}"`;
+
+/** What a request said, for the log. */
+const textOf = (fields: Fields): string => latin1(JSON.stringify(fields)).slice(0, LONGEST_TEXT);
 
 const peersOf = ({ set }: UpstreamGroup): readonly Peer[] => [...set!.peers, ...(set!.backup?.peers ?? [])];
 const serversOf = (group: UpstreamGroup, ofStream: boolean): object[] => peersOf(group).map((peer) => serverObject(group, peer, ofStream));
@@ -144,7 +153,7 @@ function changeOf(fields: Fields, whole: boolean, ofStream: boolean): PeerChange
   return change;
 }
 
-function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): object {
+function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
   const { server, backup = false, route = '' } = fields;
   if (typeof server !== 'string' || server === '') {
     throw new Refusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
@@ -183,7 +192,8 @@ function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): object {
     };
     return { ...now, added: [...now.added, made] };
   });
-  return serverObject(group, peerOf(group, String(id)), ofStream);
+  const peer = peerOf(group, String(id));
+  return { status: 201, body: serverObject(group, peer, ofStream), did: `adds ${told(group, peer)}` };
 }
 
 function remove(group: UpstreamGroup, peer: Peer): void {

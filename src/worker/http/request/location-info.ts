@@ -17,6 +17,8 @@ export interface LocationInfo {
   grpc?: boolean;
   /** The names of the server, for its outermost location. */
   serverNames?: readonly { readonly name: string; readonly regex?: RegexValue<Request> }[];
+  /** The host names that its `listen` lines have, for the same. */
+  listenNames?: readonly string[];
   /** Answers `/x` with a redirect to `/x/`, for prefix locations that end in a slash and pass requests on. */
   autoRedirect?: boolean;
 }

@@ -6,18 +6,30 @@ import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { forOperators, logChange, OperatorAccess, type Refused } from '../../status/access.js';
 import { answerApi, notFound } from '../../status/api-answer.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
-import type { Answer } from '../../status/api-question.js';
+import { type Answer, fail } from '../../status/api-question.js';
 import { utf8 } from '../../status/source.js';
 
 const ALLOWED = METHOD.GET | METHOD.HEAD | METHOD.POST | METHOD.PATCH | METHOD.DELETE | METHOD.OPTIONS;
+
+/** Methods that change nothing. */
+const READS = METHOD.GET | METHOD.HEAD | METHOD.OPTIONS;
+
+/** What a body may have, in bytes, whatever `client_max_body_size` lets in. */
+const LONGEST_BODY = 16 * 1024 * 1024;
 
 const REFERENCE = 'https://nginx.org/en/docs/http/ngx_http_api_module.html';
 
 /** Builds the handler of a location with `api`. */
 export function answerRequest(write: boolean, env: WorkerEnv, location: LocationRuntime): PhaseHandler {
+  const access = new OperatorAccess('the API', location.server);
   const answer = (r: Request): void => {
+    if ((r.body?.length ?? 0) > LONGEST_BODY) {
+      send(r, fail(413, 'RequestTooLarge', 'the body is too large'));
+      return;
+    }
     const giveUp = env.zones.counters.settle(env.workers, () => {
       const question = {
         method: r.methodBit === METHOD.HEAD ? 'GET' : r.method,
@@ -28,7 +40,11 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
         body: r.body?.whole().toString() ?? '',
       };
       const source = { http: location.server.http, env, address: r.connection.localAddress };
-      send(r, answerApi(source, question) ?? notFound());
+      const answered = answerApi(source, question) ?? notFound();
+      if (answered.did !== undefined) {
+        logChange(r, `the API ${answered.did}`);
+      }
+      send(r, answered);
     });
     r.onFinish(giveUp);
   };
@@ -36,13 +52,18 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
     if ((r.methodBit & ALLOWED) === 0) {
       return 405;
     }
-    readBody(r, answer);
+    const refused = access.test(r, (r.methodBit & READS) === 0);
+    readBody(r, refused === undefined ? answer : () => send(r, refusal(refused)));
     return AGAIN;
   };
 }
 
+const refusal = (why: Exclude<Refused, undefined>): Answer =>
+  fail(403, why === 'unknown host' ? 'UnknownHost' : 'CrossSiteRequest', why === 'unknown host' ? `${why} in the Host header` : why);
+
 function send(r: Request, { status, body }: Answer): void {
   r.out.add('Cache-Control', 'no-store');
+  forOperators(r);
   if (body === undefined) {
     r.resume(respondBuffer(r, status, Buffer.alloc(0)));
     return;

@@ -1,5 +1,5 @@
-import { NOTICE } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
+import { logChange } from '../../status/access.js';
 import { changePeer } from '../../status/peer-changes.js';
 import { takeCaches } from '../../status/service.js';
 import type { StatusSource } from '../../status/source.js';
@@ -62,7 +62,7 @@ function turnPeer(r: Request, source: StatusSource, { action, protocol, upstream
   }
   const [change, does, told] = TURNS[action as keyof typeof TURNS];
   changePeer(counted.group, found.peer, change);
-  r.log(NOTICE, `the dashboard ${does} ${found.peer.name} of upstream "${counted.group.name}"`);
+  logChange(r, `the dashboard ${does} ${found.peer.name} of upstream "${counted.group.name}"`);
   return success(`${utf8(found.peer.name)} ${told}`);
 }
 
@@ -76,6 +76,6 @@ function purge(r: Request, source: StatusSource, { cache, key }: Change): string
     return refusal('no location uses this cache');
   }
   const removed = disk.purgeKey(Buffer.from(key).toString('latin1'));
-  r.log(NOTICE, `the dashboard purges a key of cache "${found.name}": ${removed ? 'removed' : 'not there'}`);
+  logChange(r, `the dashboard purges a key of cache "${found.name}": ${removed ? 'removed' : 'not there'}`);
   return removed ? success('the entry was removed') : refusal('there is no entry with this key');
 }

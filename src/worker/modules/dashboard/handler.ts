@@ -1,10 +1,12 @@
 import { AGAIN } from '../../client/codes.js';
 import { acceptsCoding } from '../../http/message/accept-gzip.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody, readBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { forOperators, OperatorAccess } from '../../status/access.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
 import { historyOf } from '../../status/history.js';
 import { seriesOf } from '../../status/history-series.js';
@@ -18,7 +20,8 @@ const MARK = 'x-sluice-dashboard';
 const LONGEST_RANGE = 24 * 3600;
 
 /** Builds the handler of a location with `dashboard`. */
-export function serveDashboard(write: boolean, source: StatusSource): PhaseHandler {
+export function serveDashboard(write: boolean, source: StatusSource, location: LocationRuntime): PhaseHandler {
+  const access = new OperatorAccess('the dashboard', location.server);
   // Read while the process may read everything.
   const page = dashboardPage();
   const reads = (r: Request): number => {
@@ -41,7 +44,11 @@ export function serveDashboard(write: boolean, source: StatusSource): PhaseHandl
     return 404;
   };
   return (r) => {
-    if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) !== 0) {
+    const reading = (r.methodBit & (METHOD.GET | METHOD.HEAD)) !== 0;
+    if (access.test(r, !reading) !== undefined) {
+      return 403;
+    }
+    if (reading) {
       return reads(r);
     }
     if (r.methodBit !== METHOD.POST || apiPath(r) !== 'change') {
@@ -67,21 +74,15 @@ function toFolder(r: Request): number {
   return 301;
 }
 
-function secure(r: Request): void {
-  r.out.add('X-Content-Type-Options', 'nosniff');
-  r.out.add('Referrer-Policy', 'no-referrer');
-}
-
 function sendJson(r: Request, text: string): number {
-  secure(r);
+  forOperators(r);
   r.out.contentType = 'application/json';
   r.out.add('Cache-Control', 'no-store');
   return respondBuffer(r, 200, Buffer.from(text));
 }
 
 function sendPage(r: Request, page: ReturnType<typeof dashboardPage>): number {
-  secure(r);
-  r.out.add('Content-Security-Policy', page.policy);
+  forOperators(r, page.policy);
   r.out.add('Cache-Control', 'no-cache');
   r.out.contentType = 'text/html; charset=utf-8';
   r.out.add('Vary', 'Accept-Encoding');

@@ -60,7 +60,7 @@ export const dashboardModule = defineModule({
   name: 'dashboard',
   main: mainScope,
   location: scope,
-  handler: ({ write }, env, location) => serveDashboard(write, { http: location.server.http, env }),
+  handler: ({ write }, env, location) => serveDashboard(write, { http: location.server.http, env }, location),
   installMain({ path, shown }, http, env) {
     if (!shown) {
       return;

@@ -6,13 +6,18 @@ import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { defineModule } from '../../module.js';
+import { KnownHosts } from '../../status/known-host.js';
 
 /** Shows what is wrong with the configuration in place of pages, while `sluice dev` says that something is. */
 export const devModule = defineModule({
   name: 'dev',
   phases: {
-    postRead(_conf, { devReport }) {
-      return devReport === undefined ? undefined : (r) => show(r, devReport);
+    postRead(_conf, { devReport }, location) {
+      if (devReport === undefined) {
+        return undefined;
+      }
+      const hosts = new KnownHosts(location.server);
+      return (r) => (hosts.knows(r) ? show(r, devReport) : DECLINED);
     },
   },
 });

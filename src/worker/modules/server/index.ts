@@ -61,7 +61,14 @@ export const namesScope = defineScope<ServerNames>({
     listen: {
       in: In.SERVER,
       args: { min: 1 },
-      set: takeListen,
+      set(conf, node, ctx) {
+        takeListen(conf, node, ctx);
+        const host = conf.listens?.at(-1)?.host?.host;
+        if (host !== undefined) {
+          const info = ctx.block.info as LocationInfo;
+          info.listenNames = [...(info.listenNames ?? []), host.toLowerCase()];
+        }
+      },
     },
     ssl: {
       in: In.HTTP | In.SERVER,

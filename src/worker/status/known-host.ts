@@ -1,0 +1,38 @@
+import { parseAddress } from '../../shared/lib/address.js';
+import { WildcardHash } from '../../shared/lib/wildcard-hash.js';
+import type { RegexValue } from '../../shared/value/regex-value.js';
+import type { ServerRuntime } from '../http/request/http-runtime.js';
+import type { Request } from '../http/request/request.js';
+
+/**
+ * The names under which a server may be asked for what only its operator should see. Whoever owns another name can have it lead to this
+ * server's address, and so make a browser take the server's answers for those of a page of theirs.
+ */
+export class KnownHosts {
+  readonly #names = new WildcardHash<true>();
+  readonly #patterns: RegexValue<Request>[] = [];
+
+  /** The names of `server_name` and of `listen`. */
+  constructor({ root }: ServerRuntime) {
+    const { serverNames = [], listenNames = [] } = root.info;
+    for (const { name, regex } of serverNames) {
+      if (regex !== undefined) {
+        this.#patterns.push(regex);
+      } else if (name !== '') {
+        this.#names.add(name, true, true);
+      }
+    }
+    for (const name of ['localhost', ...listenNames]) {
+      this.#names.add(name, true, true);
+    }
+  }
+
+  /** Whether a request was sent to an address or a known name; one without a Host is of no browser. */
+  knows(r: Request): boolean {
+    const { host } = r.head;
+    if (host === '' || parseAddress(host.replace(/^\[|\]$/g, '')) !== undefined || this.#names.find(host) !== undefined) {
+      return true;
+    }
+    return this.#patterns.some((regex) => regex.test(r, host));
+  }
+}
