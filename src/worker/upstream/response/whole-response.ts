@@ -1,6 +1,6 @@
 import { type Level, WARN } from '../../../shared/log/level.js';
 import { Gathered } from '../../io/gathered.js';
-import { HEAD_AGAIN, HEAD_EARLY_HINTS, HEAD_NONE, HEAD_OK } from './head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_NONE, HEAD_OK } from './head-codes.js';
 import { HeaderKinds } from './header-kinds.js';
 import type { Reporter } from './http1-head.js';
 import { Http1Reader, type PieceSink } from './http1-reader.js';
@@ -144,11 +144,10 @@ export class WholeResponse implements Reporter, PieceSink {
       if (code === HEAD_NONE) {
         return 'no head';
       }
-      const interim = code === HEAD_EARLY_HINTS || (head.status >= 100 && head.status < 200);
-      if ((code !== HEAD_OK && !interim) || head.status === 101) {
+      if ((code !== HEAD_OK && code !== HEAD_INTERIM) || head.status === 101) {
         return 'bad head';
       }
-      if (!interim) {
+      if (code === HEAD_OK) {
         break;
       }
       this.#interim += at - base;
