@@ -123,6 +123,9 @@ export { roles } from './worker/roles.js';`,
     loader: 'ts',
   },
   outfile: `${outdir}/program.js`,
+  // Each process has the text in its memory.
+  minifyWhitespace: true,
+  lineLimit: 160,
   external: ['./subcommands/yargs-cli.js', './lsp-connection.js'],
   // A script that is compiled from a cache has no import().
   supported: { 'dynamic-import': false },

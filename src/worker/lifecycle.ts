@@ -4,6 +4,7 @@ import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.j
 import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
 import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
+import { giveSpareMemoryBack } from '../shared/lib/native/spare-memory.js';
 import { PrivateFolder } from '../shared/lib/private-folder.js';
 import { signalText } from '../shared/lib/signal.js';
 import { setTimer } from '../shared/lib/timer.js';
@@ -137,6 +138,7 @@ export class Lifecycle {
         log: this.#log,
         logFiles: this.#logFiles,
       });
+      giveSpareMemoryBack(() => server.observe?.().requests ?? 0);
       dropRights(conf, this.#log);
       applyAffinity(conf, slot, this.#log);
       enterDirectory(conf, this.#log);

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
+import { giveSpareMemoryBack } from '../../shared/lib/native/spare-memory.js';
 import { EMERG } from '../../shared/log/level.js';
 import { isStandardError } from '../../shared/log/standard-error.js';
 import { socketKey } from '../../shared/net/listen-key.js';
@@ -61,6 +62,7 @@ export async function startMaster(context: Context, configuration: Configuration
   }
   master.up = true;
   options.ready();
+  giveSpareMemoryBack(() => 0);
   return undefined;
 }
 

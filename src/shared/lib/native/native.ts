@@ -81,6 +81,8 @@ const CRYPT_DATA = 256 * 1024;
 export interface Library {
   /** A function by its C prototype. Throws an Error where there is none of that name. */
   find(prototype: string): (...args: unknown[]) => number;
+  /** As `find`, of a function that is to run in one of libuv's threads, for which nobody waits. */
+  findForThread(prototype: string): (...args: unknown[]) => void;
   /** What C code can call, in this thread, for a function; for good. It may not throw. */
   callback(prototype: string, call: (...args: number[]) => number | undefined): unknown;
   /** So many bytes of memory that stay where they are for as long as the process runs. */
@@ -104,6 +106,10 @@ export function loadLibrary(): Library | string {
   const library = koffi.load(null);
   return {
     find: (prototype) => library.func(prototype) as never,
+    findForThread(prototype) {
+      const call = library.func(prototype);
+      return (...args) => call.async(...args, nothing);
+    },
     callback: (prototype, call) => koffi.register(call, koffi.pointer(koffi.proto(prototype))),
     view: (address, length) => koffi.view(address as never, length),
   };
@@ -228,6 +234,10 @@ function loadCrypt(koffi: typeof Koffi): SystemHash | undefined {
       done(error ? undefined : (hash ?? undefined));
     });
   };
+}
+
+function nothing(): void {
+  // Nobody waits for it.
 }
 
 /** A text as C has it, in memory of its own. */
