@@ -3,7 +3,7 @@
 // faster than modules: V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. reference.json has
 // the texts of docs/reference for editors. Packages from node_modules stay outside the bundles, but for the parts of winston that are
 // used, and for what the thread that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST:
-// another output folder.
+// another output folder. SLUICE_POISON: see poison.mjs.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,6 +13,7 @@ import ts from 'typescript';
 import { buildDashboard } from './build-dashboard.mjs';
 import { FROM_THE_SHELL, NO_DEBUGGER } from './no-debugger.mjs';
 import { oldestNode, usableNode } from './node.mjs';
+import { POISON_MEMORY, POISONED } from './poison.mjs';
 import { referenceOf } from './reference/sections.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -41,10 +42,11 @@ const ours = {
     SLUICE_VERSION: JSON.stringify(version),
     NO_DEBUGGER: JSON.stringify(NO_DEBUGGER),
     WINSTON_PARTS: '"winston-parts.js"',
+    SPOILS: String(POISONED),
     'import.meta.url': 'MODULE_URL',
   },
 };
-const moduleUrl = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;";
+const moduleUrl = `${POISON_MEMORY}const MODULE_URL = require('node:url').pathToFileURL(__filename).href;`;
 /** Makes a script that compiles to one function: see src/shared/lib/compiled.ts. */
 const wrapped = {
   banner: { js: `(function (exports, require, module, __filename) { ${moduleUrl}` },

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { listenAsBackend } from './backend-server.js';
+import { watchForPoison } from './poison.js';
 import { waitFor } from './wait.js';
 
 const BEGIN_REQUEST = 1;
@@ -86,6 +87,7 @@ export async function startFastcgi(t: Test, script: FastcgiHandler, options: { r
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
+    watchForPoison(socket, 'what a FastCGI responder received');
     serveConnection(socket, ++accepted, {
       begin: (request) => requests.push(request),
       handle: (request, reply) => handler(request, reply),

@@ -3,6 +3,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Test } from 'tap';
 import { DECODED, HpackDecoder } from '../../src/worker/http/http2-frames/hpack/decoder.js';
+import { watchForPoison } from './poison.js';
 import { waitFor } from './wait.js';
 
 /** A frame as it came. */
@@ -108,6 +109,7 @@ export class Http2Client {
     this.#onFrame = server;
     this.socket = socket;
     socket.setNoDelay(true);
+    watchForPoison(socket, 'what an end of HTTP/2 received');
     socket.on('data', (piece) => this.#read(piece));
     for (const event of ['end', 'close', 'error']) {
       socket.on(event, () => (this.ended = true));

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { Test } from 'tap';
 import { listenAsBackend } from './backend-server.js';
+import { watchForPoison } from './poison.js';
 import { waitFor } from './wait.js';
 
 /** A request as the origin received it. Texts have one character for a byte. */
@@ -99,6 +100,7 @@ export async function startOrigin(t: Test, script: OriginHandler | OriginAnswer,
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
+    watchForPoison(socket, 'what an origin received');
     options.onConnection?.(socket, connection);
     serveRequests(socket, connection, requests, (request, reply) => handler(request, reply));
   };

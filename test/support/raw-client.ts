@@ -1,6 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { watchForPoison } from './poison.js';
 import { parseResponse, type Response, withInterim } from './response.js';
 import { waitFor } from './wait.js';
 
@@ -38,6 +39,7 @@ export class RawClient {
     this.socket = socket;
     this.#timeout = timeout;
     socket.setNoDelay(true);
+    watchForPoison(socket, 'what a client received');
     socket.on('data', (piece) => this.#received.push(piece));
     socket.once('end', () => (this.#ended = true));
     socket.once('close', () => (this.#ended = true));

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Test } from 'tap';
 import { againstNginx, serverCommand } from './binary.js';
+import { poisonedFiles } from './poison.js';
 import { type Files, makePrefix, type Prefix } from './prefix.js';
 import { childrenOf, isAlive, titleOf } from './processes.js';
 import { waitFor } from './wait.js';
@@ -283,6 +284,7 @@ class RunningServer implements Server {
     if (this.#child?.exitCode) {
       problems.push(`the server ended with code ${this.#child.exitCode}\n${this.#output}`);
     }
+    problems.push(...poisonedFiles(this.dir));
     const { expectAlerts } = this.#options;
     for (const line of `${this.log()}${this.#output}`.split('\n')) {
       const crash = /\[alert\]|uncaught|unhandled|^\s+at .+:\d+:\d+\)?$/i.test(line);

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { Test } from 'tap';
+import { watchForPoison } from './poison.js';
 
 /** A server of TCP for the tests of `stream`. */
 export interface TcpBackend {
@@ -19,6 +20,7 @@ export async function startTcpBackend(t: Test, serve: (socket: Socket) => void, 
   const take = (socket: Socket): void => {
     const i = sockets.push(socket) - 1;
     received.push('');
+    watchForPoison(socket, 'what a backend received');
     socket.on('data', (bytes: Buffer) => (received[i] += bytes.toString('latin1')));
     socket.on('error', () => {});
     serve(socket);

@@ -1,4 +1,5 @@
 // Memory in which the pieces of a message are put together, the same each time: a Buffer for each costs more than to fill it.
+import { spoil } from '../lib/spoil.js';
 
 /** As much as can be put together. */
 const SIZE = 32 * 1024;
@@ -19,6 +20,7 @@ function partOf(size: number): Buffer {
   if (part === undefined || part.length !== size) {
     part = workspace.subarray(0, size);
   }
+  spoil(part);
   return part;
 }
 

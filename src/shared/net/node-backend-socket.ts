@@ -1,5 +1,6 @@
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { EMPTY } from '../lib/empty.js';
+import { spoil } from '../lib/spoil.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { BackendSocket, BackendSocketOwner, BackendTarget } from './backend-socket.js';
 import type { SocketAddress } from './client-socket.js';
@@ -62,6 +63,7 @@ export class NodeBackendSocket implements BackendSocket {
   /** Tells the owner of bytes that came. Returns false to stop reading. */
   protected came(bytes: Buffer, length: number): boolean {
     this.owner.socketReceived(bytes, length);
+    spoil(bytes, 0, length);
     return !this.#paused && !this.#closed;
   }
 

@@ -1,5 +1,6 @@
 // A connection without a `net.Socket`: libuv's handle and nothing else, so that neither an idle connection nor a request pays for
 // node:stream's two machines. Node has no public way to do that.
+import { spoil } from '../lib/spoil.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { SocketAddress } from './client-socket.js';
 import { offerTo } from './direct-writer.js';
@@ -125,6 +126,7 @@ export abstract class PlainStream {
     const read = this.#buffer as Buffer;
     if (length > 0) {
       this.bytesCame(read, length);
+      spoil(read, 0, length);
     } else if (length === EOF) {
       this.endCame();
     } else {

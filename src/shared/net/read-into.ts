@@ -1,6 +1,8 @@
 // Node's sockets read into memory that one gives them if one opens them oneself (`onread`). This does the same for sockets that are open
 // already, such as those that a TLS handshake brought about, by setting what node:net sets itself.
+
 import { Socket } from 'node:net';
+import { spoil } from '../lib/spoil.js';
 
 /**
  * Takes what arrived on a connection. The memory is used again after the call; only the first `length` bytes count.
@@ -46,10 +48,16 @@ export function readInto(socket: Socket, take: ByteTaker): boolean {
   handle.useUserBuffer(buffer);
   const fields = socket as unknown as Record<symbol, unknown>;
   fields[names.buffer] = buffer;
-  fields[names.callback] = (length: number): boolean => take(buffer, length);
+  fields[names.callback] = (length: number): boolean => lend(take, length);
   const early = socket.read() as Buffer | null;
   if (early !== null) {
     take(early, early.length);
   }
   return true;
+}
+
+function lend(take: ByteTaker, length: number): boolean {
+  const more = take(buffer, length);
+  spoil(buffer, 0, length);
+  return more;
 }

@@ -1,4 +1,5 @@
 import { read, readSync } from 'node:fs';
+import { spoil } from '../lib/spoil.js';
 import { type FileReads, type FileTaker, PRESENT_MOST, READ_MOST } from './file-reads.js';
 
 /** Enough to keep Node's four threads busy while earlier pieces are sent. More would make other clients wait longer in a tick. */
@@ -20,6 +21,7 @@ export class ThreadFileReads implements FileReads {
   /** As nginx does without `aio`: the call waits where the system must fetch the bytes. */
   present(fd: number, at: number, size: number): Buffer | null {
     this.#common ??= Buffer.allocUnsafeSlow(PRESENT_MOST);
+    spoil(this.#common);
     try {
       const count = readSync(fd, this.#common, 0, size, at);
       return count < size ? null : this.#common.subarray(0, size);
@@ -62,6 +64,7 @@ export class ThreadFileReads implements FileReads {
   }
 
   #release(buffer: Buffer): void {
+    spoil(buffer);
     for (const [taker, waiting] of this.#waiting) {
       this.#waiting.delete(taker);
       this.#begin(buffer, waiting, taker);

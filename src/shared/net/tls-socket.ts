@@ -1,6 +1,8 @@
 // A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
 // for two sockets of node:net with their streams and listeners. Node has no public way to do that.
+
 import type { SecureContext } from 'node:tls';
+import { spoil } from '../lib/spoil.js';
 import type { SocketAddress, SocketOwner } from './client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { keptEarly, tellEarly } from './early-bytes.js';
@@ -137,6 +139,7 @@ export class TlsSocket implements SecureSocket {
       } else {
         this.#early = keptEarly(this.#early, buffer!, length);
       }
+      spoil(buffer!, 0, length);
     } else if (this.#handshake !== null) {
       this.#failed(undefined);
     } else if (length !== EOF) {

@@ -1,6 +1,8 @@
 // The part of a TLS connection that clients and backends have in common: Node's cipher shakes hands, and afterwards OpenSSL is asked
 // directly, so that a request pays neither for Node's stream around the cipher nor for libuv's below it.
+
 import type { SecureContext } from 'node:tls';
+import { spoil } from '../../lib/spoil.js';
 import { CIPHER_OFFER } from '../direct-writer.js';
 import { type StreamBinding, streamBinding, type WriteRequest } from '../stream-binding.js';
 import type { CipherHandle } from '../tls-binding.js';
@@ -169,7 +171,7 @@ export abstract class RecordStream {
       return;
     }
     if (length > 0) {
-      this.decrypted(plain!, length);
+      this.#lend(length);
     } else if (this.handshaking) {
       this.#failed(undefined);
     } else {
@@ -250,12 +252,17 @@ export abstract class RecordStream {
     }
   }
 
+  #lend(length: number): void {
+    this.decrypted(plain!, length);
+    spoil(plain!, 0, length);
+  }
+
   #readAll(): void {
     const { records } = this;
     while (this.reading && !this.closed && !this.ended) {
       const length = records.read(plain!);
       if (length > 0) {
-        this.decrypted(plain!, length);
+        this.#lend(length);
         if (records.left) {
           continue;
         }
@@ -322,6 +329,7 @@ export abstract class RecordStream {
       length = this.records.take(bytes);
       if (length > 0) {
         flowing = this.sendLent(bytes, length);
+        spoil(bytes, 0, length);
       }
     } while (length === bytes.length);
     return flowing;

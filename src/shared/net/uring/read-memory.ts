@@ -1,4 +1,5 @@
 import type { Native } from '../../lib/native/native.js';
+import { spoil } from '../../lib/spoil.js';
 import { Region, RingError } from './memory.js';
 
 /** Whose a piece is. */
@@ -54,6 +55,7 @@ export class ReadMemory {
   /** Nobody looks at a lent piece any more. */
   release(id: number): void {
     this.#change(id, Side.LENT, Side.NOBODY);
+    spoil(this.#region.bytes, id * this.#size, (id + 1) * this.#size);
     this.#free.push(id);
   }
 

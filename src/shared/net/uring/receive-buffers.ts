@@ -1,4 +1,5 @@
 import type { Native } from '../../lib/native/native.js';
+import { spoil } from '../../lib/spoil.js';
 import { Region, RingError } from './memory.js';
 import type { Ring } from './ring.js';
 
@@ -55,6 +56,7 @@ export class ReceiveBuffers {
       throw new RingError(`the buffer ${id} was given back twice`);
     }
     this.#out[id] = 0;
+    spoil(this.#pieces[id]!);
     const address = this.#region.address(id * this.size, this.size);
     const at = this.#tail & this.#mask;
     this.#words[at * 4] = address % 0x100000000;

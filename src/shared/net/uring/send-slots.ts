@@ -1,4 +1,5 @@
 import type { Native } from '../../lib/native/native.js';
+import { spoil } from '../../lib/spoil.js';
 import { Region, RingError } from './memory.js';
 
 /** Bytes of a slot. */
@@ -39,6 +40,7 @@ export class SendSlots {
       throw new RingError(`the slot ${slot} is in use`);
     }
     this.#used[slot] = 1;
+    this.#spoil(slot);
     return slot;
   }
 
@@ -66,8 +68,14 @@ export class SendSlots {
     if (this.#used[slot] !== 1) {
       throw new RingError(`the slot ${slot} is not in use`);
     }
+    this.#spoil(slot);
     this.#used[slot] = 0;
     this.#free.push(slot);
+  }
+
+  #spoil(slot: number): void {
+    const offset = this.#offset(slot, 0, SLOT);
+    spoil(this.#blocks[slot >> BLOCK_SHIFT]!.bytes, offset, offset + SLOT);
   }
 
   /** How many slots are somebody's. */

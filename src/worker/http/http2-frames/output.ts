@@ -1,3 +1,4 @@
+import { spoil } from '../../../shared/lib/spoil.js';
 import { FRAME, FRAME_HEAD } from './protocol.js';
 
 /** Memory that frames are put together in: most connections send little at a time. */
@@ -22,6 +23,7 @@ function take(size: number): Buffer {
 }
 
 function give(bytes: Buffer): void {
+  spoil(bytes);
   if (bytes.length === SMALL && small.length < SPARE_SMALL) {
     small.push(bytes);
   } else if (bytes.length === LARGE && large.length < SPARE_LARGE) {
