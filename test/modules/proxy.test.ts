@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
@@ -231,4 +232,31 @@ t.test('proxy_set_header: what no server takes over is not looked at', async (t)
   t.equal(await configMessage(t, httpConf(`proxy_set_header A $$;\n${own}`)), undefined);
   t.equal(await configMessage(t, httpConf('proxy_set_header A $nobodys; server { }')), 'unknown "nobodys" variable');
   t.equal(await configMessage(t, httpConf('server { location / {\nproxy_set_header A $$; } }\n')), 'invalid variable name in %%FILE%%:9');
+});
+
+t.test('what a backend sends behind a head without a body, and an encoding that is none', async (t) => {
+  const origin = await startOrigin(t, ({ target }) => {
+    if (target === '/encoding') {
+      return 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding:\r\nContent-Length: 5\r\n\r\nhello';
+    }
+    return `HTTP/1.1 ${target.slice(1, 4)} X\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello`;
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { proxy_pass http://127.0.0.1:${origin.port}; proxy_http_version 1.1; gzip on; gzip_min_length 1; gzip_proxied any; }
+       location /off/ { proxy_pass http://127.0.0.1:${origin.port}/; proxy_buffering off; }`,
+    ),
+  });
+  for (const path of ['/204', '/304', '/off/204', '/off/304']) {
+    t.equal((await httpGet(s, path)).header('x-a'), 'b');
+    await s.logged(
+      new RegExp(`\\[warn\\].*upstream sent more data than specified in "Content-Length" header while reading .*"GET ${path} `),
+    );
+  }
+  t.equal((await http(s, requestText('HEAD', '/200', { Connection: 'close' }))).header('content-length'), '5');
+  t.notMatch(s.log(), /more data.*"HEAD/);
+  const zipped = await httpGet(s, '/encoding', { 'Accept-Encoding': 'gzip' });
+  t.equal(zipped.all('content-encoding').join(), againstNginx ? ',gzip' : 'gzip', 'one line says it');
+  t.equal(gunzipSync(zipped.body).toString(), 'hello');
+  t.equal((await httpGet(s, '/encoding')).text, 'hello');
 });

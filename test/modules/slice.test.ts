@@ -1,7 +1,8 @@
+import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { configMessage } from '../support/config-message.js';
 import { type OriginRequest, startOrigin } from '../support/origin.js';
-import { httpGet } from '../support/raw-client.js';
+import { exchange, httpGet, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 
 const body = Buffer.from(Array.from({ length: 100_003 }, (_, i) => 97 + ((i * 7 + (i >> 8)) % 26)));
@@ -99,6 +100,57 @@ t.test('slices that do not fit end the response', async (t) => {
   origin.answer((request) => (request.header('range')?.startsWith('bytes=0-') ? ranged(request) : { body }));
   t.notOk((await httpGet(s, '/f')).complete);
   await s.logged('unexpected status code 200 in slice response');
+});
+
+t.test('a small part that does not fit breaks off before a byte was sent, and is not cached', async (t) => {
+  const letters = Buffer.from('abcdefghijklmnopqrstuvwxy');
+  /** What is wrong with each part but the first, by path. */
+  const wrong: Readonly<Record<string, { status?: number; etag?: string; range?: string; body?: string }>> = {
+    etag: { etag: '"v2"' },
+    noetag: { etag: '' },
+    whole: { status: 200, range: '' },
+    missing: { status: 404, range: '', body: 'gone' },
+    nothing: { status: 204, range: '', body: '' },
+    unchanged: { status: 304, range: '', body: '' },
+    elsewhere: { status: 302, range: '', body: '' },
+    unsatisfiable: { status: 416, range: 'bytes */25', body: '' },
+    norange: { range: '' },
+    nolength: { range: 'bytes 10-19/*' },
+    otherplace: { range: 'bytes 11-19/25' },
+    otherlength: { range: 'bytes 10-19/13' },
+    otherunit: { range: 'items 10-19/25' },
+    longer: { range: 'bytes 10-20/25' },
+    huge: { range: 'bytes 10-19/18446744073709551616' },
+    junk: { range: 'bytes 10-19/25x' },
+  };
+  const origin = await startOrigin(t, ({ target, header }) => {
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header('range')!)!;
+    const part = letters.subarray(Number(first), Number(last) + 1);
+    const how = first === '0' ? {} : (wrong[target.split('/').at(-1)!] ?? {});
+    const range = how.range ?? `bytes ${first}-${Number(first) + part.length - 1}/25`;
+    const etag = how.etag ?? '"v1"';
+    return {
+      status: how.status ?? 206,
+      headers: { ...(etag === '' ? {} : { ETag: etag }), ...(range === '' ? {} : { 'Content-Range': range }) },
+      body: how.body ?? part,
+    };
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `proxy_http_version 1.1; proxy_set_header Range $slice_range; slice 10; sendfile on;
+       location /plain/ { proxy_pass http://127.0.0.1:${origin.port}; }
+       location /kept/ { proxy_pass http://127.0.0.1:${origin.port}; proxy_cache Z; proxy_cache_key $uri$slice_range; proxy_cache_valid any 1h; }`,
+      'proxy_temp_path %%DIR%%/temp; proxy_cache_path %%DIR%%/cache keys_zone=Z:1m;',
+    ),
+  });
+  for (const folder of ['plain', 'kept']) {
+    for (const path of Object.keys(wrong)) {
+      t.equal(await exchange(s, requestText('GET', `/${folder}/${path}`)), '', `${folder} ${path}`);
+    }
+    const whole = await httpGet(s, `/${folder}/right`);
+    t.strictSame([whole.status, whole.text, whole.header('content-length')], [200, letters.toString(), '25']);
+  }
+  t.equal(readdirSync(`${s.dir}/cache`).length, Object.keys(wrong).length + 3, 'the first part of each, and all three of the right one');
 });
 
 t.test('a backend that knows no ranges; locations without slices', async (t) => {

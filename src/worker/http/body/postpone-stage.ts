@@ -33,6 +33,11 @@ export class PostponeStage implements BodyStage, TickTask {
   #wanted = false;
   #ended = false;
   #flowing = false;
+  /**
+   * Fewer bytes than these do not leave before what follows the request's own body: if that fails, the client has seen nothing yet. nginx:
+   * postpone_output.
+   */
+  holdBack = 0;
   /** Called when the request's own body has come to its end, to add what follows it. */
   tail: (() => void) | null = null;
 
@@ -110,7 +115,7 @@ export class PostponeStage implements BodyStage, TickTask {
     this.#flowing = true;
     while (this.#wanted && !this.#r.finished && this.#step()) {}
     this.#flowing = false;
-    if (this.#size === 0 || !this.#wanted || this.#r.finished) {
+    if (this.#size === 0 || !this.#wanted || this.#r.finished || this.#holds) {
       return;
     }
     // A subrequest's own output is gathered by its parent.
@@ -126,12 +131,16 @@ export class PostponeStage implements BodyStage, TickTask {
   tickEnded(): void {
     this.#passesLater = false;
     const r = this.#r;
-    if (this.#size === 0 || !this.#wanted || r.finished) {
+    if (this.#size === 0 || !this.#wanted || r.finished || this.#holds) {
       return;
     }
     const before = enter(r);
     this.#pass(false);
     leave(before);
+  }
+
+  get #holds(): boolean {
+    return this.#ended && this.#size < this.holdBack && this.#queue.length > 0 && !this.#r.flushBody;
   }
 
   /** Returns false when there is nothing to do until something comes. */
@@ -177,6 +186,7 @@ export class PostponeStage implements BodyStage, TickTask {
     this.#gathered = [];
     this.#size = 0;
     this.#wanted = false;
+    this.holdBack = 0;
     this.#next.send(this.#r, chunk, last);
     return true;
   }

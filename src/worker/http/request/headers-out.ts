@@ -171,8 +171,10 @@ export class HeadersOut {
     this.#put(FIELD.date, 'Date', value);
   }
 
+  /** How the body is encoded; an empty header, as backends send, says that it is not. */
   get contentEncoding(): string | undefined {
-    return this.#get(FIELD.contentEncoding);
+    const value = this.#get(FIELD.contentEncoding);
+    return value === '' ? undefined : value;
   }
 
   set contentEncoding(value: string | undefined) {

@@ -69,6 +69,9 @@ class Slices {
   }
 }
 
+/** Head and body wait for the next slice while they are shorter. nginx: the default of postpone_output. */
+const POSTPONED = 1460;
+
 const slices = contextSlot<Slices>();
 
 /** Where the client's own range begins, if it asks for a single one. nginx: ngx_http_slice_get_start. */
@@ -152,6 +155,7 @@ function bodyFilter(r: Request, next: BodyStage): BodyStage {
     }
     own.end = out.contentOffset + out.contentLength;
   }
+  postponed.holdBack = Math.max(0, POSTPONED - r.headerSize);
   postponed.tail = () => askForNext(r, own, postponed);
   return next;
 }

@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
 import { ERROR, OK } from '../../client/codes.js';
 import { sendHeader } from '../../http/request/respond.js';
 import { BodyReader } from './body-reader.js';
@@ -40,6 +40,9 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
     cache?.passing(u);
   }
   if (r.headerOnly && (!u.buffering || u.tee === null)) {
+    if (start < end) {
+      bodyBehind(u);
+    }
     u.finalize(code);
     return;
   }
@@ -52,6 +55,16 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   u.peer.connection!.owner = reader;
   u.passOn(reader);
   reader.start(bytes, start, end);
+}
+
+/** Something came behind a head that has no body, which a framing of the protocol's own does not explain. */
+function bodyBehind(u: UpstreamRequest): void {
+  const { status } = u.head;
+  if (u.exchange.keepsHead || (status !== 204 && status !== 304)) {
+    return;
+  }
+  u.action = u.buffering ? 'reading upstream' : 'reading response header from upstream';
+  u.log(WARN, 'upstream sent more data than specified in "Content-Length" header');
 }
 
 // nginx: ngx_http_upstream_upgrade.
