@@ -1,7 +1,10 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { startOrigin } from '../support/origin.js';
-import { httpGet } from '../support/raw-client.js';
+import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 
 const line = 'a line of text that repeats itself\n';
@@ -48,4 +51,54 @@ t.test('gzip', async (t) => {
   t.equal(plain.header('Content-Encoding'), undefined);
   t.ok(plain.text === large, 'gunzip');
   t.equal((await httpGet(s, '/zipped', accept)).header('Content-Encoding'), 'gzip', 'gunzip leaves it to clients that understand it');
+});
+
+const MB = 1024 * 1024;
+
+t.test('stages that make much of little work no faster than the client reads', { skip: againstNginx }, async (t) => {
+  const bomb = gzipSync(Buffer.alloc(40 * MB, 'a'));
+  const cut = bomb.subarray(0, bomb.length - 100);
+  const lines = '<!--# echo var="arg_x" -->\n'.repeat(20_000);
+  const html = 'Content-Type: text/html\r\nConnection: close\r\n';
+  const origin = await startOrigin(t, async ({ target }, reply) => {
+    const zipped = /cut/.test(target) ? cut : /bomb/.test(target) ? bomb : gzipSync(/page/.test(target) ? lines : 'a'.repeat(MB / 4));
+    return reply.end(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${html}Content-Encoding: gzip\r\n\r\n`), zipped]));
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`
+      gunzip on; large_client_header_buffers 4 16k;
+      location /bomb { proxy_pass http://127.0.0.1:${origin.port}; }
+      location /sub { sub_filter a "${'b'.repeat(100)}"; sub_filter_once off; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /page { ssi on; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /all { ssi on; sub_filter aaaa "bcbcbcbc"; sub_filter_once off; brotli on; brotli_min_length 1; proxy_pass http://127.0.0.1:${origin.port}/; }`),
+    expectAlerts: /transforming the response body failed/,
+  });
+  const sub = await httpGet(s, '/sub');
+  t.equal(sub.body.length, 25 * MB);
+  t.ok(sub.body.equals(Buffer.alloc(25 * MB, 'b')));
+  const x = 'x'.repeat(1000);
+  t.ok((await httpGet(s, `/page?x=${x}`)).text === `${x}\n`.repeat(20_000));
+  const all = await httpGet(s, `/all/page?x=${x}`, { 'Accept-Encoding': 'br' });
+  t.ok(brotliDecompressSync(all.body).equals(Buffer.from(`${x}\n`.repeat(20_000))));
+  const mixed = await httpGet(s, '/all/plain', { 'Accept-Encoding': 'br' });
+  t.ok(brotliDecompressSync(mixed.body).equals(Buffer.from('bc'.repeat(MB / 4))));
+  const broken = await RawClient.connect(s);
+  broken.send(requestText('GET', '/bomb/cut'));
+  await broken.closed();
+  await s.logged('transforming the response body failed: unexpected end of file');
+  const clients = await Promise.all(
+    [...Array(12).keys()].map(async (i) => {
+      const client = await RawClient.connect(s);
+      client.send(requestText('GET', ['/bomb', '/sub', `/page?x=${'x'.repeat(8000)}`][i % 3]!));
+      await once(client.socket, 'data');
+      client.pause();
+      return client;
+    }),
+  );
+  t.equal((await httpGet(s, '/bomb')).body.length, 40 * MB, 'others are served meanwhile');
+  const memory = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${s.workers()[0]}/status`, 'latin1'))![1]) * 1024;
+  t.ok(memory < 450 * MB, `${Math.round(memory / MB)} MB`);
+  for (const client of clients) {
+    client.destroy();
+  }
 });

@@ -82,3 +82,25 @@ t.test('pieces of output stay as they are while others are made', async (t) => {
   t.same(pieces.slice(0, -1), copies);
   t.same(gunzipSync(Buffer.concat(pieces)), noise);
 });
+
+t.test('with a limit, what becomes long comes in pieces', async (t) => {
+  const Limit = 64 * 1024;
+  const body = Buffer.concat([Buffer.alloc(3_000_000, 'a'), page, randomBytes(200_000), Buffer.alloc(Limit, 'b')]);
+  const zipped = gzipSync(body);
+  for (const size of [zipped.length, 1000]) {
+    const transform = gunzip();
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < zipped.length; at += size) {
+      let input = zipped.subarray(at, at + size);
+      const end = at + size >= zipped.length ? 'end' : 'more';
+      do {
+        pieces.push(transform.write(input, end, Limit));
+        input = input.subarray(transform.used);
+      } while (transform.pending);
+      t.equal(input.length, 0);
+    }
+    transform.close();
+    t.ok(pieces.every(({ length }) => length <= Limit));
+    t.ok(Buffer.concat(pieces).equals(body));
+  }
+});

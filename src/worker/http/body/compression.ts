@@ -76,7 +76,7 @@ export class Compression<R extends CompressionRules> {
     }
     const { key } = decided;
     const keep = key === undefined ? undefined : (body: Buffer) => void this.#memo.set(key, body, body.length);
-    const stage = new TransformStage(r, this.#transform(r, rules), next, MEMO_LARGEST, keep);
+    const stage = new TransformStage(r, this.#transform(r, rules), next, false, MEMO_LARGEST, keep);
     this.#running.set(r, stage);
     return stage;
   }

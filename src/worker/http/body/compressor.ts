@@ -3,8 +3,15 @@ import { EMPTY } from '../../../shared/lib/empty.js';
 
 /** A compressor or decompressor of one body, which works synchronously, piece by piece. */
 export interface Transform {
-  /** Takes a piece; returns what comes out, perhaps nothing. Throws when the input is not what it should be. */
-  write(chunk: Buffer, end: Ending): Buffer;
+  /**
+   * Takes a piece; returns what comes out, perhaps nothing. With a limit no more comes out at once, and {@link pending} may be true then.
+   * Throws when the input is not what it should be.
+   */
+  write(chunk: Buffer, end: Ending, limit?: number): Buffer;
+  /** More comes out of the last piece: the same call with what it has behind {@link used} gives it. */
+  readonly pending: boolean;
+  /** How many bytes of the last piece were worked on. */
+  readonly used: number;
   /** The body is over, or was given up. Called once. */
   close(): void;
 }
@@ -48,6 +55,8 @@ class KeptStream implements Transform {
   readonly stream: SyncStream;
   /** Bodies with the same key are worked on alike. */
   readonly key: number;
+  pending = false;
+  used = 0;
   readonly #flushes: Flushes;
   #failure: string | undefined = undefined;
 
@@ -60,27 +69,28 @@ class KeptStream implements Transform {
     };
   }
 
-  write(chunk: Buffer, end: Ending): Buffer {
+  write(chunk: Buffer, end: Ending, limit = Number.POSITIVE_INFINITY): Buffer {
     const { _handle: handle, _writeState: state } = this.stream;
     const flush = this.#flushes[end];
     let out = EMPTY;
     let pieces: Buffer[] | undefined;
     let at = 0;
-    for (;;) {
+    for (let size = 0; ; ) {
       if (slab.length - slabUsed < ROOM) {
         slab = Buffer.allocUnsafeSlow(SLAB);
         slabUsed = 0;
       }
-      const size = chunk.length - at;
-      handle.writeSync(flush, chunk, at, size, slab, slabUsed, ROOM);
+      const left = chunk.length - at;
+      handle.writeSync(flush, chunk, at, left, slab, slabUsed, ROOM);
       if (this.#failure !== undefined) {
         throw new Error(this.#failure);
       }
       const room = state[0]!;
-      at += size - state[1]!;
+      at += left - state[1]!;
       if (room < ROOM) {
         const piece = slab.subarray(slabUsed, slabUsed + ROOM - room);
         slabUsed += piece.length;
+        size += piece.length;
         if (out.length === 0) {
           out = piece;
         } else {
@@ -88,7 +98,9 @@ class KeptStream implements Transform {
           pieces.push(piece);
         }
       }
-      if (room > 0) {
+      if (room > 0 || size >= limit) {
+        this.pending = room === 0;
+        this.used = at;
         return pieces === undefined ? out : Buffer.concat(pieces);
       }
     }

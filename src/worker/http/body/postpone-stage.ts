@@ -24,6 +24,8 @@ export class PostponeStage implements BodyStage, TickTask {
   readonly #r: Request;
   readonly #next: BodyStage;
   readonly #queue: (Chunk | Slot)[] = [];
+  /** Bytes of the request's own body in the queue. */
+  #queued = 0;
   /** Pieces that go on next. */
   #gathered: Chunk[] = [];
   #size = 0;
@@ -50,7 +52,13 @@ export class PostponeStage implements BodyStage, TickTask {
   put(chunk: Chunk): void {
     if (chunk.length > 0) {
       this.#queue.push(chunk);
+      this.#queued += chunk.length;
     }
+  }
+
+  /** Bytes of the request's own body that wait, for a stage that makes more of a piece than should. */
+  get queued(): number {
+    return this.#queued;
   }
 
   /** Makes a place for a subrequest's body; it stands where {@link keep} puts it. */
@@ -161,6 +169,7 @@ export class PostponeStage implements BodyStage, TickTask {
     }
     if (!(head instanceof Slot)) {
       this.#queue.shift();
+      this.#queued -= head.length;
       return this.#gather(head);
     }
     const chunk = head.take();

@@ -47,5 +47,5 @@ export const gunzipModule = defineModule({
   location: scope,
   headerFilter: (conf) => (conf.enable ? headerFilter : undefined),
   bodyFilter: (conf) =>
-    conf.enable ? (r: Request, next: BodyStage) => (wanted.get(r) ? new TransformStage(r, gunzip(), next) : next) : undefined,
+    conf.enable ? (r: Request, next: BodyStage) => (wanted.get(r) ? new TransformStage(r, gunzip(), next, true) : next) : undefined,
 });

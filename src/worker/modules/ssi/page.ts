@@ -2,6 +2,7 @@ import { EMPTY } from '../../../shared/lib/empty.js';
 import { strftime } from '../../../shared/lib/strftime.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { lastingSlot } from '../../client/client-task.js';
+import { type ExpandingStage, HeldInput } from '../../http/body/held-input.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
@@ -13,18 +14,22 @@ import type { Settings } from './settings.js';
 
 /** nginx: NGX_HTTP_SSI_MAX_PARAMS. */
 const MAX_PARAMS = 16;
+/** Bytes that wait for the client before the page is read on: what commands show may be much longer than they are. */
+const ENOUGH = 128 * 1024;
 const DEFAULT_TIME_FORMAT = '%A, %d-%b-%Y %H:%M:%S %Z';
 const shared = lastingSlot<SharedState>();
 /** The page that a response is. */
 export const pages = contextSlot<Page>();
 
 /** One page with commands: the main request's, or an included one. nginx: ngx_http_ssi_ctx_t. */
-export class Page implements BodyStage {
+export class Page implements BodyStage, ExpandingStage {
   readonly shared: SharedState;
   readonly #settings: Readonly<Settings>;
   readonly #parser: Parser;
   #chunk: Chunk | null = null;
   #last = false;
+  /** Made once there is more to show than is passed on at once. */
+  #held: HeldInput | null = null;
   /** Set once the body chain is built. */
   output!: PostponeStage;
 
@@ -53,9 +58,15 @@ export class Page implements BodyStage {
     this.goOn(r);
   }
 
-  /** Reads on, at the start of a piece or after a wait. */
+  /** Reads on, at the start of a piece, after a wait, or when there is room for more. */
   goOn(r: Request): void {
     for (;;) {
+      if (this.output.queued >= ENOUGH) {
+        this.#held ??= new HeldInput(this);
+        this.#held.hold(r, ENOUGH, this.#last);
+        this.output.send(r, EMPTY, false);
+        return;
+      }
       const found = this.#parser.next(r);
       if (found === MORE) {
         break;
@@ -70,6 +81,7 @@ export class Page implements BodyStage {
         this.write(this.errorText);
       }
     }
+    this.#held?.done();
     const flush = this.#chunk === null && !this.#last;
     this.output.send(r, flush ? null : EMPTY, this.#last);
   }
