@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { refuseOthersLink } from '../../shared/lib/others-link.js';
 
 /**
  * Creates the folders for temporary and cached files that are missing, and gives them to the user of the workers when there is one. Throws
@@ -22,6 +23,7 @@ export function createPaths(paths: readonly string[], uid: number | undefined): 
       continue;
     }
     const stat = attempt(`stat() "${path}"`, () => statSync(native));
+    attempt(`chown("${path}", ${uid})`, () => refuseOthersLink(path));
     if (stat.uid !== uid) {
       attempt(`chown("${path}", ${uid})`, () => chownSync(native, uid, stat.gid));
     }

@@ -1,7 +1,9 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Configuration, Snapshot } from '../../shared/config/configuration.js';
 import { type NamedDigest, namedDigests } from '../../shared/config/named-digest.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { PrivateFolder } from '../../shared/lib/private-folder.js';
+import { replaceStateFile, writeFresh } from '../../shared/lib/state-file.js';
 
 /** So many configurations are kept, of so many bytes all together. */
 const MOST = 10;
@@ -53,16 +55,13 @@ export class KeptConfigurations {
     this.path = path;
   }
 
-  /** Makes the folder where it is missing, and closes it to others. One that belongs to somebody else is not used: throws an Error. */
+  /**
+   * Makes the folder where it is missing, and closes it to others. One that belongs to somebody else, or into which others
+   * may write, is not used: throws an Error.
+   */
   make(): void {
     mkdirSync(fsPath(this.path), { recursive: true, mode: 0o700 });
-    const stat = lstatSync(fsPath(this.path));
-    if (!stat.isDirectory() || stat.uid !== process.geteuid?.()) {
-      throw new Error(`"${this.path}" is no folder of this user's`);
-    }
-    if ((stat.mode & 0o077) !== 0) {
-      chmodSync(fsPath(this.path), 0o700);
-    }
+    PrivateFolder.make(this.path).close();
   }
 
   /** The numbers of all that is kept, in order. */
@@ -151,7 +150,7 @@ export class KeptConfigurations {
     const manifest = this.manifest(id);
     if (manifest !== undefined) {
       change(manifest.periods);
-      replaceFile(`${this.path}/${id}/${MANIFEST}`, manifestText(manifest));
+      replaceStateFile(`${this.path}/${id}/${MANIFEST}`, Buffer.from(manifestText(manifest), 'latin1'));
     }
   }
 
@@ -181,11 +180,11 @@ export class KeptConfigurations {
       const base = path.slice(path.lastIndexOf('/') + 1).replace(/[^\w.-]/g, '_');
       const file = `${i + 1}-${base.slice(0, 100)}`;
       files[path] = file;
-      writeFileSync(fsPath(`${fresh}/${file}`), text, { encoding: 'latin1', mode: 0o600 });
+      writeFresh(fsPath(`${fresh}/${file}`), Buffer.from(text, 'latin1'));
     }
     const { entry, prefix, confPrefix, globals, globs, hosts, named } = snapshot;
     const manifest: Manifest = { id, entry, prefix, confPrefix, globals, files, globs, hosts, named: namedDigests(named), periods };
-    writeFileSync(fsPath(`${fresh}/${MANIFEST}`), manifestText(manifest), { encoding: 'latin1', mode: 0o600 });
+    writeFresh(fsPath(`${fresh}/${MANIFEST}`), Buffer.from(manifestText(manifest), 'latin1'));
     renameSync(fsPath(fresh), fsPath(`${this.path}/${id}`));
   }
 
@@ -214,9 +213,3 @@ const period = (by: string | null, time: Date): Period => ({ from: time.toISOStr
 
 /** JSON in which every character is one byte, whatever the paths are. */
 const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, undefined, 1)}\n`;
-
-/** Puts a text (latin1) into a file at once and whole. */
-export function replaceFile(path: string, text: string): void {
-  writeFileSync(fsPath(`${path}.new`), text, { encoding: 'latin1', mode: 0o600 });
-  renameSync(fsPath(`${path}.new`), fsPath(path));
-}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { processStat } from '../../shared/lib/process-stat.js';
-import { replaceFile } from './kept.js';
+import { replaceStateFile } from '../../shared/lib/state-file.js';
 
 /** How a reload went. */
 export interface ReloadReport {
@@ -43,7 +43,7 @@ const NAME = 'service.json';
 
 /** Writes it. Throws node:fs's errors. */
 export function writeRecord(folder: string, record: ServiceRecord): void {
-  replaceFile(`${folder}/${NAME}`, `${JSON.stringify(record, undefined, 1)}\n`);
+  replaceStateFile(`${folder}/${NAME}`, Buffer.from(`${JSON.stringify(record, undefined, 1)}\n`, 'latin1'));
 }
 
 /** Reads it; undefined when there is none. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
+import { replaceStateFile } from '../../shared/lib/state-file.js';
 
 /** A request that is older (milliseconds) is one whose signal never came. */
 const FRESH = 60_000;
@@ -45,12 +46,9 @@ export function askedBy(): string {
 /** Leaves a request for the master of a folder. Throws node:fs's errors. Returns the way to take it back. */
 export function leaveRequest(folder: string, request: ReloadRequest): () => void {
   const path = `${folder}/request-${request.token}.json`;
-  writeFileSync(fsPath(`${path}.new`), `${JSON.stringify(request)}\n`, { mode: 0o600, flag: 'wx', encoding: 'latin1' });
-  const owner = statSync(fsPath(folder)).uid;
-  if (owner !== process.geteuid?.()) {
-    chownSync(fsPath(`${path}.new`), owner, -1);
-  }
-  renameSync(fsPath(`${path}.new`), fsPath(path));
+  const bytes = Buffer.from(`${JSON.stringify(request)}\n`, 'latin1');
+  const { uid } = statSync(fsPath(folder));
+  replaceStateFile(path, bytes, uid === process.geteuid?.() ? {} : { owner: { uid, gid: process.getegid!() } });
   return () => rmSync(fsPath(path), { force: true });
 }
 

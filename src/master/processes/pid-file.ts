@@ -1,9 +1,21 @@
 // The only file that imports proper-lockfile. It is loaded when the lock is taken, after our own signal handlers are there: what it brings
 // along listens for signals too, and would end the process on one that nobody else handles.
-import fs, { constants, openSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  closeSync,
+  constants,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { replaceStateFile } from '../../shared/lib/state-file.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, INFO, WARN } from '../../shared/log/level.js';
 
@@ -49,18 +61,26 @@ export class PidFile {
 
   /** Writes this process's number, at once and whole. Throws an Error with nginx's message. */
   write(): void {
-    const text = `${process.pid}\n`;
-    const fresh = `${this.#path}.${process.pid}`;
+    const text = Buffer.from(`${process.pid}\n`);
     try {
-      writeFileSync(fsPath(fresh), text, { mode: 0o644, flag: 'wx' });
-      renameSync(fsPath(fresh), fsPath(this.#path));
+      replaceStateFile(this.#path, text, { mode: 0o644 });
     } catch {
-      // A folder that takes no new files may hold a pid file made for us.
       try {
-        writeFileSync(fsPath(this.#path), text, { mode: 0o644 });
+        this.#overwrite(text);
       } catch (error) {
         throw new Error(`open() "${this.#path}" failed (${errnoText(error)})`);
       }
+    }
+  }
+
+  /** Writes into the file that is there: a folder that takes no new files may hold one that was made for us. */
+  #overwrite(text: Buffer): void {
+    const fd = openSync(fsPath(this.#path), constants.O_WRONLY | constants.O_NOFOLLOW);
+    try {
+      ftruncateSync(fd);
+      writeSync(fd, text, 0, text.length, 0);
+    } finally {
+      closeSync(fd);
     }
   }
 
@@ -127,6 +147,10 @@ export class PidFile {
           return;
         }
       }
+      if (isOthers(`${path}.lock`)) {
+        this.#log.log(WARN, `no lock beside the pid file "${path}": "${path}.lock" belongs to another user`);
+        return;
+      }
       const owner = pidIn(path);
       if (owner !== undefined && owner !== process.pid && isMaster(owner)) {
         throw new Error(runningMessage(path, owner));
@@ -164,9 +188,21 @@ export function runningInstance(path: string): string | undefined {
 /** Makes sure that a pid file can be written, as `-t` does: creates it when it is missing. Throws an Error with nginx's message. */
 export function touchPidFile(path: string): void {
   try {
-    openSync(fsPath(path), constants.O_RDWR | constants.O_CREAT, 0o644);
+    closeSync(openOrMake(fsPath(path)));
   } catch (error) {
     throw new Error(`open() "${path}" failed (${errnoText(error)})`);
+  }
+}
+
+/** A link that leads nowhere is no place to make a file. */
+function openOrMake(path: string | Buffer): number {
+  try {
+    return openSync(path, constants.O_RDWR);
+  } catch (error) {
+    if (errnoCode(error) !== 'ENOENT') {
+      throw error;
+    }
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o644);
   }
 }
 
@@ -196,6 +232,12 @@ function isMaster(pid: number): boolean {
   } catch {
     return true;
   }
+}
+
+/** Whether another user has made what is there. */
+function isOthers(path: string): boolean {
+  const stat = lstatSync(fsPath(path), { throwIfNoEntry: false });
+  return stat !== undefined && stat.uid !== process.geteuid?.();
 }
 
 function removeDirectory(path: string): void {

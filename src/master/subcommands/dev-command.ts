@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { type FSWatcher, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { type FSWatcher, mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { writeFresh } from '../../shared/lib/state-file.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { configuredFiles } from './configured-files.js';
 import type { ServerStart } from './serve-command.js';
@@ -47,7 +48,7 @@ async function follow(files: WatchedFiles, test: () => Promise<string>, report: 
       process.stdout.write(`sluice: ${changed} has changed, reloading\n`);
       process.kill(process.pid, 'SIGHUP');
     } else {
-      writeFileSync(report, Buffer.from(problem, 'latin1'));
+      writeFresh(report, Buffer.from(problem, 'latin1'));
       process.stderr.write(`${CLEAR}${problem}sluice: the configuration before it serves on\n`, 'latin1');
     }
   }

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readFileSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { applyInclude } from '../../shared/config/apply.js';
 import { ConfigError, diagnosticDetail, placedMessage, syntaxError, unlessConfigError, withErrno } from '../../shared/config/errors.js';
 import type { Node } from '../../shared/config/language/ast.js';
@@ -7,6 +7,7 @@ import { parseConfig } from '../../shared/config/language/parser.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
+import { writeFresh } from '../../shared/lib/state-file.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { serverOptions } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
@@ -147,9 +148,7 @@ function replaceFile(file: string, text: string): void {
   const fresh = Buffer.concat([target, Buffer.from(`.${process.pid}.new`)]);
   const { mode, uid, gid } = statSync(target);
   try {
-    writeFileSync(fresh, text, { encoding: 'latin1', flag: 'wx' });
-    chownSync(fresh, uid, gid);
-    chmodSync(fresh, mode & 0o7777);
+    writeFresh(fresh, Buffer.from(text, 'latin1'), { mode: mode & 0o7777, owner: { uid, gid } });
     renameSync(fresh, target);
   } catch (error) {
     unlinkIfThere(fresh);

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { replaceStateFile } from '../../shared/lib/state-file.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { tellConfigErrors } from './config-errors.js';
@@ -56,7 +57,11 @@ export async function runTrustCommand(values: SubcommandValues): Promise<number>
   if (values.print === true) {
     return EXIT.OK;
   }
-  return change(say, (store) => writeFileSync(`${store.folder}/${NAME}`, pem, { mode: 0o644 }), 'is trusted by this system');
+  return change(
+    say,
+    (store) => replaceStateFile(`${store.folder}/${NAME}`, Buffer.from(pem, 'latin1'), { mode: 0o644 }),
+    'is trusted by this system',
+  );
 }
 
 function change(say: (text: string) => void, act: (store: TrustStore) => void, outcome: string): number {

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoCode } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
 import { loadNative } from '../lib/native/native.js';
+import { refuseOthersLink } from '../lib/others-link.js';
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
@@ -54,6 +55,7 @@ function standardDescriptor(path: string, links = 8): 1 | 2 | undefined {
  */
 export function openLogFd(path: string): LogFd {
   try {
+    refuseOthersLink(path);
     return describe(openSync(fsPath(path), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644), true);
   } catch (error) {
     const code = errnoCode(error);

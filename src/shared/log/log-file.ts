@@ -1,9 +1,8 @@
-import { chmodSync, chownSync, fstatSync } from 'node:fs';
+import { fchmodSync, fchownSync, fstatSync } from 'node:fs';
 import { constants } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
 import { errnoCode, errnoText } from '../lib/errno.js';
-import { fsPath } from '../lib/fs-path.js';
 import { setTimer } from '../lib/timer.js';
 import { nowSeconds } from '../lib/unix-time.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
@@ -123,7 +122,7 @@ export class LogFile implements TickTask {
     this.flush();
     if (uid !== undefined) {
       try {
-        giveTo(this.path, next, uid);
+        giveTo(next, uid);
       } catch (error) {
         closeLogFd(next);
         throw error;
@@ -211,16 +210,16 @@ export class LogFile implements TickTask {
   }
 }
 
-function giveTo(path: string, log: LogFd, uid: number): void {
+function giveTo(log: LogFd, uid: number): void {
   if (log.kind === 'other') {
     // nginx gives away /dev/null and the terminal too, for everybody else on the machine to notice.
     return;
   }
   const stat = fstatSync(log.fd);
   if (stat.uid !== uid) {
-    chownSync(fsPath(path), uid, stat.gid);
+    fchownSync(log.fd, uid, stat.gid);
   }
   if ((stat.mode & 0o600) !== 0o600) {
-    chmodSync(fsPath(path), (stat.mode & 0o7777) | 0o600);
+    fchmodSync(log.fd, (stat.mode & 0o7777) | 0o600);
   }
 }

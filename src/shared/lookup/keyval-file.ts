@@ -3,6 +3,9 @@ import { fsPath } from '../lib/fs-path.js';
 import { replaceStateFile } from '../lib/state-file.js';
 import type { KeyvalRecord } from './keyval-index.js';
 
+/** A disk may take long, and the writer holds a zone. */
+const LATER = { onDisk: 'after' } as const;
+
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
@@ -16,7 +19,7 @@ export function writeKeyvalFile(path: string, pairs: Iterable<readonly [key: str
     const shown = expires === Number.POSITIVE_INFINITY ? utf8(value) : { value: utf8(value), expires: new Date(expires).toISOString() };
     lines.push(`  ${JSON.stringify(utf8(key))}: ${JSON.stringify(shown)}`);
   }
-  replaceStateFile(path, Buffer.from(lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`));
+  replaceStateFile(path, Buffer.from(lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`), LATER);
 }
 
 /**

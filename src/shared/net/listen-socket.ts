@@ -1,6 +1,6 @@
 // The only file that knows how node:net keeps its listening sockets inside. The master binds and never listens, because a process that
 // listens also accepts; workers inherit the bound sockets as descriptors and listen. Node has no public way to do either.
-import { chmodSync, existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import net, { type Server } from 'node:net';
 import { dirname } from 'node:path';
 import type { ListenSpec } from '../config/configuration.js';
@@ -357,14 +357,19 @@ function bindPath(path: string, mode: number): SocketHandle {
     // libuv would cut it off, and make a socket elsewhere.
     throw new SocketError(ENAMETOOLONG);
   }
-  const handle = internals._createServerHandle(nativeText(path), -1, -1, -1);
+  // Its file has this mode from the first moment: one that is changed later may be another by then.
+  const umask = process.umask(0o777 & ~mode);
+  let handle: SocketHandle | number;
+  try {
+    handle = internals._createServerHandle(nativeText(path), -1, -1, -1);
+  } finally {
+    process.umask(umask);
+  }
   if (handle === EACCES && !existsSync(fsPath(dirname(path)))) {
     // libuv reports a missing folder as if access was denied.
     throw new SocketError(ENOENT);
   }
-  const bound = checked(handle);
-  chmodSync(fsPath(path), mode);
-  return bound;
+  return checked(handle);
 }
 
 function checked<T extends object>(handle: T | number): T {

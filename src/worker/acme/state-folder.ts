@@ -1,10 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { closeSync, constants, fchmodSync, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { readFileSync, renameSync, unlinkSync } from 'node:fs';
 import { fsPath } from '../../shared/lib/fs-path.js';
+import { writeFresh } from '../../shared/lib/state-file.js';
 import type { AcmeZone, Pair } from './acme-zone.js';
 
-/** Only the workers' user reads what is in here. */
-const MODE = 0o600;
 /** What a file is called until it is complete. */
 const NEW = '.new';
 
@@ -81,17 +80,8 @@ export class StateFolder implements StateStore {
 
   /** Writes the whole file under its first name. */
   #prepare(name: string, text: string): void {
-    const fd = openSync(this.#path(name + NEW), constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, MODE);
-    try {
-      fchmodSync(fd, MODE);
-      const bytes = Buffer.from(text, 'latin1');
-      for (let at = 0; at < bytes.length; ) {
-        at += writeSync(fd, bytes, at);
-      }
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    // An account or a key that is lost is lost for good.
+    writeFresh(this.#path(name + NEW), Buffer.from(text, 'latin1'), { onDisk: 'before' });
   }
 
   #rename(name: string): void {

@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
@@ -199,7 +199,7 @@ export class CacheWriter implements BodyTee {
     const folder = dirname(this.#path);
     mkdirSync(fsPath(folder), { recursive: true, mode: 0o700 });
     const copy = `${folder}/${tempName(this.#hash, process.pid, files++)}`;
-    copyFileSync(fsPath(from), fsPath(copy));
+    copyFileSync(fsPath(from), fsPath(copy), constants.COPYFILE_EXCL);
     unlinkSync(fsPath(from));
     this.#temp = copy;
     renameSync(fsPath(copy), fsPath(this.#path));

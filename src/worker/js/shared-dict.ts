@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { crc32 } from '../../shared/lib/crc32.js';
+import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
+import { replaceStateFile } from '../../shared/lib/state-file.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
@@ -209,7 +211,7 @@ export class SharedDict {
 
   #readState(file: string): [string, { readonly value: Value; readonly expire: number }][] {
     try {
-      const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+      const text = existsSync(fsPath(file)) ? readFileSync(fsPath(file), 'utf8').trim() : '';
       const entries = Object.entries((text === '' ? {} : JSON.parse(text)) as Record<string, { value?: unknown; expire?: unknown }>);
       return entries.map(([key, { value, expire = 0 }]) => {
         if (typeof value !== this.type || typeof expire !== 'number') {
@@ -242,10 +244,8 @@ export class SharedDict {
     const content = Object.fromEntries(
       entries.map(([key, value, expires]) => [key, expires === null ? { value } : { value, expire: Math.round(expires) }]),
     );
-    const fresh = `${state}.tmp${process.pid}`;
     try {
-      writeFileSync(fresh, `${JSON.stringify(content)}\n`);
-      renameSync(fresh, state);
+      replaceStateFile(state, Buffer.from(`${JSON.stringify(content)}\n`), { onDisk: 'after' });
     } catch (error) {
       this.#report(`failed to save the state of shared dict zone "${this.name}": ${(error as Error).message}`);
     }

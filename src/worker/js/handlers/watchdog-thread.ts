@@ -1,5 +1,5 @@
 // What runs in the watchdog's thread: looks whether the worker's own thread still beats, and ends the worker if it does not.
-import { appendFileSync, writeSync } from 'node:fs';
+import { constants, openSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ALERT } from '../../../shared/log/level.js';
@@ -42,7 +42,8 @@ function end(where: string): void {
       if (path === '') {
         writeSync(fd, line);
       } else {
-        appendFileSync(path, line);
+        // By its name, as the file may have been rotated; one that is not there is not this process's to make.
+        writeSync(openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK), line);
       }
     } catch {
       try {

@@ -1,8 +1,9 @@
-import { openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { setTimer } from '../../../shared/lib/timer.js';
 import { ErrorLog, type Logger } from '../../../shared/log/error-log.js';
+import { openLogFd } from '../../../shared/log/log-fd.js';
 import { BEAT, HANDLER, NOBODY, type WatchdogData, type WatchdogLog } from './watchdog-data.js';
 
 /** Has a thread of its own end the worker when its thread is held by JavaScript that never waits: nothing in that thread could. */
@@ -58,5 +59,5 @@ export class Watchdog {
 }
 
 function opened(path: string, json: boolean): WatchdogLog {
-  return { path: fsPath(path).toString(), fd: path === '' ? 2 : openSync(fsPath(path), 'a'), json };
+  return { path: fsPath(path).toString(), fd: path === '' ? 2 : openLogFd(path).fd, json };
 }

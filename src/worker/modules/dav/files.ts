@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  constants,
   copyFileSync,
   lstatSync,
   mkdirSync,
@@ -142,9 +143,9 @@ export function copyTree(r: Request, from: string, to: string): boolean {
 }
 
 /** Copies a file with its permissions and time. Returns false when that failed. nginx: ngx_copy_file. */
-export function copyFile(r: Request, from: string, to: string, info: Stats): boolean {
+export function copyFile(r: Request, from: string, to: string, info: Stats, flags = 0): boolean {
   try {
-    copyFileSync(fsPath(from), fsPath(to));
+    copyFileSync(fsPath(from), fsPath(to), flags);
   } catch (error) {
     r.log(CRIT, `open() "${to}" failed (${errnoText(error)})`);
     return false;
@@ -198,7 +199,7 @@ function moveAcross(r: Request, from: string, to: string): boolean {
   const name = `${to}.${String(process.hrtime.bigint() % 10_000_000_000n).padStart(10, '0')}`;
   try {
     const info = statSync(fsPath(from));
-    if (!copyFile(r, from, name, info)) {
+    if (!copyFile(r, from, name, info, constants.COPYFILE_EXCL)) {
       return false;
     }
     chmodSync(fsPath(name), info.mode & 0o777);

@@ -1,6 +1,5 @@
-import { chmodSync, utimesSync, writeSync } from 'node:fs';
+import { fchmodSync, futimesSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { DONE, type Result } from '../../client/codes.js';
@@ -70,10 +69,10 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
   const date = sent === undefined ? -1 : parseHttpDate(sent);
   let call = 'chmod()';
   try {
-    chmodSync(fsPath(file.path), conf.access);
+    fchmodSync(file.fd, conf.access);
     call = 'utimes()';
     if (date !== -1) {
-      utimesSync(fsPath(file.path), date, date);
+      futimesSync(file.fd, date, date);
     }
   } catch (error) {
     r.log(CRIT, `${call} "${file.path}" failed (${errnoText(error)})`);

@@ -1,4 +1,5 @@
-import { chmodSync, copyFileSync, futimesSync, mkdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { constants, copyFileSync, fchmodSync, futimesSync, mkdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
@@ -114,9 +115,8 @@ export class StoreFile implements BodyTee {
   #move(file: TempFile, path: string): void {
     const u = this.#u;
     const { storeAccess } = u.conf.settings;
-    const source = fsPath(file.path);
     try {
-      chmodSync(source, storeAccess);
+      fchmodSync(file.fd, storeAccess);
     } catch (error) {
       u.log(CRIT, `chmod() "${file.path}" failed (${errnoText(error)})`);
       return;
@@ -143,7 +143,10 @@ export class StoreFile implements BodyTee {
     } catch (error) {
       const code = errnoCode(error);
       if (code === 'EXDEV') {
-        copyFileSync(source, target);
+        // Nobody sees half a file, and a link in its place is replaced.
+        const copy = fsPath(`${to}.${randomBytes(8).toString('hex')}`);
+        copyFileSync(source, copy, constants.COPYFILE_EXCL);
+        renameSync(copy, target);
         unlinkSync(source);
         return;
       }

@@ -35,7 +35,8 @@ export class GroupState {
       ),
     ];
     try {
-      replaceStateFile(this.#path, Buffer.from(lines.join(''), 'latin1'));
+      // A disk may take long, and the writer holds a zone.
+      replaceStateFile(this.#path, Buffer.from(lines.join(''), 'latin1'), { onDisk: 'after' });
     } catch (error) {
       this.#log.log(ALERT, `upstream "${this.#group}": the state cannot be written (${(error as Error).message})`);
     }
