@@ -38,6 +38,14 @@ t.test('sluice status says what runs', async (t) => {
   t.same(json.processes.map(({ pid }: { pid: number }) => pid).sort(), server.workers().sort());
   t.ok(Math.abs(Date.parse(json.since) - Date.now()) < 3_600_000);
   client.socket.destroy();
+  await server.write('sluice.conf', `pid ${server.dir}/server.pid;\nevents {\n  bogus 1;\n}`);
+  const broken = await runCli(['status', '-p', `${server.dir}/`, '-c', 'sluice.conf']);
+  t.match(broken, { code: 0, stderr: '' });
+  t.match(broken.stdout, `sluice runs as process ${server.pid} `);
+  t.match(broken.stdout, /\nthe files cannot be loaded now, so a reload would be refused: unknown directive "bogus" in .*:3\n/);
+  t.match(JSON.parse((await status('--json')).stdout), { pid: server.pid, configuration_error: /"pid" directive is duplicate|bogus/ });
+  await server.write('sluice.conf', `pid ${server.dir}/server.pid;\nevents { "`);
+  t.match((await runCli(['status', '-p', `${server.dir}/`, '-c', 'sluice.conf'])).stdout, /: unexpected end of file/, 'no syntax');
 });
 
 t.test('nothing runs, or the configuration cannot be used', async (t) => {

@@ -48,6 +48,35 @@ t.test('sluice logs', { skip }, async (t) => {
   t.match(await logs('path~('), { code: 2, stderr: /^sluice: logs: Invalid regular expression/ });
 });
 
+t.test('what clients choose commands no terminal', { skip }, async (t) => {
+  const { dir } = await makePrefix(t, {
+    'raw.log': Buffer.from(
+      '10.0.0.1 - - [23/Nov/2026:01:00:00 +0000] "GET /a\x1b]0;x\x07\t\xc2\x9b31m HTTP/1.1" 200 1 "-" "\xc3\xbc\r\x00"\n',
+      'latin1',
+    ),
+    // Decoded, the first is ESC, and the second would lose the byte that keeps it from being one.
+    'json.log': '{"status":200,"path":"/b\\u001b[2J\\u011b[2J\\nlines","client":"::1"}\n',
+  });
+  const logs = (...words: string[]) => runCli(['logs', ...words]);
+  t.equal(
+    (await logs(`${dir}/raw.log`)).stdout,
+    '10.0.0.1 - - [23/Nov/2026:01:00:00 +0000] "GET /a\\x1B]0;x\\x07\t\\xC2\\x9B31m HTTP/1.1" 200 1 "-" "\xc3\xbc\\x0D\\x00"\n',
+  );
+  const { stdout } = await logs('--summary', `${dir}/json.log`);
+  t.match(stdout, `/b\\x1B[2J${Buffer.from('\u011b').toString('latin1')}[2J\\x0Alines\n`);
+  t.notMatch(stdout, /[\0-\x08\x0b-\x1f\x7f]/);
+});
+
+t.test('the logs of a configuration that cannot be loaded', { skip }, async (t) => {
+  const { dir } = await makePrefix(t, {
+    'sluice.conf': `${CONF}\nbogus on;`,
+    'a.log': combined('10.0.0.1', 'GET /a HTTP/1.1', 200),
+    'b.log': timed('/b', 404, '1'),
+  });
+  const { code, stdout, stderr } = await runCli(['logs', '-p', `${dir}/`, '-c', 'sluice.conf', 'status=404']);
+  t.strictSame([code, stdout, stderr], [0, timed('/b', 404, '1'), '']);
+});
+
 t.test('following a log over its rotation', { skip }, async (t) => {
   const { dir } = await makePrefix(t, { 'sluice.conf': CONF, 'a.log': combined('10.0.0.1', 'GET /old HTTP/1.1', 500) });
   const [command, ...first] = serverCommand() as [string, ...string[]];

@@ -4,6 +4,7 @@ import { runCacheRequest } from '../../worker/cache/shell.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { serverOptions, textValue } from './server-options.js';
+import { shownText } from './shown-text.js';
 import type { SubcommandValues } from './subcommand.js';
 
 const ACTIONS = ['list', 'inspect', 'purge'] as const;
@@ -15,7 +16,7 @@ export async function runCacheCommand(values: SubcommandValues): Promise<number>
     process.stderr.write(`sluice: cache: the action is one of ${ACTIONS.join(', ')}\n`);
     return EXIT.USAGE;
   }
-  const print = (line: string): void => void process.stdout.write(`${line}\n`, 'latin1');
+  const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`, 'latin1');
   try {
     const options = serverOptions(values, undefined);
     const { zones } = await loadConfiguration(options);

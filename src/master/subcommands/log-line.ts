@@ -78,9 +78,12 @@ export const jsonReader: LineReader = (line) => {
       JSON_NAMES.get(name)
         ?.map((other) => object[other])
         .find((found) => found !== undefined);
-    return value === undefined || value === null ? undefined : String(value);
+    return value === undefined || value === null ? undefined : inBytes(String(value));
   };
 };
+
+/** Characters that the line has as `\\uXXXX`, as the bytes of which all other text is made. */
+const inBytes = (text: string): string => text.replace(/[^\0-\xff]+/g, (found) => Buffer.from(found).toString('latin1'));
 
 /** What people ask for, by the variables that may have it: the first one that the line has counts. */
 const MEANINGS: ReadonlyMap<string, readonly string[]> = new Map([

@@ -64,8 +64,8 @@ export class LogSummary {
     }
   }
 
-  /** As plain text. */
-  text(): string {
+  /** As lines of plain text. */
+  lines(): string[] {
     const paths = [...this.#paths];
     const lines = [
       `${this.#lines} requests, ${bytesText(this.#bytes)}${this.#first === '' ? '' : `, from ${this.#first} to ${this.#last}`}`,
@@ -96,7 +96,7 @@ export class LogSummary {
     if (this.#reasons.size > 0) {
       lines.push(...table('reasons of errors', top([...this.#reasons]), this.#lines));
     }
-    return `${lines.join('\n')}\n`;
+    return lines;
   }
 }
 

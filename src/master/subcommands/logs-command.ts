@@ -2,9 +2,12 @@
 import type { Block } from '../../shared/config/block.js';
 import { In } from '../../shared/config/context.js';
 import { blockIn, LoadFailure, loadFromDisk } from '../../shared/config/load.js';
+import { resolvePath } from '../../shared/config/paths.js';
+import type { Sources } from '../../shared/config/sources.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Request } from '../../worker/http/request/request.js';
 import { language } from '../../worker/language.js';
+import { directivesOf, everything } from '../../worker/lint/tree.js';
 import { accessLogScope } from '../../worker/modules/access-log/index.js';
 import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
 import { EXIT } from '../command-line/exit-codes.js';
@@ -13,6 +16,7 @@ import { formatReader, jsonReader, type LineReader } from './log-line.js';
 import { LogSummary } from './log-summary.js';
 import { LogTail } from './log-tail.js';
 import { serverOptions, textValue } from './server-options.js';
+import { shownText } from './shown-text.js';
 import type { SubcommandValues } from './subcommand.js';
 
 /** How often (milliseconds) a followed file is looked at. */
@@ -65,7 +69,9 @@ export async function runLogsCommand(values: SubcommandValues): Promise<number> 
     tail.close();
   }
   if (summary !== undefined) {
-    output.add(summary.text().replace(/\n$/, ''));
+    for (const line of summary.lines()) {
+      output.add(line);
+    }
   }
   output.flush();
   return EXIT.OK;
@@ -122,7 +128,7 @@ class Output {
   #text = '';
 
   add(line: string): void {
-    this.#text += `${line}\n`;
+    this.#text += `${shownText(line)}\n`;
     if (this.#text.length > PIECE) {
       this.flush();
     }
@@ -137,11 +143,15 @@ class Output {
 }
 
 /** Reads a file's lines: in the format that is named, in the configuration's, or in the form that its lines show. */
-function readerFor(format: LogFormat | undefined, name: string | undefined, known: ReadonlyMap<string, LogFormat>): LineReader | undefined {
+function readerFor(
+  format: LogFormat | undefined,
+  name: string | undefined,
+  known: ReadonlyMap<string, LogFormat | undefined>,
+): LineReader | undefined {
   if (name === 'json') {
     return jsonReader;
   }
-  const named = name === COMBINED.name ? COMBINED : [...known.values()].find((each) => each.name === name);
+  const named = name === COMBINED.name ? COMBINED : [...known.values()].find((each) => each?.name === name);
   const chosen = name === undefined ? format : named;
   if (name !== undefined && named === undefined) {
     return undefined;
@@ -153,11 +163,20 @@ function readerFor(format: LogFormat | undefined, name: string | undefined, know
   return (line) => (line.startsWith('{') ? jsonReader(line) : combined(line));
 }
 
-/** The access logs of the configuration with their formats; none where it cannot be read. */
-async function knownLogs(values: SubcommandValues): Promise<Map<string, LogFormat>> {
+/** The access logs that are named in a configuration with an error; their lines show their forms. */
+function namedLogs(sources: Sources, prefix: string): Map<string, undefined> {
+  const logs = [...everything(directivesOf(sources))].filter(({ name, args }) => name === 'access_log' && isFile(args[0]));
+  return new Map(logs.map(({ args }) => [resolvePath(args[0]!, prefix), undefined]));
+}
+
+const isFile = (path = ''): boolean => path !== 'off' && !path.startsWith('syslog:') && !path.includes('$');
+
+/** The access logs of the configuration with their formats; of one that cannot be loaded, what it says. */
+async function knownLogs(values: SubcommandValues): Promise<Map<string, LogFormat | undefined>> {
+  const options = serverOptions(values, undefined);
   const all = new Map<string, LogFormat>();
   try {
-    const loaded = await loadFromDisk<Request>(language, serverOptions(values, undefined));
+    const loaded = await loadFromDisk<Request>(language, options);
     const http = blockIn(loaded.root, In.HTTP);
     const visit = (block: Block): void => {
       for (const { to, format } of loaded.settings(accessLogScope, block).access?.logs ?? []) {
@@ -178,6 +197,7 @@ async function knownLogs(values: SubcommandValues): Promise<Map<string, LogForma
     if (!(error instanceof LoadFailure)) {
       throw error;
     }
+    return namedLogs(error.sources, options.prefix);
   }
   return all;
 }

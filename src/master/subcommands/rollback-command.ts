@@ -1,17 +1,12 @@
-// Reaches into the worker's folders, as parts.ts does: where things are is said by the configuration.
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigErrors } from '../../shared/config/configuration.js';
-import { defaultStatePath, HISTORY_FOLDER, resolvePath } from '../../shared/config/paths.js';
-import { diskSources } from '../../shared/config/sources.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
-import { loadConfiguration } from '../../worker/configuration.js';
-import { directivesOf } from '../../worker/lint/tree.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { KeptConfigurations, type Manifest } from '../history/kept.js';
 import { isRunning, readRecord, type ServiceRecord } from '../history/record.js';
 import { askedBy, leaveRequest, newToken } from '../history/requests.js';
+import { findServer } from './found-server.js';
 import { serverOptions, textValue } from './server-options.js';
 import type { SubcommandValues } from './subcommand.js';
 
@@ -21,7 +16,7 @@ const LOOK = 50;
 
 /** Runs `sluice rollback`; resolves to the exit code. */
 export async function runRollbackCommand(values: SubcommandValues): Promise<number> {
-  const folder = textValue(values, 'history') ?? (await historyFolder(values));
+  const folder = textValue(values, 'history') ?? (await findServer(serverOptions(values, 'quit'))).history;
   if (folder === undefined) {
     return fail('this configuration keeps none of those that served ("configuration_history off")', EXIT.CONFIGURATION);
   }
@@ -37,20 +32,6 @@ export async function runRollbackCommand(values: SubcommandValues): Promise<numb
     return await goBack(folder, record, all, textValue(values, 'number'));
   } catch (error) {
     return fail(`"${folder}": ${errnoText(error)}`, EXIT.NO);
-  }
-}
-
-/** Where the configurations are. The files may be broken now, which is when one wants to go back: then what can be read of them counts. */
-async function historyFolder(values: SubcommandValues): Promise<string | undefined> {
-  const options = serverOptions(values, 'quit');
-  try {
-    return (await loadConfiguration(options)).process.history;
-  } catch (error) {
-    if (!(error instanceof ConfigErrors)) {
-      throw error;
-    }
-    const said = directivesOf(diskSources(options)).find(({ name }) => name === 'configuration_history')?.args[0];
-    return said === undefined || said === 'off' ? defaultStatePath(HISTORY_FOLDER, options.prefix) : resolvePath(said, options.prefix);
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Configuration } from '../../shared/config/configuration.js';
+import { ConfigErrors, type Configuration } from '../../shared/config/configuration.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { beganAt, processStat } from '../../shared/lib/process-stat.js';
@@ -10,12 +10,13 @@ import { readCounters, readZone } from '../../shared/zone/read-counters.js';
 import { acmeZone, type OrderReport } from '../../worker/acme/acme-zone.js';
 import { reportObject } from '../../worker/acme/report-object.js';
 import type { AcmeZoneRef } from '../../worker/acme/settings.js';
-import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { readRecord, type ServiceRecord } from '../history/record.js';
 import { runningMaster } from '../processes/pid-file.js';
 import { tellConfigErrors } from './config-errors.js';
+import { type FoundServer, findServer } from './found-server.js';
 import { serverOptions } from './server-options.js';
+import { shownText } from './shown-text.js';
 import { countTables, type NamedCounts, namedCounts } from './status-tables.js';
 import type { SubcommandValues } from './subcommand.js';
 
@@ -38,23 +39,22 @@ type Numbers = Pick<WorkerTotals, 'active' | 'reading' | 'writing' | 'waiting' |
 
 /** `sluice status`: what runs with the pid file of this configuration; resolves to the exit code. */
 export async function runStatusCommand(values: SubcommandValues): Promise<number> {
-  let configuration: Configuration;
-  try {
-    configuration = await loadConfiguration(serverOptions(values, 'quit'));
-  } catch (error) {
-    return tellConfigErrors(error);
-  }
-  const pidFile = configuration.process.pid;
+  const found = await findServer(serverOptions(values, 'quit'));
+  const pidFile = found.pid;
   const pid = runningMaster(pidFile);
   const master = pid === undefined ? undefined : describe(pid);
   if (master === undefined) {
+    if (found.files instanceof ConfigErrors) {
+      // Perhaps they say where a server is that runs.
+      return tellConfigErrors(found.files);
+    }
     process.stdout.write(
       values.json === true ? '{ "running": false }\n' : `sluice: nothing runs: the pid file "${pidFile}" names no running server\n`,
       'latin1',
     );
     return EXIT.NOT_RUNNING;
   }
-  const show: Show = (before) => showStatus(master, pidFile, configuration, values.json === true, before);
+  const show: Show = (before) => showStatus(master, found, values.json === true, before);
   const first = show(undefined);
   return values.watch === true ? watch(show, first) : EXIT.OK;
 }
@@ -84,19 +84,19 @@ type Show = (before: Counted | undefined) => Counted | undefined;
 
 function showStatus(
   master: Process,
-  pidFile: string,
-  configuration: Configuration,
+  { pid: pidFile, history, files }: FoundServer,
   json: boolean,
   before: Counted | undefined,
 ): Counted | undefined {
   const children = childrenOf(master.pid);
   const named = inZones(master.pid, (folder, uid) => readZone(folder, uid, counterZone, ({ meters }) => namedCounts(meters)));
   const counters = inZones(master.pid, readCounters);
-  const ref = configuration.zones.find(({ kind }) => kind === acmeZone) as AcmeZoneRef | undefined;
+  const ref = zonesOf(files).find(({ kind }) => kind === acmeZone) as AcmeZoneRef | undefined;
   const certificates = ref && inZones(master.pid, (folder, uid) => readZone(folder, uid, ref, (zone) => zone.reports()));
   const write = json ? jsonText : plainText;
-  const service = serviceOf(master.pid, configuration);
-  const status = { master, pidFile, children, counters, certificates: certificates ?? [], service };
+  const service = serviceOf(master.pid, history);
+  const broken = files instanceof ConfigErrors ? files.message : undefined;
+  const status = { master, pidFile, children, counters, certificates: certificates ?? [], service, broken };
   const now = Date.now();
   const tables = json || named === undefined ? '' : countTables(named, before?.counts, before === undefined ? 1 : (now - before.at) / 1000);
   process.stdout.write(`${write(status)}${tables === '' ? '' : `${tables}\n`}`, 'latin1');
@@ -113,9 +113,13 @@ interface Status {
   readonly certificates: readonly OrderReport[];
   /** What the master says of the configuration that it serves; undefined where it says nothing, or nobody may read it. */
   readonly service: ServiceRecord | undefined;
+  /** Why the files could not be loaded now. */
+  readonly broken: string | undefined;
 }
 
-function serviceOf(master: number, { process: { history } }: Configuration): ServiceRecord | undefined {
+const zonesOf = (files: FoundServer['files']): Configuration['zones'] => (files instanceof ConfigErrors ? [] : files.zones);
+
+function serviceOf(master: number, history: string | undefined): ServiceRecord | undefined {
   const record = history === undefined ? undefined : readRecord(history);
   return record?.master === master ? record : undefined;
 }
@@ -133,7 +137,7 @@ function serviceLines({ serving, rolledBack, since, by, entry, reload }: Service
   return lines;
 }
 
-function plainText({ master, pidFile, children, counters, certificates, service }: Status): string {
+function plainText({ master, pidFile, children, counters, certificates, service, broken }: Status): string {
   const lines = [`sluice runs as process ${master.pid} since ${shown(master.since)} (pid file ${pidFile})`];
   for (const { pid, role, since, engine } of children) {
     const own = counters?.find(({ worker }) => worker === pid);
@@ -149,7 +153,10 @@ function plainText({ master, pidFile, children, counters, certificates, service 
       `${connections(active)}: ${reading} reading, ${writing} writing, ${waiting} waiting; ${requests(sum(counters).requests)} in all`,
     );
   }
-  return `${[...lines, ...(service === undefined ? [] : serviceLines(service)), ...certificates.map(certificateLine)].join('\n')}\n`;
+  if (broken !== undefined) {
+    lines.push(`the files cannot be loaded now, so a reload would be refused: ${broken}`);
+  }
+  return `${[...lines, ...(service === undefined ? [] : serviceLines(service)), ...certificates.map(certificateLine)].map(shownText).join('\n')}\n`;
 }
 
 function certificateLine({ issuer, identifiers, notAfter, next, error }: OrderReport): string {
@@ -158,7 +165,7 @@ function certificateLine({ issuer, identifiers, notAfter, next, error }: OrderRe
   return `certificate for ${identifiers} from ${issuer}: ${valid}${next === 0 ? '' : `, ${then}`}`;
 }
 
-function jsonText({ master, pidFile, children, counters, certificates, service }: Status): string {
+function jsonText({ master, pidFile, children, counters, certificates, service, broken }: Status): string {
   const numbers = (row: Numbers | undefined): object =>
     row === undefined
       ? {}
@@ -178,6 +185,7 @@ function jsonText({ master, pidFile, children, counters, certificates, service }
     ...numbers(counters === undefined ? undefined : sum(counters)),
     certificates: certificates.map(reportObject),
     ...(service === undefined ? {} : { configuration: configurationObject(service) }),
+    ...(broken === undefined ? {} : { configuration_error: Buffer.from(broken, 'latin1').toString() }),
   };
   return `${Buffer.from(JSON.stringify(document, undefined, 2)).toString('latin1')}\n`;
 }
