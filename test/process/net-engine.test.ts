@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
 import { againstNginx } from '../support/binary.js';
@@ -176,6 +176,18 @@ t.test('a checkout without koffi', async (t) => {
   await serves(t, server);
   t.equal(engineLine(server), 'using the "libuv" network engine: the package koffi is not installed');
   t.match((await runCli(['-V'])).stderr, /^network engines: libuv \(no uring: the package koffi is not installed\)$/m);
+  t.comment('one that is there, without its binary and with a broken one');
+  for (const part of ['index.cjs', 'package.json', 'lib', 'src/koffi']) {
+    cpSync(`${root}node_modules/koffi/${part}`, `${dir}/node_modules/koffi/${part}`, { recursive: true });
+  }
+  const why = async () => /^network engines: libuv \(no uring: (.*)\)$/m.exec((await runCli(['-V'])).stderr)?.[1] ?? '';
+  t.match(await why(), /^the package koffi cannot be loaded: Cannot find the native Koffi module/);
+  const binaries = `${dir}/node_modules/@koromix`;
+  cpSync(`${root}node_modules/@koromix`, binaries, { recursive: true });
+  for (const name of readdirSync(binaries, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.node'))) {
+    writeFileSync(`${binaries}/${name}`, 'no program');
+  }
+  t.match(await why(), /^the package koffi cannot be loaded: .*koffi\.node: \S/);
 });
 
 t.test('kill -9 in the middle: the worker that follows serves', needsRing, async (t) => {

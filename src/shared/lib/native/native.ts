@@ -131,11 +131,24 @@ function loadKoffi(): typeof Koffi | string {
   if (process.platform !== 'linux') {
     return 'the system is not Linux';
   }
+  const require = createRequire(import.meta.url);
   try {
-    return createRequire(import.meta.url)('koffi') as typeof Koffi;
+    return require('koffi') as typeof Koffi;
+  } catch (error) {
+    return whyNot(error, () => require.resolve('koffi'));
+  }
+}
+
+/** What is the matter with koffi, in words that follow "because": it is not there, or its loader's own words. */
+function whyNot(error: unknown, find: () => void): string {
+  try {
+    find();
   } catch {
     return 'the package koffi is not installed';
   }
+  const words = error instanceof Error ? error.message : String(error);
+  // The loader's first line says it; what follows are the files that it has looked at.
+  return `the package koffi cannot be loaded: ${words.split('\n', 1)[0]!.trim()}`;
 }
 
 function bind(koffi: typeof Koffi): Native {
