@@ -2,6 +2,7 @@ import t from 'tap';
 import { certs } from '../support/certs.js';
 import { Http2Client, request } from '../support/http2-client.js';
 import { httpGet, RawClient } from '../support/raw-client.js';
+import { testConfig } from '../support/run-cli.js';
 import { httpConf, serverConf, startServer, streamConf } from '../support/server.js';
 import { needsNative, socketOptions } from '../support/socket-options.js';
 import { waitFor } from '../support/wait.js';
@@ -100,4 +101,11 @@ t.test('what the kernel knows of a connection', needsNative, async (t) => {
   t.equal((await httpGet(`${s.dir}/s`, '/')).text, '   .', 'not of TCP');
   await waitFor(() => s.read('info.log').includes('- - - -'));
   t.match(s.read('info.log'), /^(\d+ \d+ \d+ \d+\n){4}- - - -\n$/);
+});
+
+t.test('multipath is checked, and says that nothing comes of it', async (t) => {
+  const text = 'the "multipath" parameter has no effect: connections use one path, as TCP does in ';
+  const http = await testConfig(t, serverConf('').replace('%%PORT_0%%', '%%PORT_0%% multipath'));
+  t.match(http, { code: 0, stderr: `[warn] ${text}` });
+  t.match(await testConfig(t, streamConf('server { listen %%PORT_0%% multipath; return x; }')), { code: 0, stderr: `[warn] ${text}` });
 });

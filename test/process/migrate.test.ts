@@ -74,3 +74,20 @@ t.test('files that cannot be read', async (t) => {
   t.match(stdout, `[emerg] open() "${prefix.dir}/nowhere.conf" failed (2: No such file or directory) in ${prefix.dir}/nginx.conf:2`);
   t.match(stdout, 'invalid value "maybe" in "gzip" directive');
 });
+
+t.test('what differs about requests is not said of stream', async (t) => {
+  const prefix = await makePrefix(t, {
+    'nginx.conf': `events {}
+stream {
+  log_format a $request_id;
+  upstream b { server 127.0.0.1:9; }
+  server { listen %%PORT_0%% multipath; include pass.conf; }
+}
+`,
+    'pass.conf': 'proxy_pass b;\n',
+  });
+  const { stdout } = await runCli(['migrate', `${prefix.dir}/nginx.conf`]);
+  t.match(stdout, /^differs +1\n/m);
+  t.match(stdout, /\n {2}listen: checked, without effect, with a warning: connections use one path/);
+  t.notMatch(stdout, /HTTP\/1\.0|instead of/);
+});

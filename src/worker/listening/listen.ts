@@ -26,6 +26,9 @@ const NODE_CANNOT = 'Node cannot set this option of a socket';
 
 /** Why nothing comes of a parameter that is checked; undefined for one that works. */
 function withoutEffect(name: string, datagrams: boolean): string | undefined {
+  if (name === 'multipath') {
+    return 'connections use one path, as TCP does';
+  }
   if (!NEEDS_NATIVE.has(name) || typeof loadNative() !== 'string') {
     return undefined;
   }

@@ -10,6 +10,8 @@ export interface Difference {
   readonly shown?: string;
   /** Which uses are meant, by their arguments; every use unless given. */
   readonly when?: (args: readonly string[], name: string) => boolean;
+  /** It is about requests: a directive of this name inside `stream` is another. */
+  readonly httpOnly?: true;
 }
 
 /** A table of differences. The page docs/compatibility.md and `sluice migrate` show the same ones. */
@@ -27,15 +29,21 @@ const includes =
 
 /** Directives with a default that `nginx_compatibility on` turns to nginx's; the page tells them in words of its own. */
 export const switched: readonly Difference[] = [
-  { directives: ['upstream'], note: '503 instead of 502 when every backend of the group is unavailable, unless `nginx_compatibility on`' },
+  {
+    directives: ['upstream'],
+    note: '503 instead of 502 when every backend of the group is unavailable, unless `nginx_compatibility on`',
+    httpOnly: true,
+  },
   {
     directives: ['proxy_pass'],
     note: 'HTTP/1.0 and a new connection for each request unless `keepalive`, `proxy_http_version 1.1` and an empty `Connection` ask for more, or `nginx_compatibility on`',
+    httpOnly: true,
   },
   {
     directives: ['log_format', 'add_header', 'proxy_set_header', 'fastcgi_param', 'return', 'set', 'map'],
     note: '`$request_id` has 16 characters instead of 32 unless `nginx_compatibility on`',
     when: (args) => args.some((arg) => /\$(\{request_id\}|request_id\b)/.test(arg)),
+    httpOnly: true,
   },
   {
     directives: ['otel_trace'],
@@ -87,6 +95,12 @@ export const differenceTables: readonly DifferenceTable[] = [
         shown: '`http3`, `http3_*`, `quic_*`, `listen ... quic`',
         note: 'accepted with a warning: clients negotiate HTTP/2 or HTTP/1.1',
         when: (args, name) => (name === 'listen' ? includes('quic')(args) : args[0]?.toLowerCase() !== 'off'),
+      },
+      {
+        directives: ['listen'],
+        shown: '`listen ... multipath`',
+        note: 'checked, without effect, with a warning: connections use one path, as TCP does',
+        when: includes('multipath'),
       },
       {
         directives: ['listen'],
@@ -219,14 +233,19 @@ export const differenceTables: readonly DifferenceTable[] = [
   },
 ];
 
-/** What is known of one use of a directive, with the table it stands in; undefined when it is the same as in nginx. */
+/**
+ * What is known of one use of a directive, with the table it stands in; undefined when it is the same as in nginx. `inStream`: it stands
+ * inside `stream`.
+ */
 export function differenceOf(
   name: string,
   args: readonly string[],
+  inStream: boolean,
 ): { readonly table: DifferenceTable['id']; readonly difference: Difference } | undefined {
   for (const { id, rows } of [...differenceTables, { id: 'switched' as const, rows: switched }]) {
     const difference = rows.find(
-      ({ directives, when }) => directives.some((known) => matches(known, name)) && when?.(args, name) !== false,
+      ({ directives, when, httpOnly }) =>
+        directives.some((known) => matches(known, name)) && !(httpOnly && inStream) && when?.(args, name) !== false,
     );
     if (difference !== undefined) {
       return { table: id, difference };

@@ -76,23 +76,24 @@ class Walk {
 
   /** What cannot be read is told by the findings. */
   file(path: string): void {
-    unlessConfigError(() => this.#nodes(this.sources.parse(path)));
+    unlessConfigError(() => this.#nodes(this.sources.parse(path), false));
   }
 
-  #nodes(nodes: readonly Node[]): void {
+  /** `inStream`: they stand inside `stream`. */
+  #nodes(nodes: readonly Node[], inStream: boolean): void {
     for (const node of nodes) {
       if ('syntaxError' in node) {
         continue;
       }
       if (node.name === 'include') {
-        unlessConfigError(() => applyInclude(node, (included) => this.#nodes(included), this.sources));
+        unlessConfigError(() => applyInclude(node, (included) => this.#nodes(included, inStream), this.sources));
       } else {
-        this.#directive(node);
+        this.#directive(node, inStream);
       }
     }
   }
 
-  #directive(node: DirectiveNode): void {
+  #directive(node: DirectiveNode, inStream: boolean): void {
     const rows = registry.rows(node.name);
     if (rows === undefined) {
       const module = language.missingModule(node.name);
@@ -108,14 +109,14 @@ class Walk {
       }
       return;
     }
-    const found = differenceOf(node.name, node.args);
+    const found = differenceOf(node.name, node.args, inStream);
     if (found === undefined) {
       this.#add(node, 'same', '');
     } else {
       this.#add(node, found.table === 'no-effect' ? 'no effect' : 'differs', found.difference.note);
     }
     if (node.block !== undefined && rows.some(({ directive }) => directive.block === 'directives')) {
-      this.#nodes(node.block);
+      this.#nodes(node.block, inStream || node.name === 'stream');
     }
   }
 
