@@ -58,7 +58,8 @@ export function serve(worker: WorkerProcess): Server {
   const counters = new ConnectionCounters();
   zones.counters.attach(counters);
   const gate = new DescriptorGate(worker.sockets, worker.log);
-  const connections = new Connections(env, counters, settings.workerConnections, debugClients, gate);
+  const mixed = worker.sockets.some(({ spec }) => spec.udp) && worker.sockets.some(({ spec }) => !spec.udp);
+  const connections = new Connections(env, counters, settings.workerConnections, debugClients, gate, mixed);
   const acceptor = new Acceptor(connections);
   for (const listener of http?.listeners ?? []) {
     const socket = worker.sockets.find(({ spec }) => spec.key === listener.key);

@@ -3,6 +3,7 @@ import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { DatagramPeer, echo, startDatagramBackend } from '../support/datagrams.js';
 import { killWorkers } from '../support/processes.js';
+import { RawClient, requestText } from '../support/raw-client.js';
 import { startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -156,6 +157,32 @@ t.test('more clients than worker_connections', { skip: againstNginx }, async (t)
   const served = await waitFor(() => peers.find(({ received }) => received.length > 0), { what: 'an answer' });
   await served.next();
   t.equal(await served.ask('b'), 'b', 'sessions that are there go on');
+});
+
+t.test('invented clients leave room for connections', { skip: againstNginx && 'it has none left' }, async (t) => {
+  const backend = await startDatagramBackend(t, () => undefined);
+  const stream = streamConf(
+    `server { listen 127.0.0.1:%%PORT_0%% udp; proxy_pass 127.0.0.1:${backend.port}; }`,
+    '',
+    'worker_connections 20;',
+  );
+  const s = await startServer(t, {
+    conf: `${stream}http { access_log off; server { listen 127.0.0.1:%%PORT_1%%; return 200 answer; } }`,
+    expectAlerts: /worker_connections are not enough/,
+  });
+  const peers = await Promise.all(Array.from({ length: 60 }, () => DatagramPeer.connect(t, s.port(0))));
+  for (const peer of peers) {
+    peer.send('a');
+  }
+  await s.logged('20 worker_connections are not enough');
+  const clients: RawClient[] = [];
+  t.teardown(() => clients.forEach((client) => void client.destroy()));
+  for (let i = 0; i < 5; i++) {
+    clients.push((await RawClient.connect(s.port(1))).send(requestText('GET', '/'), 'GET'));
+  }
+  for (const client of clients) {
+    t.equal((await client.response()).text, 'answer');
+  }
 });
 
 t.test('several workers: a session stays with one, in order', { skip: againstNginx }, async (t) => {

@@ -12,6 +12,8 @@ import { IdleQueue } from './idle-queue.js';
 import { type PassListener, type PassTarget, passMatches } from './passing.js';
 
 const [ENFILE, EMFILE] = [-23, -24];
+/** The share of all connections that clients of datagrams may take where others come too. Anyone can invent thousands of the former. */
+const SESSIONS_SHARE = 3 / 4;
 
 /** All client connections of a worker, those of `http` and of `stream`: counts and bounds them, drains and closes them. */
 export class Connections {
@@ -25,6 +27,9 @@ export class Connections {
   draining = false;
   readonly #held = new HeldList();
   readonly #most: number;
+  readonly #mostSessions: number;
+  /** Clients of datagrams that are held. */
+  #sessions = 0;
   readonly #gate: DescriptorGate;
   readonly #listeners: PassListener[] = [];
   #serial = 0;
@@ -34,16 +39,19 @@ export class Connections {
   #fullTold = -1;
   #onDrained: (() => void) | undefined = undefined;
 
+  /** `mixed`: the worker takes connections and datagrams. */
   constructor(
     env: WorkerEnv,
     counters: ConnectionCounters,
     workerConnections: number,
     debugClients: DebugClients | undefined,
     gate: DescriptorGate,
+    mixed: boolean,
   ) {
     this.env = env;
     this.counters = counters;
     this.#most = workerConnections;
+    this.#mostSessions = mixed ? Math.floor(workerConnections * SESSIONS_SHARE) : workerConnections;
     this.debugClients = debugClients;
     this.#gate = gate;
   }
@@ -60,11 +68,14 @@ export class Connections {
 
   /**
    * The same for a client that sends datagrams. Anyone can invent thousands of those, so that there is no room for them is told once a
-   * second.
+   * second, and they leave some for connections.
    */
   admitSession(): boolean {
     this.counters.sessions++;
-    if (this.#count()) {
+    if (this.#sessions >= this.#mostSessions) {
+      this.counters.accepted++;
+      this.counters.changed();
+    } else if (this.#count()) {
       return true;
     }
     const second = Math.floor(performance.now() / 1000);
@@ -118,11 +129,23 @@ export class Connections {
 
   hold(connection: HeldConnection): void {
     this.#held.add(connection);
+    if (connection.udp) {
+      this.#sessions++;
+    }
   }
 
   /** Another one stands for the same client from now on. */
   drop(connection: HeldConnection): void {
-    this.#held.delete(connection);
+    this.#release(connection);
+  }
+
+  /** Returns false for one that is not held. */
+  #release(connection: HeldConnection): boolean {
+    const held = this.#held.delete(connection);
+    if (held && connection.udp) {
+      this.#sessions--;
+    }
+    return held;
   }
 
   /** Closes an idle connection for a new one. */
@@ -140,7 +163,7 @@ export class Connections {
 
   /** A connection is about to be closed: nobody who sees its end may find it counted still. */
   uncount(connection: HeldConnection): void {
-    if (!this.#held.delete(connection)) {
+    if (!this.#release(connection)) {
       return;
     }
     this.counters.active--;

@@ -2,6 +2,8 @@
 export interface HeldConnection {
   /** Its place in the list; -1 while it is not held. The list alone sets it. */
   heldAt: number;
+  /** The client sends datagrams. */
+  readonly udp?: boolean;
   /** The worker is about to leave: an idle connection is closed when nothing can be on its way any more. `now`: monotonic milliseconds. */
   drain(now: number): void;
   /** Ends the connection whatever it is doing: the worker must go. */
