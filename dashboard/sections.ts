@@ -407,11 +407,11 @@ export function workersPart(): Part {
     update({ workers, workers_configured, service, now }, live) {
       setText(note, `${workers_configured} configured; configuration ${service.generation}, loaded ${span(now - service.loadedAt)} ago`);
       table.update(
-        Object.values(workers).map(({ pid, connections, http }) => [
+        workers.map(({ pid, connections, http }) => [
           `${pid}`,
           [
             `${pid}`,
-            rate(live.rate((state) => Object.values(state.workers).find((worker) => worker.pid === pid)?.http.requests.total)),
+            rate(live.rate((state) => state.workers.find((worker) => worker.pid === pid)?.http.requests.total)),
             count(http.requests.total),
             grey(http.requests.current),
             grey(connections.active),

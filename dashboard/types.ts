@@ -136,7 +136,7 @@ export interface State {
   readonly service: { readonly generation: number; readonly loadedAt: number; readonly respawned: number };
   readonly connections: { readonly accepted: number; readonly dropped: number; readonly active: number; readonly idle: number };
   readonly requests: { readonly total: number; readonly current: number };
-  readonly workers: Named<Worker>;
+  readonly workers: readonly Worker[];
   readonly zones: readonly SharedZone[];
   readonly servers: Named<Zone>;
   readonly locations: Named<Zone>;

@@ -6,6 +6,7 @@ import { startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
 import { echo, startTcpBackend } from '../support/tcp-backend.js';
+import { waitFor } from '../support/wait.js';
 
 const skip = againstNginx && 'nginx sells it';
 
@@ -37,6 +38,9 @@ t.test('paths and shapes', { skip }, async (t) => {
   t.match(await json(s, '/api/9/http/requests'), { total: Number, current: 1 });
   t.match(await json(s, '/api/9/ssl'), { handshakes: 0, verify_failures: { no_cert: 0 } });
   t.strictSame(await json(s, '/api/9/http/server_zones?fields='), ['localhost']);
+  const workers = await json(s, '/api/9/workers/');
+  t.match([workers.length, workers.map(({ id }: { id: number }) => id)], [2, [0, 1]], 'a list');
+  t.strictSame(await json(s, '/api/9/workers?fields=id'), [{ id: 0 }, { id: 1 }]);
   t.match(await json(s, '/api/9/workers/0'), { id: 0, pid: Number, connections: { idle: Number }, http: { requests: { total: Number } } });
   for (const [path, code] of [
     ['/api/10/', 'UnknownVersion'],
@@ -65,8 +69,104 @@ t.test('write=on begins counters anew', { skip }, async (t) => {
   t.equal((await json(s, '/api/9/connections')).accepted, 1);
   t.equal((await send(s, 'DELETE', '/api/9/http/server_zones/localhost')).status, 204);
   t.match(await json(s, '/api/9/http/server_zones/localhost'), { requests: 2, responses: { codes: { 204: 1 } } });
-  t.equal((await send(s, 'DELETE', '/api/9/http/server_zones/none')).status, 404);
+  for (const [path, code] of [
+    ['http/server_zones', 'ServerZoneNotFound'],
+    ['http/location_zones', 'LocationZoneNotFound'],
+    ['http/caches', 'CacheNotFound'],
+    ['http/limit_reqs', 'LimitReqNotFound'],
+    ['http/limit_conns', 'LimitConnNotFound'],
+    ['http/upstreams', 'UpstreamNotFound'],
+    ['http/keyvals', 'KeyvalNotFound'],
+    ['resolvers', 'ResolverZoneNotFound'],
+    ['slabs', 'SlabNotFound'],
+    ['workers', 'WorkerNotFound'],
+    ['js/handlers', 'JsHandlerNotFound'],
+  ]) {
+    for (const name of ['none', 'constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      for (const method of ['GET', 'DELETE']) {
+        const answer = await send(s, method, `/api/9/${path}/${name}`);
+        t.match([answer.status, JSON.parse(answer.text).error.code], [404, code], `${method} ${path}/${name}`);
+      }
+    }
+  }
   t.equal((await send(s, 'DELETE', '/api/9/processes')).status, 204);
+});
+
+for (const workers of [1, 3]) {
+  t.test(`groups that wait for servers, as nginx-plus-go-client fills them, with ${workers} workers`, { skip }, async (t) => {
+    const [one, two] = [await startOrigin(t, () => ({ body: 'one' })), await startOrigin(t, () => ({ body: 'two' }))];
+    const methods = [
+      '',
+      'hash $uri;',
+      'hash $uri consistent;',
+      'ip_hash;',
+      'least_conn;',
+      'random two;',
+      'least_time header;',
+      'sticky cookie s;',
+    ];
+    const s = await startServer(t, {
+      conf: `worker_processes ${workers};
+        stream { upstream tcp { zone tcp 64k; } server { listen 127.0.0.1:%%PORT_1%%; proxy_pass tcp; health_check; } }
+        ${serverConf(
+          `location /api { api write=on; } ${methods.map((_, i) => `location /${i} { proxy_pass http://u${i}; }`).join('\n')}`,
+          methods.map((method, i) => `upstream u${i} { zone groups 256k; ${method} }`).join('\n'),
+        )}`,
+    });
+    const ask = async (method: string, path: string, body?: object) => {
+      const answer = await send(s, method, `/api/9/${path}`, body === undefined ? '' : JSON.stringify(body));
+      return [answer.status, JSON.parse(answer.text)];
+    };
+    // What the client sends: all fields that it read, the slash at the end.
+    const defaults = { max_conns: 0, max_fails: 1, backup: false, down: false, weight: 1, fail_timeout: '10s', slow_start: '0s' };
+    for (const i of methods.keys()) {
+      const servers = `http/upstreams/u${i}/servers`;
+      t.strictSame(await ask('GET', servers), [200, []]);
+      t.equal((await httpGet(s, `/${i}`)).status, 503, methods[i]);
+      const [status, added] = await ask('POST', `${servers}/`, { server: `127.0.0.1:${one.port}` });
+      t.match([status, added], [201, { server: `127.0.0.1:${one.port}`, ...defaults }]);
+      t.equal((await httpGet(s, `/${i}`)).text, 'one');
+      const changed = { ...defaults, server: `127.0.0.1:${two.port}`, slow_start: '30s', max_conns: 5, fail_timeout: '15s' };
+      t.match(await ask('PATCH', `${servers}/${added.id}/`, changed), [200, { ...changed, id: added.id }]);
+      t.match(await ask('GET', servers), [200, [{ ...changed, id: added.id }]]);
+      for (let n = 0; n < 2 * workers; n++) {
+        t.equal((await httpGet(s, `/${i}`)).text, 'two', 'no worker asks the old address');
+      }
+      t.match(await ask('DELETE', `${servers}/${added.id}/`), [200, []]);
+      t.equal((await httpGet(s, `/${i}`)).status, 503);
+      const [, again] = await ask('POST', servers, { server: `127.0.0.1:${two.port}` });
+      t.match(again, defaults, 'nothing is left of the one before');
+      t.not(again.id, added.id, 'nor is its id given again');
+      t.match(await ask('PATCH', `${servers}/${again.id}`, { server: `127.0.0.1:${one.port}`, weight: 3, slow_start: '1500ms' }), [
+        200,
+        { weight: 3, slow_start: '1500ms' },
+      ]);
+      t.match(await ask('PATCH', `${servers}/${again.id}`, { server: `127.0.0.1:${two.port}`, weight: 2 }), [200, { weight: 2 }]);
+      t.match(await ask('GET', servers), [200, [{ weight: 2, server: `127.0.0.1:${two.port}` }]]);
+    }
+    t.match(await ask('POST', 'http/upstreams/u0/servers', { server: '127.0.0.1:9', backup: true, down: true }), [
+      201,
+      { backup: true, down: true },
+    ]);
+    t.equal((await ask('POST', 'http/upstreams/u1/servers', { server: '127.0.0.1:9', backup: true }))[1].error.code, 'UpstreamNoBackup');
+    const tcp = 'stream/upstreams/tcp/servers';
+    const [, stream] = await ask('POST', `${tcp}/`, { server: `127.0.0.1:${one.port}` });
+    t.match(await ask('PATCH', `${tcp}/${stream.id}/`, { ...defaults, server: `127.0.0.1:${two.port}`, slow_start: '30s' }), [
+      200,
+      { server: `127.0.0.1:${two.port}`, slow_start: '30s' },
+    ]);
+    await waitFor(async () => (await ask('GET', 'stream/upstreams/tcp'))[1].peers[0].health_checks.last_passed === true);
+    t.match(await ask('GET', 'slabs'), [200, { groups: { pages: { used: Number, free: Number } }, tcp: { pages: { used: 1 } } }]);
+  });
+}
+
+t.test('a group without servers needs an API that can add them', { skip }, async (t) => {
+  const group = 'upstream u { zone u 64k; }';
+  const said = (http: string) => configMessage(t, serverConf(http, group));
+  t.match(await said('location / { proxy_pass http://u; }'), /no servers are inside upstream/);
+  t.match(await said('location / { api; }'), /no servers are inside upstream/, 'one that may write');
+  t.match(await configMessage(t, serverConf('location / { api write=on; }', 'upstream u { }')), /no servers are inside upstream/, 'a zone');
+  t.equal(await said('location / { api write=on; }'), undefined);
 });
 
 t.test('wrong arguments', { skip }, async (t) => {
@@ -79,7 +179,8 @@ for (const workers of [1, 3]) {
     const s = await startServer(t, {
       conf: `worker_processes ${workers};\n${serverConf(
         'location /api { api write=on; } location /read { api; } location / { proxy_pass http://app; } location /fixed { proxy_pass http://fixed; }',
-        `upstream app { zone app 64k; server 127.0.0.1:${one.port} weight=2; } upstream fixed { server 127.0.0.1:${one.port}; }`,
+        `upstream app { zone app 64k; server 127.0.0.1:${one.port} weight=2; } upstream fixed { server 127.0.0.1:${one.port}; }
+        upstream hashed { zone hashed 64k; hash $uri; server 127.0.0.1:${one.port}; }`,
       )}`,
     });
     const servers = '/api/9/http/upstreams/app/servers';
@@ -114,12 +215,17 @@ for (const workers of [1, 3]) {
       ['POST', servers, { server: `127.0.0.1:${two.port}` }, 'EntryExists', 409],
       ['POST', servers, { weight: 1 }, 'UpstreamConfFormatError', 400],
       ['POST', servers, { server: 'name.example' }, 'UpstreamBadAddress', 400],
-      ['POST', servers, { server: '127.0.0.9:1', backup: true }, 'UpstreamNoBackup', 400],
+      ['POST', '/api/9/http/upstreams/hashed/servers', { server: '127.0.0.9:1', backup: true }, 'UpstreamNoBackup', 400],
       ['POST', servers, { server: '127.0.0.9:1', weight: 0 }, 'UpstreamBadWeight', 400],
       ['POST', servers, { server: '127.0.0.9:1', none: 0 }, 'UpstreamConfFormatError', 400],
       ['POST', servers, { server: '127.0.0.9:1', weight: [1] }, 'UpstreamConfFormatError', 400],
       ['POST', servers, 'no json', 'JsonError', 415],
-      ['PATCH', `${servers}/${added.id}`, { server: '127.0.0.9:1' }, 'UpstreamConfFormatError', 400],
+      ['PATCH', `${servers}/${added.id}`, { server: 'name.example' }, 'UpstreamBadAddress', 400],
+      ['PATCH', `${servers}/${added.id}`, { server: `127.0.0.1:${one.port}` }, 'EntryExists', 409],
+      ['PATCH', `${servers}/${added.id}`, { server: '' }, 'UpstreamConfFormatError', 400],
+      ['PATCH', `${servers}/${added.id}`, { route: 'r'.repeat(33) }, 'UpstreamBadRoute', 400],
+      ['PATCH', `${servers}/${added.id}`, { backup: true }, 'UpstreamConfFormatError', 400],
+      ['PATCH', `${servers}/${added.id}`, { id: 3 }, 'UpstreamConfFormatError', 400],
       ['PATCH', `${servers}/${added.id}`, { slow_start: 'soon' }, 'UpstreamBadSlowStart', 400],
       ['PATCH', `${servers}/77`, { down: true }, 'UpstreamServerNotFound', 404],
       ['DELETE', `${servers}/x`, '', 'UpstreamBadServerId', 400],

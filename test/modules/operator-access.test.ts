@@ -25,6 +25,7 @@ const conf = httpConf(`
   server {
     listen 127.0.0.1:%%PORT_0%%;
     listen localhost:%%PORT_1%%;
+    listen unix:%%DIR%%/s;
     server_name localhost;
     location /api { api write=on; }
     location /dashboard/ { dashboard write=on; }
@@ -165,6 +166,13 @@ t.test('names that lead here without being known get nothing', { skip }, async (
   }
   t.equal((await statuses(2, 'alone.example'))[0], 200, 'a server that is alone at its address');
   t.equal((await statuses(2, 'rebound.example'))[0], 403);
+  for (const [Host, wanted] of [
+    ['unix', 200],
+    ['rebound.example', 403],
+  ] as const) {
+    const { status } = await http(`${s.dir}/s`, requestText('GET', '/api/', { Connection: 'close', Host }));
+    t.equal(status, wanted, `${Host} over a unix socket`);
+  }
   const changed = await send(s, 'DELETE', `${SERVERS}/0`, { Host: 'rebound.example', Origin: 'http://rebound.example' });
   t.match([changed.status, JSON.parse(changed.text)], [403, { error: { code: 'UnknownHost' } }]);
   t.equal((await http(s, 'GET /api/ HTTP/1.0\r\n\r\n')).status, 200, 'no browser sends no host');

@@ -64,7 +64,7 @@ for (const workers of [1, 2]) {
     const [, before] = (await ask(s, 'GET', servers)) as unknown as [number, { readonly id: number }[]];
     t.match(before, [
       { id: 0, server: first, weight: 2, route: 'a "b"' },
-      { id: 1, server: second, max_fails: 3, fail_timeout: '5s', slow_start: '1.5s', drain: true },
+      { id: 1, server: second, max_fails: 3, fail_timeout: '5s', slow_start: '1500ms', drain: true },
       { id: 2, server: '127.0.0.9:1', max_conns: 4, down: true, backup: true },
     ]);
     t.match(await ask(s, 'PATCH', `${servers}/1`, { drain: false, slow_start: 0 }), [200, {}]);

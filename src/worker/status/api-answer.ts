@@ -45,6 +45,10 @@ export function answerApi(source: StatusSource, question: Question): Answer | un
   }
 }
 
+/** Whether the answer has numbers that workers publish now and then: then it has to wait until they have. */
+export const isCounted = ({ path }: Question): boolean =>
+  !/^\d*$|^\d+\/(?:nginx|processes|slabs|(?:http|stream)\/(?:keyvals|upstreams\/[^/]+\/servers))(?:\/|$)/.test(path);
+
 function answer(source: StatusSource, question: Question): Answer | undefined {
   const { method, path, write } = question;
   if (path === '') {
@@ -98,7 +102,7 @@ function listOf({ http }: StatusSource, path: string): string[] | undefined {
   return names.size === 0 ? undefined : [...names];
 }
 
-function read(source: StatusSource, { one, all, missing }: Endpoint, item: string | undefined, { fields }: Question): Answer {
+function read(source: StatusSource, { one, all, missing, list }: Endpoint, item: string | undefined, { fields }: Question): Answer {
   const wanted = fields === undefined ? undefined : fields.split(',').filter((name) => name !== '');
   if (one !== undefined) {
     return { status: 200, body: only(one(source), wanted) };
@@ -107,6 +111,9 @@ function read(source: StatusSource, { one, all, missing }: Endpoint, item: strin
   if (item !== undefined) {
     const object = Object.hasOwn(found, item) ? found[item] : undefined;
     return object === undefined ? fail(404, ...missing!) : { status: 200, body: only(object, wanted) };
+  }
+  if (list) {
+    return { status: 200, body: Object.values(found).map((object) => only(object, wanted)) };
   }
   if (wanted?.length === 0) {
     return { status: 200, body: Object.keys(found) };

@@ -3,11 +3,12 @@ import { addressText, parseBackendUrl } from '../../shared/net/backend-url.js';
 import { streamPeerKind } from '../../shared/zone/meter-kinds.js';
 import type { ProtocolRuntime } from '../client/protocol-runtime.js';
 import { type AddedServer, applyMembership, type Membership } from '../upstream/balancing/membership.js';
-import { DOWN, DRAINING, defaultPeerOptions, type Peer } from '../upstream/balancing/peer.js';
+import { DOWN, DRAINING, defaultPeerOptions, type Peer, UP } from '../upstream/balancing/peer.js';
+import { FIRST_RESOLVED_ID } from '../upstream/group/dynamic-server.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
 import { type Answer, type Question, Refusal } from './api-question.js';
-import { changePeer, type PeerChange } from './peer-changes.js';
+import { changePeer, downOf, type PeerChange } from './peer-changes.js';
 import { latin1, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { groupName } from './upstreams.js';
 
@@ -16,7 +17,7 @@ const TRIES = 100;
 const MAX_ROUTE = 32;
 /** So much of a change is told in the log. */
 const LONGEST_TEXT = 200;
-/** Ids of servers that were added begin here, behind all lines that a group can have. */
+/** The least id of a server that was added. */
 const FIRST_ADDED_ID = 100_000;
 
 /** What servers of `stream` do not have: sessions that stay with one. */
@@ -53,8 +54,8 @@ function answer(runtime: ProtocolRuntime, { method, write, body }: Question, nam
       return add(group, fieldsOf(body), ofStream);
     case 'PATCH': {
       const fields = fieldsOf(body);
-      changePeer(group, peer!, changeOf(fields, false, ofStream));
-      return { status: 200, body: serverObject(group, peer!, ofStream), did: `changes ${told(group, peer!)}: ${textOf(fields)}` };
+      const did = `changes ${told(group, peer!)}: ${textOf(fields)}`;
+      return { status: 200, body: serverObject(group, patch(group, peer!, fields, ofStream), ofStream), did };
     }
     case 'DELETE':
       remove(group, peer!);
@@ -83,7 +84,7 @@ function peerOf(group: UpstreamGroup, item: string): Peer {
   return found;
 }
 
-function serverObject({ set }: UpstreamGroup, peer: Peer, ofStream: boolean): object {
+function serverObject(group: UpstreamGroup, peer: Peer, ofStream: boolean): object {
   return {
     id: peer.id,
     server: utf8(peer.name),
@@ -91,9 +92,9 @@ function serverObject({ set }: UpstreamGroup, peer: Peer, ofStream: boolean): ob
     max_conns: peer.maxConns,
     max_fails: peer.maxFails,
     fail_timeout: `${peer.failTimeout}s`,
-    slow_start: `${peer.slowStart / 1000}s`,
+    slow_start: peer.slowStart % 1000 === 0 ? `${peer.slowStart / 1000}s` : `${peer.slowStart}ms`,
     ...(ofStream ? {} : { route: peer.hasRoute ? utf8(peer.sid) : '' }),
-    backup: set!.backup?.peers.includes(peer) ?? false,
+    backup: isBackup(group, peer),
     down: (peer.down & DOWN) !== 0,
     ...((peer.down & DRAINING) === 0 ? {} : { drain: true }),
   };
@@ -117,8 +118,8 @@ function fieldsOf(body: string | undefined): Fields {
   return fields as Fields;
 }
 
-/** Reads what a request says of a server; `whole`: of one to be added. */
-function changeOf(fields: Fields, whole: boolean, ofStream: boolean): PeerChange {
+/** Reads what a request says of a server but where it is and which of its sort. */
+function changeOf(fields: Fields, ofStream: boolean): PeerChange {
   const change: { -readonly [K in keyof PeerChange]: PeerChange[K] } = {};
   for (const [name, value] of Object.entries(fields)) {
     if (ofStream && OF_REQUESTS.includes(name)) {
@@ -145,7 +146,7 @@ function changeOf(fields: Fields, whole: boolean, ofStream: boolean): PeerChange
         change[name] = boolean(value, name);
         break;
       default:
-        if (!whole || !['server', 'backup', 'route'].includes(name)) {
+        if (!['server', 'backup', 'route'].includes(name)) {
           throw new Refusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
         }
     }
@@ -153,52 +154,115 @@ function changeOf(fields: Fields, whole: boolean, ofStream: boolean): PeerChange
   return change;
 }
 
-function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
-  const { server, backup = false, route = '' } = fields;
+/** Where a server is, as a group's line would have it. */
+type Place = Pick<AddedServer, 'server' | 'name' | 'address' | 'port'>;
+
+function placeOf(server: unknown, ofStream: boolean): Place {
   if (typeof server !== 'string' || server === '') {
     throw new Refusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
   }
-  if (typeof route !== 'string' || route.length > MAX_ROUTE) {
-    throw new Refusal(400, 'UpstreamBadRoute', 'route is too long');
-  }
-  if (boolean(backup, 'backup') && group.set!.backup === null) {
-    throw new Refusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
-  }
-  const url = parseBackendUrl(Buffer.from(server).toString('latin1'), { defaultPort: ofStream ? 0 : 80, uriPart: false });
+  const url = parseBackendUrl(latin1(server), { defaultPort: ofStream ? 0 : 80, uriPart: false });
   if (typeof url === 'string' || (url.family !== 'unix' && url.address === undefined)) {
     throw new Refusal(400, 'UpstreamBadAddress', `${typeof url === 'string' ? url : 'an address is expected'} in "${server}"`);
   }
   if (ofStream && url.noPort) {
-    throw new Refusal(400, 'UpstreamBadAddress', `no port in "${server}"`);
+    throw new Refusal(400, 'UpstreamBadAddress', `no port in server "${server}"`);
   }
   const unix = url.family === 'unix';
-  const name = unix ? `unix:${url.host}` : addressText(url.address!, url.port);
+  return {
+    server: url.url,
+    name: unix ? `unix:${url.host}` : addressText(url.address!, url.port),
+    address: unix ? url.host : url.address!,
+    port: unix ? 0 : url.port,
+  };
+}
+
+function routeOf({ route = '' }: Fields): string {
+  if (typeof route !== 'string' || Buffer.byteLength(route) > MAX_ROUTE) {
+    throw new Refusal(400, 'UpstreamBadRoute', 'route is too long');
+  }
+  return latin1(route);
+}
+
+function refuseSecond(group: UpstreamGroup, name: string): void {
   if (peersOf(group).some((peer) => peer.name === name)) {
     throw new Refusal(409, 'EntryExists', 'entry exists');
   }
-  const { down, drain, ...numbers } = changeOf(fields, true, ofStream);
-  const options = { ...defaultPeerOptions, ...numbers, route, down: down === true ? DOWN : drain === true ? DRAINING : 0 };
+}
+
+const isBackup = ({ set }: UpstreamGroup, peer: Peer): boolean => set!.backup?.peers.includes(peer) ?? false;
+
+function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
+  const { backup = false } = fields;
+  const place = placeOf(fields.server, ofStream);
+  const route = routeOf(fields);
+  if (boolean(backup, 'backup') && group.set!.backup === null) {
+    throw new Refusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
+  }
+  refuseSecond(group, place.name);
+  const change = changeOf(fields, ofStream);
+  const { down: _down, drain: _drain, ...numbers } = change;
+  const options = { ...defaultPeerOptions, ...numbers, route, down: downOf(UP, change) };
   let id = 0;
   changeMembers(group, (now) => {
-    id = Math.max(FIRST_ADDED_ID - 1, ...now.added.map((each) => each.id)) + 1;
-    const made: AddedServer = {
-      id,
-      server: url.url,
-      name,
-      address: unix ? url.host : url.address!,
-      port: unix ? 0 : url.port,
-      backup: backup === true,
-      options,
-    };
-    return { ...now, added: [...now.added, made] };
+    id = nextSerial(now);
+    return { ...now, added: [...now.added, { ...place, id, serial: id, backup: backup === true, options }], last: id };
   });
   const peer = peerOf(group, String(id));
   return { status: 201, body: serverObject(group, peer, ofStream), did: `adds ${told(group, peer)}` };
 }
 
+/** Numbers begin behind all lines that a group can have, and none is given twice. */
+const nextSerial = ({ last }: Membership): number => Math.max(FIRST_ADDED_ID, last + 1);
+
+/** Changes a server; returns the peer that it is then: another address or route makes another one, with the same id. */
+function patch(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boolean): Peer {
+  const change = changeOf(fields, ofStream);
+  const backup = isBackup(group, peer);
+  if (fields.backup !== undefined && boolean(fields.backup, 'backup') !== backup) {
+    throw new Refusal(400, 'UpstreamConfFormatError', '"backup" cannot be changed');
+  }
+  const route = peer.hasRoute ? peer.sid : '';
+  const newRoute = fields.route === undefined ? route : routeOf(fields);
+  const place = fields.server === undefined ? undefined : placeOf(fields.server, ofStream);
+  const moves = place !== undefined && place.name !== peer.name;
+  if (!moves && newRoute === route) {
+    changePeer(group, peer, change);
+    return peer;
+  }
+  if (peer.id >= FIRST_RESOLVED_ID) {
+    throw new Refusal(400, 'UpstreamServerImmutable', `server "${peer.id}" address is immutable`);
+  }
+  if (moves) {
+    refuseSecond(group, place.name);
+  }
+  const { down: _down, drain: _drain, ...numbers } = change;
+  const { server, name, address, port, weight, maxConns, maxFails, failTimeout, slowStart } = peer;
+  const made: Omit<AddedServer, 'serial'> = {
+    ...(place ?? { server, name, address, port }),
+    id: peer.id,
+    backup,
+    options: {
+      ...{ weight, maxConns, maxFails, failTimeout, slowStart },
+      ...numbers,
+      route: newRoute,
+      down: downOf(peer.down, change),
+    },
+  };
+  changeMembers(group, (now) => ({
+    added: [...now.added.filter(({ id }) => id !== peer.id), { ...made, serial: nextSerial(now) }],
+    removed: peer.added || now.removed.includes(peer.id) ? now.removed : [...now.removed, peer.id],
+    last: nextSerial(now),
+  }));
+  return peerOf(group, String(peer.id));
+}
+
 function remove(group: UpstreamGroup, peer: Peer): void {
-  changeMembers(group, ({ added, removed }) =>
-    peer.added ? { removed, added: added.filter(({ id }) => id !== peer.id) } : { added, removed: [...removed, peer.id] },
+  if (peer.id >= FIRST_RESOLVED_ID) {
+    throw new Refusal(400, 'UpstreamServerImmutable', `server "${peer.id}" not removable`);
+  }
+  changeMembers(group, (now) =>
+    peer.added ? { ...now, added: now.added.filter(({ id }) => id !== peer.id) } : { ...now, removed: [...now.removed, peer.id] },
   );
 }
 

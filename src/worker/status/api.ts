@@ -44,6 +44,8 @@ export interface Endpoint {
   /** Objects by name; what the error says when there is none of a name. */
   readonly all?: (source: StatusSource) => Record<string, object>;
   readonly missing?: readonly [code: string, text: string];
+  /** All of them are shown as a list. */
+  readonly list?: true;
   /** Begins to count anew; with a name in collections. */
   readonly reset?: (source: StatusSource, name: string | undefined) => void;
 }
@@ -249,6 +251,7 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
     {
       all: (source) => Object.fromEntries(workersOf(source).map((worker, id) => [String(id), workerObject(worker, id)])),
       missing: ['WorkerNotFound', 'worker not found'],
+      list: true,
       reset(source) {
         resetConnections(source);
         resetRequests(source);

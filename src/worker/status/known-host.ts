@@ -27,10 +27,16 @@ export class KnownHosts {
     }
   }
 
-  /** Whether a request was sent to an address or a known name; one without a Host is of no browser. */
+  /**
+   * Whether a request was sent to an address or a known name. One without a Host is of no browser, nor is one over a unix socket, whose
+   * clients put any word there; a name with a dot may be what a proxy in front was asked for.
+   */
   knows(r: Request): boolean {
     const { host } = r.head;
     if (host === '' || parseAddress(host.replace(/^\[|\]$/g, '')) !== undefined || this.#names.find(host) !== undefined) {
+      return true;
+    }
+    if (r.connection.remoteAddress === 'unix:' && !host.includes('.')) {
       return true;
     }
     return this.#patterns.some((regex) => regex.test(r, host));

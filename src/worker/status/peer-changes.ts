@@ -47,7 +47,7 @@ export function changePeer(group: UpstreamGroup, peer: Peer, change: PeerChange)
 }
 
 /** A peer that is enabled takes all requests again, also if it was to take only those of its sessions. */
-function downOf(before: number, { down, drain }: PeerChange): number {
+export function downOf(before: number, { down, drain }: PeerChange): number {
   if (down === true) {
     return DOWN;
   }

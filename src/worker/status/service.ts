@@ -72,12 +72,12 @@ export function workerObject({ worker, accepts, handled, active, waiting, readin
   };
 }
 
-/** Shared zones by name: how many pages of nginx's their entries take. */
+/** Shared zones by name: how many pages of nginx's their entries take; one is for the zone itself. */
 export function slabsObject({ env }: StatusSource): Record<string, object> {
   return Object.fromEntries(
     env.zones.stats().map(({ ref, stats }) => {
       const all = Math.max(1, Math.floor(ref.bytes / PAGE));
-      const used = Math.min(all, Math.ceil(stats.used / PAGE));
+      const used = Math.min(all, Math.max(1, Math.ceil(stats.used / PAGE)));
       return [utf8(ref.name), { pages: { used, free: all - used }, slots: {} }];
     }),
   );

@@ -7,7 +7,7 @@ import { readBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { forOperators, logChange, OperatorAccess, type Refused } from '../../status/access.js';
-import { answerApi, notFound } from '../../status/api-answer.js';
+import { answerApi, isCounted, notFound } from '../../status/api-answer.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
 import { type Answer, fail } from '../../status/api-question.js';
 import { utf8 } from '../../status/source.js';
@@ -30,22 +30,27 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
       send(r, fail(413, 'RequestTooLarge', 'the body is too large'));
       return;
     }
-    const giveUp = env.zones.counters.settle(env.workers, () => {
-      const question = {
-        method: r.methodBit === METHOD.HEAD ? 'GET' : r.method,
-        path: utf8(apiPath(r)),
-        fields: queryValue(r.args, 'fields'),
-        key: queryValue(r.args, 'key'),
-        write,
-        body: r.body?.whole().toString() ?? '',
-      };
+    const question = {
+      method: r.methodBit === METHOD.HEAD ? 'GET' : r.method,
+      path: utf8(apiPath(r)),
+      fields: queryValue(r.args, 'fields'),
+      key: queryValue(r.args, 'key'),
+      write,
+      body: r.body?.whole().toString() ?? '',
+    };
+    const tell = (): void => {
       const source = { http: location.server.http, env, address: r.connection.localAddress };
       const answered = answerApi(source, question) ?? notFound();
       if (answered.did !== undefined) {
         logChange(r, `the API ${answered.did}`);
       }
       send(r, answered);
-    });
+    };
+    if (!isCounted(question)) {
+      tell();
+      return;
+    }
+    const giveUp = env.zones.counters.settle(env.workers, tell);
     r.onFinish(giveUp);
   };
   return (r) => {

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
 import { writeParameter } from '../../status/write-parameter.js';
+import { declarations } from '../../upstream/group/group-config.js';
 import { answerRequest } from './handler.js';
 
 const scope = defineScope<{ write: boolean }>({
@@ -12,6 +13,9 @@ const scope = defineScope<{ write: boolean }>({
       args: [0, 1],
       set(conf, _node, ctx) {
         conf.write = writeParameter(ctx);
+        if (conf.write) {
+          ctx.conf(declarations).filled = true;
+        }
         claimContent(ctx, 'api');
       },
     },

@@ -15,6 +15,7 @@ import {
   type GroupServer,
   type GroupSettings,
   groupScope,
+  NO_SERVERS,
   type UpstreamInfo,
 } from '../../upstream/group/group-config.js';
 import { groupsOf } from '../../upstream/group/groups.js';
@@ -58,8 +59,9 @@ const blocks = defineSharedScope<object>({
         const info: UpstreamInfo = { kind: 'upstream', name };
         const inside = ctx.block.context === In.STREAM ? In.STREAM_UPSTREAM : In.UPSTREAM;
         const block = ctx.openBlock(node, inside, info);
-        if (block.seen('server') === undefined && block.seen('state') === undefined) {
-          throw blockError(node, 'no servers are inside upstream');
+        // One with a zone may wait for servers: see checkGroup.
+        if (block.seen('server') === undefined && block.seen('state') === undefined && block.seen('zone') === undefined) {
+          throw blockError(node, NO_SERVERS);
         }
       },
     },

@@ -2,7 +2,10 @@ import { Peer, type PeerOptions, type PeerSet } from './peer.js';
 
 /** A server that was added while the group was in use. */
 export interface AddedServer {
+  /** What the API calls it. */
   readonly id: number;
+  /** Its own alone: a server whose address is changed keeps its id and gets another one. */
+  readonly serial: number;
   /** As it was given. */
   readonly server: string;
   /** Address and port, or `unix:` and the path. */
@@ -16,8 +19,10 @@ export interface AddedServer {
 /** How a group differs from its configuration. */
 export interface Membership {
   readonly added: readonly AddedServer[];
-  /** Ids of servers of the configuration that were removed. */
+  /** Ids of servers of the configuration that were removed, or whose address was changed: these are among those added, too. */
   readonly removed: readonly number[];
+  /** The serial number that was given last. */
+  readonly last: number;
 }
 
 /** Brings the peers of a set in line; those that stay keep their standing. */
@@ -30,21 +35,36 @@ export function applyMembership(set: PeerSet, membership: Membership): void {
       continue;
     }
     const wanted = membership.added.filter((server) => server.backup === backup);
-    const stay = target.peers.filter((peer) =>
-      peer.added ? wanted.some(({ id }) => id === peer.id) : !membership.removed.includes(peer.id),
-    );
-    const fresh = wanted.filter(({ id }) => !target.peers.some((peer) => peer.added && peer.id === id)).map(makePeer);
-    if (fresh.length > 0 || stay.length !== target.peers.length) {
-      target.replace([...stay, ...fresh]);
+    const left = new Set(wanted);
+    let changed = false;
+    const peers: Peer[] = [];
+    for (const peer of target.peers) {
+      if (!peer.added && !membership.removed.includes(peer.id)) {
+        peers.push(peer);
+        continue;
+      }
+      // The id may have gone on to another address, whose peer takes the place.
+      const next = wanted.find((server) => server.id === peer.id && left.has(server));
+      if (next === undefined) {
+        changed = true;
+        continue;
+      }
+      left.delete(next);
+      const same = peer.serial === next.serial;
+      changed ||= !same;
+      peers.push(same ? peer : makePeer(next));
+    }
+    if (changed || left.size > 0) {
+      target.replace([...peers, ...[...left].map(makePeer)]);
     }
   }
   set.membership = membership;
   set.count();
 }
 
-function makePeer({ id, server, name, address, port, options }: AddedServer): Peer {
+function makePeer({ id, serial, server, name, address, port, options }: AddedServer): Peer {
   const peer = new Peer(name, server, address, port, options);
   peer.id = id;
-  peer.added = true;
+  peer.serial = serial;
   return peer;
 }

@@ -1,4 +1,4 @@
-import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import { applyMembership, type Membership } from './membership.js';
 import type { Peer, PeerSet } from './peer.js';
@@ -50,6 +50,7 @@ interface Statements {
   readonly writeMembers: Statement<never>;
   readonly readLead: Statement<[number, number]>;
   readonly writeLead: Statement<never>;
+  readonly bytes: Statement<[number, number]>;
 }
 
 /** The `zone` of one or several groups. */
@@ -72,7 +73,17 @@ export class PeerZone {
       writeMembers: sql.prepare('INSERT OR REPLACE INTO members VALUES (?, ?, ?)'),
       readLead: sql.prepare('SELECT worker, until FROM leads WHERE name = ?'),
       writeLead: sql.prepare('INSERT OR REPLACE INTO leads VALUES (?, ?, ?)'),
+      bytes: sql.prepare(
+        `SELECT count(*), CAST(total(length(keys) + length(state)) AS INTEGER)
+          + (SELECT CAST(total(length(conns)) AS INTEGER) FROM held) + (SELECT CAST(total(length(text)) AS INTEGER) FROM members) FROM groups`,
+      ),
     };
+  }
+
+  /** The groups in it, and the bytes of what is stored of them. */
+  stats(): ZoneStats {
+    const [entries, used] = this.statements.bytes.get() ?? [0, 0];
+    return { entries, used, evictions: 0, rejections: 0 };
   }
 
   /** Takes or keeps a group's lead for so many milliseconds, unless another worker has it. For inside a transaction. */
@@ -95,6 +106,7 @@ export const peerZone: ZoneKind<PeerZone, undefined> = {
   ddl: DDL,
   noreuse: true,
   open: (sql, _zone, worker) => new PeerZone(sql, worker),
+  stats: (zone) => zone.stats(),
   release(sql, worker) {
     sql.prepare('DELETE FROM held WHERE worker = ?').run(worker);
     sql.prepare('DELETE FROM leads WHERE worker = ?').run(worker);
@@ -282,7 +294,7 @@ function keyed(set: PeerSet): Map<string, Peer> {
   for (const [which, peers] of [set.peers, set.backup?.peers ?? []].entries()) {
     for (const peer of peers) {
       // One that comes back does not take over what was known of the one that was removed.
-      const first = `${which} ${peer.name}${peer.added ? ` #${peer.id}` : ''}`;
+      const first = `${which} ${peer.name}${peer.added ? ` #${peer.serial}` : ''}`;
       let key = first;
       for (let n = 2; all.has(key); n++) {
         key = `${first} ${n}`;

@@ -102,10 +102,15 @@ export class Peer {
   meter: Meter | null = null;
   /** What the API calls it. */
   id = 0;
-  /** It is not of the configuration, but was added since. */
-  added = false;
+  /** Tells servers that were added apart, whatever address they had when; 0: it is of the configuration. */
+  serial = 0;
   /** Place in its set. */
   index = 0;
+
+  /** It is not of the configuration, but was added since. */
+  get added(): boolean {
+    return this.serial !== 0;
+  }
 
   constructor(name: string, server: string, address: string, port: number, options: PeerOptions) {
     this.name = name;
@@ -139,7 +144,7 @@ export class PeerSet {
   /** Spares round robin a look at each peer; null where others than this worker's round robin choose among them. */
   rotation: Rotation | null = null;
   /** How the peers differ from the configuration. */
-  membership: Membership = { added: [], removed: [] };
+  membership: Membership = { added: [], removed: [], last: 0 };
   /** Changes when a list of peers does; one for a set and its backup. */
   readonly config: { version: number };
 
@@ -167,6 +172,9 @@ export class PeerSet {
       peer.meter = meterOf(peer);
     }
   }
+
+  /** Called when the list has changed, by whatever; the caller may be inside a transaction. */
+  onChange: (() => void) | undefined = undefined;
 
   /** Gives all peers, and those to come, the health that they begin with. */
   beginWith(health: (peer: Peer) => number): void {
@@ -196,6 +204,7 @@ export class PeerSet {
     this.peers = peers;
     this.config.version++;
     this.count();
+    this.onChange?.();
   }
 
   /** Computes what depends on the whole list. */

@@ -34,7 +34,7 @@ function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSe
 /** Makes a group of an `upstream {}` block. */
 export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRuntime, env: WorkerEnv): UpstreamGroup {
   const dynamic = conf.servers.filter((server) => server.resolve !== 'no');
-  const mayHaveBackup = dynamic.length > 0 || (conf.state !== undefined && (conf.accepts & ACCEPTS.BACKUP) !== 0);
+  const mayHaveBackup = dynamic.length > 0 || (conf.zone !== undefined && (conf.accepts & ACCEPTS.BACKUP) !== 0);
   const withBackup = mayHaveBackup || conf.servers.some((server) => server.backup);
   const backup = withBackup ? new PeerSet(conf.name, peersOf(conf, true), undefined) : null;
   const set = new PeerSet(conf.name, peersOf(conf, false), backup);

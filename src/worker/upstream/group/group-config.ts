@@ -1,6 +1,7 @@
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { type HostRef, type LinkContext, own } from '../../../shared/config/define.js';
+import { blockError } from '../../../shared/config/errors.js';
 import type { Pos } from '../../../shared/config/language/ast.js';
 import type { BackendUrl } from '../../../shared/net/backend-url.js';
 import type { ClientTask } from '../../client/client-task.js';
@@ -116,9 +117,27 @@ function checkGroup(conf: Readonly<GroupSettings>, ctx: LinkContext<ClientTask>,
   if (conf.state !== undefined && conf.zone === undefined) {
     ctx.fail(`"state" requires ${where} to be in shared memory`, null);
   }
+  if (conf.servers.length === 0 && conf.state === undefined) {
+    if (!filledByApi(ctx, block)) {
+      throw blockError(node, NO_SERVERS);
+    }
+    return;
+  }
   if (conf.state === undefined && conf.servers.every((server) => server.backup)) {
     ctx.fail(`no servers in ${where}`, null);
   }
+}
+
+/** nginx's message for an `upstream` block that has none. */
+export const NO_SERVERS = 'no servers are inside upstream';
+
+/** Whether a location of `http` has an API that can add servers to a group of any block. */
+function filledByApi(ctx: LinkContext<ClientTask>, block: Block): boolean {
+  let root = block;
+  while (root.parent !== undefined) {
+    root = root.parent;
+  }
+  return root.children.some((child) => child.context === In.HTTP && ctx.settings(declarations, child).filled);
 }
 
 /** What an `upstream` block's directive knows about it. */
@@ -144,8 +163,13 @@ export interface Declaration {
 const hasAddress = ({ explicit, url }: Declaration): boolean => !explicit && url?.family === 'inet';
 
 /** All groups named in an `http` block. */
-export const declarations = defineSharedScope<{ all: Declaration[]; byHost: Map<string, Declaration[]> }>({
-  fields: { all: own<Declaration[]>([]), byHost: own(new Map<string, Declaration[]>()) },
+export const declarations = defineSharedScope<{
+  all: Declaration[];
+  byHost: Map<string, Declaration[]>;
+  /** There is an API that can add servers. */
+  filled: boolean;
+}>({
+  fields: { all: own<Declaration[]>([]), byHost: own(new Map<string, Declaration[]>()), filled: own(false) },
   directives: {},
   // nginx: the part of ngx_http_upstream_init_round_robin for groups that no block makes.
   link({ all }, ctx) {

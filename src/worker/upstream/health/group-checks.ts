@@ -30,6 +30,8 @@ export class GroupChecks {
   #timer: NodeJS.Timeout | undefined;
   #leading = false;
   #stopped = false;
+  /** The list of peers has changed in this tick. */
+  #restarting = false;
 
   constructor(group: UpstreamGroup, zone: HealthZone, key: string, env: WorkerEnv) {
     this.#group = group;
@@ -53,6 +55,10 @@ export class GroupChecks {
       set.backup?.beginWith(first);
     }
     if (this.#env.rehearsing === undefined) {
+      set.onChange = () => this.#changed();
+      if (set.backup !== null) {
+        set.backup.onChange = set.onChange;
+      }
       this.#look();
     }
   }
@@ -61,6 +67,17 @@ export class GroupChecks {
     this.#stopped = true;
     clearTimeout(this.#timer);
     this.#stopChecks();
+  }
+
+  /** The peers are others: the worker that makes the checks begins with the new ones at once. */
+  #changed(): void {
+    if (this.#leading && !this.#restarting) {
+      this.#restarting = true;
+      setImmediate(() => {
+        this.#restarting = false;
+        this.#lead(this.#leading);
+      });
+    }
   }
 
   #look(): void {
