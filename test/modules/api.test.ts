@@ -122,7 +122,7 @@ for (const workers of [1, 3]) {
     for (const i of methods.keys()) {
       const servers = `http/upstreams/u${i}/servers`;
       t.strictSame(await ask('GET', servers), [200, []]);
-      t.equal((await httpGet(s, `/${i}`)).status, 503, methods[i]);
+      t.equal((await httpGet(s, `/${i}`)).status, 503, methods[i]!);
       const [status, added] = await ask('POST', `${servers}/`, { server: `127.0.0.1:${one.port}` });
       t.match([status, added], [201, { server: `127.0.0.1:${one.port}`, ...defaults }]);
       t.equal((await httpGet(s, `/${i}`)).text, 'one');

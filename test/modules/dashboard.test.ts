@@ -37,6 +37,7 @@ async function start(t: Test): Promise<{ s: Server; stopSecond: () => void }> {
       location / { proxy_pass http://app; health_check interval=1s; }
       location /cached { proxy_pass http://app; proxy_cache pages; proxy_cache_valid 1m; proxy_cache_key $uri; }
       location /secret { deny all; }
+      location /files { root %%DIR%%; client_max_body_size 9; }
       location /api { api write=on; }`,
       `upstream app { zone app 64k; server 127.0.0.1:${one.port}; server 127.0.0.1:${two.port}; }
       proxy_cache_path %%DIR%%/cache keys_zone=pages:1m;
@@ -104,6 +105,12 @@ t.test('changes', { skip }, async (t) => {
 t.test('the history goes on over a reload', { skip }, async (t) => {
   const { s } = await start(t);
   await httpGet(s, '/secret');
+  // None of what clients send is among the reasons, whatever marks it has.
+  for (const path of ['/files/evil', '/files/%22evil%22%20by%20rule%20%22evil', '/files/%1b[31mevil%0a']) {
+    t.equal((await httpGet(s, path)).status, 404);
+  }
+  t.equal((await http(s, 'GET / HTTP/1.1\r\nHost: evil/\r\nConnection: close\r\n\r\n')).status, 400);
+  t.equal((await http(s, requestText('POST', '/files', { Connection: 'close' }, 'evil evil evil'))).status, 413);
   const sums = async () => {
     const { at, classes } = JSON.parse((await httpGet(s, '/dashboard/history?range=3600')).text);
     return { points: at.length, refused: classes[3].reduce((a: number, b: number) => a + b, 0) };
@@ -112,7 +119,12 @@ t.test('the history goes on over a reload', { skip }, async (t) => {
     const now = await sums();
     return now.refused > 0 && now;
   });
-  t.match((await state(s)).reasons, [{ reason: /^access forbidden by rule "deny all"/, count: 1 }]);
+  const { reasons } = await state(s);
+  const of = (reason: RegExp) => reasons.find((each: { reason: string }) => reason.test(each.reason));
+  t.match(of(/^access forbidden by rule "deny all" in \S+:\d+$/), { count: 1 });
+  t.match(of(/^open\(\) "\.\.\." failed \(2: No such file or directory\)$/), { count: 3 });
+  t.match(of(/^client intended to send too large body$/), { count: 1 });
+  t.notMatch(JSON.stringify(reasons), /evil/);
   await s.reload();
   t.match(await sums(), { refused: first.refused });
   await waitFor(async () => (await sums()).points > first.points);

@@ -6,6 +6,7 @@ import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { commonReason } from './common-reason.js';
 
 const OTHER = COUNTED_METHODS.length - 1;
 
@@ -50,9 +51,6 @@ export function countRequests(server: Meter | null, location: Meter | null, http
     return OK;
   };
 }
-
-/** A reason without what differs from request to request: there would be no end of reasons. */
-const commonReason = (reason: string): string => reason.replace(/, excess: [\d.]+/, '').replace(/^(\w+\(\)) "[^"]*"/, '$1');
 
 function count(meter: Meter, r: Request, ms: number): void {
   const { values } = meter;
