@@ -1,3 +1,4 @@
+import { ownValue } from '../../shared/lib/own-value.js';
 import type { PlacedStep } from '../../worker/http/serving/trace-places.js';
 import type { Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { Case, Expectation } from './case-file.js';
@@ -139,5 +140,5 @@ function stepOf({ what, name = '', ofBackend }: Expectation, { trace }: Rehearse
     const lower = name.toLowerCase();
     return trace.findLast(({ kind, data }) => (kind === 'header' || kind === 'lost-header') && `${data.name}`.toLowerCase() === lower);
   }
-  return trace.findLast(({ kind }) => DECIDES[what]?.includes(kind));
+  return trace.findLast(({ kind }) => ownValue(DECIDES, what)?.includes(kind));
 }

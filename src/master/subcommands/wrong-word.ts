@@ -1,3 +1,5 @@
+import { ownValue } from '../../shared/lib/own-value.js';
+
 /** What to type instead of words that other servers' commands have. */
 const INSTEAD: Readonly<Record<string, string>> = {
   start: '`sluice` starts the server, `sluice run` in the foreground; with a configuration of its own: `sluice -c FILE`',
@@ -25,6 +27,8 @@ export function wrongWordHint(word: string): string {
   if (word.startsWith('-')) {
     return '';
   }
-  const hint = INSTEAD[SYNONYMS[word] ?? word] ?? '`sluice DIRECTORY` serves a folder that is there, `sluice help` lists the commands';
+  const hint =
+    ownValue(INSTEAD, ownValue(SYNONYMS, word) ?? word) ??
+    '`sluice DIRECTORY` serves a folder that is there, `sluice help` lists the commands';
   return `    hint: ${hint}\n`;
 }

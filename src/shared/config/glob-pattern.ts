@@ -1,3 +1,5 @@
+import { ownValue } from '../lib/own-value.js';
+
 /** What [:name:] stands for in the C locale, as the inside of a regular expression's brackets. */
 const classes: Readonly<Record<string, string>> = {
   alnum: '0-9A-Za-z',
@@ -65,8 +67,8 @@ function bracketExpression(part: string, from: number): { source: string; last: 
     named.lastIndex = i;
     const name = named.exec(part)?.[1];
     if (name !== undefined) {
-      set += classes[name] ?? '';
-      impossible ||= classes[name] === undefined;
+      set += ownValue(classes, name) ?? '';
+      impossible ||= !Object.hasOwn(classes, name);
       i = named.lastIndex;
       continue;
     }

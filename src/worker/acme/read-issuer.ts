@@ -1,6 +1,7 @@
 import { withErrno } from '../../shared/config/errors.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { defaultStatePath } from '../../shared/config/paths.js';
+import { ownValue } from '../../shared/lib/own-value.js';
 import type { Context } from '../module.js';
 import { objectReader } from '../tls/identity.js';
 import { loadAuthorities, loadKey, named, TlsFileError } from '../tls/pem.js';
@@ -59,7 +60,7 @@ export function readIssuer(node: DirectiveNode, ctx: Context): AcmeIssuer {
   const issuer: Draft = { ...usualIssuer(node.args[0]!, ctx) };
   const seen = new Set<string>();
   ctx.entries(node, (line, lineCtx) => {
-    const [least, most] = ARGUMENTS[line.name] ?? lineCtx.fail(`unknown directive "${line.name}"`);
+    const [least, most] = ownValue(ARGUMENTS, line.name) ?? lineCtx.fail(`unknown directive "${line.name}"`);
     if (line.args.length < least || line.args.length > most) {
       lineCtx.fail(`invalid number of arguments in "${line.name}"`);
     }
@@ -89,7 +90,7 @@ function readLine(issuer: Draft, { name, args }: DirectiveNode, ctx: Context): v
       issuer.accountKey = accountKey(first, ctx);
       break;
     case 'challenge':
-      issuer.challenge = CHALLENGES[first] ?? ctx.fail(`unsupported challenge: ${first}`, { arg: 0 });
+      issuer.challenge = ownValue(CHALLENGES, first) ?? ctx.fail(`unsupported challenge: ${first}`, { arg: 0 });
       issuer.dnsHook = dnsHook(issuer.challenge, second, ctx);
       break;
     case 'common_name_in_csr':

@@ -1,4 +1,5 @@
 import type { RawToken } from '../../shared/config/language/raw-tokens.js';
+import { ownValue } from '../../shared/lib/own-value.js';
 import { nameOf, type Statement, statementsOf } from './statements.js';
 
 /** What a name is a name of. Names of different kinds do not meet. */
@@ -76,7 +77,7 @@ function* ofStatement(statement: Statement): Generator<Occurrence> {
 }
 
 function* variables(statement: Statement, token: RawToken, index: number, name: string): Generator<Occurrence> {
-  const made = MAKES_VARIABLE[name];
+  const made = ownValue(MAKES_VARIABLE, name);
   const definesAll = made !== undefined && (made === -1 ? statement.words.length - 1 : made) === index;
   for (const match of token.text.matchAll(/\$(?:\{(\w+)\}|([A-Za-z_]\w*))|\(\?P?<([A-Za-z_]\w*)>/g)) {
     const word = match[1] ?? match[2] ?? match[3]!;

@@ -1,3 +1,4 @@
+import { ownValue } from '../../shared/lib/own-value.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { lastingSlot } from '../client/client-task.js';
 import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
@@ -294,7 +295,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   }
 
   #event(name: string): SessionEvent {
-    const event = EVENTS[name];
+    const event = ownValue(EVENTS, name);
     if (event === undefined) {
       throw new TypeError(`unknown event "${name}"`);
     }

@@ -1,4 +1,5 @@
 import type { ForeignDirective, NativeModule } from '../../shared/config/native-modules.js';
+import { ownValue } from '../../shared/lib/own-value.js';
 import { missing } from '../modules/missing.js';
 
 /** A module that nginx loads and sluice does not, with what is known of it. */
@@ -203,7 +204,7 @@ export function nativeModule(object: string): NativeModule | undefined {
   if (foreign !== undefined) {
     return { builtIn: false, has: (directive) => foreign.directives.test(directive) };
   }
-  const parts = ownObjects[object];
+  const parts = ownValue(ownObjects, object);
   if (parts === undefined) {
     return undefined;
   }

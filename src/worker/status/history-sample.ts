@@ -24,6 +24,9 @@ const MOST_REASONS = 20;
 /** Counts by name, each a short row of numbers. */
 type Rows = Record<string, number[]>;
 
+/** Names are anybody's: "constructor" is one as any other. */
+const noRows = (): Rows => Object.create(null) as Rows;
+
 /** What happened in one interval. The rows of servers and peers end with their histogram. */
 export interface Sample {
   /** Connections at its end: those that serve a request, and idle ones. */
@@ -51,7 +54,7 @@ export const PEER_TIMES = 8;
 export function takeTotals(source: StatusSource): Sample {
   const meters = metersOf(source);
   const rows = (kind: MeterKind, row: (values: Float64Array) => number[]): Rows => {
-    const all: Rows = {};
+    const all = noRows();
     for (const { name, values } of busiest(meters.read(kind))) {
       all[name] = row(values);
     }
@@ -101,7 +104,7 @@ function busiest(all: ReadonlyMap<string, Reading>): Reading[] {
 /** What happened between two moments, without what did not. A number that fell was set to zero in between. */
 export function difference(now: Sample, before: Sample | undefined): Sample {
   const rows = (kind: 'servers' | 'peers' | 'caches' | 'limits' | 'reasons'): Rows => {
-    const result: Rows = {};
+    const result = noRows();
     for (const [name, row] of Object.entries(now[kind])) {
       const old = before?.[kind][name];
       const grown = row.map((n, i) => (old === undefined ? n : grow(n, old[i] ?? 0)));
@@ -128,7 +131,7 @@ const grow = (now: number, before: number): number => (now >= before ? now - bef
 /** Puts samples of one after another together. */
 export function join(samples: readonly Sample[]): Sample {
   const rows = (kind: 'servers' | 'peers' | 'caches' | 'limits' | 'reasons'): Rows => {
-    const result: Rows = {};
+    const result = noRows();
     for (const sample of samples) {
       for (const [name, row] of Object.entries(sample[kind])) {
         const sum = result[name];

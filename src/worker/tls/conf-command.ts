@@ -2,6 +2,7 @@ import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 import type { ConfigContext } from '../../shared/config/define.js';
 import type { NamedFiles } from '../../shared/config/named-files.js';
+import { ownValue } from '../../shared/lib/own-value.js';
 import type { ClientTask } from '../client/client-task.js';
 import { openFailure, TlsFileError } from './pem.js';
 
@@ -53,7 +54,8 @@ export function applyCommands(options: SecureContextOptions, commands: readonly 
     const fail = (reason: string): never => {
       throw new TlsFileError(`SSL_CONF_cmd("${name}", "${value}") failed (SSL: ${reason})`);
     };
-    const version = (): SecureVersion => VERSIONS[value] ?? fail(`error:0A000180:SSL routines::bad value:cmd=${name}, value=${value}`);
+    const version = (): SecureVersion =>
+      ownValue(VERSIONS, value) ?? fail(`error:0A000180:SSL routines::bad value:cmd=${name}, value=${value}`);
     switch (name.toLowerCase()) {
       case 'minprotocol':
         options.minVersion = version();
@@ -102,7 +104,7 @@ function withOptions(bits: number, list: string, fail: (reason: string) => never
   for (const item of list.split(',')) {
     const text = item.trim();
     const off = text.startsWith('-');
-    const found = OPTIONS[text.replace(/^[+-]/, '')];
+    const found = ownValue(OPTIONS, text.replace(/^[+-]/, ''));
     if (found === undefined) {
       return fail(`error:0A000180:SSL routines::bad value:cmd=Options, value=${list}`);
     }

@@ -1,3 +1,4 @@
+import { ownValue } from '../../shared/lib/own-value.js';
 import type { TlsPeer } from './peer.js';
 
 /** OpenSSL's names of cipher suites by the numbers that clients send. */
@@ -67,7 +68,7 @@ function allowedGroups(setting: string): readonly number[] {
     return DEFAULT_GROUPS;
   }
   return setting.split(':').flatMap((name) => {
-    const code = ALIASES[name] ?? Object.keys(CURVES).find((key) => CURVES[Number(key)]!.toLowerCase() === name.toLowerCase());
+    const code = ownValue(ALIASES, name) ?? Object.keys(CURVES).find((key) => CURVES[Number(key)]!.toLowerCase() === name.toLowerCase());
     return code === undefined ? [] : [Number(code)];
   });
 }

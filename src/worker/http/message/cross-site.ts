@@ -1,3 +1,4 @@
+import { ownValue } from '../../../shared/lib/own-value.js';
 import type { Request } from '../request/request.js';
 
 /** The port that an origin does not show, by its scheme. */
@@ -25,6 +26,6 @@ function isOwn(origin: string, host: string, port: number): boolean {
   if (match === null || host === '') {
     return false;
   }
-  const usual = USUAL_PORTS[match[1]!.toLowerCase()] ?? 0;
+  const usual = ownValue(USUAL_PORTS, match[1]!.toLowerCase()) ?? 0;
   return match[2]!.toLowerCase() === host && Number(match[3] ?? usual) === (port === 0 ? usual : port);
 }

@@ -1,6 +1,7 @@
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
+import { ownValue } from '../../../shared/lib/own-value.js';
 import type { Context } from '../../module.js';
 import type { Target } from '../../trace/span.js';
 
@@ -41,7 +42,7 @@ export function readExporter(node: DirectiveNode, ctx: Context): ExporterSetting
   const numbers: Record<string, number> = { interval: 5000, batch_size: 512, batch_count: 4 };
   ctx.entries(node, ({ name, args }, line) => {
     const bad = (why: string, arg = 0): never => line.fail(`"${name}" directive of "otel_exporter" ${why}`, { arg });
-    const wanted = ARGUMENTS[name] ?? line.fail(`unknown directive "${name}" in "otel_exporter"`);
+    const wanted = ownValue(ARGUMENTS, name) ?? line.fail(`unknown directive "${name}" in "otel_exporter"`);
     if (args.length !== wanted) {
       line.fail(`invalid number of arguments in "${name}" directive of "otel_exporter"`);
     }
