@@ -5,8 +5,11 @@ export interface SocketOwner {
    * socket is resumed.
    */
   received(bytes: Buffer, length: number, shared: boolean): boolean;
-  /** The client sends no more. */
-  clientEnded(): void;
+  /**
+   * The client sends no more. `stays`: its end of the connection is still there, because only TLS has ended; it is told again when that
+   * goes.
+   */
+  clientEnded(stays: boolean): void;
   /** The kernel took everything that a write had left over. */
   flushed(): void;
   /** Reading failed, with this negated error number; `socketClosed` follows. Not every socket says so. */

@@ -10,14 +10,14 @@ export function keptEarly(early: Buffer[] | null, bytes: Buffer, length: number)
   return early;
 }
 
-/** Tells a connection's owner what came before it was the owner. `ended`: nothing follows that. */
-export function tellEarly(owner: SocketOwner, early: readonly Buffer[] | null, ended: boolean): void {
+/** Tells a connection's owner what came before it was the owner. `ended`: nothing follows that; `stays`: see {@link SocketOwner}. */
+export function tellEarly(owner: SocketOwner, early: readonly Buffer[] | null, ended: boolean, stays: boolean): void {
   if (early !== null) {
     for (const bytes of early) {
       owner.received(bytes, bytes.length, false);
     }
   }
   if (ended) {
-    owner.clientEnded();
+    owner.clientEnded(stays);
   }
 }

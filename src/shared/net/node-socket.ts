@@ -3,6 +3,7 @@ import { EMPTY } from '../lib/empty.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from './client-socket.js';
 import { DirectWriter, JOIN_LIMIT, REFUSED, WRITTEN } from './direct-writer.js';
+import { awaitClient, clientStays, type EndedSocket } from './end-of-tls.js';
 import { writeMuchLent } from './lent.js';
 import { readInto } from './read-into.js';
 import { resetConnection } from './reset.js';
@@ -10,7 +11,7 @@ import { resetConnection } from './reset.js';
 /** Up to this size head and body are copied into one buffer, which is cheaper than two writes. */
 const COPY_LIMIT = 32 * 1024;
 /** A client's connection on one of Node's sockets: that of TLS, or one that somebody else read from first. */
-export class NodeSocket implements ClientSocket {
+export class NodeSocket implements ClientSocket, EndedSocket {
   readonly #socket: Socket;
   readonly #tls: boolean;
   readonly #direct: DirectWriter;
@@ -53,13 +54,25 @@ export class NodeSocket implements ClientSocket {
     }
     const socket = this.#socket;
     socket.on('drain', this.#onFlushed);
-    socket.on('end', () => this.#owner!.clientEnded());
+    socket.on('end', () => this.#ended());
     socket.on('error', () => {});
     socket.on('close', () => this.#owner!.socketClosed());
     if (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true))) {
       return;
     }
     socket.on('data', (bytes: Buffer) => void this.#owner!.received(bytes, bytes.length, false));
+  }
+
+  #ended(): void {
+    const stays = this.#tls && clientStays(this.descriptor);
+    if (stays) {
+      awaitClient(this);
+    }
+    this.#owner!.clientEnded(stays);
+  }
+
+  clientWent(): void {
+    this.#owner!.clientEnded(false);
   }
 
   pause(): void {

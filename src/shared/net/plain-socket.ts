@@ -57,7 +57,7 @@ export class PlainSocket extends PlainStream implements AcceptedSocket {
   }
 
   protected endCame(): void {
-    this.#owner!.clientEnded();
+    this.#owner!.clientEnded(false);
   }
 
   protected failed(errno: number, syscall: string): void {

@@ -6,6 +6,7 @@ import { spoil } from '../lib/spoil.js';
 import type { SocketAddress, SocketOwner } from './client-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { keptEarly, tellEarly } from './early-bytes.js';
+import { awaitClient, clientStays, type EndedSocket } from './end-of-tls.js';
 import { joined, joinedText } from './joined.js';
 import type { PlainSocket } from './plain-socket.js';
 import { type ConnectionHandle, localOf, remoteOf } from './plain-stream.js';
@@ -39,7 +40,7 @@ function onHandshakeDone(this: CipherHandle): void {
 }
 
 /** A connection whose handshake runs, and then what it brings and takes. */
-export class TlsSocket implements SecureSocket {
+export class TlsSocket implements SecureSocket, EndedSocket {
   readonly #node: StreamBinding;
   readonly #handle: ConnectionHandle;
   #cipher: CipherHandle | null;
@@ -55,6 +56,8 @@ export class TlsSocket implements SecureSocket {
   #reading = true;
   /** The client sends no more. */
   #ended = false;
+  /** But it may still read. */
+  #stays = false;
   /** We send no more. */
   #shut = false;
   /** What said so to the client. */
@@ -124,7 +127,7 @@ export class TlsSocket implements SecureSocket {
     this.#owner = owner;
     const early = this.#early;
     this.#early = null;
-    tellEarly(owner, early, this.#ended);
+    tellEarly(owner, early, this.#ended, this.#stays);
   }
 
   /** So many bytes came into the common memory, or an error number. */
@@ -146,8 +149,17 @@ export class TlsSocket implements SecureSocket {
       this.close();
     } else {
       this.#ended = true;
-      owner?.clientEnded();
+      this.#stays = clientStays(this.descriptor);
+      if (this.#stays) {
+        awaitClient(this);
+      }
+      owner?.clientEnded(this.#stays);
     }
+  }
+
+  clientWent(): void {
+    this.#stays = false;
+    this.#owner?.clientEnded(false);
   }
 
   /** OpenSSL makes nothing of what came. It has sent its alert. */

@@ -614,6 +614,7 @@ export class RequestObject {
       args,
       headerOnly: method === 'HEAD' || detached,
       background: detached,
+      heedsClient: false,
       ...(sink === undefined ? {} : { sink }),
       end: (done) => {
         if (detached || task === undefined) {

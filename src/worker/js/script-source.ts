@@ -3,6 +3,7 @@ import type { Request } from '../http/request/request.js';
 
 /** A response body that a handler writes piece by piece. */
 export class ScriptSource implements Source {
+  readonly works = true;
   readonly #pieces: Buffer[] = [];
   #ended = false;
   #wanted = false;

@@ -247,7 +247,7 @@ export class Rehearsal {
       // A client that waits for nothing more closes, as soon as it has its answer.
       if (!told && (socket.ended || this.#begun?.finished === true)) {
         told = true;
-        socket.owner!.clientEnded();
+        socket.owner!.clientEnded(false);
         continue;
       }
       const now = realMilliseconds();

@@ -99,7 +99,7 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
   }
 
   protected endCame(): void {
-    this.#owner?.clientEnded();
+    this.#owner?.clientEnded(!this.over);
   }
 
   // ---------------------------------------------------------------- what the socket below tells
@@ -112,7 +112,11 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
   }
 
   clientEnded(): void {
+    const told = this.ended;
     this.cameToEnd();
+    if (told && !this.closed) {
+      this.#owner?.clientEnded(false);
+    }
   }
 
   /** Whether a write returned false or the owner saw {@link pending}: either way it waits for this. */
@@ -166,7 +170,7 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
     this.#owner = owner;
     const early = this.#early;
     this.#early = null;
-    tellEarly(owner, early, this.ended);
+    tellEarly(owner, early, this.ended, !this.over);
   }
 
   pause(): void {

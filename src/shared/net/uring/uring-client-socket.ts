@@ -58,7 +58,7 @@ export class UringClientSocket extends UringStream implements AcceptedSocket {
   }
 
   protected endCame(): void {
-    this.#owner!.clientEnded();
+    this.#owner!.clientEnded(false);
   }
 
   protected failed(errno: number, syscall: 'read' | 'write' | 'connect'): void {

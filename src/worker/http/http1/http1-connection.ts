@@ -4,6 +4,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { DEBUG, INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import { enter, leave, now } from '../../client/at-work.js';
+import { ERROR } from '../../client/codes.js';
 import type { DebugClients } from '../../client/debug-clients.js';
 import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle } from '../../client/idle-queue.js';
@@ -14,7 +15,8 @@ import { Lingering, mustLinger } from '../connection/lingering.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
-import type { BodySink, ClientConnection, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
+import { clientGone, clientLost } from '../request/client-gone.js';
+import type { BodySink, ClientConnection, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { refuseRequest, startRequest } from '../request/start-request.js';
@@ -341,6 +343,9 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       r.keepalive = false;
     }
     this.#action = 'sending response to client';
+    if (this.closed) {
+      return;
+    }
     const { input, output } = this.#io as RequestIo;
     output.sendHead(r);
     // While the loop runs, it looks itself whether a body came to take the head along.
@@ -356,13 +361,17 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (!this.closed) {
+    if (this.closed) {
+      r.terminate(ERROR);
+    } else {
       this.#io?.output.send(r, chunk, last);
     }
   }
 
   sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
-    if (!this.closed) {
+    if (this.closed) {
+      r.terminate(ERROR);
+    } else {
       this.#io?.output.sendLent(r, bytes, start, end, last);
     }
   }
@@ -387,7 +396,6 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
     const io = this.#io as RequestIo;
     io.output.reset();
-    io.watcher = null;
     this.#deadline.clear();
     this.#action = undefined;
     const { body } = io;
@@ -419,7 +427,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
     io.body = null;
     io.lingering = null;
-    if (input.ended && !input.unread) {
+    if (this.closed || (input.ended && !input.unread)) {
       this.#close();
       return;
     }
@@ -502,15 +510,8 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     this.#close();
   }
 
-  watchClient(_r: Request, watcher: ClientWatcher | null): void {
-    const io = this.#io;
-    if (io === null) {
-      return;
-    }
-    io.watcher = watcher;
-    if (watcher !== null && io.input.ended) {
-      process.nextTick(tellGone, watcher);
-    }
+  get clientGone(): boolean {
+    return this.closed || this.#io?.gone === true;
   }
 
   upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
@@ -519,7 +520,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     const io = this.#io as RequestIo;
     io.tunnel = owner;
     this.#deadline.clear();
-    io.watcher = null;
+    r.watcher = null;
     this.#socket.expectMuch(true);
     const pending = io.input.takeRest();
     this.#resume(io.input);
@@ -538,10 +539,11 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     leave(before);
   }
 
-  clientEnded(): void {
+  clientEnded(stays: boolean): void {
     const io = this.#io;
     if (io !== null) {
       io.input.ended = true;
+      io.gone = !stays;
     }
     switch (this.#state) {
       case State.WAITING:
@@ -559,7 +561,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
         this.#headBroke('client prematurely closed connection');
         break;
       case State.REQUEST:
-        this.#clientLeft();
+        this.#clientLeft(io!, '');
         break;
       case State.TUNNEL:
         io!.tunnel!.clientEnded();
@@ -576,29 +578,30 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       return;
     }
     if (this.#state === State.WAITING || this.#state === State.HEAD) {
-      this.clientEnded();
+      this.clientEnded(!io.gone);
     } else if (this.#state === State.REQUEST && io.body?.waiting) {
-      this.#clientLeft();
+      this.#clientLeft(io, '');
     }
   }
 
-  #clientLeft(): void {
+  /** The client sends no more, or its connection is no more, as `reason` says. */
+  #clientLeft(io: RequestIo, reason: string, sending = false): void {
     const r = this.#request as Request;
-    const { body, watcher } = this.#io as RequestIo;
-    if (body?.unfinished) {
-      r.log(INFO, 'client prematurely closed connection');
+    if (io.body?.unfinished) {
+      r.log(INFO, reason === '' ? 'client prematurely closed connection' : `recv() failed${reason}`);
       this.closed = true;
-      body.fail(400);
-    } else if (watcher !== null) {
-      this.#io!.watcher = null;
-      watcher.clientGone();
-    } else if (!r.headerSent) {
-      r.log(INFO, 'client prematurely closed connection');
-      r.clientLeft(CLIENT_CLOSED_REQUEST);
+      io.body.fail(400);
+    } else if (this.closed) {
+      clientLost(r, reason, sending);
+    } else if (io.gone) {
+      clientGone(r, reason);
     }
   }
 
   readFailed(errno: number): void {
+    if (this.#io !== null) {
+      this.#io.failure = ` (${errnoText(errno)})`;
+    }
     if (this.#state === State.WAITING) {
       this.noteLeft(errnoText(errno));
       this.#close();
@@ -624,24 +627,30 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
     this.closed = true;
     const r = this.#request;
-    if (r !== null && !r.finished && (this.#state === State.REQUEST || this.#state === State.HEAD)) {
-      const io = this.#io as RequestIo;
-      if (this.#state === State.REQUEST && io.watcher !== null) {
-        const { watcher } = io;
-        io.watcher = null;
-        watcher.clientGone();
-      }
+    if (r !== null && !r.finished && this.#state === State.REQUEST) {
+      this.#lost(this.#io as RequestIo);
       if (!r.finished) {
-        r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
-      }
-      if (!r.finished && r.postAction) {
         // Its end closes the connection.
         return;
       }
     }
+    if (r !== null && !r.finished && this.#state === State.HEAD) {
+      r.terminate(CLIENT_CLOSED_REQUEST);
+    }
     const tunnel = this.#state === State.TUNNEL ? this.#io!.tunnel : null;
     this.#close();
     tunnel?.clientClosed();
+  }
+
+  /** The connection of a request is no more: what it waits for from its client will not come. */
+  #lost(io: RequestIo): void {
+    const sending = io.output.busy;
+    io.gone = true;
+    io.input.ended = true;
+    this.#deadline.clear();
+    io.output.abandon();
+    io.input.drop();
+    this.#clientLeft(io, io.failure, sending);
   }
 
   expired(): void {
@@ -720,7 +729,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   kill(): void {
     const r = this.#request;
     if (r !== null && !r.finished) {
-      r.terminate(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      r.kill(r.headerSent ? ERROR : CLIENT_CLOSED_REQUEST);
     }
     this.#close();
   }
@@ -760,10 +769,6 @@ function afterNextLook(connection: Http1Connection, requests: number): void {
 
 function closeIdle(connection: Http1Connection, requests: number): void {
   connection.closeAfter(requests);
-}
-
-function tellGone(watcher: ClientWatcher): void {
-  watcher.clientGone();
 }
 
 function inputEnded(connection: Http1Connection): void {

@@ -31,6 +31,8 @@ export class Http1Output implements TickTask {
   #uncounted = 0;
   /** What is left of a long head waits for its pace. */
   #headWaits = false;
+  /** What is left of a piece waits for its pace. */
+  #pausing = false;
   #waiting = false;
   #lastQueued = false;
 
@@ -148,6 +150,14 @@ export class Http1Output implements TickTask {
     }
   }
 
+  /** Goes on with what waited for its pace. */
+  restDue(r: Request, rest: Chunk | null, last: boolean): void {
+    if (r === this.#request) {
+      this.#pausing = false;
+      this.send(r, rest, last);
+    }
+  }
+
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (r !== this.#request || this.#waitsForPace(r, chunk, last)) {
       return;
@@ -173,6 +183,7 @@ export class Http1Output implements TickTask {
     if (this.#uncounted === 0 && this.#head !== null && this.#head !== '') {
       this.#paceHead(r, pacer, this.#head);
       if (this.#head !== null) {
+        this.#pausing = true;
         setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent), this, r, chunk, last);
         return true;
       }
@@ -227,6 +238,11 @@ export class Http1Output implements TickTask {
     return taken;
   }
 
+  /** A piece of the response is on its way: it waits for the client, or for its pace. */
+  get busy(): boolean {
+    return this.#waiting || this.#headWaits || this.#pausing || this.#lastQueued;
+  }
+
   /** The kernel has taken everything. */
   get empty(): boolean {
     return this.#socket.empty;
@@ -239,6 +255,7 @@ export class Http1Output implements TickTask {
       rest = chunk.subarray(allowed);
       this.#write(r, chunk.subarray(0, allowed), false);
     }
+    this.#pausing = true;
     setTimer(sendRest, pacer.delay(performance.now(), r.bytesSent - this.#uncounted), this, r, rest, last);
   }
 
@@ -282,6 +299,7 @@ export class Http1Output implements TickTask {
     this.#head = null;
     this.#pacer = null;
     this.#headWaits = false;
+    this.#pausing = false;
     this.#waiting = false;
     this.#lastQueued = false;
   }
@@ -335,7 +353,7 @@ function sendHeadRest(output: Http1Output, r: Request): void {
 }
 
 function sendRest(output: Http1Output, r: Request, rest: Chunk | null, last: boolean): void {
-  output.send(r, rest, last);
+  output.restDue(r, rest, last);
 }
 
 /** The end of a chunked body with its trailers. */

@@ -2,7 +2,7 @@ import type { ClientSocket } from '../../../shared/net/client-socket.js';
 import type { Deadline } from '../../io/deadline.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
 import type { Lingering } from '../connection/lingering.js';
-import type { ClientWatcher, TunnelOwner } from '../request/client-stream.js';
+import type { TunnelOwner } from '../request/client-stream.js';
 import type { BodyReader } from './body-reader.js';
 import { ClientInput } from './client-input.js';
 import { HeadReader } from './head-reader.js';
@@ -20,7 +20,10 @@ export class RequestIo {
   body: BodyReader | null = null;
   /** While bytes are read that nobody wants. */
   lingering: Lingering | null = null;
-  watcher: ClientWatcher | null = null;
+  /** The client has gone, or the connection has. */
+  gone = false;
+  /** Why reading failed, as log lines end: ` (104: Connection reset by peer)`. */
+  failure = '';
   /** Once the connection is a tunnel. */
   tunnel: TunnelOwner | null = null;
   /** The next request came before the response to the one before it was complete. */

@@ -22,7 +22,7 @@ import { Sending } from './sending.js';
 import { sendSettings } from './settings-frames.js';
 import type { Http2Stream } from './stream.js';
 
-const State = { OPEN: 0, LINGERING: 1, CLOSED: 2 } as const;
+const State = { OPEN: 0, LINGERING: 1, LOST: 2, CLOSED: 3 } as const;
 
 /**
  * One HTTP/2 client connection: its life, from the preface to the close. What each kind of frame does to it stands in the files named for
@@ -108,9 +108,9 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     return this.#state === State.OPEN;
   }
 
-  /** The connection is no more. */
-  get over(): boolean {
-    return this.#state === State.CLOSED;
+  /** The connection is no more, but requests of it still go on. */
+  get lost(): boolean {
+    return this.#state === State.LOST;
   }
 
   /** Streams opened after the last one that was named to the client are not served. */
@@ -215,7 +215,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
       return;
     }
     if (this.closed) {
-      this.#close();
+      this.close();
     } else if (this.#leaving) {
       this.#linger();
     } else if (this.requests > 0) {
@@ -228,12 +228,12 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   expired(): void {
     const { block } = this;
     if (!this.open) {
-      this.#close();
+      this.close();
     } else if (this.sending.output.blocked) {
       this.#noteTimeout();
       this.streams.abandonAll();
       this.#socket.close();
-      this.#close();
+      this.close();
     } else if (block.streamId !== 0 && !block.refused) {
       this.#refuseBlock();
     } else if (this.#prefaceRead < PREFACE.length || this.frames.within || block.refused) {
@@ -299,7 +299,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     const { logFiles } = this.host.env;
     if (settings.lingeringClose === 'off' || this.closed) {
       logFiles.flushTick();
-      this.#close();
+      this.close();
       return;
     }
     this.#state = State.LINGERING;
@@ -313,7 +313,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
 
   #lingerOn(): void {
     if (!this.#lingering!.wait()) {
-      this.#close();
+      this.close();
     }
   }
 
@@ -322,7 +322,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     if (this.open && (this.streams.size > 0 || this.frames.within || this.block.open)) {
       this.note(INFO, 'client prematurely closed connection');
     }
-    this.kill();
+    this.#leave();
   }
 
   get descriptor(): number {
@@ -330,7 +330,16 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   }
 
   socketClosed(): void {
-    this.kill();
+    this.closed = true;
+    this.#leave();
+  }
+
+  /** The client has gone: what is done for it goes on as far as it does not heed that. */
+  #leave(): void {
+    if (this.#state === State.OPEN || this.#state === State.LINGERING) {
+      this.streams.abandonAll();
+      this.close();
+    }
   }
 
   /** The worker is about to leave: no further requests are taken. */
@@ -352,32 +361,38 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
       this.sendGoaway(ERROR_CODE.NO_ERROR);
     }
     this.sending.output.send();
-    this.#close();
+    this.close();
   }
 
-  /** Ends the connection whatever it is doing: the worker must go, or nobody is there. */
+  /** Ends the connection whatever it is doing: the worker must go. */
   kill(): void {
     if (this.#state === State.CLOSED) {
       return;
     }
-    this.streams.abandonAll();
-    this.#close();
+    this.streams.killAll();
+    this.close();
   }
 
-  #close(): void {
+  /** Closes the connection; as long as requests go on, it counts as one. nginx: c->error in ngx_http_v2_handle_connection. */
+  close(): void {
     if (this.#state === State.CLOSED) {
       return;
     }
-    this.#state = State.CLOSED;
-    if (this.streams.size === 0) {
-      this.host.counters.waiting--;
+    if (this.#state !== State.LOST) {
+      this.#state = State.LOST;
+      this.deadline.clear();
+      this.sending.output.drop();
+      this.host.idle.remove(this);
+      this.#socket.closeSoon();
     }
-    this.host.idle.remove(this);
+    if (this.streams.size > 0) {
+      return;
+    }
+    this.#state = State.CLOSED;
+    this.host.counters.waiting--;
     this.deadline.close();
-    this.sending.output.drop();
     this.host.env.logFiles.flushTick();
     this.host.uncount(this);
-    this.#socket.closeSoon();
     this.host.connectionClosed(this);
   }
 }

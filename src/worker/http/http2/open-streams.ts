@@ -1,3 +1,4 @@
+import { ERROR } from '../../client/codes.js';
 import { FRAME } from '../http2-frames/protocol.js';
 import { StreamTable } from '../http2-frames/stream-table.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
@@ -126,27 +127,33 @@ export class OpenStreams {
     }
     counters.writing--;
     c.host.countStatus(stream.request);
-    if (c.over) {
-      return;
-    }
     c.sending.soon();
     if (this.#open.size > 0) {
       return;
     }
     counters.waiting++;
     counters.changed();
-    c.host.idle.add(c);
     this.idleSince = performance.now();
+    if (c.lost) {
+      c.close();
+    } else {
+      c.host.idle.add(c);
+    }
   }
 
-  /** Gives up all requests under way. */
+  /** The connection is no more: tells all requests under way that their client has gone. */
   abandonAll(): void {
     for (const stream of this.all()) {
-      const r = stream.request;
       stream.gone();
-      if (!r.finished) {
-        r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
-      }
+    }
+  }
+
+  /** Ends all requests under way. */
+  killAll(): void {
+    for (const stream of this.all()) {
+      const r = stream.request;
+      stream.closed = true;
+      r.kill(r.headerSent ? ERROR : CLIENT_CLOSED_REQUEST);
     }
   }
 }

@@ -5,7 +5,8 @@ import { makePacer } from '../body/rate.js';
 import { SendWindow } from '../http2-frames/flow-window.js';
 import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD } from '../http2-frames/protocol.js';
 import type { Chunk } from '../request/body-stage.js';
-import type { BodySink, ClientConnection, ClientStream, ClientTunnel, ClientWatcher, TunnelOwner } from '../request/client-stream.js';
+import { clientLost } from '../request/client-gone.js';
+import type { BodySink, ClientConnection, ClientStream, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { StreamTunnel } from './client-tunnel.js';
@@ -58,7 +59,6 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
   #timedOut = false;
   /** We told the client that it is over. */
   #reset = false;
-  #watcher: ClientWatcher | null = null;
   /** The error code that ends the stream once the answer has gone out. */
   afterwards: number = ERROR_CODE.NO_ERROR;
 
@@ -341,7 +341,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
   }
 
   upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
-    this.#watcher = null;
+    r.watcher = null;
     this.#tunnel = new StreamTunnel(this, owner);
     this.flush(r);
     this.input.readTunnel(this.#tunnel);
@@ -385,52 +385,51 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     const told = this.closed;
     this.closed = true;
     this.#deadline?.close();
-    this.#watcher = null;
     this.#input?.close();
     this.#chunk = null;
     this.#sending = false;
     this.c.streams.ended(this, told ? (this.#reset ? NO_RESET.DONE : NO_RESET.BOTH_ENDED) : code, !told && this.#outClosed, this.#queued);
   }
 
-  watchClient(_r: Request, watcher: ClientWatcher | null): void {
-    this.#watcher = watcher;
+  get clientGone(): boolean {
+    return this.closed;
   }
 
   /** The client gave the stream up, or the whole connection. */
   gone(): void {
     const r = this.request;
+    if (this.closed) {
+      return;
+    }
     this.closed = true;
     this.inClosed = this.#outClosed = true;
     this.#deadline?.close();
     if (r.finished) {
       return;
     }
-    const watcher = this.#watcher;
     if (this.#tunnel !== null) {
       this.#tunnel.gone();
     } else if (this.#input?.reading) {
-      r.log(INFO, 'client prematurely closed stream');
-      this.#input.fail(CLIENT_CLOSED_REQUEST);
-    } else if (watcher !== null) {
-      this.#watcher = null;
-      watcher.clientGone();
-      if (this.#sending && !r.finished) {
-        r.clientLeft(-1);
-      }
+      this.#bodyLost(r, this.#input);
     } else {
-      r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
+      clientLost(r, null, this.#sending);
     }
+  }
+
+  #bodyLost(r: Request, input: RequestInput): void {
+    if (r.requestBodyNoBuffering) {
+      input.fail(400);
+      return;
+    }
+    r.log(INFO, 'client prematurely closed stream');
+    input.fail(CLIENT_CLOSED_REQUEST);
   }
 
   /** Ends the request for what the client did to the stream. */
   fail(code: number): void {
-    const r = this.request;
     this.c.streams.reset(this, code);
     this.#reset = true;
     this.gone();
-    if (!r.finished) {
-      r.clientLeft(r.headerSent ? -1 : CLIENT_CLOSED_REQUEST);
-    }
   }
 
   /** The client has so many milliseconds for what is next. */

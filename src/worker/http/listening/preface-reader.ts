@@ -62,9 +62,9 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
   }
 
   // What ends it before is a matter of HTTP/1.
-  clientEnded(): void {
+  clientEnded(stays: boolean): void {
     if (!this.#over) {
-      this.#goOn(false).clientEnded();
+      this.#goOn(false).clientEnded(stays);
     }
   }
 

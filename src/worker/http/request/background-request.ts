@@ -21,6 +21,7 @@ class NoClient implements ClientConnection, ClientStream {
   readonly proxyProtocol = undefined;
   readonly closed = false;
   readonly sni = undefined;
+  readonly clientGone = false;
   action: string | undefined = undefined;
 
   constructor(server: ServerRuntime) {
@@ -79,7 +80,6 @@ class NoClient implements ClientConnection, ClientStream {
   sendInformational(): void {}
   finish(): void {}
   terminate(): void {}
-  watchClient(): void {}
 }
 
 /**

@@ -9,6 +9,8 @@ export type Chunk = Buffer;
  */
 export interface Source {
   pull(r: Request): void;
+  /** What comes is still being made, and that does not end with the client; absent where it is there already. */
+  readonly works?: boolean;
   /** The client or the server gave the response up: free what is held. Not called after the last piece was sent. */
   abort(r: Request): void;
   /**

@@ -1,11 +1,14 @@
 import type { BodyStage } from './body-stage.js';
 import type { Request } from './request.js';
 import type { SubrequestQueue } from './subrequest-queue.js';
+import type { UpstreamWork } from './upstream-work.js';
 
 /** What only a subrequest has: the many requests that are none are smaller without it. */
 export interface Child {
   /** Nobody waits for it. */
   readonly background: boolean;
+  /** The response waits for it, so that it need not go on without its client. */
+  readonly heedsClient: boolean;
   /** Where its body goes; null drops it. */
   readonly sink: BodyStage | null;
   /** The sink is a place in the parent's response. */
@@ -29,6 +32,8 @@ export class Children {
   count = 0;
   /** Those under way that end with the main request. */
   readonly dependents = new Set<Request>();
+  /** What backends do for subrequests of all kinds, those in the background included, in the order in which it began. */
+  readonly works = new Set<UpstreamWork>();
   /** Those that have not begun. */
   readonly queue: SubrequestQueue;
   /** How many in the background the main request does not end before. */

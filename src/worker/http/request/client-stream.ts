@@ -67,15 +67,19 @@ export interface ClientStream {
   finish(r: Request): void;
   /** Ends connection or stream at once. `reset` answers with a TCP reset. */
   terminate(r: Request, reset: boolean): void;
-  /** Tells `watcher` once when the client goes away while its request is under way; null: nobody. */
-  watchClient(r: Request, watcher: ClientWatcher | null): void;
+  /** The client has gone, or sends no more on a connection that it would need to stay. */
+  readonly clientGone: boolean;
   /** Hands the connection to a tunnel (101, CONNECT): what happens on it from now on is told to `owner`. */
   upgrade(r: Request, owner: TunnelOwner): ClientTunnel;
 }
 
 /** Whoever has to know that a client has gone. */
 export interface ClientWatcher {
-  clientGone(): void;
+  /**
+   * The client of the request has gone, though its connection may still take what is sent. Told once for each thing that shows it.
+   * `reason`: what follows the log line about it, such as ` (104: Connection reset by peer)`; null where a stream of HTTP/2 was given up.
+   */
+  clientGone(r: Request, reason: string | null): void;
 }
 
 /** Whoever passes on what a client sends that no longer speaks HTTP. */

@@ -10,6 +10,7 @@ import { internalRedirect, namedLocation } from './internal-redirect.js';
 import type { Request } from './request.js';
 import { runContentPhases } from './run-phases.js';
 import { specialResponse } from './special-response.js';
+import type { UpstreamWork } from './upstream-work.js';
 
 /**
  * Ends a request, or what was tried for it, with a handler's code: OK when the response has gone out, a status to
@@ -28,6 +29,10 @@ export function finalize(r: Request, code: number): void {
       return;
     }
     const { child } = r;
+    if (child !== null && r.main.aborted) {
+      terminate(r, ERROR);
+      return;
+    }
     if (child !== null && child.onCode !== null) {
       code = child.onCode(r, code);
       if (code === DONE) {
@@ -50,7 +55,7 @@ export function finalize(r: Request, code: number): void {
       }
       child.onDone = done;
     }
-    if (code === ERROR || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || r.connection.closed) {
+    if (code === ERROR || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || (r.connection.closed && needsClient(r))) {
       terminate(r, code);
       return;
     }
@@ -82,6 +87,15 @@ export function finalize(r: Request, code: number): void {
     r.stream.finish(r);
     return;
   }
+}
+
+/** Whether the request still has something to send to its client. */
+function needsClient(r: Request): boolean {
+  if (r.child !== null) {
+    return r.child.heedsClient;
+  }
+  const sent = r.postAction || r.children?.awaiting === true || (r.headerOnly && r.bytesSent > 0);
+  return !sent || r.aborted;
 }
 
 /** Sends the request, whose response is done with, through the location's `post_action`, if there is one. nginx: ngx_http_post_action. */
@@ -123,19 +137,38 @@ function finishSubrequest(r: Request): void {
   r.child!.onEnd?.(r);
 }
 
-/** Ends the subrequests under way, which nobody waits for any more. */
-function abandonSubrequests(main: Request): void {
+/** Ends the subrequests under way, which nobody waits for any more, but not those that the request's end waits for if there are `kept`. */
+function abandonSubrequests(main: Request, kept: readonly UpstreamWork[]): void {
   const { children } = main;
   if (children === null) {
     return;
   }
   const dependents = [...children.dependents];
-  children.dependents.clear();
   for (const sr of dependents) {
+    if (kept.some((work) => work.r === sr)) {
+      continue;
+    }
+    children.dependents.delete(sr);
     if (!sr.finished) {
       abandonSubrequest(sr);
     }
   }
+}
+
+const NONE: readonly UpstreamWork[] = [];
+
+/** The work of backends that goes on for its own sake though the request is given up, as the filling of a cache does. */
+function keptWork(main: Request): readonly UpstreamWork[] {
+  const { upstream, children } = main;
+  const own = upstream?.outlive() ?? false;
+  if (children === null || children.works.size === 0) {
+    return own ? [upstream!] : NONE;
+  }
+  const kept = [...children.works].filter((work) => work.outlive());
+  if (own) {
+    kept.push(upstream!);
+  }
+  return kept;
 }
 
 function abandonSubrequest(sr: Request): void {
@@ -146,14 +179,30 @@ function abandonSubrequest(sr: Request): void {
   runCleanups(sr);
 }
 
-/** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */
+/**
+ * Gives the request up: the response is broken off and the connection closed, once what is kept of the response is complete. nginx:
+ * ngx_http_terminate_request, and p->downstream_error.
+ */
 export function terminate(r: Request, code: number): void {
   const main = r.main;
   if (r.background && !r.finished) {
     r.source?.abort(r);
     finishSubrequest(r);
+    if (main.aborted) {
+      terminate(main, ERROR);
+    }
     return;
   }
+  giveUp(r, code, false);
+}
+
+/** Ends the request at once, with all that is done for it. nginx: c->close in ngx_http_request_handler. */
+export function kill(r: Request, code: number): void {
+  giveUp(r, code, true);
+}
+
+function giveUp(r: Request, code: number, atOnce: boolean): void {
+  const main = r.main;
   if (main.finished) {
     return;
   }
@@ -169,15 +218,19 @@ export function terminate(r: Request, code: number): void {
     runCleanups(r);
   }
   main.aborted = true;
-  const source = main.source;
+  main.timedOut ||= code === CLOSE || code === 408;
+  const kept = atOnce ? NONE : keptWork(main);
+  const { source, upstream } = main;
   main.source = null;
-  source?.abort(main);
-  abandonSubrequests(main);
-  if (startPostAction(main)) {
+  if (upstream === null || !kept.includes(upstream)) {
+    source?.abort(main);
+  }
+  abandonSubrequests(main, kept);
+  if (main.finished || kept.length > 0 || (!atOnce && startPostAction(main))) {
     return;
   }
   endRequest(main);
-  main.stream.terminate(main, (code === CLOSE || code === 408) && main.location.settings.resetTimedoutConnection);
+  main.stream.terminate(main, main.timedOut && main.location.settings.resetTimedoutConnection);
 }
 
 function endRequest(r: Request): void {
@@ -186,7 +239,12 @@ function endRequest(r: Request): void {
   }
   r.finished = true;
   logRequest(r);
-  abandonSubrequests(r);
+  abandonSubrequests(r, NONE);
+  if (r.children !== null) {
+    for (const work of [...r.children.works]) {
+      work.cleanup();
+    }
+  }
   runCleanups(r);
 }
 

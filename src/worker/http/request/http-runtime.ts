@@ -72,6 +72,7 @@ export interface RequestLife {
   resume(r: Request, code: number): void;
   finalize(r: Request, code: number): void;
   terminate(r: Request, code: number): void;
+  kill(r: Request, code: number): void;
 }
 
 /** What a merged location compiles to. Features that are not configured there are absent. */

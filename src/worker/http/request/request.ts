@@ -9,7 +9,7 @@ import { ERROR } from '../../client/codes.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import type { BodyStage, Postponed, Source } from './body-stage.js';
 import type { Child, Children } from './child.js';
-import type { ClientConnection, ClientStream } from './client-stream.js';
+import type { ClientConnection, ClientStream, ClientWatcher } from './client-stream.js';
 import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
@@ -145,7 +145,12 @@ export class Request implements ClientTask {
   limitRate = 0;
   limitRateAfter = 0;
   limitRateSet = false;
+  /** Nothing more of the response leaves; what is kept of it may still be on its way. */
   aborted = false;
+  /** It was given up for a client that was too slow, or by `return 444`. */
+  timedOut = false;
+  /** On a main request: who is told that the client has gone; see client-gone.ts. */
+  watcher: ClientWatcher | null = null;
   /** Counts it as being processed. */
   zone: Meter | null = null;
   /** On a main request that is traced: what is told of it and of its subrequests. */
@@ -267,11 +272,11 @@ export class Request implements ClientTask {
     leave(before);
   }
 
-  /** The client has gone: gives the request up, unless all that is left of it is its `post_action`, which needs no client. */
-  clientLeft(code: number): void {
-    if (!this.main.postAction) {
-      this.terminate(code);
-    }
+  /** Ends the request at once, with all that is done for it: the worker must go, or nobody knows what state the request is in. */
+  kill(code: number): void {
+    const before = enter(this);
+    this.http.life.kill(this, code);
+    leave(before);
   }
 
   get protocol(): HttpRuntime {
@@ -281,7 +286,7 @@ export class Request implements ClientTask {
   /** Ends the request after an exception that nobody caught. */
   giveUp(reason: string): void {
     this.log(ALERT, `the request is given up after an exception: ${reason}`);
-    this.terminate(this.headerSent ? ERROR : 500);
+    this.kill(this.headerSent ? ERROR : 500);
   }
 
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */

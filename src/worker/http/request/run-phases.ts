@@ -2,6 +2,7 @@ import { setTimer } from '../../../shared/lib/timer.js';
 import { DEBUG, ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import { enter, leave } from '../../client/at-work.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from '../../client/codes.js';
+import { endsWithClient, unwatchClient, watchClient } from './client-gone.js';
 import { logHead, logPhase } from './debug-lines.js';
 import { findConfig } from './find-config.js';
 import { mapPath } from './map-path.js';
@@ -214,9 +215,13 @@ function refuse(r: Request, code: number): void {
   r.trace?.add(r, 'access', `the refusal waits for ${delay} ms`, { in: r.location, directive: 'auth_delay' });
   const timer = setTimer(answerLate, delay, r, code);
   r.onFinish(() => clearTimeout(timer));
+  watchClient(r, endsWithClient);
 }
 
-const answerLate = (r: Request, status: number): void => r.finalize(status);
+function answerLate(r: Request, status: number): void {
+  unwatchClient(r, endsWithClient);
+  r.finalize(status);
+}
 
 // nginx: ngx_http_core_post_rewrite_phase.
 function afterRewrite(r: Request): boolean {

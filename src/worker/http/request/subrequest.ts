@@ -21,6 +21,8 @@ export interface SubrequestOptions {
   readonly background?: boolean;
   /** Of one in the background: the client's next request is taken up once it is over, as nginx does with all of them. */
   readonly awaited?: boolean;
+  /** Of one that is not in the background: false if it goes on when the client leaves, as those of nginx's JavaScript do. */
+  readonly heedsClient?: boolean;
   /** The body is not wanted: the subrequest sends only its head. */
   readonly headerOnly?: boolean;
   /** It begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
@@ -86,6 +88,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   sr.headerOnly = options.headerOnly ?? false;
   sr.child = {
     background: options.background ?? false,
+    heedsClient: options.background !== true && options.heedsClient !== false,
     sink: options.sink ?? null,
     placed: options.placed ?? false,
     onCode: options.code ?? null,

@@ -1,6 +1,8 @@
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
 import { enter, leave } from '../../client/at-work.js';
-import { ERROR, type Result } from '../../client/codes.js';
+import { DONE, ERROR, type Result } from '../../client/codes.js';
+import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
+import type { ClientWatcher } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import { exceptionText, Task, type TaskOwner } from '../task.js';
@@ -17,7 +19,7 @@ export interface HandlerPlan {
 }
 
 /** One request that a handler in JavaScript answers: what can go wrong with it costs that request alone. */
-export abstract class HandlerRun implements TaskOwner, Expiring {
+export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   readonly r: Request;
   readonly #plan: HandlerPlan;
   /** What logs and timers of the handler belong to. */
@@ -82,6 +84,9 @@ export abstract class HandlerRun implements TaskOwner, Expiring {
     if (!this.#answered) {
       this.#answered = true;
       this.code = code;
+      if (code !== DONE) {
+        unwatchClient(this.r, this);
+      }
       if (this.#waiting && !this.r.finished) {
         this.r.resume(code);
       }
@@ -106,11 +111,19 @@ export abstract class HandlerRun implements TaskOwner, Expiring {
   attach(): void {
     if (!this.#attached) {
       this.#attached = true;
+      if (this.r === this.r.main) {
+        watchClient(this.r, this);
+      }
       this.r.onFinish(() => {
         this.#deadline?.close();
         this.over();
       });
     }
+  }
+
+  /** It ends, as the work of backends does: one that waits for something to send, such as events, would not notice for long. */
+  clientGone(r: Request, reason: string | null): void {
+    endsWithClient.clientGone(r, reason);
   }
 
   /** The request is over, however it ended. */

@@ -9,6 +9,7 @@ import { AGAIN, DECLINED } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
+import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { printable, type Trace } from '../../http/request/trace.js';
@@ -166,8 +167,9 @@ class Decision extends RateDecision implements ZoneJob {
       return;
     }
     this.#note('DELAYED');
-    const timer = setTimer(() => r.resume(DECLINED), this.delay);
+    const timer = setTimer(goOn, this.delay, r);
     r.onFinish(() => clearTimeout(timer));
+    watchClient(r, endsWithClient);
   }
 
   /** The limit that delays the request counts that; the others count that it passed. */
@@ -193,4 +195,10 @@ class Decision extends RateDecision implements ZoneJob {
     const { excess } = this;
     return `${Math.floor(excess / 1000)}.${String(excess % 1000).padStart(3, '0')}`;
   }
+}
+
+// nginx: ngx_http_limit_req_delay.
+function goOn(r: Request): void {
+  unwatchClient(r, endsWithClient);
+  r.resume(DECLINED);
 }

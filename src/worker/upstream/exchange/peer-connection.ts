@@ -18,6 +18,7 @@ import { mayTryNext } from './next-upstream.js';
 import { openConnection, openStream } from './open-channel.js';
 import { traceChoice, traceRequest } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
+import { heedsClient } from './watch-client.js';
 
 /** After so many refusals another one counts as any failure does. */
 const REFUSALS = 3;
@@ -357,7 +358,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       picker.tries++;
     }
     const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);
-    if (this.r.connection.closed) {
+    if (this.r.connection.closed && heedsClient(u)) {
       u.finalize(CLIENT_CLOSED_REQUEST);
       return;
     }

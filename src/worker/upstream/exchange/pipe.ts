@@ -170,11 +170,19 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   /** The client is gone; what comes is only kept where it is stored. */
   abandon(): void {
     this.#state = ABANDONED;
+    this.#demand = false;
     this.#release();
+    if (!this.#aside) {
+      this.#reader.resume();
+    }
   }
 
   get abandoned(): boolean {
     return this.#state === ABANDONED;
+  }
+
+  get works(): boolean {
+    return !this.#u.done;
   }
 
   pull(_r: Request): void {

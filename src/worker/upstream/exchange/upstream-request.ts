@@ -17,7 +17,7 @@ import type { ResponsePipe } from './pipe.js';
 import type { Exchange } from './protocol.js';
 import { RequestOutput } from './request-output.js';
 import { StoreFile } from './store-file.js';
-import { endWithoutClient, watchClient } from './watch-client.js';
+import { beginWork, endWithoutClient, endWork } from './watch-client.js';
 
 /** Passes a response on once its head was sent. */
 export interface Passing {
@@ -69,6 +69,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
   /** Passes the client's body on as it comes. */
   relay: BodyRelay | null = null;
   #done = false;
+  #toldGone = false;
   #head: UpstreamHead | null = null;
   #passing: Passing | null = null;
 
@@ -247,7 +248,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     if (this.conf.settings.store !== null && this.r.http.env.rehearsing === undefined) {
       this.store = new StoreFile(this);
     }
-    watchClient(this);
+    beginWork(this);
     if (!this.exchange.createRequest(this)) {
       this.finalize(500);
       return;
@@ -294,8 +295,21 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     this.cleanup();
   }
 
-  clientGone(): void {
-    endWithoutClient(this);
+  clientGone(_r: Request, reason: string | null): void {
+    if (this.#toldGone) {
+      return;
+    }
+    this.#toldGone = true;
+    endWithoutClient(this, reason);
+  }
+
+  outlive(): boolean {
+    const { pipe } = this;
+    if (this.#done || this.tee === null || pipe === null) {
+      return false;
+    }
+    pipe.abandon();
+    return true;
   }
 
   /** The request is over, whatever this is doing. nginx: ngx_http_upstream_cleanup. */
@@ -356,9 +370,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     this.#passing?.stop();
     output?.stop();
     this.relay?.leave();
-    if (r === r.main && !r.finished) {
-      r.stream.watchClient(r, null);
-    }
+    endWork(this);
     // To a backend that waits for a body the next request would be that body.
     this.peer.release(now(), this.#reusable && this.exchange.owesBody !== true && (output?.complete ?? false));
     this.store?.drop();
