@@ -3,9 +3,10 @@ import type { Server, WorkerProcess } from '../shared/ipc/serve.js';
 import { NOTICE, WARN } from '../shared/log/level.js';
 import { makeRing, type NetEngineChoice } from '../shared/net/engine/choose.js';
 import { network } from '../shared/net/engine/network.js';
+import { RingError } from '../shared/net/uring/memory.js';
 import { serverKind, ZONE } from '../shared/zone/meter-kinds.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
-import { endFailedWork } from './client/at-work.js';
+import { atWork, endFailedWork } from './client/at-work.js';
 import type { ClientTask } from './client/client-task.js';
 import { Connections } from './client/connections.js';
 import { ConnectionCounters } from './client/counters.js';
@@ -13,6 +14,7 @@ import { DebugClients } from './client/debug-clients.js';
 import { DescriptorGate } from './client/descriptor-gate.js';
 import type { WorkerEnv } from './env.js';
 import { Acceptor } from './http/listening/acceptor.js';
+import { endFailedTask } from './js/task.js';
 import { language } from './language.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
@@ -113,7 +115,7 @@ export function serve(worker: WorkerProcess): Server {
       };
     },
     ration: (accepts) => gate.ration(accepts),
-    failed: endFailedWork,
+    failed: (error) => (!(error instanceof RingError) && endFailedTask(error, atWork())) || endFailedWork(error),
     terminate() {
       connections.terminate();
       close();

@@ -4,6 +4,8 @@ import { RingError } from '../../shared/net/uring/memory.js';
 export interface Work {
   /** Ends it after an exception that nobody caught; `reason` is for the log. */
   giveUp(reason: string): void;
+  /** Ends it, however far it has come; the log says why already. */
+  breakOff(): void;
 }
 
 let current: Work | null = null;
@@ -16,6 +18,9 @@ export function enter(work: Work | null): Work | null {
   current = work;
   return before;
 }
+
+/** The request or session that the server works on at the moment. */
+export const atWork = (): Work | null => current;
 
 /** The code has returned. After an exception it has not, which is how {@link endFailedWork} knows whose fault it was. */
 export function leave(before: Work | null): void {
@@ -67,6 +72,11 @@ export function endFailedWork(error: unknown): boolean {
 
 /** An exception in one line of a log, with where it was thrown. */
 export function lineOf(error: unknown): string {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return text.replaceAll(/\s*\n\s*/g, ' ');
+  try {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return text.replaceAll(/\s*\n\s*/g, ' ');
+  } catch {
+    // JavaScript can throw what throws when it is looked at.
+    return 'an exception that has no text';
+  }
 }

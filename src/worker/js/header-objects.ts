@@ -1,6 +1,7 @@
 import type { HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
-import { bytesOf, textOf } from './text.js';
+import { replaceHeader } from './response-head.js';
+import { textOf } from './text.js';
 
 /** Headers of which a request has one, whatever the client sends. nginx: ngx_http_js_headers_in. */
 const SINGLE_IN = new Set([
@@ -65,7 +66,7 @@ export function headersOut(r: Request): object {
   return namedValues(
     (name) => readOut(out, name.toLowerCase()),
     () => namesOut(out),
-    (name, value) => writeOut(r, name, value),
+    (name, value) => replaceHeader(r, name, value),
   );
 }
 
@@ -91,69 +92,6 @@ function namesOut(out: HeadersOut): string[] {
   ];
   const seen = new Set<string>();
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));
-}
-
-/** Changes a header of the response; undefined and an empty text take it off. @throws TypeError for what cannot stand in a head. */
-function writeOut(r: Request, name: string, value: unknown): void {
-  const out = r.out;
-  const lower = name.toLowerCase();
-  if (r.headerSent) {
-    return;
-  }
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-    throw new TypeError('invalid header name');
-  }
-  let values = (Array.isArray(value) ? value : [value])
-    .filter((one) => one !== undefined && one !== null)
-    .map(bytesOf)
-    .filter((text) => text !== '');
-  for (const text of values) {
-    if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text)) {
-      throw new TypeError('invalid header value');
-    }
-  }
-  switch (lower) {
-    case 'content-length': {
-      const last = values.at(-1);
-      if (last !== undefined && !/^\d+$/.test(last)) {
-        throw new TypeError('failed converting argument to positive integer');
-      }
-      out.contentLength = last === undefined ? -1 : Number(last);
-      return;
-    }
-    case 'content-type':
-      out.readContentType(values.at(-1) ?? '');
-      return;
-    case 'location':
-      out.location = values.at(-1);
-      return;
-    case 'last-modified':
-      out.lastModified = -1;
-      out.lastModifiedText = values.at(-1);
-      return;
-    case 'content-encoding':
-      out.contentEncoding = values.at(-1);
-      return;
-    case 'date':
-      out.date = values.at(-1);
-      return;
-    case 'server':
-      out.server = values.at(-1);
-      return;
-    case 'etag':
-      out.etag = values[0];
-      values = values.slice(1);
-      break;
-    default:
-      for (const header of out.list) {
-        if (header.name.toLowerCase() === lower) {
-          header.name = '';
-        }
-      }
-  }
-  for (const text of values) {
-    out.add(bytesOf(name), text);
-  }
 }
 
 /** An object whose properties are looked up by name when they are asked for. */

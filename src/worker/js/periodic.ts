@@ -167,6 +167,8 @@ class PeriodicSubject implements ClientTask {
 
   giveUp(): void {}
 
+  breakOff(): void {}
+
   end(): void {
     this.finished = true;
     for (const callback of this.#ends.reverse()) {

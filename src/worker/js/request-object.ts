@@ -1,5 +1,4 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
-import { ups } from '../../shared/lib/ups.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { AGAIN, DONE, ERROR, OK, type Result } from '../client/codes.js';
 import { MemorySink } from '../http/body/memory-sink.js';
@@ -18,11 +17,12 @@ import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
+import { integer, setLocation, setStatus } from './response-head.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
-import { jsVariableNames } from './script-variables.js';
+import { jsVariableNames, valueText } from './script-variables.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, textOf, valueText } from './text.js';
+import { bufferOf, bytesOf, textOf } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
 export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
@@ -188,12 +188,14 @@ export class RequestObject {
       return DONE;
     }
     const target = this.#redirect;
-    if (target !== undefined) {
+    if (target !== undefined && this.#r.headerSent) {
+      this.#r.log(WARN, 'ignored internalRedirect() because headers were already sent');
+    } else if (target !== undefined) {
       if (target.startsWith('@')) {
         return namedLocation(this.#r, target);
       }
-      const [uri = '', ...args] = target.split('?');
-      return internalRedirect(this.#r, uri, args.join('?'), ups(uri));
+      const to = parseUnsafeUri(this.#r, target);
+      return to === undefined ? 500 : internalRedirect(this.#r, to.uri, to.args, 0);
     }
     if (this.stage === 'access') {
       return this.#declined ? -5 : OK;
@@ -231,7 +233,7 @@ export class RequestObject {
     if (failed) {
       return undefined;
     }
-    return valueText(this.returnValue ?? result, this.#r, name);
+    return valueText(this.returnValue ?? result, this.#owner, name);
   }
 
   /** Lets a function look at the response's head. False after an exception, which is in the log. */
@@ -435,8 +437,7 @@ export class RequestObject {
   }
 
   set status(status: unknown) {
-    this.#r.out.status = Number(status);
-    this.#r.out.statusText = undefined;
+    setStatus(this.#r, status);
   }
 
   get headersOut(): object {
@@ -450,8 +451,8 @@ export class RequestObject {
 
   return(status: unknown, body?: unknown): void {
     const r = this.#r;
-    const code = Number(status);
-    if (!Number.isInteger(code) || code < 0 || code > 999) {
+    const code = integer(status);
+    if (code < 0 || code > 999) {
       throw new RangeError('code is out of range');
     }
     if (this.stage === 'headers' || this.stage === 'body' || this.stage === 'variable') {
@@ -460,17 +461,17 @@ export class RequestObject {
     if (r.headerSent || this.#code !== undefined) {
       return;
     }
-    if (code >= 400 && body === undefined) {
+    if (code >= 400 && (body === undefined || body === null)) {
       this.#go(code);
       return;
     }
-    const bytes = body === undefined ? Buffer.alloc(0) : bufferOf(body);
+    const bytes = bufferOf(body);
     if (REDIRECTS.has(code)) {
-      r.out.location = bytes.toString('latin1');
+      setLocation(r, bytes.toString('latin1'));
       this.#go(code);
       return;
     }
-    r.out.status = code;
+    setStatus(r, code);
     setContentType(r);
     this.#go(respondBuffer(r, code, bytes));
   }
@@ -481,7 +482,7 @@ export class RequestObject {
       return;
     }
     if (r.out.status === 0) {
-      r.out.status = 200;
+      setStatus(r, 200);
     }
     setContentType(r);
     const code = sendHeader(r);
@@ -546,9 +547,16 @@ export class RequestObject {
 
   internalRedirect(uri: unknown): void {
     if (this.#parent !== undefined || this.#r !== this.#r.main) {
-      throw new Error('internalRedirect cannot be called from a subrequest');
+      throw new TypeError('internalRedirect cannot be called from a subrequest');
     }
-    this.#redirect = bytesOf(uri);
+    if (this.stage === 'headers' || this.stage === 'body') {
+      throw new TypeError('internalRedirect cannot be called while filtering');
+    }
+    const target = converted(uri, 'uri arg');
+    if (target === '') {
+      throw new TypeError('uri is empty');
+    }
+    this.#redirect = target;
   }
 
   setReturnValue(value: unknown): void {
@@ -573,26 +581,30 @@ export class RequestObject {
   subrequest(uri: unknown, ...rest: unknown[]): Promise<RequestObject> | undefined {
     const r = this.#r;
     if (this.#parent !== undefined || r !== r.main) {
-      throw new Error('subrequest can only be created for the primary request');
+      throw new TypeError('subrequest can only be created for the primary request');
     }
     const target = converted(uri, 'uri arg');
+    if (target === '') {
+      throw new TypeError('uri is empty');
+    }
     const [first, second] = rest;
+    const options = subrequestSettings(first);
+    const given = converted(options.args, 'options.args');
+    const method = options.method === undefined ? 'GET' : converted(options.method, 'options.method');
+    const parsed = parseUnsafeUri(r, target);
+    if (parsed === undefined) {
+      throw new TypeError('unsafe uri');
+    }
     const callback = typeof first === 'function' ? first : second;
     if (callback !== undefined && typeof callback !== 'function') {
       throw new TypeError('callback is not a function');
     }
-    const options: SubrequestSettings =
-      typeof first === 'object' && first !== null ? first : typeof first === 'string' ? { args: first } : {};
-    const parsed = parseUnsafeUri(r, target);
-    const args = options.args === undefined ? (parsed?.args ?? '') : converted(options.args, 'options.args');
-    const detached = options.detached === true;
+    const detached = Boolean(options.detached);
     if (detached && callback !== undefined) {
-      throw new Error('detached flag and callback are mutually exclusive');
+      throw new TypeError('detached flag and callback are mutually exclusive');
     }
-    if (parsed === undefined) {
-      throw new Error('unsafe uri');
-    }
-    const method = options.method === undefined ? 'GET' : converted(options.method, 'options.method');
+    // As in njs, those of the URI count.
+    const args = parsed.args === '' ? given : parsed.args;
     const body = options.body === undefined ? undefined : bufferOf(options.body);
     return this.#subrequest(parsed.uri, args, method, body, detached, callback as ((reply: RequestObject) => unknown) | undefined);
   }
@@ -667,10 +679,24 @@ export class RequestObject {
 /** A text that a handler gives. @throws TypeError for what cannot be one. */
 function converted(value: unknown, what: string): string {
   try {
-    return bytesOf(String(value));
+    return bytesOf(value);
   } catch {
     throw new TypeError(`failed to convert ${what}`);
   }
+}
+
+/** What the second argument of `r.subrequest` means. @throws TypeError for what means nothing. */
+function subrequestSettings(given: unknown): SubrequestSettings {
+  if (given === undefined || given === null || typeof given === 'function') {
+    return {};
+  }
+  if (typeof given === 'object') {
+    return given;
+  }
+  if (typeof given === 'string') {
+    return { args: given };
+  }
+  throw new TypeError('failed to convert args');
 }
 
 const pairs = (list: readonly string[]): [string, string][] => {

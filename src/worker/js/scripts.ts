@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { functionOf, ModuleLoader, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
-import { catchRejections, exceptionText, Task } from './task.js';
+import { catchRejections, exceptionText, Task, watchMicrotasks } from './task.js';
 import type { toScript } from './transform.js';
 
 /** One `js_import`: the name that directives use, and the file. */
@@ -88,6 +88,7 @@ export class ScriptLibrary {
     this.#host = host;
     this.#globals = scriptGlobals(host);
     catchRejections();
+    watchMicrotasks();
   }
 
   /** The functions that directives of a location can name. Modules that cannot be loaded are in the log, and fail whoever calls them. */

@@ -8,10 +8,10 @@ import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { placeOf } from './script-place.js';
-import { jsVariableNames } from './script-variables.js';
+import { jsVariableNames, valueText } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, valueText } from './text.js';
+import { bufferOf, bytesOf } from './text.js';
 
 /** What a listener is told of bytes beside them. */
 interface Flags {

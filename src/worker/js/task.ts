@@ -165,12 +165,36 @@ export class Task {
     this.#end.failed();
   }
 
+  /** Something was thrown that nobody caught, by code that the task has begun: it costs its request or session, even after its end. */
+  uncaught(error: unknown): void {
+    this.#thrown(`js exception: ${exceptionText(error)}`);
+  }
+
+  #thrown(message: string): void {
+    this.owner.log(ERR, message);
+    if (!this.#over) {
+      this.cancel();
+      this.#end.failed();
+    } else {
+      this.owner.subject?.breakOff();
+    }
+  }
+
   /** A promise of the task was rejected, and nobody looks. nginx: ngx_js_rejection_tracker. */
   rejected(reason: unknown): void {
     this.owner.log(ERR, `js unhandled rejection: ${exceptionText(reason)}`);
     if (!this.#over) {
       this.cancel();
       this.#end.failed();
+    }
+  }
+
+  /** Runs code of the task's; what it throws ends the task. */
+  guarded<T>(action: (of: T) => unknown, of: T): void {
+    try {
+      storage.run(this, action, of);
+    } catch (error) {
+      this.uncaught(error);
     }
   }
 
@@ -228,16 +252,66 @@ export function catchRejections(): void {
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function';
 
+/**
+ * Ends the task whose code has thrown what nobody caught, and with it the request or session that it belongs to. False: it was the code of
+ * no task. `busy` is the request or session that the server itself works on at the moment.
+ */
+export function endFailedTask(error: unknown, busy: object | null): boolean {
+  const task = storage.getStore();
+  if (task === undefined || (busy !== null && busy !== task.owner.subject) || isOurs(error)) {
+    return false;
+  }
+  task.uncaught(error);
+  return true;
+}
+
+const OWN_FRAME = /\/dist\/(?:program|js-isolate)\.js/;
+
+/** Whether an exception comes from the server itself: none of its frames is a script's. */
+function isOurs(error: unknown): boolean {
+  const frames = stackOf(error)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
+  return frames.length > 0 && frames.every((line) => OWN_FRAME.test(line));
+}
+
+/** The stack of what was thrown, which may be anything and do anything when it is asked. */
+function stackOf(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
+  } catch {
+    return 'an exception that has no text';
+  }
+}
+
 /** An exception as the error log shows it: the message, and the stack without Node's own frames and ours. */
 export function exceptionText(error: unknown): string {
-  if (!(error instanceof Error)) {
-    return String(error);
-  }
-  const lines = (error.stack ?? String(error)).split('\n');
-  return lines
+  return stackOf(error)
+    .split('\n')
     .filter((line) => !/^\s+at .*(?:node:|\/dist\/(?:program|js-isolate)\.js)/.test(line))
     .map(mappedFrame)
     .join('\n');
+}
+
+let microtasks = false;
+
+/**
+ * From now on what a microtask throws is its task's: while Node tells the process of it, nobody knows any more whose it was. Once for a
+ * process that has handlers.
+ */
+export function watchMicrotasks(): void {
+  if (!microtasks) {
+    microtasks = true;
+    const { queueMicrotask } = globalThis;
+    globalThis.queueMicrotask = (callback) => {
+      const task = storage.getStore();
+      queueMicrotask(
+        task === undefined || typeof callback !== 'function'
+          ? callback
+          : () => task.guarded(callback as (of: undefined) => unknown, undefined),
+      );
+    };
+  }
 }
 
 /** Writes to the log of whatever runs now, as `console.log` does. */

@@ -5,7 +5,7 @@ import { endFailedWork, enter } from '../../../src/worker/client/at-work.js';
 /** A request that notes why it was given up. */
 const work = () => {
   const reasons: string[] = [];
-  return { reasons, giveUp: (reason: string) => void reasons.push(reason) };
+  return { reasons, giveUp: (reason: string) => void reasons.push(reason), breakOff() {} };
 };
 
 t.test('an exception ends the work at hand', async (t) => {

@@ -289,6 +289,12 @@ export class Request implements ClientTask {
     this.kill(this.headerSent ? ERROR : 500);
   }
 
+  breakOff(): void {
+    if (!this.finished) {
+      this.terminate(this.headerSent ? ERROR : 500);
+    }
+  }
+
   /** Runs a callback when the request ends, however it ends. The latest added runs first. */
   onFinish(callback: () => void): void {
     if (this.cleanups === null) {

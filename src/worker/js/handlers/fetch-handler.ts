@@ -5,9 +5,9 @@ import type { Request as ServerRequest } from '../../http/request/request.js';
 import { respond, respondBuffer, sendHeader } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { requestObject } from '../request-object.js';
+import { addHeader, setStatus } from '../response-head.js';
 import { exceptionText } from '../task.js';
 import { bytesOf } from '../text.js';
-import { putHeader, setStatus } from './answer-head.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import { LightRequest, openRequest } from './light-request.js';
 import { isMadeBy, LightResponse, NodeResponse, openResponse } from './light-response.js';
@@ -125,6 +125,14 @@ class FetchRun extends HandlerRun {
   }
 
   #answer(response: unknown): void {
+    try {
+      this.#send(response);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  #send(response: unknown): void {
     if (!isResponse(response)) {
       this.failed(new TypeError('the handler has returned no Response'));
       return;
@@ -141,11 +149,10 @@ class FetchRun extends HandlerRun {
     setStatus(r, response.status, response.statusText === '' ? undefined : bytesOf(response.statusText));
     // What Node fetched it has unpacked already.
     const unpacked = !light && response.url !== '';
-    const { out } = r;
     for (let i = 0; i < list.length; i += 2) {
       const name = list[i]!;
       if (!(unpacked && (name === 'content-encoding' || name === 'content-length'))) {
-        putHeader(out, name, name, list[i + 1]!);
+        addHeader(r, name, name, list[i + 1]!);
       }
     }
     if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -182,7 +189,7 @@ class FetchRun extends HandlerRun {
     return respondBuffer(r, r.out.status, Buffer.alloc(0));
   }
 
-  protected over(): void {
+  over(): void {
     LightRequest.close(this.#request, this.done);
   }
 }

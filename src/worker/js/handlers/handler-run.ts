@@ -61,6 +61,11 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     }
   }
 
+  /** Tells the handler's code of something that has happened; what it throws ends the request. */
+  tell<T>(action: (of: T) => void, of: T): void {
+    this.#task.guarded(action, of);
+  }
+
   /** Logs an exception and ends the request. */
   failed(error: unknown): void {
     if (!this.r.finished) {
@@ -74,7 +79,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     this.#plan.stats.failed();
     if (!this.#answered) {
       this.go(status);
-    } else if (this.r.headerSent && !this.r.finished) {
+    } else if (this.r.headerSent && !this.r.finished && !this.done) {
       this.inside(() => this.r.terminate(ERROR));
     }
   }
@@ -116,7 +121,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
       }
       this.r.onFinish(() => {
         this.#deadline?.close();
-        this.over();
+        this.tell(over, this);
       });
     }
   }
@@ -127,7 +132,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   }
 
   /** The request is over, however it ended. */
-  protected abstract over(): void;
+  abstract over(): void;
 
   /** Something was done for the client: the time of `js_timeout` begins again. */
   touch(): void {
@@ -164,4 +169,8 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     action();
     leave(before);
   }
+}
+
+function over(run: HandlerRun): void {
+  run.over();
 }

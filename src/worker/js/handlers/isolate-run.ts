@@ -6,8 +6,8 @@ import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { respond, respondBuffer, sendHeader } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { addHeader, setStatus } from '../response-head.js';
 import { bytesOf } from '../text.js';
-import { putHeader, setStatus } from './answer-head.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import type { FromIsolate } from './isolate-messages.js';
 import type { IsolatePool, IsolateUser } from './isolate-pool.js';
@@ -72,9 +72,14 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
     this.rest();
     this.inside(() => {
       const { r } = this;
-      setStatus(r, status, statusText === '' ? undefined : bytesOf(statusText));
-      for (let i = 0; i < headers.length; i += 2) {
-        putHeader(r.out, headers[i]!, headers[i]!, headers[i + 1]!);
+      try {
+        setStatus(r, status, statusText === '' ? undefined : bytesOf(statusText));
+        for (let i = 0; i < headers.length; i += 2) {
+          addHeader(r, headers[i]!, headers[i]!, headers[i + 1]!);
+        }
+      } catch (error) {
+        this.failed(error);
+        return;
       }
       if (body === null) {
         this.go(respond(r, this));
@@ -118,7 +123,8 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
 
   isolateFailed(message: string): void {
     if (!this.r.finished) {
-      this.inside(() => this.failed(message));
+      // Without a message the log has it already.
+      this.inside(() => (message === '' ? this.breakOff() : this.failed(message)));
     }
   }
 
@@ -131,7 +137,7 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
     this.over();
   }
 
-  protected over(): void {
+  over(): void {
     if (this.#id !== 0) {
       this.#pool.cancel(this.#id);
       this.#id = 0;

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
 import { ScriptLibrary, type Scripts } from '../scripts.js';
-import { exceptionText, Task } from '../task.js';
+import { endFailedTask, exceptionText, Task } from '../task.js';
 import { findHandler } from './content-handler.js';
 import { type FetchFunction, openGlobals } from './fetch-handler.js';
 import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, type ToIsolate } from './isolate-messages.js';
@@ -32,11 +32,33 @@ const handlers = new Map<string, FetchFunction | undefined>();
 
 /** A run whose answer is not complete. */
 class Run {
+  readonly task: Task;
   readonly controller = new AbortController();
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
+
+  constructor(id: number) {
+    this.task = new Task(logger(id), { settled() {}, failed: () => breakOff(id) });
+    this.task.hold();
+  }
 }
 
 const runs = new Map<number, Run>();
+
+/** The third argument of handlers. */
+class IsolateContext {
+  readonly #id: number;
+
+  constructor(id: number) {
+    this.#id = id;
+  }
+
+  /** What the promise rejects with is logged. */
+  waitUntil(work: unknown): void {
+    Promise.resolve(work).catch((error: unknown) => logger(this.#id).log(ERR, `js exception: ${exceptionText(error)}`));
+  }
+
+  passThroughOnException(): void {}
+}
 
 async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
   const { id, name, body, remoteAddress } = message;
@@ -53,7 +75,7 @@ async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
     if (handler === undefined) {
       throw new Error(`js function "${name}" not found`);
     }
-    const own = new Run();
+    const own = new Run(id);
     runs.set(id, own);
     const headers = new Headers();
     for (let i = 0; i < message.headers.length; i += 2) {
@@ -64,12 +86,10 @@ async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
       }
     }
     const request = new Request(message.url, { method: message.method, headers, body: body as never, signal: own.controller.signal });
-    const task = new Task(logger(id), { settled() {}, failed() {} });
-    task.hold();
     const start = performance.now();
     let result: unknown;
     try {
-      result = task.within(() => handler(request, { remoteAddress }, { waitUntil() {}, passThroughOnException() {} }));
+      result = own.task.within(() => handler(request, { remoteAddress }, new IsolateContext(id)));
     } finally {
       time = performance.now() - start;
     }
@@ -117,7 +137,7 @@ async function more(id: number): Promise<void> {
     return;
   }
   try {
-    const { done, value } = await own.reader.read();
+    const { done, value } = await own.task.within(() => own.reader!.read());
     if (done) {
       runs.delete(id);
       say({ t: 'end', id });
@@ -132,12 +152,21 @@ async function more(id: number): Promise<void> {
   }
 }
 
+/** Ends a run whose code has thrown something; the log has it. */
+function breakOff(id: number): void {
+  if (runs.delete(id)) {
+    say({ t: 'failed', id, message: '', time: 0 });
+  }
+}
+
 function cancel(id: number): void {
   const own = runs.get(id);
   runs.delete(id);
   const reason = new DOMException('the client has left', 'AbortError');
-  own?.controller.abort(reason);
-  own?.reader?.cancel(reason).catch(() => {});
+  own?.task.guarded(() => {
+    own.controller.abort(reason);
+    own.reader?.cancel(reason).catch(() => {});
+  }, undefined);
 }
 
 openGlobals();
@@ -160,6 +189,10 @@ port.on('message', (message: ToIsolate) => {
       cancel(message.id);
   }
 });
-process.on('uncaughtException', (error) => say({ t: 'log', id: 0, level: ERR, message: `js exception: ${exceptionText(error)}` }));
-process.on('unhandledRejection', (error) => say({ t: 'log', id: 0, level: ERR, message: `js exception: ${exceptionText(error)}` }));
+const stray = (error: unknown): void => {
+  if (!endFailedTask(error, null)) {
+    say({ t: 'log', id: 0, level: ERR, message: `js exception: ${exceptionText(error)}` });
+  }
+};
+process.on('uncaughtException', stray);
 setInterval(() => Atomics.add(data.state, BEAT, 1), BEAT_MS);

@@ -8,7 +8,7 @@ import type { Source } from '../../http/request/body-stage.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { respond } from '../../http/request/respond.js';
-import { putHeader, setStatus } from './answer-head.js';
+import { addHeader, sendInformation, setStatus } from '../response-head.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import { RequestInput } from './request-input.js';
 import { checkForHandler, handlerHeaders, handlerTarget } from './request-url.js';
@@ -96,7 +96,7 @@ class NodeRun extends HandlerRun {
     this.go(respond(this.r, source));
   }
 
-  protected over(): void {
+  over(): void {
     this.input.close();
     if (!this.done) {
       this.#req!.aborted = true;
@@ -212,15 +212,17 @@ class RequestAdapter {
     }
     this.#reading = true;
     input.read({
-      piece: (bytes) => req.push(bytes),
+      piece: (bytes) => {
+        this.#run.tell(pushPiece, { req, bytes });
+        return req.readableLength < req.readableHighWaterMark;
+      },
       end: () => {
         req.complete = true;
-        req.push(null);
+        this.#run.tell(pushPiece, { req, bytes: null });
       },
       broke: (error) => {
         req.aborted = true;
-        // Nobody has to listen for it: the request itself has its log line.
-        req.destroy(req.listenerCount('error') > 0 ? error : undefined);
+        this.#run.tell(breakInput, { req, error });
       },
     });
   }
@@ -339,12 +341,7 @@ class ResponseAdapter implements Source {
   }
 
   informational(status: number, fields: readonly string[]): void {
-    const { r } = this.#run;
-    if (status === 100) {
-      r.stream.sendContinue(r);
-    } else {
-      r.stream.sendInformational(r, status, fields);
-    }
+    sendInformation(this.#run.r, status, fields);
   }
 
   destroy(): void {
@@ -381,7 +378,6 @@ class ResponseAdapter implements Source {
     if (this.#begun) {
       return;
     }
-    this.#begun = true;
     const { res } = this;
     if (!res.headersSent) {
       res.writeHead(res.statusCode);
@@ -392,9 +388,10 @@ class ResponseAdapter implements Source {
       const lower = name.toLowerCase();
       const value = res.getHeader(lower);
       for (const one of Array.isArray(value) ? value : [value]) {
-        putHeader(r.out, name, lower, String(one));
+        addHeader(r, name, lower, String(one));
       }
     }
+    this.#begun = true;
     if (whole && r.out.contentLength === -1 && r.method !== 'HEAD') {
       r.out.contentLength = this.#held;
     }
@@ -430,7 +427,7 @@ class ResponseAdapter implements Source {
       if (r.source === this) {
         r.source = null;
       }
-      process.nextTick(finished, this);
+      process.nextTick(tellFinished, this, this.#run);
     }
     r.flushBody = !this.#given;
     r.first.send(r, all.length === 0 ? null : all, this.#given);
@@ -441,14 +438,14 @@ class ResponseAdapter implements Source {
     const callbacks = this.#callbacks;
     this.#callbacks = [];
     for (const done of callbacks) {
-      process.nextTick(done, error);
+      process.nextTick(tellWritten, done, error, this.#run);
     }
   }
 
   /** Whoever waits to write more is told. */
   room(): void {
     if (!this.#left && !this.#given) {
-      this.res.emit('drain');
+      this.#run.tell(drain, this.res);
     }
   }
 
@@ -464,7 +461,7 @@ class ResponseAdapter implements Source {
       this.#run.done = true;
       this.#given = true;
       this.res.finished = true;
-      process.nextTick(finished, this);
+      process.nextTick(tellFinished, this, this.#run);
     }
     this.#drop();
   }
@@ -480,7 +477,7 @@ class ResponseAdapter implements Source {
   close(): void {
     this.#drop();
     this.res.destroyed = true;
-    process.nextTick(closed, this);
+    process.nextTick(tellClosed, this, this.#run);
   }
 }
 
@@ -516,7 +513,7 @@ const responseMethods = {
     this[ADAPTER].informational(102, []);
   },
   writeEarlyHints(this: Response, hints: Record<string, string | string[]>, callback?: () => void): void {
-    const fields = Object.entries(hints).flatMap(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]);
+    const fields = Object.entries(hints).flatMap(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)]);
     this[ADAPTER].informational(103, fields);
     callback?.();
   },
@@ -533,10 +530,26 @@ function drained(response: ResponseAdapter): void {
   response.room();
 }
 
-function finished(response: ResponseAdapter): void {
-  response.complete();
+// What tells the handler's code of something: whatever that throws or begins is the handler's own.
+
+const pushPiece = ({ req, bytes }: { readonly req: IncomingMessage; readonly bytes: Buffer | null }): void => void req.push(bytes);
+const drain = (res: ServerResponse): void => void res.emit('drain');
+const finish = (response: ResponseAdapter): void => response.complete();
+const close = (response: ResponseAdapter): void => void response.res.emit('close');
+
+function breakInput({ req, error }: { readonly req: IncomingMessage; readonly error: Error }): void {
+  // Nobody has to listen for it: the request itself has its log line.
+  req.destroy(req.listenerCount('error') > 0 ? error : undefined);
 }
 
-function closed(response: ResponseAdapter): void {
-  response.res.emit('close');
+function tellFinished(response: ResponseAdapter, run: HandlerRun): void {
+  run.tell(finish, response);
+}
+
+function tellClosed(response: ResponseAdapter, run: HandlerRun): void {
+  run.tell(close, response);
+}
+
+function tellWritten(done: Callback, error: Error | undefined, run: HandlerRun): void {
+  run.tell(done as (error: Error | undefined) => void, error);
 }

@@ -17,20 +17,26 @@ export class StreamSource implements Source {
     this.#reader = stream.getReader();
   }
 
-  pull(r: Request): void {
+  pull(): void {
     this.#run.touch();
     if (this.#sent >= SHARE) {
       this.#sent = 0;
-      setImmediate(nextPiece, this, r);
+      setImmediate(nextPiece, this);
     } else {
-      this.read(r);
+      this.read();
     }
   }
 
-  read(r: Request): void {
+  read(): void {
     if (this.#over) {
       return;
     }
+    // The stream may be the handler's own.
+    this.#run.tell(readPiece, this);
+  }
+
+  readNow(): void {
+    const { r } = this.#run;
     this.#reader.read().then(
       ({ done, value }) => {
         this.#run.rest();
@@ -74,11 +80,19 @@ export class StreamSource implements Source {
     if (!this.#over) {
       this.#over = true;
       this.#run.rest();
-      this.#reader.cancel(new DOMException('the client has left', 'AbortError')).catch(() => {});
+      this.#run.tell(cancel, this.#reader);
     }
   }
 }
 
-function nextPiece(source: StreamSource, r: Request): void {
-  source.read(r);
+function nextPiece(source: StreamSource): void {
+  source.read();
+}
+
+function readPiece(source: StreamSource): void {
+  source.readNow();
+}
+
+function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  reader.cancel(new DOMException('the client has left', 'AbortError')).catch(() => {});
 }

@@ -367,6 +367,10 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
     this.finalize(INTERNAL_SERVER_ERROR);
   }
 
+  breakOff(): void {
+    this.finalize(INTERNAL_SERVER_ERROR);
+  }
+
   /** Ends the session: logs it and closes the connection. nginx: ngx_stream_finalize_session. */
   finalize(status: number): void {
     if (this.finished) {
