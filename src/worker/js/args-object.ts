@@ -1,20 +1,36 @@
 import { unescape as unescapeBytes } from 'node:querystring';
 import { textOf } from './text.js';
 
+/** Arguments that are read; those behind them are not there. */
+const MOST = 1000;
+
 /** `r.args`: the arguments by name, decoded; a name that stands several times has an array. nginx: njs_query_string_parse. */
 export function argsObject(args: string): object {
   const result: Record<string, string | string[]> = Object.create(null);
-  for (const part of args.split('&')) {
-    if (part === '') {
-      continue;
+  let at = 0;
+  for (let count = 0; count < MOST && at <= args.length; count++) {
+    const and = args.indexOf('&', at);
+    const end = and === -1 ? args.length : and;
+    if (end > at) {
+      add(result, args.slice(at, end));
     }
-    const equals = part.indexOf('=');
-    const name = decoded(equals === -1 ? part : part.slice(0, equals));
-    const value = equals === -1 ? '' : decoded(part.slice(equals + 1));
-    const before = result[name];
-    result[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
+    at = end + 1;
   }
   return result;
+}
+
+function add(result: Record<string, string | string[]>, part: string): void {
+  const equals = part.indexOf('=');
+  const name = decoded(equals === -1 ? part : part.slice(0, equals));
+  const value = equals === -1 ? '' : decoded(part.slice(equals + 1));
+  const before = result[name];
+  if (before === undefined) {
+    result[name] = value;
+  } else if (Array.isArray(before)) {
+    before.push(value);
+  } else {
+    result[name] = [before, value];
+  }
 }
 
 /** Percent signs and plus signs taken off; bytes that are no UTF-8 are replaced. */

@@ -47,17 +47,37 @@ export function headersIn(r: Request): object {
     const value = SINGLE_IN.has(lower) ? r.head.header(lower) : r.head.joined(lower, lower === 'cookie' ? '; ' : ', ');
     return value === undefined ? undefined : textOf(value);
   };
-  const names = (): string[] => {
-    const seen = new Map<string, string>();
-    for (let i = 0; i < r.head.headers.length; i += 2) {
-      const lower = r.head.headers[i]!.toLowerCase();
-      if (!seen.has(lower)) {
-        seen.set(lower, textOf(r.head.headers[i]!));
-      }
+  // Whoever asks for the names asks for all values next, one by one.
+  let all: Map<string, string> | undefined;
+  return namedValues(
+    (name) => (all === undefined ? get(name) : (all.get(name) ?? get(name))),
+    () => {
+      all ??= allIn(r);
+      return [...all.keys()];
+    },
+  );
+}
+
+/** All headers under the names that the client has first written. */
+function allIn(r: Request): Map<string, string> {
+  const { headers } = r.head;
+  const names = new Map<string, string>();
+  const values = new Map<string, string>();
+  for (let i = 0; i < headers.length; i += 2) {
+    const lower = headers[i]!.toLowerCase();
+    const name = names.get(lower);
+    if (name === undefined) {
+      const own = textOf(headers[i]!);
+      names.set(lower, own);
+      values.set(own, headers[i + 1]!);
+    } else if (!SINGLE_IN.has(lower)) {
+      values.set(name, `${values.get(name)!}${lower === 'cookie' ? '; ' : ', '}${headers[i + 1]!}`);
     }
-    return [...seen.values()];
-  };
-  return namedValues(get, names);
+  }
+  for (const [name, value] of values) {
+    values.set(name, textOf(value));
+  }
+  return values;
 }
 
 /** `r.headersOut`. Assigning and deleting change the response's head until it is sent. */
@@ -77,7 +97,9 @@ function readOut(out: HeadersOut, lower: string): string | readonly string[] | u
   if (lower === 'content-type') {
     return out.contentTypeLine === '' ? undefined : textOf(out.contentTypeLine);
   }
-  const values = out.list.filter((header) => header.name.toLowerCase() === lower).map(({ value }) => textOf(value));
+  const values = out.list
+    .filter(({ name }) => name.length === lower.length && name.toLowerCase() === lower)
+    .map(({ value }) => textOf(value));
   if (values.length === 0) {
     return undefined;
   }

@@ -94,11 +94,17 @@ export class RequestObject {
   #parent: RequestObject | undefined = undefined;
   #args: object | undefined = undefined;
   #headersIn: object | undefined = undefined;
+  #rawHeadersIn: readonly (readonly [string, string])[] | undefined = undefined;
   #headersOut: object | undefined = undefined;
   #variables: object | undefined = undefined;
   #rawVariables: object | undefined = undefined;
   #source: ScriptSource | undefined = undefined;
   #reply: Buffer | undefined = undefined;
+  /** The request's body as it was read, and from what. */
+  #body: Buffer | undefined = undefined;
+  #bodyText: string | undefined = undefined;
+  #readBodyOf: RequestBody | null = null;
+  #readLength: number | undefined = undefined;
   #text: string | undefined = undefined;
   #form: Promise<Form> | undefined = undefined;
   #reading: 'text' | 'buffer' | 'form' | undefined = undefined;
@@ -289,8 +295,9 @@ export class RequestObject {
   }
 
   get rawHeadersIn(): readonly (readonly [string, string])[] {
-    const { headers } = this.#r.head;
-    return pairs(headers);
+    // Scripts go through it by number, and ask for it each time.
+    this.#rawHeadersIn ??= pairs(this.#r.head.headers);
+    return this.#rawHeadersIn;
   }
 
   get httpVersion(): string {
@@ -374,23 +381,32 @@ export class RequestObject {
 
   // --- the request's body
 
-  /** Undefined for a request without a body. */
+  /** Undefined for a request without a body. Scripts may ask for it again and again. */
   get requestText(): string | undefined {
-    return this.#bodyText();
+    const bytes = this.requestBuffer;
+    this.#bodyText ??= bytes?.toString('utf8');
+    return this.#bodyText;
   }
 
   get requestBody(): string | undefined {
-    return this.#bodyText();
+    return this.requestText;
   }
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    const bytes = body === null || !body.complete ? undefined : wholeBody(this.#r, body);
-    return bytes?.length === 0 ? undefined : bytes;
+    if (body !== this.#readBodyOf || body?.length !== this.#readLength || (this.#body === undefined && body?.complete)) {
+      this.#readBodyOf = body;
+      this.#readLength = body?.length;
+      this.#bodyText = undefined;
+      this.#body = body === null || !body.complete ? undefined : wholeBody(this.#r, body);
+    }
+    return this.#body?.length === 0 && !this.#saidEmpty ? undefined : this.#body;
   }
 
-  #bodyText(): string | undefined {
-    return this.requestBuffer?.toString('utf8');
+  /** The client has said that there is a body, though nothing stood in it. */
+  get #saidEmpty(): boolean {
+    const { main, body } = this.#r;
+    return body === main.body && (main.chunkedIn || main.contentLength === 0);
   }
 
   readRequestText(): Promise<string> {

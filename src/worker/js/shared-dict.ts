@@ -34,7 +34,12 @@ const TRIES = 2000;
 const DDL =
   'CREATE TABLE IF NOT EXISTS dict (hash INTEGER, key TEXT, value ANY, expires REAL, cost INTEGER, PRIMARY KEY (hash, key)) WITHOUT ROWID, STRICT;' +
   'CREATE INDEX IF NOT EXISTS dict_expires ON dict (expires);' +
-  'CREATE TABLE IF NOT EXISTS state (loaded INTEGER) STRICT';
+  'CREATE TABLE IF NOT EXISTS state (loaded INTEGER) STRICT;' +
+  // What all entries take together: adding them up for each change would take longer the more there are.
+  'CREATE TABLE IF NOT EXISTS taken (bytes INTEGER) STRICT;' +
+  'INSERT INTO taken SELECT (SELECT CAST(total(cost) AS INTEGER) FROM dict) WHERE NOT EXISTS (SELECT 1 FROM taken);' +
+  'CREATE TRIGGER IF NOT EXISTS dict_put AFTER INSERT ON dict BEGIN UPDATE taken SET bytes = bytes + new.cost; END;' +
+  'CREATE TRIGGER IF NOT EXISTS dict_delete AFTER DELETE ON dict BEGIN UPDATE taken SET bytes = bytes - old.cost; END';
 
 /** How long changes wait before they are saved, in milliseconds. */
 const SAVE_AFTER = 1000;
@@ -73,7 +78,7 @@ export class SharedDict {
     this.#delete = sql.prepare('DELETE FROM dict WHERE hash = ? AND key = ?');
     this.#clear = sql.prepare('DELETE FROM dict');
     this.#expire = sql.prepare('DELETE FROM dict WHERE expires <= ?');
-    this.#used = sql.prepare('SELECT CAST(total(cost) AS INTEGER) FROM dict');
+    this.#used = sql.prepare('SELECT bytes FROM taken');
     this.#count = sql.prepare('SELECT count(*) FROM dict WHERE expires IS NULL OR expires > ?');
     this.#all = sql.prepare('SELECT key, value, expires FROM dict WHERE expires IS NULL OR expires > ? ORDER BY hash, key LIMIT ?');
     this.#oldest = sql.prepare('SELECT hash, key FROM dict ORDER BY expires LIMIT 16');

@@ -284,13 +284,38 @@ function stackOf(error: unknown): string {
   }
 }
 
+/** Lines of a stack that are longer than this are no places in files. */
+const LONGEST_FRAME = 1024;
+
 /** An exception as the error log shows it: the message, and the stack without Node's own frames and ours. */
 export function exceptionText(error: unknown): string {
-  return stackOf(error)
-    .split('\n')
-    .filter((line) => !/^\s+at .*(?:node:|\/dist\/(?:program|js-isolate)\.js)/.test(line))
-    .map(mappedFrame)
-    .join('\n');
+  const stack = stackOf(error);
+  // What a client has sent may stand in the message, and look like a place in a file.
+  const message = messageOf(error);
+  const at = stack.indexOf(message);
+  const start = at === -1 ? 0 : at + message.length;
+  const frames = stack.slice(start).split('\n').filter(isScripts).map(shownFrame);
+  return stack.slice(0, start) + frames.join('\n');
+}
+
+const isScripts = (line: string): boolean =>
+  line.length > LONGEST_FRAME || !/^\s+at .*(?:node:|\/dist\/(?:program|js-isolate)\.js)/.test(line);
+
+function shownFrame(line: string): string {
+  try {
+    return line.length > LONGEST_FRAME ? line : mappedFrame(line);
+  } catch {
+    // A stack can be any text.
+    return line;
+  }
+}
+
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return '';
+  }
 }
 
 let microtasks = false;
