@@ -25,13 +25,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/http/syntax'],
   // The request and its life: the contracts of streams, stages, phases and locations.
   ['worker/http/request', 'worker/http/http2-frames/hpack', 'worker/upstream/response'],
-  [
-    'worker/http/http2-frames',
-    'worker/http/connection',
-    'worker/tls',
-    'worker/upstream/balancing',
-    'worker/lifecycle.ts',
-  ],
+  ['worker/http/http2-frames', 'worker/http/connection', 'worker/tls', 'worker/upstream/balancing', 'worker/lifecycle.ts'],
   // The session, stream's counterpart of the request.
   ['worker/stream/session'],
   ['worker/module.ts'],
