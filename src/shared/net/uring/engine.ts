@@ -2,6 +2,7 @@ import { AtTickEnd, endOfTick, type TickTask } from '../../lib/end-of-tick.js';
 import { loadEventLoop } from '../../lib/native/event-loop.js';
 import type { Native } from '../../lib/native/native.js';
 import { watch } from './bell.js';
+import { LongWork } from './long-work.js';
 import { RingError } from './memory.js';
 import { ReceiveBuffers } from './receive-buffers.js';
 import { Ring } from './ring.js';
@@ -37,11 +38,6 @@ const DATAGRAMS = { group: 2, count: 64, size: 66 * 1024 };
 /** More than a head; and as much as a connection that nobody reads may bring in before that is noticed. */
 const RECEIVE_MOST = 16 * 1024;
 
-/** Work between two waits that takes so many milliseconds keeps waiting who comes meanwhile. */
-const LONG_MS = 10;
-/** For so many milliseconds after that, more such work is expected. */
-const BUSY_MS = 5000;
-
 /** How often completions are taken before the event loop sees to the rest. */
 const ROUNDS = 4;
 
@@ -61,11 +57,6 @@ export interface Sender extends Endpoint {
   taken(): void;
 }
 
-/** Who accepts connections, and leaves them to others while its process is busy: see {@link UringEngine.isBusy}. */
-export interface Yielding {
-  yieldTurn(): void;
-}
-
 /** One process's ring, and who has operations in it. */
 export class UringEngine implements TickTask, WaitedRing {
   readonly native: Native;
@@ -74,6 +65,7 @@ export class UringEngine implements TickTask, WaitedRing {
   readonly small: ReceiveBuffers;
   readonly large: ReceiveBuffers;
   readonly datagrams: ReceiveBuffers;
+  readonly longWork = new LongWork();
   /** How many bytes one operation may receive, at most; 0 where the kernel knows no such bound: then each receives once. */
   receiveMost = RECEIVE_MOST;
   readonly #endpoints: (Endpoint | null)[] = [null];
@@ -89,12 +81,6 @@ export class UringEngine implements TickTask, WaitedRing {
   /** The event loop waits in this ring, which is served in each of its iterations. */
   #waitedIn = false;
   #readable: (() => void) | undefined = undefined;
-  /** When the last wait was over, in milliseconds of the monotonic clock; infinite before the first one, as a start takes long. */
-  #workedSince = Number.POSITIVE_INFINITY;
-  /** When a long piece of work was over. */
-  #workedLong = Number.NEGATIVE_INFINITY;
-  /** Who is told when the process turns out to be busy. */
-  readonly #accepting = new Set<Yielding>();
   /** How often the event loop had the ring served. */
   ticks = 0;
   /** How many submissions have had all their completions served that came at once. */
@@ -279,39 +265,15 @@ export class UringEngine implements TickTask, WaitedRing {
     }
   }
 
-  /** The process has worked for long at a time, and so may keep others waiting. */
-  get isBusy(): boolean {
-    return performance.now() - this.#workedLong < BUSY_MS;
-  }
-
-  /** Has a listener told when the process is busy, until it is removed. */
-  tellBusy(listener: Yielding, on: boolean): void {
-    if (on) {
-      this.#accepting.add(listener);
-    } else {
-      this.#accepting.delete(listener);
-    }
-  }
-
-  #wait(most: number): void {
-    const now = performance.now();
-    if (now - this.#workedSince > LONG_MS) {
-      this.#workedLong = now;
-      for (const listener of this.#accepting) {
-        listener.yieldTurn();
-      }
-    }
-    this.ring.enterAndWait(most);
-    this.#workedSince = performance.now();
-  }
-
   #exchange(most: number): void {
     const worked = this.#asking.length > 0 && this.#submit();
     const { ring } = this;
     if (most === 0 || worked) {
       ring.enter();
     } else {
-      this.#wait(most);
+      this.longWork.ends();
+      ring.enterAndWait(most);
+      this.longWork.begins();
     }
     try {
       if (this.#senders.length > 0 && ring.settled) {

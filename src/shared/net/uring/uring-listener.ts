@@ -1,6 +1,7 @@
 import { setTimer } from '../../lib/timer.js';
 import type { ConnectionTaker } from '../listen-socket.js';
 import { type Endpoint, Kind, type UringEngine } from './engine.js';
+import type { Yielding } from './long-work.js';
 import { MORE } from './ring.js';
 import { UringClientSocket } from './uring-client-socket.js';
 
@@ -27,7 +28,7 @@ const LEFT_OVER = 16;
  *
  * A process whose work takes long takes no turns: it looks whenever it has time, as libuv does, and no connection waits for it.
  */
-export class UringListener implements ConnectionTaker, Endpoint {
+export class UringListener implements ConnectionTaker, Endpoint, Yielding {
   readonly #engine: UringEngine;
   readonly #take: (socket: UringClientSocket) => void;
   readonly #failed: ((errno: number) => void) | undefined;
@@ -82,7 +83,7 @@ export class UringListener implements ConnectionTaker, Endpoint {
     }
     this.#fd = fd;
     this.#index = this.#engine.add(this);
-    this.#engine.tellBusy(this, true);
+    this.#engine.longWork.tell(this);
     this.resume();
     return 0;
   }
@@ -159,7 +160,7 @@ export class UringListener implements ConnectionTaker, Endpoint {
     this.#engine.flush();
     this.#takeWaiting(WOKEN);
     clearTimeout(this.#leaving);
-    this.#engine.tellBusy(this, false);
+    this.#engine.longWork.forget(this);
     this.#removeIfIdle();
   }
 
@@ -226,7 +227,7 @@ export class UringListener implements ConnectionTaker, Endpoint {
     if (!this.#wanted) {
       return;
     }
-    if (this.#yields && !this.#engine.isBusy) {
+    if (this.#yields && !this.#engine.longWork.isExpected) {
       this.#yields = false;
       this.#accept();
     }

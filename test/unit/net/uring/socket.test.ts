@@ -331,4 +331,39 @@ t.test('a client that comes as one of two stops accepting', needsRing, async (t)
   native.close(client);
 });
 
+t.test('whoever works for long takes no turns, and accepts nevertheless', needsRing, async (t) => {
+  const { native } = engine;
+  const endpoints = engine.endpoints;
+  const accepted: UringClientSocket[] = [];
+  const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
+  t.teardown(() => listening.close());
+  const listener = new UringListener(engine, 2, (socket) => accepted.push(socket));
+  t.equal(listener.open(listening.fd, 511), 0);
+  engine.flush();
+  engine.longWork.begins();
+  const until = performance.now() + 11;
+  while (performance.now() < until) {
+    // It works.
+  }
+  engine.longWork.ends();
+  t.ok(engine.longWork.isExpected);
+  const name: { port?: number } = {};
+  listening.handle.getsockname!(name);
+  const { bytes } = kernelAddress('127.0.0.1', name.port!)!;
+  for (const count of [1, 2, 3]) {
+    const client = native.socket(AF_INET, SOCK_STREAM);
+    t.equal(native.connect(client, bytes, bytes.length), 0);
+    while (accepted.length < count) {
+      await new Promise(setImmediate);
+    }
+    accepted[count - 1]!.close();
+    native.close(client);
+  }
+  listener.close();
+  while (engine.endpoints > endpoints) {
+    await new Promise(setImmediate);
+  }
+  t.equal(engine.endpoints, endpoints, 'nothing is left in the ring');
+});
+
 t.teardown(() => process.exit());
