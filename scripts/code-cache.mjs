@@ -1,4 +1,5 @@
-// Has V8 compile the bundles of a build, by serving with them: `node scripts/code-cache.mjs DIST` writes the file `.cache` beside each.
+// Has V8 compile the bundles of a build, by serving with them: `node scripts/code-cache.mjs DIST` writes the file `.cache` beside each, and
+// which version of Node can use these.
 // What the server ran until its first answer is in it, compiled; other functions are compiled when they are first called, as always.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -36,6 +37,7 @@ for (const until = Date.now() + 30_000; !(await answered('/ok')); ) {
 }
 // One that is not there is for the log.
 await answered('/missing');
+writeFileSync(`${dist}/code-cache.node`, `${process.version}\n`);
 for (const { script, file } of scripts) {
   writeFileSync(`${file}.cache`, script.createCachedData());
 }
