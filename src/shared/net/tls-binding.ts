@@ -73,9 +73,12 @@ export interface CipherHandle extends StreamHandle, CipherState {
   /** Names in the form of the extension: each behind its length. */
   setALPNProtocols(names: Buffer): void;
   setMaxSendFragment(bytes: number): number;
-  /** Has `onnewsession` called, and reads the hello first, until `endParser`. */
+  /** Has `onnewsession` called, and has the hello told first, until the next method. */
   enableSessionCallbacks(): void;
-  endParser(): void;
+  /** The hello need not be told. Before Node 26. */
+  endParser?(): void;
+  /** The same, since Node 26. */
+  clientHelloDone?(): void;
   loadSession(session: Buffer): void;
   newSessionDone(): void;
   setOCSPResponse(response: Buffer): void;
@@ -124,10 +127,13 @@ function find(): Wrap | null {
     binding.wrap = wrap;
   }
   const both = ['useUserBuffer', 'receive', 'setALPNProtocols', 'setVerifyMode', 'destroySSL'] as const;
-  const servers = ['enableSessionCallbacks', 'setOCSPResponse'] as const;
+  const servers = ['enableSessionCallbacks', 'loadSession', 'newSessionDone', 'setOCSPResponse'] as const;
   const clients = ['start', 'setServername', 'setSession'] as const;
   const methods = [...both, ...servers, ...clients];
-  const whole = made !== undefined && methods.every((name) => typeof made?.[name] === 'function');
+  const whole =
+    made !== undefined &&
+    methods.every((name) => typeof made?.[name] === 'function') &&
+    typeof (made.endParser ?? made.clientHelloDone) === 'function';
   const [, , isServer, ...rest] = seen;
   if (!whole || isServer !== true || rest.some((value) => value !== false)) {
     return null;

@@ -84,7 +84,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     };
     cipher.enableSessionCallbacks();
     // The hello has been read: Node need not read it, too.
-    cipher.endParser();
+    (cipher.endParser ?? cipher.clientHelloDone)?.call(cipher);
   }
 
   handshakeDone(): void {

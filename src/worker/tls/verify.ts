@@ -16,7 +16,8 @@ export function verifyFailure(
 ): VerifyFailure | null {
   const error = cipher?.verifyError();
   if (error !== undefined && error !== null) {
-    return { code: VERIFY_NUMBERS[error.code] ?? 1, text: error.message };
+    // Since Node 24 advice about options of Node's may follow OpenSSL's own text, behind a semicolon.
+    return { code: VERIFY_NUMBERS[error.code] ?? 1, text: error.message.replace(/;.*/s, '') };
   }
   return tooDeep(certificate, authorities, depth) ? { code: 22, text: 'certificate chain too long' } : null;
 }
