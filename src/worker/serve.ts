@@ -131,7 +131,7 @@ function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing }: Worke
   }
   const ring = choice === 'libuv' || withoutRing ? undefined : makeRing();
   if (typeof ring === 'object') {
-    ring.start();
+    ring.start((why) => log.log(WARN, `the event loop waits in libuv and not in the ring, which costs more: ${why}`));
     network.use(ring);
   }
   if (slot === 0) {

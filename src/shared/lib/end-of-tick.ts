@@ -42,9 +42,12 @@ export class EndOfTick {
     this.#askForTurn();
   }
 
-  /** From now on the caller sees to it that {@link run} is called in each tick. */
-  drive(): void {
-    this.#driven = true;
+  /** From now on the caller sees to it that {@link run} is called in each tick, or does so no longer. */
+  drive(driven = true): void {
+    this.#driven = driven;
+    if (this.#waiting > 0) {
+      this.#askForTurn();
+    }
   }
 
   /** Something waits for the end of the tick. */

@@ -81,6 +81,7 @@ export class UringEngine implements TickTask, WaitedRing {
   /** The event loop waits in this ring, which is served in each of its iterations. */
   #waitedIn = false;
   #readable: (() => void) | undefined = undefined;
+  #report: ((why: string) => void) | undefined = undefined;
   /** How often the event loop had the ring served. */
   ticks = 0;
   /** How many submissions have had all their completions served that came at once. */
@@ -104,18 +105,25 @@ export class UringEngine implements TickTask, WaitedRing {
     }
   }
 
-  /** Begins to serve in the event loop. Throws an Error where this Node cannot do that. */
-  start(): void {
+  /**
+   * Begins to serve in the event loop, which waits in the ring where Node lets it; `report` is told why not. Throws an Error where this Node
+   * does not serve a ring at all.
+   */
+  start(report?: (why: string) => void): void {
+    this.#report = report;
     const loop = loadEventLoop();
     if (typeof loop === 'string') {
-      this.#useSignals();
+      this.left(loop);
       return;
     }
     this.#waitedIn = true;
     waitIn(this, loop);
   }
 
-  left(): void {
+  left(why?: string): void {
+    if (why !== undefined) {
+      this.#report?.(why);
+    }
     this.#useSignals();
   }
 

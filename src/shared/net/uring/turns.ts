@@ -5,6 +5,9 @@ import { endOfTick } from '../../lib/end-of-tick.js';
 import type { EventLoop } from '../../lib/native/event-loop.js';
 import { setTimer } from '../../lib/timer.js';
 
+/** So many turns without anything to do, one after the other, are no chance: the event loop spins. */
+const SPINNING = 1000;
+
 /** For how long libuv is not asked while the ring has work all the time, in milliseconds. */
 const ALONE_MS = 1;
 
@@ -19,8 +22,8 @@ export interface WaitedRing {
   serve(most: number): void;
   /** Calls back once, when the descriptor can be read. */
   watch(fd: number, readable: () => void): void;
-  /** The event loop waits in another ring from now on. */
-  left(): void;
+  /** The event loop waits elsewhere from now on: in another ring, or in libuv since `why`. */
+  left(why?: string): void;
 }
 
 let turns: Turns | undefined;
@@ -46,6 +49,12 @@ class Turns {
   #began = 0;
   #awake = 0;
   #hasWaited = false;
+  /** How many turns had nothing to do since there was something, or since the loop waited. */
+  #useless = 0;
+  /** How many events libuv had served when that was looked at. */
+  #events = 0;
+  /** Set once the event loop waits in libuv for good. */
+  #over = '';
 
   constructor(ring: WaitedRing, loop: EventLoop) {
     this.#ring = ring;
@@ -57,6 +66,10 @@ class Turns {
   }
 
   change(ring: WaitedRing): void {
+    if (this.#over !== '') {
+      ring.left(this.#over);
+      return;
+    }
     const before = this.#ring;
     this.#ring = ring;
     this.#watched = false;
@@ -71,6 +84,7 @@ class Turns {
     this.#began = performance.now();
     this.#awake = this.#began;
     this.#ring.beginTick();
+    this.#useless++;
     try {
       this.#endTick();
       while (this.#round()) {
@@ -79,9 +93,28 @@ class Turns {
       this.#endTick();
     } finally {
       // While this is asked for, libuv looks at what there is and does not wait. What asked for an immediate before has its turn before.
-      setImmediate(this.#turn);
+      if (this.#useless < SPINNING || !this.#spins()) {
+        setImmediate(this.#turn);
+      } else {
+        this.#leave('its event loop does not wait there');
+      }
     }
   };
+
+  /** Whether libuv says that it would not wait, although it had nothing to do in so many turns either, and nobody wants an immediate. */
+  #spins(): boolean {
+    this.#useless = 0;
+    const { events } = performance.nodeTiming.uvMetricsInfo;
+    const few = events - this.#events < SPINNING / 10;
+    this.#events = events;
+    return few && !process.getActiveResourcesInfo().includes('Immediate');
+  }
+
+  #leave(why: string): void {
+    this.#over = why;
+    endOfTick.drive(false);
+    this.#ring.left(why);
+  }
 
   #endTick(): void {
     this.#loop.endCallback();
@@ -100,6 +133,7 @@ class Turns {
       this.#awake = now;
     }
     if (ring.busy || endOfTick.due) {
+      this.#useless = 0;
       ring.serve(0);
       return !this.#called && !ring.waitsForTick && now - this.#awake < ALONE_MS;
     }
@@ -115,6 +149,7 @@ class Turns {
       ring.watch(this.#loop.fd, this.#call);
     }
     ring.serve(most);
+    this.#useless = 0;
     this.#hasWaited = true;
     return !this.#called;
   }
