@@ -18,19 +18,19 @@ const helper = `${root}test/support/without-uring.mjs`;
 const ring = makeRing();
 const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${ring}` };
 
-/** A handler that closes the descriptor of its worker's ring, which is the newest: libuv's own cannot break without the end of Node. */
+/** A handler that closes the descriptor of its worker's ring, but not libuv's own, without which Node ends: these have 256 entries. */
 const BREAK = `
-  import { closeSync, readdirSync, readlinkSync } from 'node:fs';
+  import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
   function breakRing(r) {
-    let ring = -1;
     for (const fd of readdirSync('/proc/self/fd')) {
+      let path = '';
       try {
-        if (readlinkSync('/proc/self/fd/' + fd) === 'anon_inode:[io_uring]') {
-          ring = Math.max(ring, Number(fd));
-        }
+        path = readlinkSync('/proc/self/fd/' + fd);
       } catch {}
+      if (path === 'anon_inode:[io_uring]' && !/^SqMask:\\s*0xff$/m.test(readFileSync('/proc/self/fdinfo/' + fd, 'latin1'))) {
+        closeSync(Number(fd));
+      }
     }
-    closeSync(ring);
     r.return(200);
   }
   export default { breakRing };`;

@@ -80,8 +80,8 @@ function collect(): void {
 
 /** malloc_trim, in a thread; other libraries than GNU's have none. */
 function loadTrim(): ((keep: number) => void) | undefined {
-  const library = loadLibrary();
   try {
+    const library = loadLibrary();
     return typeof library === 'string' ? undefined : library.findForThread('int malloc_trim(size_t)');
   } catch {
     return undefined;
