@@ -83,7 +83,7 @@ function talk(server: Server, requests: string, way: Way = {}): Promise<string> 
   });
 }
 
-const body = ({ text }: Exchange): string => text.slice(text.indexOf('\r\n\r\n') + 4);
+const body = ({ text }: Pick<Exchange, 'text'>): string => text.slice(text.indexOf('\r\n\r\n') + 4);
 const conf = (servers: string): string => httpConf(servers);
 const start = (t: Test, servers: string, more: object = {}): Promise<Server> => startServer(t, { conf: conf(servers), ...more });
 
@@ -126,6 +126,60 @@ t.test('two kinds of certificates', async (t) => {
   t.match(body(await get(server, '/', { ...max, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' })), /^ECDHE-RSA-/);
   t.match(body(await get(server, '/', { ...max, ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' })), /^ECDHE-ECDSA-/);
 });
+
+/** Since OpenSSL 3.5 there are groups that a quantum computer does not break, and groups come in rows. */
+const hasRows = Number.parseFloat(process.versions.openssl) >= 3.5;
+
+t.test('the group of the key exchange is the one that the client knows of', async (t) => {
+  const settings = ['auto', 'X25519:P-256', 'P-384:P-256', ...(hasRows ? ['X25519MLKEM768:X25519', 'P-384 / P-256:X25519'] : [])];
+  const server = await start(
+    t,
+    settings
+      .map(
+        (setting, i) => `server { listen 127.0.0.1:%%PORT_${i}%% ssl; ${pair('rsa')} ssl_ecdh_curve "${setting}";
+          location / { return 200 "$ssl_curve $ssl_curves\n"; } }`,
+      )
+      .join('\n'),
+  );
+  const clients = ['auto', 'P-256:X25519', 'X25519:P-256', 'P-384:P-256', 'P-256:P-384:X25519', 'X448:P-256', 'P-521:P-384'];
+  const quantum = ['X25519:X25519MLKEM768', 'SecP256r1MLKEM768:P-256', 'MLKEM768:P-256', 'X25519MLKEM768:P-384'];
+  let agreed = 0;
+  for (const port of settings.keys()) {
+    for (const ecdhCurve of [...clients, ...(hasRows ? quantum : [])]) {
+      for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
+        const told = await groupOf(server, { port, ecdhCurve, maxVersion });
+        if (told !== undefined) {
+          agreed++;
+          t.equal(told.server, told.client, `${settings[port]} and ${ecdhCurve} over ${maxVersion}`);
+        }
+      }
+    }
+  }
+  t.ok(agreed > 30, `${agreed} handshakes`);
+  if (hasRows) {
+    t.match(
+      body(await get(server, '/', { ecdhCurve: 'X25519MLKEM768:SecP384r1MLKEM1024' })),
+      /^X25519MLKEM768 X25519MLKEM768:SecP384r1MLKEM1024/,
+    );
+  }
+});
+
+/** The group of a handshake as the server and the client tell it; undefined when they do not agree on one. */
+function groupOf(server: Server, way: Way): Promise<{ readonly server: string; readonly client: string } | undefined> {
+  return new Promise((done) => {
+    const socket = dial(server, way);
+    let text = '';
+    let name = '';
+    socket.on('secureConnect', () => {
+      // There is none when RSA exchanges the keys.
+      name = (socket.getEphemeralKeyInfo() as { name?: string }).name ?? '';
+      socket.write('GET / HTTP/1.0\r\n\r\n');
+    });
+    socket.on('data', (data) => (text += data.toString('latin1')));
+    socket.on('error', () => done(undefined));
+    socket.on('close', () => done({ server: body({ text }).split(' ')[0]!, client: name }));
+  });
+}
 
 t.test('certificates of clients', async (t) => {
   const variables = '$ssl_client_verify $ssl_client_s_dn $ssl_client_s_dn_legacy $ssl_client_serial';

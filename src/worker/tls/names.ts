@@ -42,13 +42,26 @@ const CURVES: Readonly<Record<number, string>> = {
   258: 'ffdhe4096',
   259: 'ffdhe6144',
   260: 'ffdhe8192',
+  512: 'MLKEM512',
+  513: 'MLKEM768',
+  514: 'MLKEM1024',
+  4587: 'SecP256r1MLKEM768',
+  4588: 'X25519MLKEM768',
+  4589: 'SecP384r1MLKEM1024',
 };
 
 /** Other names under which `ssl_ecdh_curve` knows groups. */
 const ALIASES: Readonly<Record<string, number>> = { 'P-256': 23, 'P-384': 24, 'P-521': 25, secp256r1: 23 };
 
-/** The groups that OpenSSL offers by itself, best first. */
-const DEFAULT_GROUPS: readonly number[] = [29, 23, 30, 25, 24, 256, 257, 258, 259, 260];
+/** Groups, best first. A server asks a client for another key rather than take a group of a later row than both know. */
+type Groups = readonly (readonly number[])[];
+
+/** The groups that OpenSSL offers by itself: since 3.5, and before. */
+const DEFAULT_GROUPS: Groups = hasTuples(process.versions.openssl)
+  ? [[4588], [29, 23], [30, 24, 25], [256, 257]]
+  : [[29, 23, 30, 25, 24, 256, 257, 258, 259, 260]];
+/** Only curves serve TLS 1.2, whose groups below have these numbers. */
+const LAST_CURVE = 255;
 
 const unknown = (n: number): string => `0x${n.toString(16).padStart(4, '0')}`;
 
@@ -62,20 +75,26 @@ export function curveName(code: number): string {
   return CURVES[code] ?? unknown(code);
 }
 
-/** The groups that `ssl_ecdh_curve` allows. */
-function allowedGroups(setting: string): readonly number[] {
-  if (setting === 'auto') {
-    return DEFAULT_GROUPS;
-  }
-  return setting.split(':').flatMap((name) => {
-    const code = ownValue(ALIASES, name) ?? Object.keys(CURVES).find((key) => CURVES[Number(key)]!.toLowerCase() === name.toLowerCase());
-    return code === undefined ? [] : [Number(code)];
-  });
+function hasTuples(openssl: string): boolean {
+  const [major = 0, minor = 0] = openssl.split('.').map(Number);
+  return major > 3 || (major === 3 && minor >= 5);
+}
+
+/** The groups that `ssl_ecdh_curve` allows. OpenSSL 3.5 reads `/` between rows, and marks before a name. */
+function allowedGroups(setting: string): Groups {
+  return setting === 'auto' ? DEFAULT_GROUPS : setting.split('/').map((row) => row.split(':').flatMap(groupNamed));
+}
+
+function groupNamed(text: string): readonly number[] {
+  const name = text.trim().replace(/^[?*]+/, '');
+  const code = ownValue(ALIASES, name) ?? Object.keys(CURVES).find((key) => CURVES[Number(key)]!.toLowerCase() === name.toLowerCase());
+  return code === undefined ? [] : [Number(code)];
 }
 
 /**
  * The group of a connection's key exchange. Node does not tell a server; it follows from what the client offered and how OpenSSL chooses:
- * the first key of the client that fits, else the first group of the client (or of the server, when that prefers its own) that fits.
+ * of the first row in which there is one, the first key of the client that fits, else the first group of the client (or of the server,
+ * when that prefers its own) that fits.
  */
 export function negotiatedCurve(peer: TlsPeer): string | undefined {
   const { cipher } = peer;
@@ -85,12 +104,16 @@ export function negotiatedCurve(peer: TlsPeer): string | undefined {
   const { groups, keyShares } = peer.hello;
   const { settings } = peer.server;
   const allowed = allowedGroups(settings.ecdhCurve);
-  const preferred = settings.preferServerCiphers ? allowed : groups;
-  const common = preferred.find((group) => groups.includes(group) && allowed.includes(group));
+  const common = (row: readonly number[]): readonly number[] => {
+    const [first, second] = settings.preferServerCiphers ? [row, groups] : [groups, row];
+    return first.filter((group) => second.includes(group));
+  };
   const protocol = cipher.getProtocol();
   if (protocol === 'TLSv1.3') {
-    const group = keyShares.find((share) => allowed.includes(share)) ?? common;
+    const row = allowed.map(common).find(({ length }) => length > 0) ?? [];
+    const group = row.find((each) => keyShares.includes(each)) ?? row[0];
     return group === undefined ? undefined : curveName(group);
   }
-  return common !== undefined && cipher.getCipher()?.name.startsWith('ECDHE') ? curveName(common) : undefined;
+  const curve = common(allowed.flat()).find((group) => group <= LAST_CURVE);
+  return curve !== undefined && cipher.getCipher()?.name.startsWith('ECDHE') ? curveName(curve) : undefined;
 }
