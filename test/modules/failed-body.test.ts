@@ -11,6 +11,7 @@ import { type OriginRequest, startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
 import { startTcpBackend } from '../support/tcp-backend.js';
+import { waitFor } from '../support/wait.js';
 
 const SMUGGLED = 'GET /SMUGGLED HTTP/1.1\r\nHost: evil\r\n\r\n';
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -340,4 +341,72 @@ t.test('Expect: 100-continue', async (t) => {
   t.equal(await interim('/page'), 0, 'the answer is another one already');
   t.equal(await interim('/okay'), 1);
   t.equal(await interim('/as-page'), 1);
+});
+
+t.test('what the logs say', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `listen 127.0.0.1:%%PORT_1%% http2;
+      access_log %%DIR%%/body.log failed; client_max_body_size 100;
+      location / { proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+      location /file { client_body_in_file_only clean; proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+      location /put { dav_methods PUT; client_max_body_size 1k; root %%DIR%%/html; }
+      location /small { client_body_buffer_size 40; proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+      location /last { access_log off; return 200 ok; }`,
+      'log_format failed "$uri $status $content_length;";',
+    ),
+    asRoot: true,
+    files: { 'html/x': '' },
+    logLevel: 'info',
+  });
+  const logged = async (line: string): Promise<void> => {
+    await waitFor(() => s.read('body.log').includes(`${line};\n`), { what: () => `${line} in ${s.read('body.log')}` });
+  };
+  // A client that ends its body too early: nobody left, as nginx sees it.
+  const half = await RawClient.connect(s);
+  half.send('POST /ended HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\nabc').end();
+  await logged('/ended 400 20');
+  t.match(await s.logged('prematurely'), /\[info\] .*client prematurely closed connection, client: /);
+  await fail(s, '/malformed', { status: 400, request: `${CHUNKED}${chunk('hello')}ZZ\r\n` });
+  t.match(await s.logged('invalid chunked'), /\[error\] .*client sent invalid chunked body, client: /);
+  await fail(s, '/long', { status: 413, request: `${CHUNKED}fff\r\nx` });
+  await logged('/long 413 0');
+  t.match(await s.logged('too large chunked'), /client intended to send too large chunked body: 0\+4095 bytes, client: /);
+
+  const stream = await Http2Client.connect(t, s.port(1));
+  stream.send(frame(T.HEADERS, END_HEADERS, 1, block(request('POST', '/canceled'))), frame(T.DATA, 0, 1, 'abc'));
+  await stream.ping();
+  stream.send(frame(T.RST, 0, 1, Buffer.from([0, 0, 0, 8])));
+  await logged('/canceled 499 -');
+  stream.send(frame(T.HEADERS, END_HEADERS, 3, block(request('POST', '/over'))), frame(T.DATA, 0, 3, 'x'.repeat(101)));
+  t.equal((await stream.response(3)).status, '413');
+  await s.logged('too large chunked body: 101 bytes');
+  stream.socket.destroy();
+  half.destroy();
+
+  t.equal((await http(s, requestText('POST', '/file', {}, 'body'))).text, 'ok');
+  t.match(
+    await s.logged('temporary file'),
+    /\[notice\] .*a client request body is buffered to a temporary file .*, client: .*"POST \/file/,
+  );
+  const files = (): number => s.log().match(/buffered to a temporary file/g)!.length;
+  t.equal((await http(s, requestText('PUT', '/put', {}, 'body'))).status, 201);
+  t.equal(files(), 1, 'PUT needs its file');
+  t.equal((await http(s, requestText('POST', '/small', {}, 'x'.repeat(49)))).text, 'ok');
+  t.equal(files(), 1, 'a quarter more than the buffer');
+  t.equal((await http(s, requestText('POST', '/small', {}, 'x'.repeat(60)))).text, 'ok');
+  t.match(await s.logged(/warn.*temporary file/), /"POST \/small/);
+});
+
+t.test('a client that resets its connection in the middle of a body', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('location / { proxy_pass http://127.0.0.1:%%PORT_0%%/last; } location /last { return 200 ok; }'),
+    logLevel: 'debug',
+  });
+  const client = await RawClient.connect(s);
+  client.send('POST /reset HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\nabc');
+  await s.logged(/http cl:20 max:/);
+  client.destroy(true);
+  t.match(await s.accessLogged('/reset'), / 400 0 /);
+  t.match(await s.logged('recv()'), /\[info\] .*recv\(\) failed \(104: Connection reset by peer\), client: /);
 });

@@ -1,3 +1,4 @@
+import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { BodySink } from '../request/client-stream.js';
 import type { Request } from '../request/request.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
@@ -79,7 +80,7 @@ export class BodyReader {
       input.use(framing.next);
       this.request.requestLength += input.at - before;
       if (status !== 0) {
-        framing.fail();
+        this.#broken();
         return status;
       }
       if (sink !== null && framing.end > framing.start) {
@@ -107,9 +108,14 @@ export class BodyReader {
       input.use(framing.next);
     }
     if (status !== 0) {
-      framing.fail();
+      this.#broken();
     }
     return status;
+  }
+
+  #broken(): void {
+    this.request.log(ERR, 'client sent invalid chunked body');
+    this.#framing.fail();
   }
 
   /** Tells the sink, if there is one, that it has the whole body. */

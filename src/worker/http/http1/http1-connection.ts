@@ -270,7 +270,6 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
     const { body } = io;
     body.start(sink);
-    this.#action = 'reading client request body';
     this.#awaitBody(body);
     this.#wake(io);
     if (io.input.ended) {

@@ -170,7 +170,6 @@ export class RequestInput {
       process.nextTick(failBody, sink, this.#broken);
       return;
     }
-    stream.action = 'reading client request body';
     this.#begin(sink);
     if (!stream.inClosed) {
       const wanted = Math.min(

@@ -446,10 +446,10 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
   expired(): void {
     const r = this.request;
     this.#timedOut = true;
+    r.log(INFO, 'client timed out (110: Connection timed out)');
     if (this.#tunnel === null && this.#input?.fail(408)) {
       return;
     }
-    r.log(INFO, 'client timed out (110: Connection timed out)');
     r.terminate(408);
   }
 }

@@ -1,7 +1,7 @@
 import { readSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
-import { CRIT, ERROR as ERR, INFO, WARN } from '../../../shared/log/level.js';
+import { CRIT, ERROR as ERR, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
 import { Gathered } from '../../io/gathered.js';
 import type { BodySink } from './client-stream.js';
 import type { Request } from './request.js';
@@ -16,6 +16,8 @@ export class RequestBody {
   complete = false;
   /** The client sent a body that no handler gets any more, because it failed or because somebody has used it up. This one is empty. */
   lost = false;
+  /** How much had come of a body that was lost; -1 where nobody counted. */
+  came = -1;
   /** Bytes in the file. */
   #stored = 0;
 
@@ -57,6 +59,7 @@ export class RequestBody {
 
 /** Bytes written to the temporary file at once, unless `client_body_buffer_size` is less. */
 const WRITE_SIZE = 64 * 1024;
+const HTTP_2 = 2000;
 /** As much as HTTP/2's windows can be. */
 const MAX_ROOM = 2 ** 31 - 1;
 
@@ -89,21 +92,34 @@ export function readBody(r: Request, then: (r: Request) => void): void {
  * The one place that says what a request is whose body failed, or whose body another handler had begun to read: a request without a body,
  * of content length 0, for every handler that comes next. What came of the body is not used, and nobody is given the rest.
  */
-export function loseBody(r: Request): void {
-  giveBodyAway(r);
+export function loseBody(r: Request, came = -1): void {
+  giveBodyAway(r, came);
   r.main.stream.leaveBody(r.main);
 }
 
 /** The same for a body that somebody takes as it comes: there is nothing of it for anybody else. */
-export function giveBodyAway(r: Request): void {
+export function giveBodyAway(r: Request, came = -1): void {
   const main = r.main;
   const body = new RequestBody();
+  body.came = came;
   body.complete = true;
   body.lost = true;
   main.body = body;
   main.contentLength = 0;
   main.chunkedIn = false;
   main.requestBodyNoBuffering = false;
+}
+
+/**
+ * Whether a body of unknown length is longer than `client_max_body_size` with `size` bytes behind the `had` that came; the log is told.
+ */
+export function exceedsLimit(r: Request, had: number, size: number): boolean {
+  const { clientMaxBodySize } = r.location.settings;
+  if (clientMaxBodySize === 0 || had + size <= clientMaxBodySize) {
+    return false;
+  }
+  r.log(ERR, `client intended to send too large chunked body: ${r.httpVersion >= HTTP_2 ? had + size : `${had}+${size}`} bytes`);
+  return true;
 }
 
 /** The body that a subrequest of this request shares; null while it has not been read. */
@@ -125,29 +141,34 @@ class BodyCollector implements BodySink {
   readonly #r: Request;
   readonly #body: RequestBody;
   readonly #then: (r: Request) => void;
+  /** So much is kept in memory. */
+  readonly #memory: number;
+  /** At what level the log is told of a file; undefined: not at all. */
+  readonly #told: Level | undefined;
 
   constructor(r: Request, body: RequestBody, then: (r: Request) => void) {
     this.#r = r;
     this.#body = body;
     this.#then = then;
-    const settings = r.location.settings;
-    if (settings.clientBodyInFileOnly !== 'off') {
+    const { clientBodyInFileOnly, clientBodyBufferSize } = r.location.settings;
+    this.#told = r.requestBodyInFileOnly ? undefined : clientBodyInFileOnly === 'off' ? WARN : NOTICE;
+    if (clientBodyInFileOnly !== 'off') {
       r.requestBodyInFileOnly = true;
     }
+    // nginx: a body of announced length that is a quarter longer than the buffer gets a longer buffer, but not over HTTP/2.
+    this.#memory = r.chunkedIn || r.httpVersion >= HTTP_2 ? clientBodyBufferSize : clientBodyBufferSize + (clientBodyBufferSize >> 2);
   }
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const body = this.#body;
-    const settings = this.#r.location.settings;
-    const size = end - start + announced;
-    if (this.#r.chunkedIn && settings.clientMaxBodySize !== 0 && body.length + size > settings.clientMaxBodySize) {
-      this.#r.log(ERR, `client intended to send too large chunked body: ${body.length}+${size} bytes`);
+    if (this.#r.chunkedIn && exceedsLimit(this.#r, body.length, end - start + announced)) {
       this.fail(413);
       return false;
     }
+    const settings = this.#r.location.settings;
     const held = body.bytes.length + end - start;
     if (body.file === undefined) {
-      if (held <= settings.clientBodyBufferSize && !this.#r.requestBodyInFileOnly) {
+      if (held <= this.#memory && !this.#r.requestBodyInFileOnly) {
         body.bytes.add(bytes, start, end);
         return true;
       }
@@ -174,8 +195,8 @@ class BodyCollector implements BodySink {
       return false;
     }
     this.#body.file = file;
-    if (!r.requestBodyInFileOnly) {
-      r.log(WARN, `a client request body is buffered to a temporary file ${file.path}`);
+    if (this.#told !== undefined) {
+      r.log(this.#told, `a client request body is buffered to a temporary file ${file.path}`);
     }
     const keep = settings.clientBodyInFileOnly === 'on';
     r.onFinish(() => {
@@ -237,10 +258,7 @@ class BodyCollector implements BodySink {
   }
 
   fail(status: number): void {
-    if (status === 408 || status === 499) {
-      this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
-    }
-    loseBody(this.#r);
+    loseBody(this.#r, this.#r.httpVersion >= HTTP_2 ? -1 : this.#body.length);
     this.#r.finalize(status);
   }
 }

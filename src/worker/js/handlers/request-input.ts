@@ -1,8 +1,7 @@
 import { readSync } from 'node:fs';
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
 import type { BodySink } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
-import { discardBody, giveBodyAway, loseBody, type RequestBody, testExpect } from '../../http/request/request-body.js';
+import { discardBody, exceedsLimit, giveBodyAway, loseBody, type RequestBody, testExpect } from '../../http/request/request-body.js';
 
 /** Whoever takes a request's body as it comes. */
 export interface BodyTaker {
@@ -83,10 +82,7 @@ export class RequestInput implements BodySink {
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const r = this.#r;
-    const { clientMaxBodySize } = r.location.settings;
-    const size = end - start + announced;
-    if (this.#chunked && clientMaxBodySize !== 0 && this.#received + size > clientMaxBodySize) {
-      r.log(ERR, `client intended to send too large chunked body: ${this.#received}+${size} bytes`);
+    if (this.#chunked && exceedsLimit(r, this.#received, end - start + announced)) {
       this.#fail(413, 'the request body is too large');
       return false;
     }
@@ -100,9 +96,6 @@ export class RequestInput implements BodySink {
   }
 
   fail(status: number): void {
-    if (status === 408 || status === 499) {
-      this.#r.log(INFO, status === 408 ? 'client timed out (110: Connection timed out)' : 'client prematurely closed connection');
-    }
     this.#fail(status, status === 408 ? 'the client timed out' : 'the client broke the request off');
   }
 

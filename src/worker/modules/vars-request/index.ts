@@ -34,8 +34,11 @@ function contentLength(r: Request): string | undefined {
     return sent;
   }
   const body = r.main.body;
-  if (r.chunkedIn && body !== null) {
+  if (body !== null && r.chunkedIn) {
     return String(body.length);
+  }
+  if (body?.lost && r.head.chunked && body.came >= 0) {
+    return String(body.came);
   }
   return undefined;
 }

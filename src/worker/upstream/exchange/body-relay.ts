@@ -1,6 +1,6 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { BodySink } from '../../http/request/client-stream.js';
-import { loseBody, RequestBody } from '../../http/request/request-body.js';
+import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
+import { exceedsLimit, loseBody, RequestBody } from '../../http/request/request-body.js';
 import { Gathered } from '../../io/gathered.js';
 import type { Channel } from '../connection/channel.js';
 import { writePiece } from './body-frame.js';
@@ -128,10 +128,8 @@ export class BodyRelay implements RequestSender, BodySink {
       return false;
     }
     const { r } = this.#u;
-    const { clientMaxBodySize, clientBodyBufferSize } = r.location.settings;
-    const size = end - start + announced;
-    if (r.chunkedIn && clientMaxBodySize !== 0 && this.#received + size > clientMaxBodySize) {
-      r.log(ERR, `client intended to send too large chunked body: ${this.#received}+${size} bytes`);
+    const { clientBodyBufferSize } = r.location.settings;
+    if (r.chunkedIn && exceedsLimit(r, this.#received, end - start + announced)) {
       this.#u.finalize(413);
       return false;
     }
@@ -184,7 +182,8 @@ export class BodyRelay implements RequestSender, BodySink {
 
   fail(status: number): void {
     if (!this.#stopped) {
-      this.#u.finalize(status);
+      // As in nginx, where it does not count who ended the body.
+      this.#u.finalize(status === CLIENT_CLOSED_REQUEST ? 400 : status);
     }
   }
 
