@@ -410,3 +410,44 @@ t.test('a client that resets its connection in the middle of a body', async (t) 
   t.match(await s.accessLogged('/reset'), / 400 0 /);
   t.match(await s.logged('recv()'), /\[info\] .*recv\(\) failed \(104: Connection reset by peer\), client: /);
 });
+
+t.test('handlers in JavaScript, and backends that lead elsewhere', async (t) => {
+  const origin = await startOrigin(t, ({ target }) =>
+    target.startsWith('/leads') ? { headers: { 'X-Accel-Redirect': '/page-http' }, body: '' } : { body: 'page' },
+  );
+  const s = await startServer(t, {
+    conf: httpConf(`
+      upstream ka { server 127.0.0.1:${origin.port}; keepalive 4; }
+      js_import main from main.mjs;
+      client_max_body_size 50; proxy_http_version 1.1; proxy_set_header Connection "";
+      server { listen 127.0.0.1:%%PORT_0%%; error_page 400 413 502 /page-http;
+        location /page-http { proxy_pass http://ka; }
+        location /page-js { js_content main.show; }
+        location /script { error_page 400 413 /page-js; js_content main.show; }
+        location /reads { js_content main.reads fetch; }
+        location /half { js_content main.half fetch; }
+        location /leads { proxy_request_buffering off; proxy_pass http://ka; } }`),
+    files: {
+      'main.mjs': `export default {
+        show: (r) => r.return(200, JSON.stringify([r.requestText ?? '', r.requestBuffer?.length ?? 0, r.variables.content_length])),
+        reads: async (request) => new Response(await request.text()),
+        half: async (request) => { await request.body.getReader().read(); return new Response('some'); },
+      };`,
+    },
+  });
+  const seen = (): readonly string[] => origin.requests.splice(0).map(parsed);
+  for (const [what, failure] of Object.entries(FAILURES)) {
+    t.equal(await fail(s, '/script', failure), `${failure.status} ["",0,"0"]`, what);
+    t.equal(await fail(s, '/reads', failure), `${failure.status} page`, what);
+    t.strictSame(seen(), [ASKED.http], what);
+  }
+  // What was passed on is not there for whom the backend names.
+  for (const request of [`Content-Length: 40\r\n\r\n${SMUGGLED.padEnd(40)}`, `${CHUNKED}${chunk(SMUGGLED)}0\r\n\r\n`]) {
+    t.equal(await fail(s, '/leads', { status: 200, request }), '200 page');
+    const [first, second] = seen();
+    t.match(first, 'POST /leads');
+    t.match(second, /^(?:POST|GET) \/page-http (?:0|\d+) undefined "/);
+    t.notMatch(origin.requests.map(parsed).join(), 'SMUGGLED');
+  }
+  t.match(await fail(s, '/half', { status: 200, request: `Content-Length: 40\r\n\r\n${SMUGGLED}` }), /^200 some/);
+});

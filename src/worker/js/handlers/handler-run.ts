@@ -30,9 +30,12 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   #answered = false;
   #timer = false;
   #attached = false;
+  /** How often the request could still change its URI when it came here. */
+  readonly #changes: number;
 
   constructor(r: Request, plan: HandlerPlan) {
     this.r = r;
+    this.#changes = r.uriChanges;
     this.#plan = plan;
     this.#task = new Task(this, { settled() {}, failed: () => this.breakOff() });
     this.#task.hold();
@@ -46,9 +49,14 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     return this.#plan.stats;
   }
 
-  /** The head is on its way, or the request has its status. */
+  /** The head is on its way, or the request has its status: perhaps not from here, because its body failed. */
   get answered(): boolean {
-    return this.#answered;
+    return this.#answered || this.#elsewhere || this.r.headerSent;
+  }
+
+  /** An error page has the request. */
+  get #elsewhere(): boolean {
+    return this.r.uriChanges !== this.#changes;
   }
 
   /** Runs code of the handler; what it throws ends the request, and the result is undefined then. */
@@ -77,16 +85,16 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   /** Ends the request with 500, or breaks off what was begun. The log says why. */
   breakOff(status = 500): void {
     this.#plan.stats.failed();
-    if (!this.#answered) {
+    if (!this.answered) {
       this.go(status);
-    } else if (this.r.headerSent && !this.r.finished && !this.done) {
+    } else if (this.#answered && !this.#elsewhere && this.r.headerSent && !this.r.finished && !this.done) {
       this.inside(() => this.r.terminate(ERROR));
     }
   }
 
   /** The phase returns the code, or goes on with it if it has returned already. */
   go(code: Result): Result {
-    if (!this.#answered) {
+    if (!this.#answered && !this.#elsewhere) {
       this.#answered = true;
       this.code = code;
       if (code !== DONE) {
