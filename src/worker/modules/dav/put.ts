@@ -1,5 +1,6 @@
-import { fchmodSync, futimesSync, writeSync } from 'node:fs';
+import { fchmodSync, futimesSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
+import { fsPath } from '../../../shared/lib/fs-path.js';
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { DONE, type Result } from '../../client/codes.js';
@@ -85,10 +86,19 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
 function ownFile(r: Request): TempFile | undefined {
   try {
     const file = openTempFile(r.location.settings.clientBodyTempPath);
+    r.onFinish(() => {
+      file.close();
+      try {
+        unlinkSync(fsPath(file.path));
+      } catch {
+        // Mostly it was moved to its place.
+      }
+    });
     for (const piece of r.main.body?.bytes.pieces ?? []) {
-      writeSync(file.fd, piece);
+      for (let at = 0; at < piece.length; ) {
+        at += writeSync(file.fd, piece, at);
+      }
     }
-    file.close();
     return file;
   } catch (error) {
     r.log(CRIT, (error as Error).message);
