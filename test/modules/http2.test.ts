@@ -747,3 +747,68 @@ t.test('the debug log has the fields of responses', async (t) => {
     await s.logged(`http2 output header: "${line}"`);
   }
 });
+
+t.test('where a stream ends, and where the connection does', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      server {
+        listen 127.0.0.1:%%PORT_0%%; http2 on; large_client_header_buffers 2 1k; client_header_timeout 300ms; location / { return 200 ok; }
+        location /444 { return 444; } location /hold { limit_rate 1; alias %%DIR%%/html/long; }
+      }
+      server { listen 127.0.0.1:%%PORT_1%%; http2 on; location = /hold { limit_rate 1; alias %%DIR%%/html/long; } }`),
+    files: { 'html/long': text(2000) },
+  });
+  const open = (port = 0): Promise<Http2Client> => Http2Client.connect(t, s.port(port));
+  const get = block(request('GET', '/'));
+  const large = block(request('GET', '/', ...Array.from({ length: 30 }, (_, i): FieldText => [`x${i}`, 'y'.repeat(100)])));
+
+  for (const [what, frames] of [
+    ['that is over', (c: Http2Client) => c.request(1, request('GET', '/'))],
+    ['that waits for its response', (c: Http2Client) => c.request(1, request('GET', '/hold'))],
+    ['that the client gave up', (c: Http2Client) => c.request(1, request('GET', '/hold')).send(frame(T.RST, 0, 1, number32(8)))],
+  ] as const) {
+    const client = await open(1);
+    frames(client);
+    await client.ping();
+    client.send(frame(T.HEADERS, END_HEADERS | END_STREAM, 1, get));
+    t.strictSame(await client.goaway(), [1, 1], `HEADERS on a stream ${what}`);
+  }
+  for (const [what, bytes, last] of [
+    ['a promise', frame(T.PUSH, END_HEADERS, 1, Buffer.concat([number32(2), get])), 0],
+    ['a long promise', frame(T.PUSH, END_HEADERS, 1, '', 100_000), 0],
+  ] as const) {
+    t.strictSame(await (await open()).send(bytes).goaway(), [last, 1], what);
+  }
+  t.strictSame(await (await open()).send(frame(T.HEADERS, 5, 7, large)).goaway(), [7, 11], 'a list that is too large');
+  const split = (await open()).send(frame(T.HEADERS, 1, 7, large.subarray(0, 1500)), frame(T.CONTINUATION, 4, 7, large.subarray(1500)));
+  t.strictSame(await split.goaway(), [7, 11], 'and one in two frames');
+  t.strictSame(await (await open()).send(frame(T.HEADERS, 5, 9, '', 2 ** 24 - 1)).goaway(), [9, 11], 'and one that is announced');
+
+  const closed = (await open()).request(1, request('GET', '/444'));
+  t.equal(await closed.reset(1), 1, 'return 444');
+  await closed.ping();
+
+  // What comes late of a head is for nobody, but it is read.
+  for (const [what, first, rest] of [
+    ['half a frame', frame(T.HEADERS, 5, 1, get.subarray(0, 10), get.length), get.subarray(10)],
+    ['half a list', frame(T.HEADERS, 1, 1, get.subarray(0, 10)), frame(T.CONTINUATION, 4, 1, get.subarray(10))],
+  ] as const) {
+    const late = (await open()).send(first);
+    t.equal(await late.reset(1), 1, `${what}: the stream is reset`);
+    late.send(rest);
+    await late.ping();
+    t.equal((await late.request(3, request('GET', '/')).response(3)).body, 'ok', `${what}: the connection goes on`);
+    const never = (await open()).send(first);
+    t.equal(await never.reset(1), 1);
+    t.strictSame(await never.goaway(), [1, 1], `${what} whose rest never comes`);
+  }
+
+  // Of several windows the last one counts: no stream of those in between runs over.
+  const windows = (await open(1)).request(1, request('GET', '/hold')).send(frame(T.WINDOW, 0, 1, number32(100)));
+  await windows.ping();
+  windows.send(frame(T.SETTINGS, 0, 0, settings([4, 2 ** 31 - 1], [4, 0], [4, 2 ** 31 - 1], [4, 70_000])));
+  await windows.ping();
+  t.notOk(windows.frames.some(({ type }) => type === T.RST || type === T.GOAWAY));
+  windows.send(frame(T.SETTINGS, 0, 0, settings([4, 2 ** 31], [4, 5])));
+  t.strictSame(await windows.goaway(), [1, 3], 'each must be one that can be');
+});

@@ -218,6 +218,8 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
       this.close();
     } else if (this.#leaving) {
       this.#linger();
+    } else if (block.refused) {
+      deadline.set(this.streams.idleSince, this.server.settings.clientHeaderTimeout);
     } else if (this.requests > 0) {
       deadline.set(this.streams.idleSince, this.server.root.settings.keepaliveTimeout);
     } else {
@@ -252,6 +254,9 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   #refuseBlock(): void {
     this.#noteTimeout();
     this.block.refused = true;
+    // It was a request, after which the connection goes on like after any other.
+    this.requests++;
+    this.streams.idleSince = performance.now();
     this.sending.output.numbers(FRAME.RST_STREAM, this.block.streamId, ERROR_CODE.PROTOCOL_ERROR);
     this.sending.flush();
     this.settle();
@@ -265,7 +270,10 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
       return;
     }
     this.#leaving = true;
-    this.sending.output.numbers(FRAME.GOAWAY, 0, this.streams.lastId, code);
+    // What is wrong with a header section is an answer to its stream.
+    const { streamId } = this.block;
+    const last = code !== ERROR_CODE.NO_ERROR && streamId % 2 === 1 ? Math.max(this.streams.lastId, streamId) : this.streams.lastId;
+    this.sending.output.numbers(FRAME.GOAWAY, 0, last, code);
   }
 
   /** Gives the connection up, with all of its streams. nginx: ngx_http_v2_connection_error. */

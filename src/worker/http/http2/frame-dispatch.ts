@@ -81,7 +81,7 @@ function wholeFrame(c: Http2Connection): void {
       settingsFrame(c);
       break;
     case FRAME.PUSH_PROMISE:
-      c.fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent PUSH_PROMISE frame');
+      pushPromise(c);
       break;
     case FRAME.PING:
       pingFrame(c);
@@ -98,9 +98,17 @@ function wholeFrame(c: Http2Connection): void {
   }
 }
 
+/** Only servers promise. */
+function pushPromise(c: Http2Connection): void {
+  c.fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent PUSH_PROMISE frame');
+}
+
 function tooLongFrame(c: Http2Connection): void {
-  const { type, length } = c.frames;
-  if (type === FRAME.HEADERS || type === FRAME.CONTINUATION) {
+  const { type, length, streamId } = c.frames;
+  if (type === FRAME.PUSH_PROMISE) {
+    pushPromise(c);
+  } else if (type === FRAME.HEADERS || type === FRAME.CONTINUATION) {
+    c.block.streamId = streamId;
     c.fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too large header');
   } else {
     c.fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent frame of type ${type} with incorrect length ${length}`);

@@ -58,11 +58,7 @@ export function headersFrame(c: Http2Connection): void {
   }
   const trailers = streamId <= streams.lastId && streams.mayHaveTrailers(streamId);
   if (streamId % 2 === 0 || (streamId <= streams.lastId && !trailers)) {
-    const ended = streams.has(streamId) || streams.closed.ended(streamId);
-    c.fail(
-      ended ? ERROR_CODE.STREAM_CLOSED : ERROR_CODE.PROTOCOL_ERROR,
-      `client sent HEADERS frame with incorrect identifier ${streamId}, the last was ${streams.lastId}`,
-    );
+    c.fail(ERROR_CODE.PROTOCOL_ERROR, `client sent HEADERS frame with incorrect identifier ${streamId}, the last was ${streams.lastId}`);
     return;
   }
   if (prioritized && !takeDependency(c, 'HEADERS', bytes, start - 5)) {

@@ -320,6 +320,8 @@ export class RequestReader implements FieldSink, HostParts {
     const given = head.names.indexOf('sec-websocket-key');
     if (given === -1) {
       this.#put('sec-websocket-key', this.upgradeKey);
+    } else if (head.names.includes('sec-websocket-key', given + 1)) {
+      return this.#malformed('client sent duplicate "Sec-WebSocket-Key" header');
     } else {
       head.headers[given * 2 + 1] = this.upgradeKey;
     }

@@ -42,10 +42,20 @@ export function settingsFrame(c: Http2Connection): void {
   if (!c.idleFrame()) {
     return;
   }
+  // However often it is there, only the last value means something: the streams are looked at once.
+  let window = c.sending.initialWindow;
   for (let at = start; at < end; at += 6) {
-    if (!setting(c, bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) {
+    const id = bytes.readUInt16BE(at);
+    const value = bytes.readUInt32BE(at + 2);
+    if (!setting(c, id, value)) {
       return;
     }
+    if (id === SETTING.INITIAL_WINDOW_SIZE) {
+      window = value;
+    }
+  }
+  if (window !== c.sending.initialWindow && !changeWindows(c, window)) {
+    return;
   }
   c.sending.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
 }
@@ -55,10 +65,7 @@ function setting(c: Http2Connection, id: number, value: number): boolean {
   const { head } = c.sending;
   switch (id) {
     case SETTING.INITIAL_WINDOW_SIZE:
-      if (value > MAX_WINDOW) {
-        return wrong(c, ERROR_CODE.FLOW_CONTROL_ERROR, 'INITIAL_WINDOW_SIZE', value);
-      }
-      return changeWindows(c, value);
+      return value <= MAX_WINDOW || wrong(c, ERROR_CODE.FLOW_CONTROL_ERROR, 'INITIAL_WINDOW_SIZE', value);
     case SETTING.MAX_FRAME_SIZE:
       if (value > MAX_FRAME || value < DEFAULT_FRAME) {
         return wrong(c, ERROR_CODE.PROTOCOL_ERROR, 'MAX_FRAME_SIZE', value);

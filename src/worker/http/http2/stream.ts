@@ -7,7 +7,7 @@ import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD } from '../http2-frames/protocol.js
 import type { Chunk } from '../request/body-stage.js';
 import { clientLost } from '../request/client-gone.js';
 import type { BodySink, ClientConnection, ClientStream, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
-import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
+import { CLIENT_CLOSED_REQUEST, CLOSE } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { StreamTunnel } from './client-tunnel.js';
 import type { Http2Connection } from './connection.js';
@@ -371,7 +371,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
   }
 
   terminate(r: Request, reset: boolean): void {
-    if (this.#timedOut || reset) {
+    if (this.#timedOut || reset || (r.out.status === CLOSE && !r.headerSent)) {
       this.#end(ERROR_CODE.PROTOCOL_ERROR);
     } else if (this.#outClosed) {
       this.#end(ERROR_CODE.NO_ERROR);

@@ -70,23 +70,29 @@ export class GrpcWebExchange extends GrpcExchange {
     // What has no body has its status in the head, where these clients look, too.
     if (!last) {
       this.#converts = true;
+      this.announced = head.contentLength;
       head.contentLength = -1;
     }
   }
 
   override readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
-    if (!this.#converts) {
-      return super.readBody(u, bytes, start, end);
-    }
-    const piece = start < end ? this.#shown(bytes.subarray(start, end)) : bytes;
-    if (!super.readBody(u, piece, 0, start < end ? piece.length : 0)) {
+    if (!super.readBody(u, bytes, start, end)) {
       return false;
     }
-    if (this.complete) {
+    if (this.#converts && this.complete) {
       const frame = this.#shown(trailerFrame(u));
       u.pipe!.add(frame, 0, frame.length);
     }
     return true;
+  }
+
+  protected override give(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
+    if (!this.#converts) {
+      super.give(u, bytes, start, end);
+      return;
+    }
+    const piece = this.#shown(bytes.subarray(start, end));
+    super.give(u, piece, 0, piece.length);
   }
 
   #shown(piece: Buffer): Buffer {

@@ -39,6 +39,8 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   protected readonly head: Http2Head = new Http2Head();
   /** The request is a HEAD. */
   protected bodiless = false;
+  /** The length that the backend announced, where the client is told another one. */
+  protected announced: number | undefined = undefined;
   /** Whose exchange it is; set when its request is made. */
   protected request!: UpstreamRequest;
   #at: number = AT.HEAD;
@@ -82,6 +84,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
     this.#status = 0;
     this.#ended = false;
     this.#problem = '';
+    this.announced = undefined;
   }
 
   // ---------------------------------------------------------------- what the stream reads
@@ -201,9 +204,14 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   // nginx: ngx_http_grpc_filter_init.
   beginBody(u: UpstreamRequest): void {
     const { status, contentLength } = u.head;
-    this.#left = status === 204 || status === 304 || this.bodiless ? 0 : contentLength;
+    this.#left = status === 204 || status === 304 || this.bodiless ? 0 : (this.announced ?? contentLength);
     // A body that is missing is told of by readBody.
     this.complete = this.#ended && this.#left <= 0;
+  }
+
+  /** Passes data on. */
+  protected give(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
+    (this.sink ?? u.pipe!).add(bytes, start, end);
   }
 
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
@@ -215,7 +223,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
       if (this.#left !== UNKNOWN) {
         this.#left -= end - start;
       }
-      (this.sink ?? u.pipe!).add(bytes, start, end);
+      this.give(u, bytes, start, end);
     }
     if (this.#problem !== '') {
       u.log(ERR, this.#problem);

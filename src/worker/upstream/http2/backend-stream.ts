@@ -165,7 +165,7 @@ export class BackendStream implements Channel, Expiring {
       this.#sendHead();
     }
     // What is still to be given may leave in the same frame.
-    if (this.#owed && this.#pending < this.#room) {
+    if (this.#owed && this.#pending <= this.#room && this.#room > 0) {
       this.#askForMore();
       if (this.closed || this.outClosed) {
         return true;

@@ -719,10 +719,20 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       this.settled = true;
       this.#most = Number.POSITIVE_INFINITY;
     }
+    // However often it is there, only the last value means something.
+    let window = this.#initialWindow;
     for (let at = start; at < end; at += 6) {
-      if (!this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) {
+      const id = bytes.readUInt16BE(at);
+      const value = bytes.readUInt32BE(at + 2);
+      if (id === SETTING.INITIAL_WINDOW_SIZE) {
+        window = value;
+      }
+      if (!this.#setting(id, value)) {
         return;
       }
+    }
+    if (window !== this.#initialWindow && !this.#changeWindows(window)) {
+      return;
     }
     this.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
     if (first) {
@@ -744,7 +754,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #setting(id: number, value: number): boolean {
     switch (id) {
       case SETTING.INITIAL_WINDOW_SIZE:
-        return this.#changeWindows(value);
+        return value <= MAX_WINDOW || this.#tooLargeWindow(value);
       case SETTING.MAX_CONCURRENT_STREAMS:
         this.#most = value;
         return true;
@@ -770,19 +780,17 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     }
   }
 
+  #tooLargeWindow(value: number): false {
+    this.#fail(ERROR_CODE.FLOW_CONTROL_ERROR, `upstream sent settings frame with too large initial window size: ${value}`);
+    return false;
+  }
+
   #changeWindows(value: number): boolean {
     const delta = value - this.#initialWindow;
-    const tooLarge = (): boolean => {
-      this.#fail(ERROR_CODE.FLOW_CONTROL_ERROR, `upstream sent settings frame with too large initial window size: ${value}`);
-      return false;
-    };
-    if (value > MAX_WINDOW) {
-      return tooLarge();
-    }
     this.#initialWindow = value;
     for (const stream of this.#streams.all()) {
       if (!stream.sendWindow.grow(delta)) {
-        return tooLarge();
+        return this.#tooLargeWindow(value);
       }
       if (stream.mayUseRoom) {
         this.sendSoon(stream);
