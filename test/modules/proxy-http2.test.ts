@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import t from 'tap';
 import { certs } from '../support/certs.js';
-import { block, END_HEADERS, END_STREAM, frame, number32, settings, T } from '../support/http2-client.js';
+import { block, END_HEADERS, END_STREAM, type FieldText, frame, number32, settings, T } from '../support/http2-client.js';
 import { answer, dataOf, type Http2Request, startHttp2Origin } from '../support/http2-origin.js';
 import { http, httpGet } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
@@ -455,4 +455,54 @@ t.test('responses that come one byte at a time', async (t) => {
     }
   }
   t.equal((await httpGet(s, '/')).text, 'hello world', 'it goes on');
+});
+
+t.test('a response that does not end well is passed on as far as it is sound, breaks off, and is not cached', async (t) => {
+  const head = (id: number, ...fields: FieldText[]): Buffer => frame(T.HEADERS, END_HEADERS, id, block([[':status', '200'], ...fields]));
+  const data = (id: number, text: string, flags = 0): Buffer => frame(T.DATA, flags, id, text);
+  const reset = (id: number, code: number): Buffer => frame(T.RST, 0, id, number32(code));
+  const trailers = (id: number, flags: number): Buffer => frame(T.HEADERS, END_HEADERS | flags, id, block([['x-t', 'y']]));
+  const ten: FieldText = ['content-length', '10'];
+  /** What a backend sends, in two reads where the second is not empty, and what the client gets of the body. */
+  const cases: Readonly<Record<string, (id: number) => readonly [first: Buffer[], second: Buffer[], body: string, complete?: boolean]>> = {
+    sound: (id) => [[head(id, ten), data(id, '01234')], [data(id, '56789', END_STREAM)], '0123456789', true],
+    unread: (id) => [[head(id), data(id, '01234')], [data(id, '56', END_STREAM), reset(id, 0)], '0123456', true],
+    short: (id) => [[head(id, ten), data(id, '01234')], [data(id, '56', END_STREAM)], '0123456'],
+    long: (id) => [[head(id, ten), data(id, '01234')], [data(id, '56789x', END_STREAM)], '01234'],
+    reset: (id) => [[head(id), data(id, '01234')], [reset(id, 2)], '01234'],
+    resetwithout: (id) => [[head(id), data(id, '01234')], [reset(id, 0)], '01234'],
+    resetafter: (id) => [[head(id), data(id, '01234')], [data(id, '56', END_STREAM), reset(id, 2)], '0123456'],
+    resettwice: (id) => [[head(id), data(id, '01234')], [data(id, '56', END_STREAM), reset(id, 0), reset(id, 0)], '0123456'],
+    resettrailers: (id) => [[head(id), data(id, '01234')], [trailers(id, END_STREAM), reset(id, 2)], '01234'],
+    dataafter: (id) => [[head(id), data(id, '01234')], [data(id, '56', END_STREAM), data(id, '78', END_STREAM)], '0123456'],
+    moretrailers: (id) => [[head(id), data(id, '01234')], [trailers(id, 0)], '01234'],
+    goaway: (id) => [[head(id), data(id, '01234')], [frame(T.GOAWAY, 0, 0, Buffer.concat([number32(0), number32(0)]))], '01234'],
+    window: (id) => [[head(id), data(id, '01234')], [frame(T.WINDOW, 0, id, number32(2 ** 31 - 1))], '01234'],
+    nowindow: (id) => [[head(id), data(id, '01234')], [frame(T.WINDOW, 0, id, number32(0))], '01234'],
+  };
+  const origin = await startHttp2Origin(t, ({ connection, id, fields }) => {
+    const [first, second] = cases[fields.get(':path')!.split('/').at(-1)!]!(id);
+    connection.send(...first);
+    // The answer to a PING says that it was read.
+    void connection.ping().then(() => connection.send(...second));
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `proxy_http_version 2;
+       location /t/ { proxy_pass http://127.0.0.1:${origin.port}; }
+       location /u/ { proxy_pass http://127.0.0.1:${origin.port}; proxy_buffering off; }
+       location /c/ { proxy_pass http://127.0.0.1:${origin.port}; proxy_cache Z; proxy_cache_valid any 1h; add_header X-Cache $upstream_cache_status; }`,
+      'proxy_temp_path %%DIR%%/temp; proxy_cache_path %%DIR%%/cache keys_zone=Z:1m;',
+    ),
+  });
+  for (const where of ['t', 'u', 'c']) {
+    for (const [name, made] of Object.entries(cases)) {
+      const [, , body, complete = false] = made(1);
+      const found = await httpGet(s, `/${where}/${name}`);
+      t.strictSame([found.status, found.text, found.complete], [200, body, complete], `/${where}/${name}`);
+      if (where === 'c') {
+        t.equal((await httpGet(s, `/c/${name}`)).header('x-cache'), complete ? 'HIT' : 'MISS', `/c/${name} again`);
+      }
+    }
+  }
 });

@@ -76,7 +76,8 @@ export class BodyReader implements ChannelOwner, Passing {
     attempt.responseLength += end - start;
     if (!exchange.readBody(u, bytes, start, end)) {
       attempt.reason = 'upstream sent invalid response';
-      u.finalize(ERROR);
+      // What frames brought before was whole and sound: the client gets it. nginx gives every frame on at once.
+      u.finalize(exchange.streamUser === undefined ? ERROR : 502);
       return;
     }
     if (exchange.complete) {

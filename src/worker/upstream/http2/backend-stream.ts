@@ -54,6 +54,8 @@ export class BackendStream implements Channel, Expiring {
   readonly #receive = new ReceiveWindow(FIRST_WINDOW);
   /** The backend sends no more on it. */
   inClosed = false;
+  /** The backend has reset it. */
+  wasReset = false;
   #held: Gathered | null = null;
   /** The client's side has fallen behind a window that had grown: it gets the first one again. */
   #behind = false;
@@ -314,14 +316,31 @@ export class BackendStream implements Channel, Expiring {
     }
   }
 
-  /** The backend ended its side. */
+  /** The backend ended its side. What else came with that may say that it did not end well, so it is told after the read. */
   inputEnded(): void {
     this.inClosed = true;
-    this.#endWith(INPUT.ENDED);
+    if (this.#end !== INPUT.OPEN || this.closed) {
+      return;
+    }
+    this.#end = INPUT.ENDED;
+    if (this.#held === null) {
+      this.#c.deliverAfterRead(this);
+    }
   }
 
-  /** The backend broke the rules, or the stream off with an error `code`. */
+  /** The backend broke the rules of the stream, or the stream off with an error `code`. */
   inputBroken(problem: string, code = 0): void {
+    if (this.#end === INPUT.ENDED) {
+      this.#end = INPUT.OPEN;
+    }
+    this.connectionBroken(problem, code);
+  }
+
+  /** The backend broke the rules of the connection: a response that was complete before stays so. */
+  connectionBroken(problem: string, code = 0): void {
+    if (this.#end !== INPUT.OPEN) {
+      return;
+    }
     this.#problem = problem;
     this.#code = code;
     this.#endWith(INPUT.BROKEN);
@@ -329,6 +348,7 @@ export class BackendStream implements Channel, Expiring {
 
   /** The backend has closed it both ways: nothing can be sent on it, and nothing need be. */
   resetByPeer(): void {
+    this.wasReset = true;
     this.inClosed = true;
     this.#outEnded();
   }

@@ -355,7 +355,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #fail(code: number, problem: string): number {
     this.output.numbers(FRAME.GOAWAY, 0, 0, code);
     this.output.send();
-    this.#over((stream) => stream.inputBroken(problem));
+    this.#over((stream) => stream.connectionBroken(problem));
     return this.#frames.next;
   }
 
@@ -686,6 +686,10 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     const code = bytes.readUInt32BE(start);
     const problem = `upstream rejected request with error ${code}`;
     const complete = stream.inClosed;
+    if (stream.wasReset) {
+      this.#break(stream, `upstream sent frame for closed stream ${stream.id}`);
+      return;
+    }
     const before = enter(stream.owner.r);
     stream.resetByPeer();
     if (code === ERROR_CODE.REFUSED_STREAM && !stream.user.answered) {
