@@ -144,3 +144,23 @@ t.test('messages', async (t) => {
     t.equal(await configMessage(t, serverConf(inner, outer)), expected, outer || inner);
   }
 });
+
+t.test('bytes that are no UTF-8', async (t) => {
+  const cases: readonly (readonly [bytes: string, shown: string])[] = [
+    ['\xed\xa0\x80x', '&#55296;x'],
+    ['\xe0\x80\x80x', '?x'],
+    ['\xf0\x8f\xbf\xbfx', '?x'],
+    ['\xf4\x90\x80\x80x', '&#1114112;x'],
+    ['\xf0\x9f\x98\x80x', '&#128512;x'],
+    ['\xc0\x80x', '??x'],
+    ['\xff\xfex', '??x'],
+  ];
+  const files = Object.fromEntries(cases.map(([bytes], i) => [`html/${i}.html`, Buffer.from(bytes, 'latin1')]));
+  const s = await startServer(t, {
+    conf: serverConf('types { text/html html; } charset koi8-r; source_charset utf-8;', 'charset_map koi8-r utf-8 { C1 D0B0; }'),
+    files,
+  });
+  for (const [i, [bytes, shown]] of cases.entries()) {
+    t.equal((await httpGet(s, `/${i}.html`)).text, shown, JSON.stringify(bytes));
+  }
+});

@@ -118,3 +118,16 @@ t.test('ranges', async (t) => {
     t.equal(response.text, content.repeat(90_000).slice(1234567, 2345679));
   });
 });
+
+t.test('variables about a response keep the value that they had when a header was made of them', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      'types { text/plain txt; } add_header X-Type "$sent_http_content_type|$sent_http_content_length|$sent_http_content_range" always;',
+    ),
+    files: { 'html/a.txt': '0123456789' },
+  });
+  const found = await httpGet(s, '/a.txt', { Range: 'bytes=99-' });
+  t.strictSame([found.status, found.header('content-range')], [416, 'bytes */10']);
+  // The headers of the response that was to be stay in that of the error.
+  t.strictSame(found.all('x-type'), ['text/plain|10|', 'text/plain|10|']);
+});

@@ -274,6 +274,10 @@ t.test('the same response over HTTP/1.1 and HTTP/2, in plain text and over TLS',
     const wrong = responses.flatMap((response, i) => {
       const sent = [...response.matchAll(/^location: (.*)$/gm)].map(([, value]) => value!);
       const log = logged.get(`${way}-${i}`);
+      // A variable keeps the value that it had when a header was made of it.
+      if (/^\/(mapped|add\/)/.test(asked[i]![1])) {
+        return [];
+      }
       // Of several, the log has the one that the server itself sets, or all.
       return log === (sent[0] ?? '') || log === sent.join(', ') ? [] : [[asked[i], sent, log]];
     });

@@ -140,6 +140,18 @@ function sequenceLength(first: number): number {
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
 }
 
+/** The number of a character of so many bytes, whether there is such a character or not. nginx: ngx_utf8_decode. */
+function codeAt(bytes: Buffer, at: number, length: number): number {
+  let code = length === 1 ? bytes[at]! : bytes[at]! & (0x7f >> length);
+  for (let i = 1; i < length; i++) {
+    code = (code << 6) | (bytes[at + i]! & 0x3f);
+  }
+  return code;
+}
+
+/** The last character that fewer bytes would do for, by the number of bytes. */
+const TOO_LONG = [-1, -1, 0x7f, 0x7ff, 0xffff] as const;
+
 // nginx: ngx_http_charset_recode_from_utf8. Characters the charset lacks become HTML entities.
 class FromUtf8 implements Recoder {
   readonly #table: ReadonlyMap<number, number>;
@@ -172,9 +184,10 @@ class FromUtf8 implements Recoder {
       if (valid < length) {
         text += '?';
       } else {
-        const code = bytes.toString('utf8', i, i + length).codePointAt(0)!;
+        const code = codeAt(bytes, i, length);
         const byte = this.#table.get(code);
-        text += byte === undefined ? `&#${code};` : String.fromCharCode(byte);
+        // A character that is written longer than it is, is none.
+        text += code <= TOO_LONG[length]! ? '?' : byte === undefined ? `&#${code};` : String.fromCharCode(byte);
       }
       i += valid;
     }

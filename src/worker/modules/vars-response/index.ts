@@ -2,6 +2,8 @@ import { httpDate } from '../../../shared/lib/http-date.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
 
+/** It keeps the value that it had when it was asked for first, as nginx's does. */
+const settled = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: true, get });
 const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });
 
 function status(r: Request): string {
@@ -57,18 +59,18 @@ const variables: readonly Variable[] = [
   live('status', status),
   live('bytes_sent', (r) => String(r.main.bytesSent)),
   live('body_bytes_sent', (r) => String(Math.max(0, r.main.bytesSent - r.main.headerSize))),
-  live('sent_http_content_type', contentType),
-  live('sent_http_content_length', (r) => (r.out.contentLength >= 0 ? String(r.out.contentLength) : undefined)),
-  live('sent_http_last_modified', lastModified),
-  live('sent_http_location', (r) => r.out.location ?? sentHeader(r, 'location')),
-  live('sent_http_connection', sentConnection),
-  live('sent_http_keep_alive', (r) => {
+  settled('sent_http_content_type', contentType),
+  settled('sent_http_content_length', (r) => (r.out.contentLength >= 0 ? String(r.out.contentLength) : undefined)),
+  settled('sent_http_last_modified', lastModified),
+  settled('sent_http_location', (r) => r.out.location ?? sentHeader(r, 'location')),
+  settled('sent_http_connection', sentConnection),
+  settled('sent_http_keep_alive', (r) => {
     const seconds = r.location.settings.keepaliveHeader;
     return r.keepalive && seconds > 0 ? `timeout=${seconds}` : undefined;
   }),
-  live('sent_http_transfer_encoding', (r) => (r.chunkedOut ? 'chunked' : undefined)),
-  { name: 'sent_http_', prefix: true, cacheable: false, get: (r, suffix) => sentHeader(r, suffix.replaceAll('_', '-')) },
-  { name: 'sent_trailer_', prefix: true, cacheable: false, get: sentTrailer },
+  settled('sent_http_transfer_encoding', (r) => (r.chunkedOut ? 'chunked' : undefined)),
+  { name: 'sent_http_', prefix: true, cacheable: true, get: (r, suffix) => sentHeader(r, suffix.replaceAll('_', '-')) },
+  { name: 'sent_trailer_', prefix: true, cacheable: true, get: sentTrailer },
 ];
 
 /** Variables about the response. nginx: ngx_http_core_variables. */
