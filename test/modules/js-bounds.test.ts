@@ -22,7 +22,15 @@ export default {
   aborted(request) { request.signal.onabort = () => console.error('client left'); return new Promise(() => {}); },
   where: () => new Response(String(require('worker_threads').isMainThread)),
   spin(r) { for (;;) {} },
+  async keeps() { const all = []; for (;;) { all.push(Buffer.alloc(1 << 20, 1)); await new Promise(setImmediate); } },
+  heaps() { const all = []; for (;;) { all.push(Buffer.alloc(1 << 20, 1)); } },
+  async litters() { for (let i = 0; i < 100; i++) { Buffer.alloc(1 << 20, 1); await new Promise((go) => setTimeout(go, 2)); } return new Response('litter'); },
+  async busy() { console.error('busy in ' + thread); for (;;) { await new Promise(setImmediate); } },
+  obeys: (request) => new Promise((_, no) => { request.signal.onabort = () => no(request.signal.reason); }),
+  slow: () => new Response(new ReadableStream({ async pull(c) { await new Promise((go) => setTimeout(go, 50)); c.enqueue(new Uint8Array([115])); if ((this.n = (this.n ?? 0) + 1) === 50) { c.close(); } } })),
+  thread: () => new Response(thread),
 };
+const thread = String(require('worker_threads').threadId);
 `;
 const files = { 'a.js': script };
 
@@ -70,6 +78,43 @@ t.test('handlers in threads of their own', async (t) => {
   t.match(counted['a.hello'], { runs: 4, errors: 0, timeouts: 0 });
   t.match(counted['a.throws'], { errors: 1 });
   t.match(counted['a.never'], { timeouts: 1 });
+});
+
+t.test('Buffers count, and a handler whose time is over ends with its thread', async (t) => {
+  const names = ['hello', 'keeps', 'heaps', 'litters', 'busy', 'obeys', 'slow', 'thread'];
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_block_timeout 60s;
+  server {
+    listen 127.0.0.1:%%PORT_0%%; js_import a.js; js_isolation thread threads=1 memory=32m; js_timeout 20s;
+    ${names.map((name) => `location /${name} { js_content a.${name} fetch; }`).join('\n    ')}
+  }
+  server {
+    listen 127.0.0.1:%%PORT_1%%; js_import a.js; js_isolation thread threads=1; js_timeout 400ms;
+    location /busy { js_content a.busy fetch; }
+    location /obeys { js_content a.obeys fetch; }
+    location /slow { js_content a.slow fetch; }
+    location /thread { js_content a.thread fetch; }
+  }`),
+    files,
+  });
+  for (const path of ['/keeps', '/heaps']) {
+    t.equal((await httpGet(s, path)).status, 500, path);
+    await s.logged(new RegExp(`its thread has used more than 32m of memory.*"GET ${path} `));
+    t.equal((await httpGet(s, '/hello')).text, 'hello');
+  }
+  t.equal((await httpGet(s, '/litters')).text, 'litter', 'what is garbage does not count');
+  const port = s.port(1);
+  const first = (await httpGet(port, '/thread')).text;
+  t.equal((await httpGet(port, '/obeys')).status, 500);
+  const busy = httpGet(port, '/busy');
+  await s.logged(`busy in ${first}`);
+  t.equal((await busy).status, 500, 'its time is over');
+  const slow = httpGet(port, '/slow');
+  await s.logged('js handler "a.busy" goes on after its time, ending the thread');
+  t.not((await httpGet(port, '/thread')).text, first, 'requests go to another thread');
+  t.equal((await slow).text, 's'.repeat(50), 'what the thread has begun comes to its end');
+  t.notMatch(s.log(), /"a.obeys" goes on/);
 });
 
 t.test('a worker that JavaScript holds is replaced', async (t) => {

@@ -9,6 +9,8 @@ export const BEAT_MS = 50;
 /** What a thread is given when it starts. */
 export interface IsolateData {
   readonly state: Int32Array;
+  /** Bytes that it may hold outside of V8's heap; 0: any number. */
+  readonly external: number;
   readonly imports: readonly Import[];
   readonly preloads: readonly Preload[];
   readonly folders: readonly string[];
@@ -53,5 +55,9 @@ export type FromIsolate =
     }
   | { readonly t: 'piece'; readonly id: number; readonly bytes: Uint8Array }
   | { readonly t: 'end'; readonly id: number }
+  /** The handler of a cancelled run has come to its end. */
+  | { readonly t: 'left'; readonly id: number }
+  /** More is held outside of V8's heap than may be. */
+  | { readonly t: 'full'; readonly id: 0 }
   | { readonly t: 'failed'; readonly id: number; readonly message: string; readonly time: number }
   | { readonly t: 'log'; readonly id: number; readonly level: number; readonly message: string };

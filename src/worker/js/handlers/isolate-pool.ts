@@ -11,11 +11,11 @@ const MOST_RUNS = 4096;
 export interface IsolateOptions {
   /** How many threads there are at most. */
   readonly threads: number;
-  /** MiB of objects that a thread may hold; 0: as V8 has it. */
+  /** MiB of objects that a thread may hold, and as many outside of V8's heap, as Buffers are; 0: as V8 has it. */
   readonly memory: number;
   /** Milliseconds for which a run may hold its thread. 0: for ever. */
   readonly block: number;
-  readonly data: Omit<IsolateData, 'state'>;
+  readonly data: Omit<IsolateData, 'state' | 'external'>;
 }
 
 /** Whoever waits for a run. */
@@ -32,13 +32,36 @@ interface Running {
   readonly request: ToIsolate & { readonly t: 'run' };
 }
 
+/** A run that nobody waits for any more. */
+interface Leaving {
+  readonly name: string;
+  /** When it has to have come to its end, on the monotonic clock. */
+  readonly until: number;
+}
+
 interface Thread {
   readonly worker: Worker;
   readonly state: Int32Array;
   readonly runs: Map<number, Running>;
+  readonly leaving: Map<number, Leaving>;
   lastBeat: number;
   missed: number;
+  /** The process's memory in bytes when the thread last went round. */
+  memoryBefore: number;
+  /** It gets no more runs, and ends with the last that it has. */
+  retired: boolean;
+  /** Why it ends, for the log. */
+  why: string;
 }
+
+/** Node 24 can ask a thread while its JavaScript runs. */
+type Measured = Worker & { getHeapStatistics?(): Promise<{ readonly external_memory: number }> };
+
+const MIB = 1024 * 1024;
+/** Bytes outside of V8's heap that may be garbage while JavaScript holds a thread: V8 collects it when there are some 64 MiB. */
+const GARBAGE = 96 * MIB;
+/** Milliseconds between two looks at a thread whose memory is bounded. */
+const MEMORY_LOOK = 75;
 
 /** Threads that run a location's handlers apart from the worker. One that is held too long is ended, and another one begins. */
 export class IsolatePool {
@@ -85,12 +108,15 @@ export class IsolatePool {
     this.#owners.get(id)?.worker.postMessage({ t: 'more', id } satisfies ToIsolate);
   }
 
-  /** Nobody waits for the run any more. */
-  cancel(id: number): void {
+  /** Nobody waits for the run any more; it has `grace` milliseconds to come to its end, or its thread gets no more runs. */
+  cancel(id: number, grace: number): void {
     const thread = this.#owners.get(id);
-    if (thread !== undefined) {
+    const running = thread?.runs.get(id);
+    if (thread !== undefined && running !== undefined) {
       thread.worker.postMessage({ t: 'cancel', id } satisfies ToIsolate);
+      thread.leaving.set(id, { name: running.request.name, until: performance.now() + grace });
       this.#done(thread, id);
+      this.#look();
     }
   }
 
@@ -104,35 +130,61 @@ export class IsolatePool {
 
   #leastBusy(): Thread {
     let best: Thread | undefined;
+    let serving = 0;
     for (const thread of this.#threads) {
+      if (thread.retired) {
+        continue;
+      }
+      serving++;
       if (best === undefined || thread.runs.size < best.runs.size) {
         best = thread;
       }
     }
-    return best === undefined || (best.runs.size > 0 && this.#threads.length < this.#options.threads) ? this.#start() : best;
+    return best === undefined || (best.runs.size > 0 && serving < this.#options.threads) ? this.#start() : best;
   }
 
   #start(): Thread {
     const { memory, data } = this.#options;
     const state = new Int32Array(new SharedArrayBuffer(8));
     const worker = new Worker(new URL('./js-isolate.js', import.meta.url), {
-      workerData: { ...data, state } satisfies IsolateData,
+      workerData: { ...data, state, external: memory * MIB } satisfies IsolateData,
       stdin: false,
       ...(memory === 0 ? {} : { resourceLimits: { maxOldGenerationSizeMb: memory } }),
     });
     worker.unref();
-    const thread: Thread = { worker, state, runs: new Map(), lastBeat: 0, missed: 0 };
+    const thread: Thread = {
+      worker,
+      state,
+      runs: new Map(),
+      leaving: new Map(),
+      lastBeat: 0,
+      missed: 0,
+      memoryBefore: 0,
+      retired: false,
+      why: 'its thread has ended',
+    };
     this.#threads.push(thread);
-    let why = 'its thread has ended';
     worker.on('message', (message: FromIsolate) => this.#received(thread, message));
     worker.on('error', (error: NodeJS.ErrnoException) => {
-      why = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `its thread has used more than ${memory}m of memory` : error.message;
+      thread.why = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.#fullText : error.message;
     });
-    worker.on('exit', () => this.#ended(thread, why));
+    worker.on('exit', () => this.#ended(thread));
     return thread;
   }
 
+  get #fullText(): string {
+    return `its thread has used more than ${this.#options.memory}m of memory`;
+  }
+
   #received(thread: Thread, message: FromIsolate): void {
+    if (message.t === 'left') {
+      thread.leaving.delete(message.id);
+      return;
+    }
+    if (message.t === 'full') {
+      this.#end(thread, this.#fullText);
+      return;
+    }
     const running = thread.runs.get(message.id);
     if (message.t === 'log') {
       (running?.user ?? this.#log).log(message.level as Level, message.message);
@@ -164,10 +216,21 @@ export class IsolatePool {
   #done(thread: Thread, id: number): void {
     thread.runs.delete(id);
     this.#owners.delete(id);
+    if (thread.retired && thread.runs.size === 0) {
+      this.#end(thread, thread.why);
+    }
+  }
+
+  /** Ends a thread, and all that it had begun with it. */
+  #end(thread: Thread, why: string): void {
+    thread.why = why;
+    thread.retired = true;
+    void thread.worker.terminate();
   }
 
   /** A thread has ended: what it had begun has failed, the rest is for other threads. */
-  #ended(thread: Thread, why: string): void {
+  #ended(thread: Thread): void {
+    const { why } = thread;
     const at = this.#threads.indexOf(thread);
     if (at !== -1) {
       this.#threads.splice(at, 1);
@@ -187,45 +250,101 @@ export class IsolatePool {
     }
   }
 
-  /** Looks whether the threads that have something to do go round. */
+  /** Looks whether the threads that have something to do go round, and what memory they have. */
   #look(): void {
-    const { block } = this.#options;
-    if (block === 0 || this.#watch !== undefined) {
+    const { block, memory } = this.#options;
+    if (this.#watch !== undefined || this.#closed || !this.#threads.some((thread) => this.#isWatched(thread))) {
       return;
     }
-    const interval = Math.max(BEAT_MS * 2, Math.min(1000, Math.floor(block / 4)));
+    const usual = Math.max(BEAT_MS * 2, Math.min(1000, block === 0 ? 1000 : Math.floor(block / 4)));
+    const interval = memory === 0 ? usual : MEMORY_LOOK;
     this.#watch = setTimer(() => {
       this.#watch = undefined;
-      let busy = false;
-      for (const thread of this.#threads) {
-        const beat = Atomics.load(thread.state, BEAT);
-        // A thread that has not gone round once is still loading.
-        thread.missed = beat === thread.lastBeat && beat > 0 ? thread.missed + 1 : 0;
-        thread.lastBeat = beat;
-        // One that is held goes on being so when nobody waits for it any more.
-        busy ||= thread.runs.size > 0 || thread.missed > 0;
-        if (thread.missed * interval >= block) {
-          this.#endHeld(thread);
-        }
+      for (const thread of [...this.#threads]) {
+        this.#lookAt(thread, interval);
       }
-      if (busy && !this.#closed) {
-        this.#look();
-      }
+      this.#look();
     }, interval) as NodeJS.Timeout;
     this.#watch.unref();
+  }
+
+  // One that is held goes on being so when nobody waits for it any more.
+  #isWatched({ runs, leaving, missed }: Thread): boolean {
+    const { block, memory } = this.#options;
+    return leaving.size > 0 || ((block > 0 || memory > 0) && (runs.size > 0 || missed > 0));
+  }
+
+  #lookAt(thread: Thread, interval: number): void {
+    const { block, memory } = this.#options;
+    const beat = Atomics.load(thread.state, BEAT);
+    // A thread that has not gone round once is still loading.
+    const held = beat === thread.lastBeat && beat > 0;
+    thread.missed = held ? thread.missed + 1 : 0;
+    thread.lastBeat = beat;
+    if (block > 0 && thread.missed * interval >= block) {
+      this.#endHeld(thread);
+      return;
+    }
+    if (memory > 0) {
+      this.#measure(thread, held);
+    }
+    const now = performance.now();
+    for (const [id, { name, until }] of thread.leaving) {
+      if (now > until) {
+        thread.leaving.delete(id);
+        this.#retire(thread, name);
+      }
+    }
+  }
+
+  /** One that goes round measures itself; of one that is held it is found out from here. */
+  #measure(thread: Thread, held: boolean): void {
+    const most = this.#options.memory * MIB + GARBAGE;
+    const worker: Measured = thread.worker;
+    if (!held) {
+      thread.memoryBefore = worker.getHeapStatistics === undefined ? process.memoryUsage.rss() : 0;
+    } else if (worker.getHeapStatistics === undefined) {
+      if (process.memoryUsage.rss() - thread.memoryBefore > most) {
+        this.#end(thread, this.#fullText);
+      }
+    } else {
+      worker.getHeapStatistics().then(
+        ({ external_memory }) => {
+          if (external_memory > most) {
+            this.#end(thread, this.#fullText);
+          }
+        },
+        () => undefined,
+      );
+    }
+  }
+
+  /** A handler goes on although nobody waits for it: its thread ends once the others there are done. */
+  #retire(thread: Thread, name: string): void {
+    if (thread.retired) {
+      return;
+    }
+    this.#log.log(ERR, `js handler "${name}" goes on after its time, ending the thread`);
+    thread.retired = true;
+    const retired = this.#threads.filter((one) => one.retired);
+    if (thread.runs.size === 0) {
+      this.#end(thread, thread.why);
+    } else if (retired.length > this.#options.threads) {
+      this.#end(retired[0]!, retired[0]!.why);
+    }
   }
 
   /** Ends a thread that a run holds. */
   #endHeld(thread: Thread): void {
     const begun = Atomics.load(thread.state, BEGUN);
     const culprit = thread.runs.get(begun);
-    const name = culprit?.request.name;
+    const name = culprit?.request.name ?? thread.leaving.get(begun)?.name;
     const message = `js handler${name === undefined ? '' : ` "${name}"`} has held its thread for more than ${this.#options.block} ms, ending the thread`;
     (culprit?.user ?? this.#log).log(ERR, message);
     const at = this.#threads.indexOf(thread);
     if (at !== -1) {
       this.#threads.splice(at, 1);
     }
-    void thread.worker.terminate();
+    this.#end(thread, thread.why);
   }
 }

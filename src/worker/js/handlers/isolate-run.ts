@@ -14,6 +14,11 @@ import type { IsolatePool, IsolateUser } from './isolate-pool.js';
 import { wholeBody } from './request-input.js';
 import { checkForHandler, handlerHeaders, handlerUrl } from './request-url.js';
 
+/** Milliseconds that a handler has to come to its end once its time is over. */
+const GRACE = 1000;
+/** The same for one whose client has left, where there is no `js_timeout`. */
+const UNBOUNDED = 60_000;
+
 /** Answers each request with what a handler makes of it in a thread of the pool. */
 export const isolatedHandler =
   (plan: HandlerPlan, pool: IsolatePool): PhaseHandler =>
@@ -23,12 +28,15 @@ export const isolatedHandler =
 class IsolatedRun extends HandlerRun implements IsolateUser, Source {
   readonly #pool: IsolatePool;
   readonly #name: string;
+  readonly #timeout: number;
+  #startedAt = 0;
   #id = 0;
 
   constructor(r: Request, plan: HandlerPlan, pool: IsolatePool) {
     super(r, plan);
     this.#pool = pool;
     this.#name = plan.name;
+    this.#timeout = plan.timeout;
   }
 
   start(): Result {
@@ -50,6 +58,7 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
     const body = r.body === null || r.body.length === 0 || r.method === 'GET' || r.method === 'HEAD' ? null : wholeBody(r.body);
     const headers = handlerHeaders(r);
     this.touch();
+    this.#startedAt = performance.now();
     this.#id = this.#pool.run(this, {
       name: this.#name,
       method: r.method,
@@ -139,7 +148,9 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
 
   over(): void {
     if (this.#id !== 0) {
-      this.#pool.cancel(this.#id);
+      // A handler whose client has left may go on for as long as the client might have waited.
+      const left = this.#timeout === 0 ? UNBOUNDED : this.#timeout - (performance.now() - this.#startedAt);
+      this.#pool.cancel(this.#id, Math.max(GRACE, left));
       this.#id = 0;
     }
   }

@@ -1,4 +1,6 @@
 // What runs in a thread of `js_isolation`: fetch handlers, which get copies of requests and whose responses are copied.
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
 import { ScriptLibrary, type Scripts } from '../scripts.js';
@@ -94,13 +96,17 @@ async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
       time = performance.now() - start;
     }
     const response = await result;
+    if (!runs.has(id)) {
+      say({ t: 'left', id });
+      (response as Response | undefined)?.body?.cancel().catch(() => {});
+      return;
+    }
     if (!(response instanceof Response)) {
       throw new TypeError('the handler has returned no Response');
     }
-    if (runs.has(id)) {
-      answer(id, own, response, time);
-    }
+    answer(id, own, response, time);
   } catch (error) {
+    say({ t: 'left', id });
     runs.delete(id);
     say({ t: 'failed', id, message: exceptionText(error), time });
   }
@@ -163,10 +169,41 @@ function cancel(id: number): void {
   const own = runs.get(id);
   runs.delete(id);
   const reason = new DOMException('the client has left', 'AbortError');
-  own?.task.guarded(() => {
+  if (own === undefined) {
+    say({ t: 'left', id });
+    return;
+  }
+  own.task.guarded(() => {
     own.controller.abort(reason);
-    own.reader?.cancel(reason).catch(() => {});
+    if (own.reader !== undefined) {
+      const left = (): void => say({ t: 'left', id });
+      own.reader.cancel(reason).then(left, left);
+    }
   }, undefined);
+}
+
+let collect: (() => void) | undefined;
+
+/** V8's own function for it, which only new contexts have, and only while a flag says so. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  setFlagsFromString('--no-expose-gc');
+  return gc;
+}
+
+/** Says so when Buffers and the like take more memory than the thread may have, not counting garbage, of which V8 lets much gather. */
+function measure(): void {
+  if (getHeapStatistics().external_memory <= data.external) {
+    return;
+  }
+  collect ??= collector();
+  // Memory of Buffers is given back beside the collection, and counted with the next one.
+  collect();
+  collect();
+  if (getHeapStatistics().external_memory > data.external) {
+    say({ t: 'full', id: 0 });
+  }
 }
 
 openGlobals();
@@ -195,4 +232,9 @@ const stray = (error: unknown): void => {
   }
 };
 process.on('uncaughtException', stray);
-setInterval(() => Atomics.add(data.state, BEAT, 1), BEAT_MS);
+setInterval(() => {
+  Atomics.add(data.state, BEAT, 1);
+  if (data.external > 0) {
+    measure();
+  }
+}, BEAT_MS);
