@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { certificateOf, conf, issued, scene, stateOf } from '../support/acme-scene.js';
 import { noPebble } from '../support/pebble.js';
@@ -45,6 +45,24 @@ t.test('faults of the CA', { skip: noPebble }, async (t) => {
     await server.logged(/\[warn\] .*the certificate that the CA sent is for another key while updating certificate/);
     t.ok(sent > 0);
     t.equal((await certificateOf(server, made.tls, 'one.example.com')).serialNumber, serialNumber, 'what works stays');
+  });
+
+  t.test('a CA that names what nobody has ordered', async (t) => {
+    const made = await scene(t, ['one.example.com']);
+    const hook = `${t.testdir({ hook: '#!/bin/sh\necho "$@" >> "$0.log"\n' })}/hook`;
+    chmodSync(hook, 0o755);
+    const challenge = { type: 'dns-01', url: `${made.ca.directory}/chalZ/x`, status: 'pending', token: 'abc' };
+    const identifier = { type: 'dns', value: 'bank.example. $(id)' };
+    made.ca.intercept = ({ path }, answer) => {
+      const asked = path.startsWith('/authZ/');
+      if (asked) {
+        answer(200, { status: 'pending', identifier, challenges: [challenge] });
+      }
+      return asked;
+    };
+    const server = await startServer(t, { conf: conf(made, 'one.example.com', `challenge dns exec=${hook};`) });
+    await server.logged('the CA wants "bank.example. $(id)" validated, which was not ordered while updating certificate');
+    t.notOk(existsSync(`${hook}.log`), 'no program hears of it');
   });
 
   t.test('a name that the CA cannot validate', async (t) => {

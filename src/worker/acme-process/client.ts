@@ -8,6 +8,7 @@ import type { Identifier } from '../acme/identifier.js';
 import type { AcmeIssuer } from '../acme/settings.js';
 import { VERIFY_NUMBERS } from '../tls/verify.js';
 import { SERVER_VERSION } from '../version.js';
+import { checkUrl } from './ca-words.js';
 import { AcmeProblem, oneLine, Unreachable } from './problem.js';
 
 /** A CA's directory, as far as it matters here. */
@@ -207,11 +208,14 @@ export class CaClient {
       throw new Error('invalid renewal window');
     }
     const askAgain = Math.min(Math.max(retryAfter(headers['retry-after']) ?? 12 * HOUR, MINUTE), 24 * HOUR);
-    return { start, end, explanation: typeof data.explanationURL === 'string' ? data.explanationURL : undefined, askAgain };
+    return { start, end, explanation: typeof data.explanationURL === 'string' ? oneLine(data.explanationURL) : undefined, askAgain };
   }
 
   async #request(send: Innards['http']['request'], url: string, method: string, options: object = {}): Promise<Response> {
-    const ours = { httpsAgent: this.#agent, proxy: false, timeout: TIMEOUT, signal: this.#abort.signal };
+    const { uri } = this.#issuer;
+    checkUrl(url, uri);
+    const beforeRedirect = ({ href }: { readonly href?: string }): void => checkUrl(href, uri);
+    const ours = { beforeRedirect, httpsAgent: this.#agent, proxy: false, timeout: TIMEOUT, signal: this.#abort.signal };
     let response: Response;
     try {
       response = await send(url, method, { ...options, ...ours, maxRedirects: MAX_REDIRECTS, maxContentLength: MAX_RESPONSE });

@@ -2,10 +2,11 @@ import type { Pair } from '../acme/acme-zone.js';
 import { generateKey } from '../acme/key-kind.js';
 import type { AcmeIssuer, Order } from '../acme/settings.js';
 import type { StateStore } from '../acme/state-folder.js';
+import { certificatesOf, checkToken, orderedIdentifier } from './ca-words.js';
 import { checkCertificate } from './check-certificate.js';
 import { type CaClient, makeRequest, type RemoteOrder } from './client.js';
 import type { Pace } from './pace.js';
-import { AcmeProblem, complaint } from './problem.js';
+import { AcmeProblem, complaint, oneLine } from './problem.js';
 import type { Solve } from './solver.js';
 
 /** What an order is carried out with. */
@@ -44,7 +45,7 @@ export async function obtain(order: Order, replaces: string | undefined, means: 
   const { key, remote } = resumed ?? (await begin(order, replaces, means));
   let at = remote;
   if (at.status === 'pending') {
-    await authorize(at, key, means);
+    await authorize(at, order, key, means);
     at = await settled(at, ['pending'], means);
   }
   if (at.status === 'ready') {
@@ -55,9 +56,9 @@ export async function obtain(order: Order, replaces: string | undefined, means: 
   }
   if (at.status !== 'valid') {
     state.remove(pendingName(order));
-    throw new Error(complaint(at.error) || `unexpected order status "${at.status}"`);
+    throw new Error(complaint(at.error) || `unexpected order status "${oneLine(at.status)}"`);
   }
-  const pair = { chain: await client.certificate(at), key };
+  const pair = { chain: certificatesOf(await client.certificate(at)), key };
   try {
     checkCertificate(pair, order.identifiers);
   } catch (error) {
@@ -117,13 +118,16 @@ async function begin(
   return { url: remote.url, key, remote };
 }
 
-async function authorize({ authorizations = [] }: RemoteOrder, key: string, means: Means): Promise<void> {
+async function authorize({ authorizations = [] }: RemoteOrder, order: Order, key: string, means: Means): Promise<void> {
   const left = [...authorizations];
+  if (left.length > order.identifiers.length) {
+    throw new Error('the CA wants more validated than was ordered');
+  }
   const failures: unknown[] = [];
   const work = async (): Promise<void> => {
     for (let url = left.shift(); url !== undefined && failures.length === 0; url = left.shift()) {
       try {
-        await authorizeOne(url, key, means);
+        await authorizeOne(url, order, key, means);
       } catch (error) {
         failures.push(error);
       }
@@ -135,18 +139,20 @@ async function authorize({ authorizations = [] }: RemoteOrder, key: string, mean
   }
 }
 
-async function authorizeOne(url: string, key: string, { client, issuer, solve, pace }: Means): Promise<void> {
+async function authorizeOne(url: string, order: Order, key: string, { client, issuer, solve, pace }: Means): Promise<void> {
   const authorization = await client.authorization(url);
   if (authorization.status === 'valid') {
     return;
   }
-  const { identifier, challenges } = authorization;
+  const { challenges } = authorization;
+  const identifier = orderedIdentifier(order.identifiers, authorization.identifier);
   const challenge = challenges.find(({ type }) => type === issuer.challenge);
   if (challenge === undefined) {
     throw new Error(`the CA offers no challenge "${issuer.challenge}" for "${identifier.value}"`);
   }
+  const token = checkToken(challenge.token);
   const answer = await client.keyAuthorization(challenge);
-  const takeAway = await solve(identifier, challenge.token, answer, key);
+  const takeAway = await solve(identifier, token, answer, key);
   try {
     if (challenge.status === 'pending') {
       await client.ready(challenge);
@@ -158,7 +164,7 @@ async function authorizeOne(url: string, key: string, { client, issuer, solve, p
     );
     if (result.status !== 'valid') {
       const why = complaint(result.challenges.find(({ type }) => type === challenge.type)?.error);
-      throw new Error(`${why || `authorization status "${result.status}"`} for "${identifier.value}"`);
+      throw new Error(`${why || `authorization status "${oneLine(result.status)}"`} for "${identifier.value}"`);
     }
   } finally {
     await takeAway();

@@ -1,6 +1,7 @@
 import type { AcmeZone } from '../acme/acme-zone.js';
 import { challengeServerName, type Identifier } from '../acme/identifier.js';
 import type { AcmeIssuer } from '../acme/settings.js';
+import { challengeRecord } from './ca-words.js';
 import { makeChallengeCertificate } from './client.js';
 import { runDnsHook } from './dns-hook.js';
 
@@ -24,7 +25,7 @@ export function solverOf({ challenge, dnsHook }: AcmeIssuer, zone: AcmeZone): So
       };
     case 'dns-01':
       return async ({ value }, _token, answer) => {
-        const record = `_acme-challenge.${value.replace(/^\*\./, '')}.`;
+        const record = challengeRecord(value);
         await runDnsHook(dnsHook, 'present', record, answer);
         return () => runDnsHook(dnsHook, 'cleanup', record, answer);
       };
