@@ -22,6 +22,8 @@ export interface WorkerEnv {
   readonly confPrefix: string;
   /** The main configuration file. */
   readonly confFile: string;
+  /** The path of `-e`; the empty text for standard error. */
+  readonly errorLogPath: string;
   /** File whose text is shown in place of pages while it exists (`dev_report`). */
   readonly devReport: string | undefined;
   /** `nginx_compatibility on`. */

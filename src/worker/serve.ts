@@ -41,6 +41,7 @@ export function serve(worker: WorkerProcess): Server {
     prefix: worker.snapshot.prefix,
     confPrefix: worker.snapshot.confPrefix,
     confFile: worker.snapshot.entry,
+    errorLogPath: worker.snapshot.errorLog ?? '',
     devReport: settings.devReport,
     compatible: settings.compatibility,
     onDrain: (callback) => void drainers.push(callback),

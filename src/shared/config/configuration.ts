@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly confPrefix: string;
   /** The directives of `-g`. */
   readonly globals: string;
+  /** The path of `-e` as it was given, or its default; the empty text for standard error. */
+  readonly errorLog?: string | undefined;
   /** Text (latin1) by full path, in the order of reading. */
   readonly files: Readonly<Record<string, string>>;
   /** Matches of each `include` pattern. */

@@ -37,7 +37,7 @@ export interface Sources {
   snapshot(hosts: Readonly<Record<string, readonly string[]>>): Snapshot;
 }
 
-type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals'>;
+type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals' | 'errorLog'>;
 
 /** The texts of a configuration as they were at an earlier time, and which files its patterns named then. */
 export type KeptTexts = Pick<Snapshot, 'files' | 'globs'>;
@@ -84,6 +84,7 @@ class CachedSources implements Sources {
   readonly order: string[] = [];
   readonly named: NamedFiles;
   readonly #globals: string;
+  readonly #errorLog: string | undefined;
   readonly #read: (path: string, from: Pos | undefined) => string;
   readonly #glob: (pattern: string) => readonly string[];
   readonly #texts = new Map<string, string>();
@@ -103,6 +104,7 @@ class CachedSources implements Sources {
     this.confPrefix = origin.confPrefix;
     this.hosts = hosts;
     this.#globals = origin.globals;
+    this.#errorLog = origin.errorLog;
     this.#read = read;
     this.#glob = glob;
     this.named = named;
@@ -147,6 +149,7 @@ class CachedSources implements Sources {
       prefix: this.prefix,
       confPrefix: this.confPrefix,
       globals: this.#globals,
+      errorLog: this.#errorLog,
       files: Object.fromEntries(this.#texts),
       globs: Object.fromEntries(this.#globs),
       named: this.named.texts(),

@@ -231,8 +231,9 @@ export class VariableTable<R extends Subject> {
    */
   override(r: R, name: string, value: string): 'unknown' | 'not writable' | undefined {
     const slot = this.#slots.get(name);
-    const variable = slot === undefined ? (this.#defined.get(name) ?? this.#prefixOf(name)) : this.#bound[slot]!;
+    const variable = this.#defined.get(name);
     if (variable === undefined) {
+      // Those of a prefix, such as `arg_name`, are no variables of their own.
       return 'unknown';
     }
     if (variable.set !== undefined) {
@@ -240,7 +241,7 @@ export class VariableTable<R extends Subject> {
       return undefined;
     }
     if (slot === undefined) {
-      return variable.changeable === true ? undefined : 'not writable';
+      return 'not writable';
     }
     r.vars[slot] = value;
     if (variable.cacheable === false) {

@@ -1,5 +1,6 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, own } from '../../shared/config/define.js';
+import type { Pos } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
 import { append } from '../../shared/lib/append.js';
@@ -158,6 +159,12 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
   };
 }
 
+/** Where in the configuration a module is imported. */
+const importPlaces = new WeakMap<Import, Pos>();
+
+/** Where a module is imported; undefined for none, and after the configuration was read. */
+export const importPlace = (one: Import | undefined): Pos | undefined => (one === undefined ? undefined : importPlaces.get(one));
+
 /** Lists of modules that blocks have in common and that can be loaded. */
 const checked = new WeakSet<readonly Import[]>();
 /** Those of them that cannot. */
@@ -172,11 +179,9 @@ export function linkScripts(
   if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
     checked.add(conf.imports);
     broken.add(conf.imports);
-    try {
-      checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads);
-    } catch (error) {
-      ctx.fail(`js_import: ${(error as Error).message.split('\n')[0]}`);
-    }
+    checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, (problem, at) =>
+      ctx.fail(`js_import: ${problem}`, importPlace(at)),
+    );
     broken.delete(conf.imports);
   }
   const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
@@ -206,7 +211,9 @@ function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], 
   if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
     ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
   }
-  conf.imports = append(conf.imports, { name, file, confFolder: ctx.path('', 'conf') });
+  const one: Import = { name, file, confFolder: ctx.path('', 'conf') };
+  importPlaces.set(one, node.pos);
+  conf.imports = append(conf.imports, one);
 }
 
 // nginx: ngx_js_preload_object.

@@ -18,7 +18,25 @@ interface Loaded {
 
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
-const ES_SYNTAX = /^\s*(?:import\s*(?:[\w{*'"]|$)|export\s*(?:default|[{*]|(?:async\s+)?function|const|let|var|class)\b)/m;
+/** What V8 says of a script that is an ES module. */
+const MODULE_ERRORS =
+  /^(?:Unexpected token 'export'|Cannot use import statement outside a module|Cannot use 'import\.meta' outside a module)/;
+
+/** What is wrong with a file that cannot be compiled: the message, and the file's own line. */
+export class ModuleSyntaxError extends SyntaxError {
+  /** The place as `file:line`, and the line's text, for messages of one line. */
+  readonly where: string;
+
+  constructor(message: string, file: string, line: number | undefined, source: string) {
+    super(message);
+    const place = line === undefined ? file : `${file}:${line}`;
+    const text = line === undefined ? '' : (source.split('\n')[line - 1] ?? '').trim();
+    this.where = text === '' ? `in ${place}` : `in ${place}: ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text}`;
+    this.stack = `SyntaxError: ${message}\n    at ${place}`;
+  }
+}
+
+const LONGEST_SHOWN = 120;
 
 /**
  * Loads the modules of a configuration, each once. Files of the user's own may be ES modules, CommonJS or TypeScript, and may import each
@@ -127,13 +145,38 @@ export class ModuleLoader {
     return loaded;
   }
 
+  /** Makes a function of a file. Where the name does not say whether it is an ES module, the parser does. @throws ModuleSyntaxError */
   #compile(file: string, source: string): { readonly run: (...args: unknown[]) => unknown; readonly esModule: boolean } {
-    const esModule = /\.[mc]?ts$/.test(file) || file.endsWith('.mjs') || ES_SYNTAX.test(source);
-    const run = compileFunction(esModule ? this.#transform()(source, file) : source, [...PARAMETERS, ...Object.keys(this.#globals)], {
+    const typed = /\.[mc]?ts$/.test(file);
+    if (typed || file.endsWith('.mjs')) {
+      return { run: this.#esModule(file, source, typed), esModule: true };
+    }
+    let run: (...args: unknown[]) => unknown;
+    try {
+      run = this.#script(file, source);
+    } catch (error) {
+      try {
+        return { run: this.#esModule(file, source, false), esModule: true };
+      } catch (moduleError) {
+        throw MODULE_ERRORS.test((error as Error).message) ? moduleError : syntaxError(error as Error, file, source);
+      }
+    }
+    return { run, esModule: false };
+  }
+
+  #esModule(file: string, source: string, typed: boolean): (...args: unknown[]) => unknown {
+    try {
+      return this.#script(file, this.#transform()(source, file, typed));
+    } catch (error) {
+      throw syntaxError(error as Error, file, source);
+    }
+  }
+
+  #script(file: string, source: string): (...args: unknown[]) => unknown {
+    return compileFunction(source, [...PARAMETERS, ...Object.keys(this.#globals)], {
       filename: file,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    } as Parameters<typeof compileFunction>[2]);
-    return { run: run as (...args: unknown[]) => unknown, esModule };
+    } as Parameters<typeof compileFunction>[2]) as (...args: unknown[]) => unknown;
   }
 
   #requireFrom(file: string): (name: string) => unknown {
@@ -166,6 +209,17 @@ function isPackage(native: NodeJS.Require, name: string): boolean {
   }
 }
 
+/** The error of V8 or of the transformer with the place in the file that it names. */
+function syntaxError(error: Error & { readonly loc?: { readonly line: number } }, file: string, source: string): Error {
+  if (error instanceof ModuleSyntaxError) {
+    return error;
+  }
+  const { stack = '' } = error;
+  const line = error.loc?.line ?? (stack.startsWith(`${file}:`) ? Number.parseInt(stack.slice(file.length + 1), 10) : Number.NaN);
+  const message = error.message.replace(/^Error transforming [^\n]*?: (.*?) \(\d+:\d+\)$/s, '$1');
+  return new ModuleSyntaxError(message, file, Number.isNaN(line) ? undefined : line, source);
+}
+
 /** What Node loads itself: packages, and files that say by their names what they are. */
 const isNative = (file: string): boolean => file.includes('/node_modules/') || /\.(?:cjs|json|node)$/.test(file);
 
@@ -191,7 +245,8 @@ export function functionOf(exports: unknown, path: readonly string[]): ((...args
   return owner === undefined || isPlainObject(owner) ? run : run.bind(owner);
 }
 
-function isPlainObject(value: unknown): boolean {
+/** Whether an object is of no class. */
+export function isPlainObject(value: unknown): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

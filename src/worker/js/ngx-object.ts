@@ -6,6 +6,7 @@ import { scriptFetch } from './ngx-fetch.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
 import { currentTask, logNow, Task, type TaskOwner } from './task.js';
+import { integer } from './text.js';
 
 /** What scripts are told of the server. */
 export interface ScriptHost {
@@ -33,18 +34,23 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     INFO,
     WARN,
     ERR,
+    log: (level: unknown, message: unknown) => logNow(integer(level) as Level, String(message), host.log),
+    fetch: scriptFetch(host.log),
+  };
+  const facts = {
     build: '',
     conf_file_path: host.confFile,
     conf_prefix: host.confPrefix,
     prefix: host.prefix,
     error_log_path: host.errorLog,
     version: host.version,
-    version_number: versionNumber(host.version),
+    version_number: nginxVersionNumber(host.version),
     worker_id: host.workerId,
     shared,
-    log: (level: unknown, message: unknown) => logNow(Number(level) as Level, String(message), host.log),
-    fetch: scriptFetch(host.log),
   };
+  for (const [name, value] of Object.entries(facts)) {
+    Object.defineProperty(ngx, name, { value, enumerable: true });
+  }
   Object.defineProperty(ngx, 'engine_id', { get: () => currentTask()?.owner.engineId ?? 0, enumerable: true });
   return {
     ngx,
@@ -56,6 +62,12 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     SharedMemoryError,
   };
 }
+
+/** As nginx counts: 1031005 for 1.31.5. */
+const nginxVersionNumber = (version: string): number => {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return major * 1_000_000 + minor * 1000 + patch;
+};
 
 const versionNumber = (version: string): number => {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);

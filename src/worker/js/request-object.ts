@@ -17,12 +17,12 @@ import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
-import { integer, setLocation, setStatus } from './response-head.js';
+import { setLocation, setStatus } from './response-head.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
 import { jsVariableNames, valueText } from './script-variables.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, textOf } from './text.js';
+import { bufferOf, bytesOf, integer, textOf } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
 export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
@@ -377,6 +377,10 @@ export class RequestObject {
 
   [SHOWN](): object {
     return this.toJSON();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Request';
   }
 
   // --- the request's body

@@ -1,7 +1,7 @@
 import { WARN } from '../../shared/log/level.js';
 import type { AdoptedField, HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
-import { bytesOf } from './text.js';
+import { bytesOf, integer } from './text.js';
 
 // The only place that writes what JavaScript gives into the head of a response, whatever kind of handler it comes from. Each text is looked
 // at here: one that holds the end of a line would begin a header, or a response, of its own.
@@ -46,18 +46,6 @@ export function headerValue(value: string): string {
   return value;
 }
 
-/** A number of a script's without its fraction. @throws TypeError or RangeError for what is none. nginx: ngx_qjs_integer. */
-export function integer(value: unknown): number {
-  const number = typeof value === 'symbol' || typeof value === 'bigint' ? Number.NaN : Number(value);
-  if (!Number.isFinite(number)) {
-    throw new TypeError('invalid number');
-  }
-  if (Math.abs(number) >= 2 ** 63) {
-    throw new RangeError('number is out of range');
-  }
-  return Math.trunc(number);
-}
-
 /** Sets the status with its usual reason, or with another one. @throws for what is no status and no reason. */
 export function setStatus(r: Request, status: unknown, reason?: string | undefined): void {
   const code = integer(status);
@@ -73,7 +61,10 @@ export function setLocation(r: Request, target: string): void {
   r.out.location = headerValue(target);
 }
 
-/** Adds one header of a response of the web's or of Node's; `lower` is its name in lower case. @throws TypeError for what cannot stand in a head. */
+/**
+ * Adds one header of a response of the web's or of Node's; `lower` is its name in lower case.
+ * @throws TypeError for what cannot stand in a head.
+ */
 export function addHeader(r: Request, name: string, lower: string, value: string): void {
   const { out } = r;
   headerName(name);
@@ -166,7 +157,10 @@ function takeOff(out: HeadersOut, lower: string): void {
   }
 }
 
-/** Sends a head of status 1xx, names and values by turns, unless the answer has begun. @throws TypeError for what cannot stand in a head. */
+/**
+ * Sends a head of status 1xx, names and values by turns, unless the answer has begun.
+ * @throws TypeError for what cannot stand in a head.
+ */
 export function sendInformation(r: Request, status: number, fields: readonly string[]): void {
   for (let i = 0; i < fields.length; i += 2) {
     headerName(fields[i]!);

@@ -38,7 +38,7 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
       workerId: env.slot,
       version: NGINX_VERSION,
       argv: [env.compatible ? 'nginx' : 'sluice', '-p', env.prefix, '-c', env.confFile],
-      errorLog: '',
+      errorLog: env.errorLogPath,
       dict: (name) => dicts.get(name),
       dictNames: () => [...dicts.keys()],
     });

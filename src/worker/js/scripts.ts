@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ERROR as ERR } from '../../shared/log/level.js';
-import { functionOf, ModuleLoader, memberOf } from './module-loader.js';
+import { functionOf, isPlainObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
 import { catchRejections, exceptionText, Task, watchMicrotasks } from './task.js';
 import type { toScript } from './transform.js';
@@ -29,16 +29,28 @@ const loadTransform = (): typeof toScript =>
 /** What njs has and Node has not. The build puts it beside the program, too. */
 const BUILTINS = { xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml };
 
-/**
- * Looks whether the modules of a location can be loaded, without running them.
- * @throws what is wrong with one.
- */
-export function checkImports(imports: readonly Import[], folders: readonly string[], preloads: readonly Preload[]): void {
-  const loader = new ModuleLoader(folders, preloaded(preloads), loadTransform, BUILTINS);
-  for (const { file } of imports) {
-    loader.check(file);
+/** Looks whether the modules of a location can be loaded, without running them; `fail` is told of the first that cannot, and why. */
+export function checkImports(
+  imports: readonly Import[],
+  folders: readonly string[],
+  preloads: readonly Preload[],
+  fail: (problem: string, at: Import | undefined) => void,
+): void {
+  let current: Import | undefined;
+  try {
+    const loader = new ModuleLoader(folders, preloaded(preloads), loadTransform, BUILTINS);
+    for (current of imports) {
+      loader.check(current.file);
+    }
+  } catch (error) {
+    // Nothing has run: where in the server it was found is of no interest.
+    fail(error instanceof ModuleSyntaxError ? problemText(error) : (error as Error).message.split('\n')[0]!, current);
   }
 }
+
+/** What is wrong with a module, in one line. */
+export const problemText = (error: unknown): string =>
+  error instanceof ModuleSyntaxError ? `${error.message} ${error.where}` : exceptionText(error).replaceAll(/\s*\n\s*/g, ' ');
 
 /** The files that modules consist of: their own, and those that they import but for packages. What cannot be read is left out. */
 export function scriptFiles(names: readonly string[], folders: readonly string[]): string[] {
@@ -58,10 +70,7 @@ function preloaded(preloads: readonly Preload[]): Record<string, unknown> {
   return globals;
 }
 
-/**
- * The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged.
- * @throws what a module throws while it is loaded.
- */
+/** The modules as a worker would have them, in a process that serves nobody: there are no dictionaries, and nothing is logged. */
 export function trialScripts(
   imports: readonly Import[],
   folders: readonly string[],
@@ -71,9 +80,7 @@ export function trialScripts(
   const confPrefix = imports[0]?.confFolder ?? '';
   const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version, argv: ['sluice'], errorLog: '' };
   const library = new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] });
-  const scripts = library.scripts(imports, folders, preloads);
-  scripts.check();
-  return scripts;
+  return library.scripts(imports, folders, preloads);
 }
 
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */
@@ -87,6 +94,9 @@ export class ScriptLibrary {
   constructor(host: ScriptHost) {
     this.#host = host;
     this.#globals = scriptGlobals(host);
+    // Programs ask by these names whether they run in the server; packages find them, too.
+    const { ngx, njs } = this.#globals;
+    Object.assign(globalThis, { ngx, njs });
     catchRejections();
     watchMicrotasks();
   }
@@ -146,11 +156,23 @@ export class Scripts {
     return this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
   }
 
-  /** @throws what the first of the modules that could not be loaded has thrown. */
-  check(): void {
-    for (const error of this.#failures.values()) {
-      throw error;
+  /** The first of the modules that could not be loaded, and what it has thrown. */
+  get failure(): { readonly name: string; readonly error: unknown } | undefined {
+    for (const [name, error] of this.#failures) {
+      return { name, error };
     }
+    return undefined;
+  }
+
+  /** The names that a module exports with nothing in them, as an object's do that is made before its members are. */
+  emptyMembers(name: string): string[] {
+    const exports = this.#modules.get(name);
+    if (typeof exports !== 'object' || exports === null || !isPlainObject(exports)) {
+      return [];
+    }
+    return Object.entries(Object.getOwnPropertyDescriptors(exports))
+      .filter(([, { value, get }]) => value === undefined && get === undefined)
+      .map(([member]) => member);
   }
 
   /** What a name stands for, with what it is a member of; undefined when there is no such module. */

@@ -6,6 +6,7 @@ import { replaceStateFile } from '../../shared/lib/state-file.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
+import { integer } from './text.js';
 
 /** What `js_shared_dict_zone` says of a dictionary. */
 export interface DictData {
@@ -46,9 +47,9 @@ const SAVE_AFTER = 1000;
 
 /** `ngx.shared.NAME`: values by key, exact over all workers. Each call is a transaction of its own. nginx: ngx_js_shared_dict.c. */
 export class SharedDict {
-  readonly name: string;
-  readonly capacity: number;
-  readonly type: DictData['type'];
+  readonly #name: string;
+  readonly #capacity: number;
+  readonly #type: DictData['type'];
   readonly #sql: Sql;
   readonly #data: DictData;
   readonly #room: number;
@@ -67,9 +68,9 @@ export class SharedDict {
   readonly #oldest: Statement<[number, string]>;
 
   constructor(sql: Sql, name: string, bytes: number, data: DictData) {
-    this.name = name;
-    this.capacity = bytes;
-    this.type = data.type;
+    this.#name = name;
+    this.#capacity = bytes;
+    this.#type = data.type;
     this.#sql = sql;
     this.#data = data;
     this.#room = slabCapacity(bytes);
@@ -84,6 +85,26 @@ export class SharedDict {
     this.#oldest = sql.prepare('SELECT hash, key FROM dict ORDER BY expires LIMIT 16');
     this.#isLoaded = sql.prepare('SELECT loaded FROM state LIMIT 1');
     this.#setLoaded = sql.prepare('INSERT INTO state (loaded) VALUES (1)');
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  get type(): DictData['type'] {
+    return this.#type;
+  }
+
+  toJSON(): object {
+    return { capacity: this.#capacity, name: this.#name, type: this.#type };
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'SharedDict';
   }
 
   get(key: unknown): Value | undefined {
@@ -138,10 +159,12 @@ export class SharedDict {
     if (this.type !== 'number') {
       throw new TypeError('shared dict is not a number dict');
     }
+    const step = numberOf(delta, 'delta');
+    const first = initial === undefined ? 0 : numberOf(initial, 'init value');
     const { expires } = this.#entry(0, timeout);
     return this.#change(() => {
       const known = this.#get.get(hashOf(key), keyOf(key), Date.now());
-      const value = Number(known?.[0] ?? initial ?? 0) + Number(delta);
+      const value = Number(known?.[0] ?? first) + step;
       this.#write(keyOf(key), value, timeout === undefined && known !== undefined ? known[1] : expires);
       return value;
     });
@@ -172,11 +195,11 @@ export class SharedDict {
   }
 
   keys(most: unknown = 1024): string[] {
-    return this.#do(() => this.#all.all(Date.now(), Number(most)).map(([key]) => key));
+    return this.#do(() => this.#all.all(Date.now(), integer(most)).map(([key]) => key));
   }
 
   items(most: unknown = 1024): [string, Value][] {
-    return this.#do(() => this.#all.all(Date.now(), Number(most)).map(([key, value]) => [key, value]));
+    return this.#do(() => this.#all.all(Date.now(), integer(most)).map(([key, value]) => [key, value]));
   }
 
   freeSpace(): number {
@@ -263,13 +286,13 @@ export class SharedDict {
   }
 
   #entry(value: unknown, timeout: unknown): { readonly value: Value; readonly expires: number | null } {
-    if (typeof value !== this.type) {
+    if (typeof value !== this.type || Number.isNaN(value)) {
       throw new TypeError(`${this.type} value is expected`);
     }
+    const life = timeout === undefined ? this.#data.timeout : numberOf(timeout, 'timeout');
     if (timeout !== undefined && this.#data.timeout === 0) {
       throw new TypeError('shared dict must be declared with timeout');
     }
-    const life = timeout === undefined ? this.#data.timeout : Number(timeout);
     if (timeout !== undefined && !(life >= 1)) {
       throw new TypeError('timeout must be greater than or equal to 1');
     }
@@ -325,7 +348,15 @@ export class SharedDict {
 /** Nothing wakes it: it only gives the other process a millisecond. */
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-const keyOf = (key: unknown): string => String(key);
+const keyOf = (key: unknown): string => (key === undefined || key === null ? '' : String(key));
+
+/** A number of a script's; NaN is none, which would spoil what it is added to. */
+function numberOf(value: unknown, what: string): number {
+  if (typeof value !== 'number' || Number.isNaN(value)) {
+    throw new TypeError(`${what} is not a number`);
+  }
+  return value;
+}
 const hashOf = (key: unknown): number => crc32(byteText(keyOf(key)));
 
 /** The zones of `js_shared_dict_zone`. */

@@ -24,3 +24,15 @@ export function bufferOf(value: unknown): Buffer {
 
 /** Text of one character for a byte as a handler sees it. */
 export const textOf = (bytes: string): string => nativeText(bytes);
+
+/** A number of a script's without its fraction. @throws TypeError or RangeError for what is none. nginx: ngx_qjs_integer. */
+export function integer(value: unknown): number {
+  const number = typeof value === 'symbol' || typeof value === 'bigint' ? Number.NaN : Number(value);
+  if (!Number.isFinite(number)) {
+    throw new TypeError('invalid number');
+  }
+  if (Math.abs(number) >= 2 ** 63) {
+    throw new RangeError('number is out of range');
+  }
+  return Math.trunc(number);
+}

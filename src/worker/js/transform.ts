@@ -1,12 +1,52 @@
 // The only file that imports sucrase; the build makes it a file of its own with the package in it.
+import { Script } from 'node:vm';
 import { transform } from 'sucrase';
 
-/** Makes a script of an ES module, and takes types off. Lines stay where they are, so that stack traces fit. */
-export function toScript(source: string, file: string): string {
-  return transform(source, {
-    transforms: ['imports', 'typescript'],
+/** Makes a script of an ES module, and takes types off if it has them. Lines stay where they are, so that stack traces fit. */
+export function toScript(source: string, file: string, typed: boolean): string {
+  const { code } = transform(source, {
+    // In plain JavaScript `a < b > (c)` is no call, and an import that nothing uses is made for what it does.
+    transforms: typed ? ['imports', 'typescript'] : ['imports'],
     filePath: file,
     preserveDynamicImport: true,
     disableESTransforms: true,
-  }).code;
+  });
+  return exportLast(code);
+}
+
+/** What sucrase makes of `export default`, and what takes its place. */
+const EXPORT = 'exports. default = ';
+const LATER = 'var $default = () => (';
+
+/** Braces that are tried, and characters that are looked at, for the end of what is exported. */
+const MOST_BRACES = 1000;
+const MOST_LENGTH = 64 * 1024;
+
+/** As in njs, an object that a module exports is made once the module has run, wherever the export stands: it may name what follows. */
+function exportLast(code: string): string {
+  const at = code.indexOf(`${EXPORT}{`);
+  if (at === -1 || code.includes(EXPORT, at + 1) || code.includes('$default')) {
+    return code;
+  }
+  const start = at + EXPORT.length;
+  let end = start;
+  for (let tries = 0; tries < MOST_BRACES; tries++) {
+    end = code.indexOf('}', end) + 1;
+    if (end === 0 || end - start > MOST_LENGTH) {
+      return code;
+    }
+    if (isExpression(code.slice(start, end))) {
+      const ends = /^[ \t]*(?:;|$|\r?\n\s*(?!\s|[.([`,?+\-*/%&|^=<>]|in\b|instanceof\b))/.test(code.slice(end, end + 200));
+      return ends ? `${code.slice(0, at)}${LATER}${code.slice(start, end)})${code.slice(end)}\n;${EXPORT}$default();` : code;
+    }
+  }
+  return code;
+}
+
+function isExpression(text: string): boolean {
+  try {
+    return new Script(`(${text})`) !== undefined;
+  } catch {
+    return false;
+  }
 }

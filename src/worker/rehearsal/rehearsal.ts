@@ -157,6 +157,7 @@ export class Rehearsal {
         prefix: snapshot.prefix,
         confPrefix: snapshot.confPrefix,
         confFile: snapshot.entry,
+        errorLogPath: snapshot.errorLog ?? '',
         devReport: undefined,
         compatible: settings.compatibility,
         rehearsing: true,

@@ -9,7 +9,7 @@ import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
-import { HTTP_ANYWHERE, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { HTTP_ANYWHERE, importPlace, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
 import { openGlobals } from '../../js/handlers/fetch-handler.js';
 import { HandlerStats } from '../../js/handlers/handler-stats.js';
@@ -20,8 +20,7 @@ import { openInspector } from '../../js/inspector.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { RequestObject, requestObject, type WaitLimit } from '../../js/request-object.js';
 import { functionMissing, installScripts, type ScriptPlace, valueFunction } from '../../js/script-place.js';
-import { type Import, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
-import { exceptionText } from '../../js/task.js';
+import { type Import, problemText, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
 import { NGINX_VERSION } from '../../version.js';
@@ -57,10 +56,15 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
   }
   if (scripts === undefined) {
     tried.set(conf.imports, null);
-    try {
-      scripts = trialScripts(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, NGINX_VERSION);
-    } catch (error) {
-      ctx.fail(`js_import: ${exceptionText(error).replaceAll(/\s*\n\s*/g, ' ')}`);
+    scripts = trialScripts(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, NGINX_VERSION);
+    const { failure } = scripts;
+    if (failure !== undefined) {
+      ctx.fail(`js_import: ${problemText(failure.error)}`, importPlace(conf.imports.find(({ name }) => name === failure.name)));
+    }
+    for (const one of conf.imports) {
+      for (const member of scripts.emptyMembers(one.name)) {
+        ctx.warn(`"${member}" of js module "${one.name}" is undefined once the module is loaded`, importPlace(one));
+      }
     }
     tried.set(conf.imports, scripts);
   }
