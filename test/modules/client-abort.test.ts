@@ -23,6 +23,8 @@ interface Story {
 }
 
 const HALF = 'x'.repeat(100_000);
+/** More than sockets hold for a client that does not read. */
+const MUCH = Buffer.alloc(12_000_000, 'x');
 
 /** A backend that answers when it is told to: all of it, or its second half. */
 async function startBackend(t: Test): Promise<{ port: number; story: (id: string) => Story }> {
@@ -47,7 +49,10 @@ async function startBackend(t: Test): Promise<{ port: number; story: (id: string
       socket.on(event, () => (told.givenUp ||= !finished));
     }
     const head = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length:';
-    if (when === 'half') {
+    if (when === 'much') {
+      socket.write(`${head} ${MUCH.length + 5}\r\n\r\n`);
+      socket.write(MUCH);
+    } else if (when === 'half') {
       socket.write(`${head} ${2 * HALF.length}\r\n\r\n${HALF}`);
     }
     told.begin();
@@ -55,7 +60,7 @@ async function startBackend(t: Test): Promise<{ port: number; story: (id: string
       await told.answer;
     }
     finished = true;
-    socket.end(when === 'half' ? HALF : `${head} 5\r\n\r\nhello`);
+    socket.end(when === 'half' ? HALF : when === 'much' ? 'hello' : `${head} 5\r\n\r\nhello`);
     return undefined;
   });
   return { port: origin.port, story };
@@ -222,6 +227,75 @@ t.test('what is done for a client that leaves', async (t) => {
   await waitFor(async () => /Active connections: 1 \n[\s\S]*Reading: 0 Writing: 1 Waiting: 0/.test((await httpGet(s, '/status')).text), {
     what: 'the end of all connections',
   });
+});
+
+t.test('a client that takes nothing for too long loses its response, and the cache keeps it', async (t) => {
+  const backend = await startBackend(t);
+  const s = await startServer(t, {
+    conf: httpConf(`
+      proxy_cache_path %%DIR%%/cache keys_zone=c:1m; proxy_cache_valid any 1h;
+      log_format ends "$uri $status $request_completion."; access_log %%DIR%%/ends.log ends;
+      server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_2%%; http2 on; send_timeout 200ms;
+        location / { proxy_pass http://127.0.0.1:${backend.port}; proxy_cache c; add_header X-Cache $upstream_cache_status; }
+        location = /status { access_log off; stub_status; }
+      }`),
+  });
+  for (const protocol of ['HTTP/1', 'HTTP/2']) {
+    const id = protocol.replace('/', '-');
+    const path = `/${id}?id=${id}&when=much`;
+    const told = backend.story(id);
+    const client = protocol === 'HTTP/1' ? await http1(s, path, false) : await http2(t, s, path);
+    client.socket.pause();
+    t.teardown(() => client.socket.destroy());
+    await waitFor(() => s.log().split('client timed out').length > (protocol === 'HTTP/1' ? 1 : 2));
+    t.notOk(told.givenUp, 'the backend is not left');
+    told.goOn();
+    await waitFor(() => existsSync(`${s.dir}/ends.log`) && s.read('ends.log').includes(`/${id} 200 .`), { what: 'the log' });
+    const again = await httpGet(s, path);
+    t.equal(again.header('X-Cache'), 'HIT');
+    t.equal(again.body.length, MUCH.length + 5);
+  }
+});
+
+t.test('what goes on without its client ends with its worker, and is logged once', async (t) => {
+  const backend = await startBackend(t);
+  const s = await startServer(t, {
+    conf: httpConf(
+      `proxy_cache_path %%DIR%%/cache keys_zone=c:1m; proxy_cache_valid any 1h; log_format ends "$uri $status"; access_log %%DIR%%/ends.log ends;
+      server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_2%%; http2 on;
+        location / { proxy_pass http://127.0.0.1:${backend.port}; proxy_ignore_client_abort on; }
+        location /kept { proxy_pass http://127.0.0.1:${backend.port}; proxy_cache c; post_action /after; }
+        location /after { return 200; } location = /turn { access_log off; return 204; }
+      }`,
+      'worker_shutdown_timeout 50ms;',
+    ),
+  });
+  const ids: string[] = [];
+  for (const [path, when] of [
+    ['late', 'late'],
+    ['kept', 'half'],
+  ] as const) {
+    for (const end of ['HTTP/1, reset', 'HTTP/2, reset', 'HTTP/2, RST_STREAM']) {
+      const id = `${path}.${end.replaceAll(/\W+/g, '-')}`;
+      ids.push(`/${id}`);
+      const client = await ENDS[end]!(t, s, `/${id}?id=${id}&when=${when}`);
+      await backend.story(id).asked;
+      if (when === 'half') {
+        await client.received(HALF.length / 2);
+      }
+      client.leave();
+    }
+  }
+  for (const _ of 'two') {
+    await httpGet(s, '/turn');
+  }
+  await s.stop('QUIT');
+  const lines = s.read('ends.log').trim().split('\n');
+  t.strictSame(lines.map((line) => line.replace(/ \d+$/, '')).sort(), ids.sort());
+  t.notOk(
+    lines.some((line) => !/ (200|499)$/.test(line)),
+    String(lines),
+  );
 });
 
 /** A client of TLS that can end TLS and leave its connection open: what it says goes through, its end does not. */

@@ -1,4 +1,5 @@
-import { readSync } from 'node:fs';
+import { readSync, writeSync } from 'node:fs';
+import { EMPTY } from '../lib/empty.js';
 import { errnoCode } from '../lib/errno.js';
 import { setTimer } from '../lib/timer.js';
 
@@ -7,12 +8,16 @@ const INTERVAL = 100;
 
 const byte = Buffer.alloc(1);
 
-/** A socket whose client has said in TLS that it sends no more. */
+/** A socket whose client has said that it sends no more, in TLS or by the end of the connection. */
 export interface EndedSocket {
   /** The connection's descriptor; negative once it is closed. */
   readonly descriptor: number;
+  /** The client ended TLS, but its end of the connection was still there at the latest look. */
+  readonly stays: boolean;
   /** The client's end of the connection is gone as well. */
   clientWent(): void;
+  /** Nothing can be sent any more. */
+  clientBroke(): void;
 }
 
 /**
@@ -31,18 +36,32 @@ export function clientStays(descriptor: number): boolean {
   }
 }
 
-/** Looks now and then, until the client's end of the connection is gone or we have closed it. Requests are few that wait so. */
+/** Whether the connection was reset. Node's cipher may lose the error of a write. */
+function isBroken(descriptor: number): boolean {
+  try {
+    writeSync(descriptor, EMPTY);
+    return false;
+  } catch (error) {
+    return errnoCode(error) !== 'EAGAIN';
+  }
+}
+
+/** Looks now and then what has become of the client, until we have closed the connection. Requests are few that go on so. */
 export function awaitClient(socket: EndedSocket): void {
   setTimer(look, INTERVAL, socket);
 }
 
 function look(socket: EndedSocket): void {
-  if (socket.descriptor < 0) {
+  const { descriptor } = socket;
+  if (descriptor < 0) {
     return;
   }
-  if (clientStays(socket.descriptor)) {
-    awaitClient(socket);
-  } else {
+  if (isBroken(descriptor)) {
+    socket.clientBroke();
+    return;
+  }
+  awaitClient(socket);
+  if (socket.stays && !clientStays(descriptor)) {
     socket.clientWent();
   }
 }

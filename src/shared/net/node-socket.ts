@@ -17,6 +17,7 @@ export class NodeSocket implements ClientSocket, EndedSocket {
   readonly #direct: DirectWriter;
   readonly #onFlushed: () => void;
   #owner: SocketOwner | undefined = undefined;
+  stays = false;
 
   /** `tls`: the socket has a cipher for a handle. */
   constructor(socket: Socket, tls: boolean) {
@@ -64,15 +65,20 @@ export class NodeSocket implements ClientSocket, EndedSocket {
   }
 
   #ended(): void {
-    const stays = this.#tls && clientStays(this.descriptor);
-    if (stays) {
+    this.stays = this.#tls && clientStays(this.descriptor);
+    this.#owner!.clientEnded(this.stays);
+    if (this.#tls && !this.#socket.destroyed) {
       awaitClient(this);
     }
-    this.#owner!.clientEnded(stays);
   }
 
   clientWent(): void {
+    this.stays = false;
     this.#owner!.clientEnded(false);
+  }
+
+  clientBroke(): void {
+    this.#socket.destroy();
   }
 
   pause(): void {

@@ -56,8 +56,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   #reading = true;
   /** The client sends no more. */
   #ended = false;
-  /** But it may still read. */
-  #stays = false;
+  stays = false;
   /** We send no more. */
   #shut = false;
   /** What said so to the client. */
@@ -127,7 +126,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     this.#owner = owner;
     const early = this.#early;
     this.#early = null;
-    tellEarly(owner, early, this.#ended, this.#stays);
+    tellEarly(owner, early, this.#ended, this.stays);
   }
 
   /** So many bytes came into the common memory, or an error number. */
@@ -149,17 +148,21 @@ export class TlsSocket implements SecureSocket, EndedSocket {
       this.close();
     } else {
       this.#ended = true;
-      this.#stays = clientStays(this.descriptor);
-      if (this.#stays) {
+      this.stays = clientStays(this.descriptor);
+      owner?.clientEnded(this.stays);
+      if (!this.#closing) {
         awaitClient(this);
       }
-      owner?.clientEnded(this.#stays);
     }
   }
 
   clientWent(): void {
-    this.#stays = false;
+    this.stays = false;
     this.#owner?.clientEnded(false);
+  }
+
+  clientBroke(): void {
+    this.close();
   }
 
   /** OpenSSL makes nothing of what came. It has sent its alert. */
