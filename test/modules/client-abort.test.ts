@@ -1,3 +1,4 @@
+// Longer than most: every way in which a client leaves, beside every kind of work that is done for it.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';

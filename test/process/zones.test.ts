@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { isAlive, killWorkers } from '../support/processes.js';
-import { httpGet } from '../support/raw-client.js';
+import { http, httpGet, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -105,4 +105,60 @@ t.test('a folder that cannot be used', async (t) => {
   t.match(s.log(), /\[alert\] .* shared zones cannot be stored \(ENOTDIR.*\), each worker counts for itself/);
   await s.reload();
   t.equal((await httpGet(s, '/')).status, 200);
+});
+
+t.test('a group that was changed over the API, and its zone comes to harm', async (t) => {
+  const s = await startServer(t, {
+    conf: `worker_processes 2; zone_directory %%DIR%%/zones;\n${serverConf(
+      `location /api { api write=on; } location /app { proxy_pass http://app/who; }
+      location = /who { return 200 $server_port; }`,
+      'upstream app { zone app 64k; server 127.0.0.1:%%PORT_0%%; }',
+    )}`,
+    asRoot: true,
+    expectAlerts: /zone "app"/,
+  });
+  const [run] = runs(s);
+  const servers = '/api/9/http/upstreams/app/servers/';
+  const workers = s.workers();
+  const count = async (): Promise<number> => (JSON.parse((await httpGet(s, servers)).text) as unknown[]).length;
+  let added = 1;
+  const add = async (): Promise<void> => {
+    const body = JSON.stringify({ server: `127.0.0.${++added}:${s.port(0)}`, down: true });
+    const answer = await http(
+      s,
+      requestText('POST', servers.slice(0, -1), { Connection: 'close', 'Content-Type': 'application/json' }, body),
+    );
+    t.equal(answer.status, 201, answer.text);
+  };
+  const file = (): string | undefined => readdirSync(run!).find((name) => /^app-\d+\.\d+$/.test(name));
+  await add();
+  const harms: Readonly<Record<string, (path: string) => void>> = {
+    removed: (path) => rmSync(path),
+    emptied: (path) => {
+      truncateSync(path, 0);
+      truncateSync(`${path}-wal`, 0);
+    },
+    overwritten: (path) => {
+      writeFileSync(path, Buffer.alloc(20_000, 0xa5));
+      writeFileSync(`${path}-wal`, Buffer.alloc(20_000, 0x5a));
+    },
+  };
+  for (const [nth, [harm, act]] of Object.entries(harms).entries()) {
+    const before = file()!;
+    act(join(run!, before));
+    await waitFor(
+      async () => {
+        await httpGet(s, '/app');
+        return file() !== undefined && file() !== before;
+      },
+      { timeout: 10_000, what: () => `${harm}: another file than ${before}: ${readdirSync(run!).join()} ${s.log()}` },
+    );
+    // Each worker by turns asks the new one.
+    for (let i = 0; i < 20; i++) {
+      t.equal(await count(), 2 + nth, harm);
+    }
+    await add();
+    t.equal(await count(), 3 + nth, `${harm}: the group can be changed`);
+  }
+  t.strictSame(s.workers(), workers, 'no worker has ended');
 });

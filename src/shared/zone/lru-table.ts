@@ -148,7 +148,7 @@ export class LruTable {
 
   /** For a status page; runs without a transaction. */
   stats(): ZoneStats {
-    const [, used, entries, , evictions, rejections] = this.#readMeta.get()!;
+    const [, used, entries, , evictions, rejections] = this.#readMeta.one();
     const full = Math.min(1, this.capacity / used);
     return { entries: Math.round(entries * full), used: Math.min(used, this.capacity), evictions, rejections };
   }
@@ -168,7 +168,7 @@ export class LruTable {
       return;
     }
     this.#metaRead = true;
-    [this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections] = this.#readMeta.get()!;
+    [this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections] = this.#readMeta.one();
   }
 
   #end(): void {

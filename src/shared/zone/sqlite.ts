@@ -153,8 +153,18 @@ export class Connection {
   }
 }
 
+/** A row is not there that the tables of a zone begin with. */
+export class MissingRow extends Error {
+  constructor(statement: string) {
+    super(`no row for ${statement}`);
+  }
+}
+
 /** Sorts an error: undefined when it is not the file's fault, which makes it a bug of ours. */
 export function faultOf(error: unknown): FaultKind | undefined {
+  if (error instanceof MissingRow) {
+    return 'damaged';
+  }
   if (!(error instanceof Database.SqliteError)) {
     // A failed system call, or what better-sqlite3 says of a missing folder.
     const { syscall } = error as NodeJS.ErrnoException;

@@ -4,7 +4,7 @@ import type { Logger } from '../log/error-log.js';
 import { ALERT, NOTICE, WARN } from '../log/level.js';
 import type { SqlValue, Statement, TransactionHooks } from './kind.js';
 import { monotonicMs } from './monotonic.js';
-import { Connection, type FaultKind, faultOf, type NativeStatement } from './sqlite.js';
+import { Connection, type FaultKind, faultOf, MissingRow, type NativeStatement } from './sqlite.js';
 
 /** A lock that another process holds for so long (milliseconds) belongs to a stuck process; transactions last microseconds. */
 const STUCK_MS = 500;
@@ -43,6 +43,15 @@ class ZoneStatement<Row> implements Statement<Row> {
       this.file.failure = error;
       throw error;
     }
+  }
+
+  one(...args: SqlValue[]): Row {
+    const row = this.get(...args);
+    if (row === undefined) {
+      this.file.failure = new MissingRow(this.text);
+      throw this.file.failure;
+    }
+    return row;
   }
 
   all(...args: SqlValue[]): Row[] {

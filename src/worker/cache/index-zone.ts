@@ -134,7 +134,7 @@ export class CacheIndex {
 
   /** Entries beyond the limits go, least recently used first. */
   #makeRoom(newest: string, victims: string[]): void {
-    const [size, entries] = this.#meta.get()!;
+    const [size, entries] = this.#meta.one();
     let tooMany = entries - this.#capacity;
     let tooMuch = size - this.def.maxSize;
     if (tooMany <= 0 && tooMuch <= 0) {
@@ -168,7 +168,7 @@ export class CacheIndex {
 
   /** Takes up to `limit` of the least recently used entries off while the cache is larger than `size` bytes. */
   takeOldest(size: number, limit: number): string[] {
-    let over = this.#meta.get()![0] - size;
+    let over = this.#meta.one()[0] - size;
     const taken: string[] = [];
     if (over <= 0) {
       return taken;
@@ -243,7 +243,7 @@ export class CacheIndex {
 
   /** For a status page. */
   stats(): ZoneStats {
-    const [, entries, evictions] = this.#meta.get()!;
+    const [, entries, evictions] = this.#meta.one();
     return { entries, used: entries * NODE, evictions, rejections: 0 };
   }
 }

@@ -132,7 +132,7 @@ export class ConnZone implements ZoneJob, TransactionHooks {
       return LIMITED;
     }
     if (held.others < 0) {
-      held.others = this.#readOthers.get(key, this.#worker)!;
+      held.others = this.#readOthers.one(key, this.#worker);
     }
     if (held.others + own >= max) {
       return CONTESTED;
@@ -177,7 +177,7 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   /** For a status page; runs without a transaction. */
   stats(): ZoneStats {
     const used = this.#read.get('', USED) ?? 0;
-    return { entries: this.#countKeys.get()!, used, evictions: 0, rejections: this.#read.get('', REJECTIONS) ?? 0 };
+    return { entries: this.#countKeys.one(), used, evictions: 0, rejections: this.#read.get('', REJECTIONS) ?? 0 };
   }
 
   // The rows are written by `end`, in whichever transaction of the zone comes first.

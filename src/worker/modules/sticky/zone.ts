@@ -80,7 +80,7 @@ export class SessionZone {
 
   // nginx: ngx_http_upstream_sticky_sess_create.
   #add(key: string, sid: string, now: number): boolean {
-    let [entries, evictions] = this.#meta.get()!;
+    let [entries, evictions] = this.#meta.one();
     entries -= this.#sweep.run(now - this.timeout, SWEEP);
     const full = entries >= this.#capacity;
     if (full) {
@@ -94,8 +94,8 @@ export class SessionZone {
 
   /** For a status page; runs without a transaction. */
   stats(): ZoneStats {
-    const entries = this.#live.get(monotonicMs() - this.timeout)!;
-    return { entries, used: entries * slabCost(NODE), evictions: this.#meta.get()![1], rejections: 0 };
+    const entries = this.#live.one(monotonicMs() - this.timeout);
+    return { entries, used: entries * slabCost(NODE), evictions: this.#meta.one()[1], rejections: 0 };
   }
 }
 

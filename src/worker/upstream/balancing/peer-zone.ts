@@ -26,6 +26,9 @@ const FIELDS = [
   'slowStart',
 ] as const satisfies readonly (keyof Peer)[];
 
+/** The members of the configuration, as {@link Membership}. */
+const UNCHANGED = '{"added":[],"removed":[]}';
+
 /** Places of peers that are gone are cleared when there are so many more of them than peers. */
 const SPARE_PLACES = 64;
 
@@ -127,6 +130,11 @@ export class SharedPeers implements TransactionHooks {
   #loaded = false;
   /** Which change of the members this worker knows. */
   #members = 0;
+  /** What the members became by it. */
+  #membership = UNCHANGED;
+  /** The same as of the latest transaction that was committed. */
+  #keptMembers = 0;
+  #keptMembership = UNCHANGED;
   /** Connections of the other workers by place. */
   #others: Uint32Array = new Uint32Array(0);
   /** This worker's connections by place, as the transaction leaves them. */
@@ -145,6 +153,12 @@ export class SharedPeers implements TransactionHooks {
 
   begin(): void {
     this.#loaded = false;
+    if (this.#members !== this.#keptMembers) {
+      // The transaction before was rolled back.
+      this.#members = this.#keptMembers;
+      this.#membership = this.#keptMembership;
+      applyMembership(this.#set, JSON.parse(this.#membership));
+    }
   }
 
   /** Reads the group's state. For inside a transaction; the first call in it does the work. */
@@ -156,9 +170,13 @@ export class SharedPeers implements TransactionHooks {
     const { statements, worker } = this.#zone;
     const name = this.#set.name;
     const members = statements.membersVersion.get(name) ?? 0;
-    if (members !== this.#members) {
+    if (members > this.#members) {
       this.#members = members;
-      applyMembership(this.#set, JSON.parse(statements.readMembers.get(name)!));
+      this.#membership = statements.readMembers.one(name);
+      applyMembership(this.#set, JSON.parse(this.#membership));
+    } else if (members < this.#members) {
+      // The zone is another one than before: it begins with what this worker knows.
+      statements.writeMembers.run(name, this.#members, this.#membership);
     }
     const row = statements.read.get(name);
     const keys = row?.[0] ?? '';
@@ -212,7 +230,8 @@ export class SharedPeers implements TransactionHooks {
   /** Adds or removes peers, for all workers. For inside a transaction, after {@link load}. */
   changeMembers(membership: Membership): void {
     this.#members++;
-    this.#zone.statements.writeMembers.run(this.#set.name, this.#members, JSON.stringify(membership));
+    this.#membership = JSON.stringify(membership);
+    this.#zone.statements.writeMembers.run(this.#set.name, this.#members, this.#membership);
     applyMembership(this.#set, membership);
   }
 
@@ -284,6 +303,8 @@ export class SharedPeers implements TransactionHooks {
   committed(): void {
     if (this.#loaded) {
       this.#heldBefore = this.#held;
+      this.#keptMembers = this.#members;
+      this.#keptMembership = this.#membership;
     }
   }
 }
