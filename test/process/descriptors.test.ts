@@ -96,7 +96,11 @@ t.test('a master that is started with few descriptors serves, or ends and says w
     [20, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32].map(async (limit) => {
       const prefix = await makePrefix(t, { 'sluice.conf': conf });
       const args = [...first, '-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'stderr'];
-      const child = spawn('sh', ['-c', `ulimit -n ${limit}; exec "$@"`, 'sh', command, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+      const child = spawn('sh', ['-c', `ulimit -n ${limit}; exec "$@"`, 'sh', command, ...args], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        // A group of its own: nothing else is to be signalled.
+        detached: true,
+      });
       t.teardown(() => child.kill('SIGKILL'));
       let said = '';
       child.stderr.on('data', (text) => {

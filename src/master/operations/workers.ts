@@ -297,9 +297,12 @@ export class WorkerPool {
   #terminate(which: (member: Member) => boolean): void {
     for (const member of [...this.#members].filter(which)) {
       member.leaving = true;
-      const { worker } = member;
-      worker?.process.kill('SIGTERM');
-      setTimer(() => worker?.process.kill('SIGKILL'), KILL_AFTER).unref();
+      const { worker, pid } = member;
+      if (worker !== undefined && pid !== 0) {
+        // Of one that was never forked, Node would send it to 0: this process's whole group.
+        worker.process.kill('SIGTERM');
+        setTimer(() => worker.process.kill('SIGKILL'), KILL_AFTER).unref();
+      }
     }
   }
 
