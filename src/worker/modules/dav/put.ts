@@ -62,7 +62,8 @@ function store(r: Request, conf: Readonly<Settings>): Result {
 }
 
 function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean {
-  const file = r.main.body?.file ?? ownFile(r);
+  const given = r.main.body?.file;
+  const file = given ?? ownFile(r);
   if (file === undefined) {
     return false;
   }
@@ -78,11 +79,15 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
   } catch (error) {
     r.log(CRIT, `${call} "${file.path}" failed (${errnoText(error)})`);
     return false;
+  } finally {
+    if (given === undefined) {
+      file.close();
+    }
   }
   return moveFile(r, file.path, path, conf.createFullPutPath ? conf.access : undefined);
 }
 
-/** The file for a body that is not in one, because it is empty or was read before. */
+/** The file for a body that is not in one, because it is empty or was read before. To be closed by the caller. */
 function ownFile(r: Request): TempFile | undefined {
   try {
     const file = openTempFile(r.location.settings.clientBodyTempPath);
