@@ -175,21 +175,3 @@ t.test('the shipped cases', async (t) => {
   const { code, stdout } = await runCli(['test', '-p', dir, '-c', 'main.conf', `${root}conf/examples/wordpress.test.conf`]);
   t.match([code, stdout], [0, /^13 cases passed/]);
 });
-
-t.test('cases about another configuration are passed over', async (t) => {
-  const { dir } = await makePrefix(t, {
-    'conf/sluice.conf': 'events {}\nhttp { server { listen 80; location / { return 204; } } }\n',
-    'conf/own.test.conf': 'configuration sluice.conf;\ncase "one" { request /; expect status 204; }\n',
-    'conf/sites/other.test.conf': 'configuration other.conf;\ncase "two" { request /; expect status 404; }\n',
-  });
-  const found = await runCli(['test', '-p', dir, '-c', 'conf/sluice.conf']);
-  t.match(found, {
-    code: 0,
-    stdout: /^1 case passed in /,
-    stderr: `sluice: test: ${dir}/conf/sites/other.test.conf is about ${dir}/conf/sites/other.conf, which ${dir}/conf/sluice.conf does not include\n`,
-  });
-  const named = await runCli(['test', '-p', dir, '-c', 'conf/sluice.conf', `${dir}/conf/sites/other.test.conf`]);
-  t.match(named, { code: 1, stdout: /^not ok {2}two/, stderr: '' }, 'a file that is named is meant');
-  // The command of README, in a fresh checkout.
-  t.match(await runCli(['test', '-p', root, '-c', 'conf/sluice.conf']), { code: 0, stdout: /^\d+ cases passed in \d+ ms\n$/ });
-});

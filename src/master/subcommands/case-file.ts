@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { DirectiveNode, Node, Pos } from '../../shared/config/language/ast.js';
 import { parseConfig } from '../../shared/config/language/parser.js';
-import { resolvePath } from '../../shared/config/paths.js';
 import type { StubAnswer } from '../../worker/rehearsal/stub-backend.js';
 import { parseWords, type RequestParts } from './explain-request.js';
 
@@ -34,8 +33,6 @@ interface StubSpec {
 export interface Case {
   readonly name: string;
   readonly pos: Pos;
-  /** Path of the file that the case is about: of a configuration that does not read it, nothing is expected. */
-  readonly about: string | undefined;
   readonly request: RequestParts;
   /** Milliseconds since 1970. */
   readonly now: number | undefined;
@@ -65,7 +62,6 @@ interface Setting {
   base: string;
   now: number | undefined;
   stubs: readonly StubSpec[];
-  about?: string;
 }
 
 /** Reads a file of cases. Throws {@link CaseError}, and what reading throws. */
@@ -79,10 +75,6 @@ export function parseCases(text: string, file: string): Case[] {
   const names = new Set<string>();
   const common: Setting = { request: { headers: [] }, base: '', now: undefined, stubs: [] };
   for (const node of nodesOf(parseConfig(text, file))) {
-    if (node.name === 'configuration') {
-      common.about = resolvePath(argsOf(node, 1)[0]!, file.slice(0, file.lastIndexOf('/') + 1));
-      continue;
-    }
     if (node.name !== 'case') {
       setRequest(common, node);
       continue;
@@ -148,16 +140,7 @@ function caseOf(node: DirectiveNode, common: Setting): Case {
   if (expectations.length === 0) {
     throw new CaseError(`the case "${name}" expects nothing: give it an "expect" block`, node.pos);
   }
-  return {
-    name,
-    pos: node.pos,
-    about: common.about,
-    request: own.request,
-    now: own.now,
-    repeat,
-    stubs: [...own.stubs, ...common.stubs],
-    expectations,
-  };
+  return { name, pos: node.pos, request: own.request, now: own.now, repeat, stubs: [...own.stubs, ...common.stubs], expectations };
 }
 
 function numberOf(node: DirectiveNode, least: number, most: number): number {

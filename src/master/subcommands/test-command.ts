@@ -61,7 +61,7 @@ function report(error: unknown): number {
 async function testOnce(values: SubcommandValues): Promise<number> {
   const began = performance.now();
   const { snapshot } = await loadConfiguration(serverOptions(values, undefined));
-  const results = await runCases(snapshot, meant(filesOf(values, snapshot), values, snapshot));
+  const results = await runCases(snapshot, filesOf(values, snapshot));
   const elapsed = performance.now() - began;
   process.stdout.write(values.tap === true ? tapReport(results) : plainReport(results, elapsed), 'latin1');
   const junit = textValue(values, 'junit');
@@ -92,19 +92,6 @@ function filesOf(values: SubcommandValues, { entry }: Snapshot): CaseFiles {
   const words = values.cases;
   const named = (Array.isArray(words) ? words : []).map(byteText);
   return readCaseFiles(named.length > 0 ? named : [entry.slice(0, entry.lastIndexOf('/') + 1) || '.']);
-}
-
-/** Without the files, found in a folder, whose cases are about a file that this configuration does not read; says which those are. */
-function meant(files: CaseFiles, values: SubcommandValues, { files: read, entry }: Snapshot): CaseFiles {
-  const named = new Set((Array.isArray(values.cases) ? values.cases : []).map(byteText));
-  return files.filter(([file, cases]) => {
-    const about = cases[0]?.about;
-    if (about === undefined || about in read || named.has(file)) {
-      return true;
-    }
-    process.stderr.write(`sluice: test: ${file} is about ${about}, which ${entry} does not include\n`, 'latin1');
-    return false;
-  });
 }
 
 /** Reads files of cases, and those in folders. Throws {@link CaseError}, and {@link RequestError} when there is none. */
