@@ -1,9 +1,11 @@
 // Every command line `sluice ...` on the pages names options and commands that there are. Harmless ones are run.
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseCommandLine } from '../../src/master/command-line/cli.js';
 import { subcommands } from '../../src/master/subcommands/subcommand.js';
 import { runCli } from '../support/run-cli.js';
 import { blocksOf, pages } from './doc-pages.js';
+import { root } from './source-files.js';
 
 /** Commands of which only the form is checked, and why they are not run. */
 const NOT_RUN: readonly [RegExp, string][] = [
@@ -61,3 +63,23 @@ for (const page of pages) {
 }
 
 t.test('there are command lines', async (t) => t.ok(seen > 10, `${seen}`));
+
+t.test('the manual page and README name every command', async (t) => {
+  const page = readFileSync(`${root}packaging/sluice.8`, 'utf8');
+  const [, synopsis, commands] = /\.SH SYNOPSIS\n([\s\S]*?)\.SH[\s\S]*?\.SH COMMANDS\n([\s\S]*?)\.SH/.exec(page)!;
+  const readme = readFileSync(`${root}README.md`, 'utf8');
+  for (const { name } of subcommands) {
+    if (name !== 'serve') {
+      t.match(synopsis!, new RegExp(`^\\.B sluice ${name}$`, 'm'), `synopsis: ${name}`);
+    }
+    t.match(commands!, name === 'serve' ? /sluice serve/ : new RegExp(`^\\.TP\\n\\.(B|BI|BR) "?${name}\\b`, 'm'), `commands: ${name}`);
+    if (!['serve', 'lsp', 'trust', 'cache', 'format'].includes(name)) {
+      t.match(readme, new RegExp(`\\bsluice ${name}\\b`), `README.md: ${name}`);
+    }
+  }
+  // What the page has and the program has not.
+  const known = [...subcommands.map(({ name }) => name), 'completion', 'help'];
+  for (const [, name] of synopsis!.matchAll(/^\.B sluice (\S+)/gm)) {
+    t.ok(known.includes(name!), name!);
+  }
+});

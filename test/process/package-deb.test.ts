@@ -3,8 +3,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { makeRing } from '../../src/shared/net/engine/choose.js';
 import { httpGet } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+
+const ring = makeRing();
 
 const root = new URL('../../', import.meta.url).pathname;
 const tools = ['dpkg-deb', 'dpkg-shlibdeps', 'strip'];
@@ -20,7 +23,8 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const built = run(`${root}scripts/package-deb`, dir);
   t.equal(built.status, 0, built.stderr);
-  const unpacked = run('dpkg-deb', '-x', built.stdout.trim().split('\n').at(-1)!, `${dir}/root`);
+  const deb = built.stdout.trim().split('\n').at(-1)!;
+  const unpacked = run('dpkg-deb', '-x', deb, `${dir}/root`);
   t.equal(unpacked.status, 0, unpacked.stderr);
   // Serves a request.
   const served = run(process.execPath, `${root}scripts/code-cache.mjs`, `${dir}/root/usr/lib/sluice/dist`);
@@ -39,10 +43,24 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
   const Authorization = `Basic ${Buffer.from('apr1:secret').toString('base64')}`;
   t.equal((await httpGet(s, '/closed', { Authorization })).text, 'open', 'a thread hashes the password');
   t.notMatch(s.log(), /\[alert\]/);
+  t.notMatch(s.log(), /koffi/, 'the binary of koffi is there');
+  if (typeof ring !== 'string' && process.env['SLUICE_TEST_NET_ENGINE'] !== 'libuv') {
+    t.match(s.log(), /using the "uring" network engine/);
+    const globals = `pid ${s.dir}/server.pid;`;
+    const sluice = `${process.env['SLUICE_DIST']}/sluice.js`;
+    const status = run(process.execPath, sluice, 'status', '-p', `${s.dir}/`, '-c', 'sluice.conf', '-g', globals);
+    t.match(status.stdout, / on uring/, status.stderr);
+  }
+  const { stdout: control } = run('dpkg-deb', '-f', deb);
+  t.match(control, /^Maintainer: .+ <\S+@\S+>$/m);
+  t.notMatch(control, /\.invalid/);
   for (const file of [
     'usr/sbin/sluice',
     'usr/share/man/man8/sluice.8.gz',
     'etc/sluice/sluice.conf',
+    'usr/share/sluice/monitoring/prometheus.yml',
+    'usr/share/sluice/monitoring/sluice-alerts.yml',
+    'usr/share/sluice/monitoring/sluice-grafana.json',
     'usr/lib/systemd/system/sluice.service',
   ]) {
     t.ok(existsSync(`${dir}/root/${file}`) || existsSync(`${dir}/root/${file.replace('usr/lib', 'lib')}`), file);

@@ -161,17 +161,31 @@ t.test('what happens today becomes a case, and passes', async (t) => {
 });
 
 t.test('the shipped cases', async (t) => {
-  t.match(await runCli(['test', '-p', root, '-c', 'conf/sluice.conf', `${root}conf/sluice.test.conf`]), {
-    code: 0,
-    stdout: /^5 cases passed/,
-  });
+  // As README has it, in a fresh checkout: without options, with all files of cases there are.
+  t.match(await runCli(['test', '-p', root]), { code: 0, stdout: /^18 cases passed/ });
+});
+
+t.test('a file of cases names its configuration', async (t) => {
+  const one = (port: number, text: string) => `events {}\nhttp { server { listen ${port}; return 200 ${text}; } }\n`;
+  const expects = (text: string) => `case "it says ${text}" { request /; expect body ${text}; }\n`;
   const { dir } = await makePrefix(t, {
-    'main.conf': `nginx_compatibility on;\nevents {}\nhttp { include ${root}conf/mime.types; include wordpress.conf; }\n`,
-    'wordpress.conf': readFileSync(`${root}conf/examples/wordpress.conf`, 'utf8'),
-    'snippets/fastcgi-php.conf': readFileSync(`${root}conf/snippets/fastcgi-php.conf`, 'utf8'),
-    'fastcgi.conf': readFileSync(`${root}conf/fastcgi.conf`, 'utf8'),
-    'html/wordpress/index.php': '',
+    'site.conf': one(8001, 'site'),
+    'site.test.conf': `configuration site.conf;\n${expects('site')}`,
+    'other/own.conf': 'events {}\nhttp { include part/server.conf; }\n',
+    'other/part/server.conf': 'server { listen 8002; root html; index a.txt; }\n',
+    'other/html/a.txt': 'own',
+    'own.test.conf': `configuration other/own.conf;\n${expects('own')}`,
+    'plain.test.conf': expects('site'),
   });
-  const { code, stdout } = await runCli(['test', '-p', dir, '-c', 'main.conf', `${root}conf/examples/wordpress.test.conf`]);
-  t.match([code, stdout], [0, /^13 cases passed/]);
+  const where = ['-p', `${dir}/`, '-c', 'site.conf'];
+  t.match(await runCli(['test', ...where]), { code: 0, stdout: /^3 cases passed/ });
+  t.match(await runCli(['test', ...where, `${dir}/own.test.conf`]), { code: 0, stdout: /^1 case passed/ });
+  const wrong = async (text: string) => {
+    writeFileSync(`${dir}/wrong.test.conf`, text);
+    const { code, stderr } = await runCli(['test', ...where, `${dir}/wrong.test.conf`]);
+    return [code, stderr];
+  };
+  t.match(await wrong(`${expects('a')}configuration site.conf;\n`), [2, '"configuration" stands once, before all cases in ']);
+  t.match(await wrong(`configuration a b;\n${expects('a')}`), [2, '"configuration" takes 1 argument']);
+  t.match(await wrong(`configuration none.conf;\n${expects('a')}`), [78, /\[emerg\] open\(\) ".*none\.conf" failed/]);
 });

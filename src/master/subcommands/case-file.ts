@@ -33,6 +33,8 @@ interface StubSpec {
 export interface Case {
   readonly name: string;
   readonly pos: Pos;
+  /** The file of the configuration that it is for; undefined: the one that the command line means. */
+  readonly configuration: string | undefined;
   readonly request: RequestParts;
   /** Milliseconds since 1970. */
   readonly now: number | undefined;
@@ -74,12 +76,20 @@ export function parseCases(text: string, file: string): Case[] {
   const cases: Case[] = [];
   const names = new Set<string>();
   const common: Setting = { request: { headers: [] }, base: '', now: undefined, stubs: [] };
+  let configuration: string | undefined;
   for (const node of nodesOf(parseConfig(text, file))) {
+    if (node.name === 'configuration') {
+      if (configuration !== undefined || cases.length > 0) {
+        throw new CaseError('"configuration" stands once, before all cases', node.pos);
+      }
+      configuration = besides(file, argsOf(node, 1)[0]!);
+      continue;
+    }
     if (node.name !== 'case') {
       setRequest(common, node);
       continue;
     }
-    const one = caseOf(node, common);
+    const one = { ...caseOf(node, common), configuration };
     if (names.has(one.name)) {
       throw new CaseError(`there is another case "${one.name}"`, one.pos);
     }
@@ -117,7 +127,10 @@ function argsOf(node: DirectiveNode, least: number, most = least): readonly stri
   return node.args;
 }
 
-function caseOf(node: DirectiveNode, common: Setting): Case {
+/** A path as it is written in a file: it starts at the file's folder. */
+const besides = (file: string, path: string): string => (path.startsWith('/') ? path : file.slice(0, file.lastIndexOf('/') + 1) + path);
+
+function caseOf(node: DirectiveNode, common: Setting): Omit<Case, 'configuration'> {
   const [name] = node.args.length === 1 ? node.args : ([] as string[]);
   if (name === undefined) {
     throw new CaseError('"case" takes one argument, its name', node.pos);

@@ -7,6 +7,7 @@ import { setTimer } from '../../shared/lib/timer.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { Rehearsal, RehearsalError } from '../../worker/rehearsal/rehearsal.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import { loadOptions } from '../command-line/places.js';
 import { type Case, CaseError, readCases } from './case-file.js';
 import { recordCase } from './case-record.js';
 import { junitReport, plainReport, tapReport } from './case-reports.js';
@@ -61,7 +62,8 @@ function report(error: unknown): number {
 async function testOnce(values: SubcommandValues): Promise<number> {
   const began = performance.now();
   const { snapshot } = await loadConfiguration(serverOptions(values, undefined));
-  const results = await runCases(snapshot, filesOf(values, snapshot));
+  const files = filesOf(values, snapshot);
+  const results = await runCases(snapshot, files, await namedBy(files, snapshot));
   const elapsed = performance.now() - began;
   process.stdout.write(values.tap === true ? tapReport(results) : plainReport(results, elapsed), 'latin1');
   const junit = textValue(values, 'junit');
@@ -71,20 +73,45 @@ async function testOnce(values: SubcommandValues): Promise<number> {
   return results.every(passed) ? EXIT.OK : EXIT.NO;
 }
 
-/** Runs all cases on a configuration, one after the other. Throws {@link RehearsalError} when it has no `http` block. */
-export async function runCases(snapshot: Snapshot, files: CaseFiles): Promise<CaseResult[]> {
-  const runner = new CaseRunner(snapshot);
-  try {
-    const results: CaseResult[] = [];
-    for (const [file, cases] of files) {
+/** What tells a file from others, whatever the path to it; its path if there is none. */
+function fileId(path: string): string {
+  const stats = statSync(fsPath(path), { throwIfNoEntry: false });
+  return stats === undefined ? path : `${stats.dev}:${stats.ino}`;
+}
+
+/** The configurations that files of cases name, by their paths; each has its folder as its prefix, but for the one that was given. */
+async function namedBy(files: CaseFiles, given: Snapshot): Promise<ReadonlyMap<string, Snapshot>> {
+  const named = new Map<string, Snapshot>();
+  for (const [, cases] of files) {
+    const path = cases[0]?.configuration;
+    if (path === undefined || named.has(path) || fileId(path) === fileId(given.entry)) {
+      continue;
+    }
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const prefix = path.slice(0, path.lastIndexOf('/') + 1) || './';
+    const options = loadOptions({ prefix, conf: name, globals: undefined, errorLog: undefined, signal: undefined });
+    named.set(path, (await loadConfiguration(options)).snapshot);
+  }
+  return named;
+}
+
+/**
+ * Runs all cases, one after the other: on the configurations that their files name, or on the first one. Throws {@link RehearsalError}
+ * when one has no `http` block.
+ */
+async function runCases(snapshot: Snapshot, files: CaseFiles, named: ReadonlyMap<string, Snapshot>): Promise<CaseResult[]> {
+  const results: CaseResult[] = [];
+  for (const [file, cases] of files) {
+    const runner = new CaseRunner(named.get(cases[0]?.configuration ?? '') ?? snapshot);
+    try {
       for (const one of cases) {
         results.push(await runner.run(file, one));
       }
+    } finally {
+      runner.close();
     }
-    return results;
-  } finally {
-    runner.close();
   }
+  return results;
 }
 
 /** The files that the command line names, or those beside the configuration. Throws {@link CaseError} and {@link RequestError}. */

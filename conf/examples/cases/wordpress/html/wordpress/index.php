@@ -1,0 +1,1 @@
+<?php // Stands for WordPress in the cases, which run no PHP.
