@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs';
 import t from 'tap';
 import { http, httpGet, type Response } from '../support/raw-client.js';
-import { httpConf, startServer } from '../support/server.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
 
 const content = '0123456789abcdefghijklmnopqrstuvwxyz';
 

@@ -106,8 +106,8 @@ export class UringEngine implements TickTask, WaitedRing {
   }
 
   /**
-   * Begins to serve in the event loop, which waits in the ring where Node lets it; `report` is told why not. Throws an Error where this Node
-   * does not serve a ring at all.
+   * Begins to serve in the event loop, which waits in the ring where Node lets it; `report` is told why not. Throws an Error where this
+   * Node does not serve a ring at all.
    */
   start(report?: (why: string) => void): void {
     this.#report = report;
