@@ -187,5 +187,5 @@ t.test('a file of cases names its configuration', async (t) => {
   };
   t.match(await wrong(`${expects('a')}configuration site.conf;\n`), [2, '"configuration" stands once, before all cases in ']);
   t.match(await wrong(`configuration a b;\n${expects('a')}`), [2, '"configuration" takes 1 argument']);
-  t.match(await wrong(`configuration none.conf;\n${expects('a')}`), [78, /\[emerg\] open\(\) ".*none\.conf" failed/]);
+  t.match(await wrong(`configuration none.conf;\n${expects('a')}`), [78, /open\(\) ".*none\.conf" failed/]);
 });
