@@ -249,7 +249,7 @@ t.test('the path and the host that handlers get are those by which they were cho
     t.equal(await host('[::1]'), '[::1] [::1]');
     t.equal(await host('127.0.0.1'), '127.0.0.1 127.0.0.1');
     t.equal(await host('other', 'http://one:82/host'), 'one:82 one:82');
-    for (const bad of ['1.2.3.999', '%61dmin', '2130706433', 'xn--a', '[::zz]', 'a%zz', '0x7f.1']) {
+    for (const bad of ['1.2.3.999', '%61dmin', '2130706433', '[::zz]', 'a%zz', '0x7f.1']) {
       t.equal(await host(bad), '400', bad);
     }
     await s.logged('client sent invalid host header');
