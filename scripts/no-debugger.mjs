@@ -1,6 +1,6 @@
 /**
  * Where Node's debugger is sent, which USR1 opens until a process listens for that signal: no system binds a TCP socket to a multicast
- * address, so it opens nothing. Node 20 resets a signal that is ignored across exec, and has no option yet that turns the signal off.
+ * address, so it opens nothing. Node resets a signal that is ignored across exec, and Node 22.12 has no option yet that turns it off.
  */
 export const NO_DEBUGGER = '--inspect-port=[ff02::1]:9229';
 
