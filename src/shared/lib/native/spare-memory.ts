@@ -1,5 +1,5 @@
-// Memory that a process holds and does not use. V8 keeps what the start of the program needed until it collects much later, and V8's compilers
-// leave tens of megabytes in the C library's heaps, which the library gives back to the system only when it is asked to.
+// Memory that a process holds and does not use. V8 keeps what the start of the program needed until it collects much later, and V8's
+// compilers leave tens of megabytes in the C library's heaps, which the library gives back to the system only when it is asked to.
 import { getHeapCodeStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { setTimer } from '../timer.js';
@@ -21,8 +21,8 @@ const MUCH_WORK = 10_000;
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
 
 /**
- * Gives spare memory back: with a collection while the process does next to nothing, and what the compilers left in a thread of libuv's after they
- * were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
+ * Gives spare memory back: with a collection while the process does next to nothing, and what the compilers left in a thread of libuv's
+ * after they were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
  */
 export function giveSpareMemoryBack(work: () => number): void {
   new SpareMemory(work).begin();
