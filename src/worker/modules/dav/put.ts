@@ -62,8 +62,7 @@ function store(r: Request, conf: Readonly<Settings>): Result {
 }
 
 function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean {
-  const given = r.main.body?.file;
-  const file = given ?? ownFile(r);
+  const file = r.main.body?.file ?? ownFile(r);
   if (file === undefined) {
     return false;
   }
@@ -79,15 +78,11 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
   } catch (error) {
     r.log(CRIT, `${call} "${file.path}" failed (${errnoText(error)})`);
     return false;
-  } finally {
-    if (given === undefined) {
-      file.close();
-    }
   }
   return moveFile(r, file.path, path, conf.createFullPutPath ? conf.access : undefined);
 }
 
-/** The file for a body that is not in one, because it is empty or was read before. To be closed by the caller. */
+/** The file for a body that is not in one, because it is empty or was read before. It is closed with the request. */
 function ownFile(r: Request): TempFile | undefined {
   try {
     const file = openTempFile(r.location.settings.clientBodyTempPath);
