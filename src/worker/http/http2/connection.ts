@@ -1,3 +1,4 @@
+// Longer than most: a connection's whole life, whose steps only make sense together.
 import { INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import { endFailedWork } from '../../client/at-work.js';
