@@ -31,8 +31,8 @@ const OPENED = /\bopenSync\((?![^;]*(?:'r'|O_RDONLY|\bREAD\b|, flags\)))/g;
 const readOnlyFlags = 'worker/http/files/symlinks.ts';
 
 /**
- * Files that the server writes have a mode (a daemon has no umask), follow no link, are known by a name that nobody could foresee or that is
- * taken exclusively, and are whole when they get their own name.
+ * Files that the server writes have a mode (a daemon has no umask), follow no link, are known by a name that nobody could foresee or that
+ * is taken exclusively, and are whole when they get their own name.
  */
 t.test('files are written in one way', async (t) => {
   for (const file of filesBelow('src', '.ts')) {

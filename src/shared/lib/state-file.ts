@@ -16,8 +16,8 @@ export interface FileSettings {
   /** Who it is given to. */
   readonly owner?: { readonly uid: number; readonly gid: number };
   /**
-   * When the disk has it: `before` its name says so, for what is lost otherwise; or `after`, where the writer cannot wait for a disk. Unless
-   * told, the system decides.
+   * When the disk has it: `before` its name says so, for what is lost otherwise; or `after`, where the writer cannot wait for a disk.
+   * Unless told, the system decides.
    */
   readonly onDisk?: 'before' | 'after';
 }
