@@ -119,7 +119,8 @@ function removeLeftovers(parent: string, uid: number | undefined): void {
   }
 }
 
-// A process that has a zone open holds a lock on its file, which ends with the process.
+// A process that has a zone open holds a lock on its file, which ends with the process. Whoever has no descriptor left to look with does not
+// know, and leaves it.
 function isInUse(path: string): boolean {
   if (/-(wal|shm|journal)$/.test(path)) {
     return false;
@@ -128,7 +129,7 @@ function isInUse(path: string): boolean {
   try {
     connection = new Connection(path, '', 0);
   } catch (error) {
-    return faultOf(error) === 'locked';
+    return faultOf(error) !== 'damaged';
   }
   const alone = connection.isAlone();
   connection.close();

@@ -122,7 +122,10 @@ export class Connection {
     this.#db.exec('PRAGMA user_version = 1');
   }
 
-  /** Whether no other connection, of this process or another, has the file open. Afterwards the file is good for nothing but removal. */
+  /**
+   * Whether no other connection, of this process or another, has the file open; false where that cannot be found out. Afterwards the file
+   * is good for nothing but removal.
+   */
   isAlone(): boolean {
     try {
       return this.#db.pragma('journal_mode = DELETE', { simple: true }) === 'delete';
@@ -130,7 +133,7 @@ export class Connection {
       if (faultOf(error) === undefined) {
         throw error;
       }
-      return faultOf(error) !== 'locked';
+      return faultOf(error) === 'damaged';
     }
   }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,35 @@ t.test('folders of killed services go; those of others stay, whatever their name
   second.remove();
   own.remove();
   t.notOk(existsSync(own.path));
+});
+
+t.test('a folder of which nobody can say whether it is in use stays', async (t) => {
+  const base = mkdtempSync(join(tmpdir(), 'run-directory-'));
+  t.teardown(() => rmSync(base, { recursive: true, force: true }));
+  const living = new RunDirectory(base, undefined);
+  utimesSync(living.path, 1, 1);
+  // As servers that start with few descriptors do, which are too few for all files of others.
+  const script = `import { RunDirectory } from ${JSON.stringify(new URL('../../../src/shared/zone/run-directory.ts', import.meta.url).href)};
+    import { closeSync, openSync } from 'node:fs';
+    new RunDirectory(process.argv[1], undefined).remove();
+    const open = [];
+    for (let full = false; !full; ) {
+      try {
+        open.push(openSync('/dev/null'));
+      } catch {
+        full = true;
+      }
+    }
+    for (let free = 1; free < 8; free++) {
+      closeSync(open.pop());
+      try {
+        new RunDirectory(process.argv[1], undefined).remove();
+      } catch {}
+    }`;
+  const starter = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--import=tsx', '--input-type=module', '-e', script, base];
+  const { stderr } = spawnSync('sh', starter, { encoding: 'utf8', cwd: new URL('../../../', import.meta.url).pathname });
+  t.ok(existsSync(join(living.path, 'owner')), stderr);
+  living.remove();
 });
 
 t.test('a folder whose parent has gone is removed without a word', async (t) => {
