@@ -121,7 +121,12 @@ export class HeadReader implements ChannelOwner {
   #complete(code: number): boolean {
     const u = this.#u;
     const attempt = u.peer.attempt!;
-    if (code === HEAD_INVALID) {
+    // A backend that has sent a head does not speak HTTP/0.9.
+    const broken = code === HEAD_NONE && this.#interims > 0;
+    if (broken) {
+      u.log(ERR, 'upstream sent no valid header after an interim response');
+    }
+    if (broken || code === HEAD_INVALID) {
       attempt.reason = 'upstream sent invalid header';
       u.peer.next(FailureType.INVALID_HEADER);
       return false;
