@@ -1,5 +1,6 @@
-// Puts the figures of docs/performance.md into README.md, and makes the pages of docs/reference from the modules: which directives and variables there are comes from their tables, what they mean from
-// the file reference.md beside each table. `npm run docs`; with --check it writes nothing, prints what is wrong and exits with 1.
+// Puts the figures of docs/performance.md into README.md, and makes the pages of docs/reference from the modules: which directives and
+// variables there are comes from their tables, what they mean from the file reference.md beside each table. `npm run docs`; with --check
+// it writes nothing, prints what is wrong and exits with 1.
 //
 // A reference.md has a title and an introduction, and then a section for each directive or variable:
 //

@@ -119,8 +119,8 @@ function removeLeftovers(parent: string, uid: number | undefined): void {
   }
 }
 
-// A process that has a zone open holds a lock on its file, which ends with the process. Whoever has no descriptor left to look with does not
-// know, and leaves it.
+// A process that has a zone open holds a lock on its file, which ends with the process. Whoever has no descriptor left to look with
+// leaves the file alone.
 function isInUse(path: string): boolean {
   if (/-(wal|shm|journal)$/.test(path)) {
     return false;

@@ -33,8 +33,8 @@ function tellLate(main: Request, watcher: ClientWatcher): void {
 }
 
 /**
- * The client of a main request has gone: tells the first subrequest that the response waits for, which in nginx is the connection's data, or
- * else whoever watches. `reason`: see {@link ClientWatcher}.
+ * The client of a main request has gone: tells the first subrequest that the response waits for, which in nginx is the connection's
+ * data, or else whoever watches. `reason`: see {@link ClientWatcher}.
  */
 export function clientGone(main: Request, reason: string | null): void {
   for (const work of main.children?.works ?? NONE) {

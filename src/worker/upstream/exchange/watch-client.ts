@@ -3,7 +3,7 @@ import { unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** Whether the business with backends is to end when the client leaves. nginx: where ngx_http_upstream_rd_check_broken_connection is set. */
+/** Whether the business with backends ends when the client leaves. nginx: where ngx_http_upstream_rd_check_broken_connection is set. */
 export function heedsClient(u: UpstreamRequest): boolean {
   const { r } = u;
   return u.store === null && !r.postAction && !u.conf.settings.ignoreClientAbort && (r.child === null || r.child.heedsClient);
