@@ -1,6 +1,7 @@
 import { INFO } from '../../../shared/log/level.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
+import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { Request } from '../request/request.js';
 import { refuseRequest, startRequest } from '../request/start-request.js';
 import { takeHead } from '../serving/take-head.js';
@@ -49,6 +50,10 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
 
   reader.begin(r, c.serverName);
   if (!decodeBlock(c, bytes, start, end, reader)) {
+    // The connection has failed with all of its streams, and nothing is at work for this one that could end it.
+    if (!r.finished) {
+      r.terminate(CLIENT_CLOSED_REQUEST);
+    }
     return;
   }
   let status = isDisabled(c, r) ? 421 : reader.finish(ended);
