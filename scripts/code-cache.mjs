@@ -37,7 +37,7 @@ for (const until = Date.now() + 30_000; !(await answered('/ok')); ) {
 }
 // One that is not there is for the log.
 await answered('/missing');
-writeFileSync(`${dist}/code-cache.node`, `${process.version}\n`);
+writeFileSync(`${dist}/code-cache.version`, `${process.version}\n`);
 for (const { script, file } of scripts) {
   writeFileSync(`${file}.cache`, script.createCachedData());
 }

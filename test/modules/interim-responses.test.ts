@@ -119,6 +119,15 @@ async function overHttp2(t: Test, s: Server, path: string): Promise<[string[], n
   return [interim, Number(status), status === '200' ? `${fields.get('x-end')} ${body}` : ''];
 }
 
+t.test('nginx_compatibility on: a 101 that nobody asked for is passed on', async (t) => {
+  const { http1 } = await startBackends(t);
+  const s = await startServer(t, {
+    conf: `${againstNginx ? '' : 'nginx_compatibility on;'}
+      ${httpConf(`server { listen 127.0.0.1:%%PORT_0%%; location / { proxy_pass http://127.0.0.1:${http1}/; proxy_http_version 1.1; } }`)}`,
+  });
+  t.match(await exchange(s, 'GET /switched HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 101 /);
+});
+
 t.test('interim responses of all kinds of backends', { skip: againstNginx && 'nginx takes most of them for the response' }, async (t) => {
   const ports = await startBackends(t);
   const s = await startServer(t, {
