@@ -130,8 +130,22 @@ t.test('a group that was changed over the API, and its zone comes to harm', asyn
     );
     t.equal(answer.status, 201, answer.text);
   };
+  // A worker that did not know of the last change when its zone came to harm hears of it from the other one a moment later.
+  const known = (): Promise<boolean> =>
+    waitFor(
+      async () => {
+        for (let i = 0; i < 20; i++) {
+          if ((await count()) !== added) {
+            return false;
+          }
+        }
+        return true;
+      },
+      { what: 'all workers to know of a change' },
+    );
   const file = (): string | undefined => readdirSync(run!).find((name) => /^app-\d+\.\d+$/.test(name));
   await add();
+  await known();
   const harms: Readonly<Record<string, (path: string) => void>> = {
     removed: (path) => rmSync(path),
     emptied: (path) => {
@@ -159,6 +173,7 @@ t.test('a group that was changed over the API, and its zone comes to harm', asyn
     }
     await add();
     t.equal(await count(), 3 + nth, `${harm}: the group can be changed`);
+    await known();
   }
   t.strictSame(s.workers(), workers, 'no worker has ended');
 });
