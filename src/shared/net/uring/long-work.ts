@@ -1,7 +1,7 @@
 /** Work between two waits that takes so many milliseconds keeps waiting who comes meanwhile. */
-const LONG_MS = 10;
+const LONG_MS = 20;
 /** For so many milliseconds after that, more such work is expected. */
-const BUSY_MS = 5000;
+const BUSY_MS = 1000;
 
 /** Who accepts connections, and leaves them to others while its process is busy: see {@link LongWork.isExpected}. */
 export interface Yielding {

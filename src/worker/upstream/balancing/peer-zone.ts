@@ -27,7 +27,7 @@ const FIELDS = [
 ] as const satisfies readonly (keyof Peer)[];
 
 /** The members of the configuration, as {@link Membership}. */
-const UNCHANGED = '{"added":[],"removed":[]}';
+const UNCHANGED = '{"added":[],"removed":[],"last":0}';
 
 /** Places of peers that are gone are cleared when there are so many more of them than peers. */
 const SPARE_PLACES = 64;
