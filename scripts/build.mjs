@@ -3,7 +3,7 @@
 // faster than modules: V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. reference.json has
 // the texts of docs/reference for editors. Packages from node_modules stay outside the bundles, but for the parts of winston that are
 // used, and for what the thread that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST:
-// another output folder. SLUICE_POISON: see poison.mjs.
+// another output folder. SLUICE_POISON: see poison.mjs. SLUICE_RECEIVE_ONCE: see uring/engine.ts.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -43,6 +43,7 @@ const ours = {
     NO_DEBUGGER: JSON.stringify(NO_DEBUGGER),
     WINSTON_PARTS: '"winston-parts.js"',
     SPOILS: String(POISONED),
+    RECEIVES_ONCE: String(process.env.SLUICE_RECEIVE_ONCE === '1'),
     'import.meta.url': 'MODULE_URL',
   },
 };

@@ -10,9 +10,10 @@ const ENTRIES = 4096;
 const COMPLETIONS = 16384;
 
 const Setup = { CQSIZE: 1 << 3, SUBMIT_ALL: 1 << 7, TASKRUN_FLAG: 1 << 9, SINGLE_ISSUER: 1 << 12, DEFER_TASKRUN: 1 << 13 } as const;
-const Feature = { SINGLE_MMAP: 1, NODROP: 2 } as const;
+const Feature = { SINGLE_MMAP: 1, NODROP: 2, NO_IOWAIT: 1 << 17 } as const;
 const ENTRIES_OFFSET = 0x10000000;
-const [GET_EVENTS, EXTENDED_ARGUMENT] = [1, 8];
+/** The last of them: the processor's time while this thread waits counts as idle, and not as spent waiting for a disk. */
+const [GET_EVENTS, EXTENDED_ARGUMENT, NO_IOWAIT] = [1, 8, 1 << 7];
 /** The words of struct io_uring_getevents_arg, the last of which are the address of the struct __kernel_timespec that follows it here. */
 const [ARGUMENT_BYTES, TIME_BYTES, ADDRESS_OF_TIME, TIME] = [24, 16, 4, 6];
 const EVENTFD_DISABLED = 1;
@@ -66,6 +67,8 @@ export class Ring {
   /** How far the kernel was when it was looked last. */
   #seen: number;
   #pending = 0;
+  /** The flags of an `enter` that waits. Linux before 6.15 refuses what says that the wait is for no disk. */
+  readonly #waitFlags: number;
   readonly #waitAt: number;
   readonly #waitWords: Int32Array;
   /** Of the completion that {@link next} found: the two words that its entry was given. */
@@ -90,6 +93,7 @@ export class Ring {
       if ((params[5]! & Feature.SINGLE_MMAP) === 0 || (params[5]! & Feature.NODROP) === 0) {
         throw new Error('the kernel is too old');
       }
+      this.#waitFlags = GET_EVENTS | ((params[5]! & Feature.NO_IOWAIT) === 0 ? 0 : NO_IOWAIT);
       const submit = params.subarray(10, 20);
       const complete = params.subarray(20, 30);
       const size = Math.max(submit[6]! + params[0]! * 4, complete[5]! + params[1]! * 16);
@@ -248,13 +252,13 @@ export class Ring {
   /** The same, and waits until something is complete: for so many milliseconds at most, or without an end (-1). */
   enterAndWait(most: number): void {
     if (most < 0) {
-      this.#submit(1, GET_EVENTS, 0, 0);
+      this.#submit(1, this.#waitFlags, 0, 0);
       return;
     }
     const words = this.#waitWords;
     words[TIME] = Math.floor(most / 1000);
     words[TIME + 2] = (most % 1000) * 1e6;
-    this.#submit(1, GET_EVENTS | EXTENDED_ARGUMENT, this.#waitAt, ARGUMENT_BYTES);
+    this.#submit(1, this.#waitFlags | EXTENDED_ARGUMENT, this.#waitAt, ARGUMENT_BYTES);
   }
 
   #submit(wait: number, flags: number, argument: number, size: number): void {

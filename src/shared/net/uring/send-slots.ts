@@ -89,8 +89,11 @@ export class SendSlots {
     (this.#blocks[slot >> BLOCK_SHIFT]!.bytes as unknown as Latin1Writable).latin1Write(text, offset, text.length);
   }
 
-  /** Puts the bytes `start..end` into a slot. */
+  /** Puts the bytes `start..end` into a slot. Throws {@link RingError} unless all of them are there: what lay there before would be sent. */
   put(slot: number, at: number, bytes: Buffer, start: number, end: number): void {
+    if (!(start >= 0 && start <= end && end <= bytes.length)) {
+      throw new RingError(`the bytes ${start} to ${end} of ${bytes.length}`);
+    }
     const offset = this.#offset(slot, at, end - start);
     bytes.copy(this.#blocks[slot >> BLOCK_SHIFT]!.bytes, offset, start, end);
   }
@@ -107,7 +110,7 @@ export class SendSlots {
   }
 
   #offset(slot: number, at: number, length: number): number {
-    if (this.#used[slot] !== 1 || !(at >= 0 && at + length <= SLOT)) {
+    if (this.#used[slot] !== 1 || !(at >= 0 && length >= 0 && at + length <= SLOT)) {
       throw new RingError(`${length} bytes at ${at} of the slot ${slot}`);
     }
     return (slot & (BLOCK - 1)) * SLOT + at;

@@ -35,6 +35,15 @@ t.test("a slot is one owner's at a time, and nobody reaches beyond it", { skip }
   t.throws(() => slots.putText(a, SLOT - 1, 'xy'), BROKEN);
   t.throws(() => slots.put(a, -1, Buffer.from('x'), 0, 1), BROKEN);
   t.throws(() => slots.address(a, SLOT + 1), BROKEN);
+  for (const [start, end] of [
+    [0, 4],
+    [-1, 2],
+    [2, 1],
+    [4, 4],
+    [0, Number.NaN],
+  ] as const) {
+    t.throws(() => slots.put(a, 8, Buffer.from('abc'), start, end), BROKEN, `nothing of before is sent for the bytes ${start} to ${end}`);
+  }
   t.equal(slots.inUse, 2);
   slots.release(a);
   t.throws(() => slots.release(a), BROKEN, 'it is given back once');
