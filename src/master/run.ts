@@ -13,6 +13,7 @@ import { testConfig } from './operations/test-config.js';
 import { daemonize, isDaemon, releaseStarter, tellStarter } from './processes/daemonize.js';
 import type { EarlySignals } from './processes/early-signals.js';
 import { INHERITED } from './processes/inherited.js';
+import { onlyTriesRing, ringTried, tryRingApart } from './processes/try-ring.js';
 import { type ServerStart, serveOptions } from './subcommands/serve-command.js';
 import { subcommands } from './subcommands/subcommand.js';
 import { wrongWordHint } from './subcommands/wrong-word.js';
@@ -26,6 +27,10 @@ export interface Parts {
 
 /** Runs what the command line asks for; resolves to the exit code, or to undefined while the server runs. nginx: main. */
 export async function run(args: readonly string[], early: EarlySignals, parts: Parts): Promise<number | undefined> {
+  if (onlyTriesRing()) {
+    process.stdout.write(ringTried());
+    return 0;
+  }
   const name = programName(process.argv[1]);
   const command = name === 'nginx' ? undefined : commandOf(args);
   if (command === undefined) {
@@ -57,7 +62,8 @@ async function runNginx(
     return 1;
   }
   if (commandLine.version) {
-    write(versionLine() + (commandLine.help ? helpText(name) : '') + (commandLine.configure ? configureText() : ''));
+    const configured = commandLine.configure ? configureText((await tryRingApart()).why) : '';
+    write(versionLine() + (commandLine.help ? helpText(name) : '') + configured);
     if (!commandLine.test) {
       return 0;
     }

@@ -62,6 +62,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     zoneDirectory: settings.zoneDirectory,
     canary: settings.canary,
     history: settings.history === 'off' ? undefined : (settings.history ?? defaultStatePath(HISTORY_FOLDER, options.prefix)),
+    ring: settings.netEngine !== 'libuv',
     transparent: loaded.transparent,
     nginxCompatibility: settings.compatibility,
   };

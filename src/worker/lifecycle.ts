@@ -134,6 +134,7 @@ export class Lifecycle {
         process: conf,
         zones: start.zones,
         withoutRing: start.withoutRing,
+        onRing: (on) => sendToMaster({ t: 'ring', on }),
         sockets: this.#sockets,
         log: this.#log,
         logFiles: this.#logFiles,

@@ -126,12 +126,18 @@ export function serve(worker: WorkerProcess): Server {
 }
 
 /** Decides once for the process what serves its plain connections, and has one worker say so. */
-function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing }: WorkerProcess): void {
+function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing, onRing }: WorkerProcess): void {
   if (network.name === 'uring') {
     return;
   }
-  const ring = choice === 'libuv' || withoutRing ? undefined : makeRing();
-  if (typeof ring === 'object') {
+  let ring: ReturnType<typeof makeRing> | undefined;
+  if (choice !== 'libuv' && !withoutRing) {
+    onRing(true);
+    ring = makeRing();
+  }
+  if (typeof ring === 'string') {
+    onRing(false);
+  } else if (ring !== undefined) {
     ring.start((why) => log.log(WARN, `the event loop waits in libuv and not in the ring, which costs more: ${why}`));
     network.use(ring);
   }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
-import { againstNginx } from '../support/binary.js';
+import { againstNginx, serverCommand } from '../support/binary.js';
 import { startOrigin } from '../support/origin.js';
 import { makePrefix } from '../support/prefix.js';
 import { http, httpGet } from '../support/raw-client.js';
@@ -70,14 +70,14 @@ t.test('libuv', async (t) => {
   t.equal(engineLine(server), 'using the "libuv" network engine');
 });
 
-/** What runs a server where the system calls of io_uring from `first` to `last` fail with this error number. */
-const without = (first: number, last: number, errno: number): readonly string[] => [
+/** What runs a server where the system calls of io_uring from `first` to `last` fail with this error number, or kill who makes them. */
+const without = (first: number, last: number, answer: number | 'kill'): readonly string[] => [
   '/usr/bin/env',
   '-u',
   'NODE_OPTIONS',
   process.execPath,
   helper,
-  ...[first, last, errno].map(String),
+  ...[first, last, answer].map(String),
 ];
 const [SETUP, ENTER, REGISTER] = [425, 426, 427];
 
@@ -109,6 +109,73 @@ t.test('a ring that cannot be made', needsRing, async (t) => {
       `${why}: nothing of it is left`,
     );
   }
+});
+
+t.test('a system that kills who uses io_uring', needsRing, async (t) => {
+  // A kill at io_uring_setup or io_uring_enter ends Node itself, which has rings of its own.
+  const within = without(REGISTER, REGISTER, 'kill');
+  const conf = serverConf('location /one { return 200 "one"; }');
+  const lost = /worker process \d+ was ended by signal 31 while it began to use io_uring, using "libuv" from now on/g;
+  const server = await startServer(t, {
+    conf: `net_engine uring;\nworker_processes 2;\n${conf}`,
+    within,
+    asRoot: true,
+    expectAlerts: /exited on signal 31/,
+  });
+  t.equal((await httpGet(server, '/one')).text, 'one');
+  t.equal(server.workers().length, 2);
+  t.match(server.log(), '[warn]');
+  t.equal(server.log().match(lost)?.length, 1, 'it is said once');
+  t.equal(engineLine(server), 'using the "libuv" network engine');
+  const deaths = server.log().split('exited on signal').length;
+  await server.reload(`net_engine auto;\nworker_processes 2;\n${conf.replace('"one"', '"two"')}`);
+  t.equal((await httpGet(server, '/one')).text, 'two');
+  t.equal(server.log().split('exited on signal').length, deaths, 'no other one dies');
+  const alone = await startServer(t, { conf: `master_process off;\n${conf}`, within, asRoot: true });
+  t.equal((await httpGet(alone, '/one')).text, 'one');
+  const why = 'a process that tried io_uring was ended by signal 31';
+  t.match(alone.log(), `[warn] ${alone.pid}#${alone.pid}: ${why}, using "libuv"`);
+  t.equal(engineLine(alone), 'using the "libuv" network engine');
+  await alone.configure(`master_process off;\n${conf.replace('"one"', '"two"')}`);
+  alone.signal('HUP');
+  while ((await httpGet(alone, '/one')).text !== 'two') {
+    // The old configuration's.
+  }
+  t.equal(alone.log().split(why).length, 2, 'it is said once');
+  const [command, ...args] = [...within, ...serverCommand()] as [string, ...string[]];
+  const shown = spawnSync(command, [...args, '-V'], { encoding: 'utf8' });
+  t.match(shown.stderr, `network engines: libuv (no uring: ${why})\n`);
+  t.equal(shown.status, 0);
+  const tested = spawnSync(command, [...args, '-t', '-p', `${server.dir}/`, '-c', 'sluice.conf', '-e', 'stderr'], { encoding: 'utf8' });
+  t.match(tested.stderr, 'test is successful');
+});
+
+t.test('workers on a ring that signals end: libuv takes over', needsRing, async (t) => {
+  const server = await start(t, 'uring', { expectAlerts: /exited on signal (7|9|11)/ });
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    const [worker] = server.workers();
+    process.kill(worker as number, signal);
+    await server.logged(`worker process ${worker} exited on signal`);
+    await serves(t, server);
+  };
+  await kill('SIGKILL');
+  await kill('SIGSEGV');
+  await kill('SIGKILL');
+  await kill('SIGBUS');
+  t.notMatch(server.log(), 'libuv', 'two are no more than a chance');
+  await kill('SIGSEGV');
+  t.match(
+    server.log(),
+    '[warn] ' +
+      `${server.pid}#${server.pid}: 3 processes ended because their io_uring broke or were ended by signals, the latest by signal 11, ` +
+      'using "libuv" from now on',
+  );
+  await server.logged('using the "libuv" network engine');
+  const before = server.log().length;
+  for (let i = 0; i < 3; i++) {
+    await kill('SIGSEGV');
+  }
+  t.notMatch(server.log().slice(before), 'io_uring', 'one without a ring has none to break');
 });
 
 /** How many rings the workers have, libuv's own among them. */

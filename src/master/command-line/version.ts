@@ -1,5 +1,4 @@
 import { release } from 'node:os';
-import { makeRing } from '../../shared/net/engine/choose.js';
 import { defaultPlaces } from './places.js';
 
 declare const SLUICE_VERSION: string;
@@ -30,12 +29,11 @@ const WITH = [
 /** The first line of `-v`; tools expect the name of the family before the product. */
 export const versionLine = (): string => `nginx version: ${product}\n`;
 
-/** What `-V` adds. nginx: ngx_show_version_info. */
-export function configureText(): string {
+/** What `-V` adds; `withoutRing`: why there is no io_uring, empty when there is. nginx: ngx_show_version_info. */
+export function configureText(withoutRing: string): string {
   const places = defaultPlaces(false);
   const openssl = process.versions.openssl?.replace(/\+.*/, '') ?? 'none';
-  const ring = makeRing();
-  const engines = typeof ring === 'string' ? `libuv (no uring: ${ring})` : 'libuv uring';
+  const engines = withoutRing === '' ? 'libuv uring' : `libuv (no uring: ${withoutRing})`;
   const options = [
     `--prefix=${places.prefix.slice(0, -1)}`,
     `--conf-path=${places.conf}`,

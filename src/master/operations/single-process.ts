@@ -3,7 +3,7 @@ import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { signalText } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
-import { EMERG, NOTICE } from '../../shared/log/level.js';
+import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import { isStandardError, redirectStandardError } from '../../shared/log/standard-error.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import type { Context } from '../cycle/context.js';
@@ -13,6 +13,7 @@ import { History } from '../history/history.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals, type Verb } from '../processes/signals.js';
 import { logsToTerminal } from '../processes/terminal.js';
+import { tryRingApart } from '../processes/try-ring.js';
 import { loadAsked } from './load-asked.js';
 import { describe } from './master.js';
 
@@ -29,6 +30,10 @@ export async function serveAlone(
   if (running !== undefined) {
     log.log(EMERG, running);
     return 1;
+  }
+  if (configuration.process.ring) {
+    // Begins while the configuration's files are opened.
+    void tryRingApart();
   }
   const cycle = await openCycle(configuration, context, { held: new Map(), testing: false });
   if (cycle === undefined) {
@@ -68,6 +73,7 @@ class SingleProcess {
   #server: Server | undefined;
   #reloads: Promise<void> = Promise.resolve();
   #ending = false;
+  #warned = false;
 
   constructor(context: Context, cycle: Cycle, parts: Parts, pidFile: PidFile) {
     this.#context = context;
@@ -89,14 +95,28 @@ class SingleProcess {
     const zones = cycle.zones ?? { directory: undefined, files: {} };
     const { snapshot, process } = configuration;
     const sockets = [...listeners.values()];
+    const withoutRing = await this.#withoutRing(process.ring);
     const generation = this.#generation++;
     // One process stands for all its configurations, so their numbers take the place of process ids.
-    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, withoutRing: false, sockets, log, logFiles };
+    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, withoutRing, onRing: noOne, sockets, log, logFiles };
     const { serve, serveAcme } = this.#parts;
     const server = configuration.acme ? together(serve(what), serveAcme(what)) : serve(what);
     server.start();
     await Promise.all(sockets.map(openSocket));
     return server;
+  }
+
+  /** Whether this process, which nobody would start again, would die of a ring. */
+  async #withoutRing(wanted: boolean): Promise<boolean> {
+    if (!wanted) {
+      return false;
+    }
+    const { fatal, why } = await tryRingApart();
+    if (fatal && !this.#warned) {
+      this.#warned = true;
+      this.#context.log.log(WARN, `${why}, using "libuv"`);
+    }
+    return fatal;
   }
 
   #act(verb: Verb, signal: NodeJS.Signals): void {
@@ -201,6 +221,10 @@ class SingleProcess {
     log.log(NOTICE, 'exit');
     process.exit(0);
   }
+}
+
+function noOne(): void {
+  // That the ring works was found out before.
 }
 
 const ACTIONS: Readonly<Record<Verb, string>> = {

@@ -3,18 +3,19 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
 import type { Observation, Role } from '../../shared/ipc/messages.js';
-import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
+import { FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
 import { errnoText } from '../../shared/lib/errno.js';
 import { numberOfSignal } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { ALERT, EMERG, NOTICE, WARN } from '../../shared/log/level.js';
+import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
 import { socketKey } from '../../shared/net/listen-key.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import { type Listeners, socketsOf } from '../cycle/listeners.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
 import type { ControlFolder } from '../processes/orphans.js';
+import { BrokenRings } from './broken-rings.js';
 
 /** Signals that a process which runs does not end upon; one that has only begun to start does. */
 const SURVIVED: ReadonlySet<NodeJS.Signals> = new Set(['SIGHUP', 'SIGUSR1', 'SIGUSR2']);
@@ -32,8 +33,6 @@ const OWN_FAULTS: ReadonlySet<NodeJS.Signals> = new Set([
 ]);
 /** Milliseconds a process has to live for its end to be no sign that its replacement ends as quickly. */
 const HEALTHY = 3_000;
-/** So many processes may end because their io_uring broke; then no other one makes one, until the master is started again. */
-const MOST_BROKEN_RINGS = 3;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /** The same while no worker is there. */
@@ -78,6 +77,8 @@ interface Member {
   /** The master told it to end, and does not replace it. */
   leaving: boolean;
   ready: boolean;
+  /** It uses io_uring. */
+  ring: boolean;
   settle: ((problem?: string) => void) | undefined;
   /** Of a canary that nobody has decided about: hears of its end. */
   canary: ((why: string) => void) | undefined;
@@ -123,7 +124,7 @@ export interface PoolOptions {
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #members = new Set<Member>();
-  #brokenRings = 0;
+  readonly #brokenRings: BrokenRings;
   /** Replacements that wait, by their timer. */
   readonly #pauses = new Map<NodeJS.Timeout, Generation>();
   #generations = 0;
@@ -136,6 +137,7 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#brokenRings = new BrokenRings(options.log);
   }
 
   get size(): number {
@@ -337,6 +339,8 @@ export class WorkerPool {
         reason = message.message;
       } else if (message.t === 'observed') {
         this.#onObserved?.(member.pid, message);
+      } else if (message.t === 'ring') {
+        member.ring = message.on;
       } else {
         member.ready = true;
         member.settle?.();
@@ -352,6 +356,7 @@ export class WorkerPool {
       born: Date.now(),
       leaving: false,
       ready: false,
+      ring: false,
       settle,
       canary: undefined,
       failures,
@@ -367,7 +372,7 @@ export class WorkerPool {
       zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
       standardError: this.#options.standardError,
-      withoutRing: this.#brokenRings >= MOST_BROKEN_RINGS,
+      withoutRing: this.#brokenRings.lost,
       listens,
       control: control?.path,
       canary,
@@ -410,9 +415,7 @@ export class WorkerPool {
     const { log } = this.#options;
     const { pid, role, generation } = member;
     generation.control.removeSocket(pid);
-    if (code === BROKEN_RING_EXIT && ++this.#brokenRings === MOST_BROKEN_RINGS) {
-      log.log(WARN, `${MOST_BROKEN_RINGS} processes ended because their io_uring broke, using "libuv" from now on`);
-    }
+    const ofRing = this.#brokenRings.ended({ ...member, code, signal });
     const clean = signal === null && code === 0;
     if (pid === 0) {
       // Of a configuration that starts, the starting code says so.
@@ -433,7 +436,7 @@ export class WorkerPool {
     if (role === 'cache-loader' && clean) {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
-    } else if (!member.ready && !this.#startAgain(member, signal)) {
+    } else if (!member.ready && !this.#startAgain(member, signal, ofRing)) {
       // While a configuration starts, the starting code logs why it cannot run; for a replacement only this code can.
       if (member.settle !== undefined && reason !== undefined && member.failures > 0 && pid !== 0) {
         log.log(EMERG, reason);
@@ -453,8 +456,15 @@ export class WorkerPool {
     }
   }
 
-  /** Forks a process of a new configuration again if a signal ended it before it could listen for signals; the new one takes its place. */
-  #startAgain({ leaving, canary, failures, settle, generation, role, slot }: Member, signal: NodeJS.Signals | null): boolean {
+  /**
+   * Forks a process of a new configuration again if its ring ended it, or a signal before it could listen for signals; the new one takes
+   * its place.
+   */
+  #startAgain(
+    { leaving, canary, failures, settle, generation, role, slot }: Member,
+    signal: NodeJS.Signals | null,
+    ofRing: boolean,
+  ): boolean {
     if (
       leaving ||
       canary !== undefined ||
@@ -462,7 +472,7 @@ export class WorkerPool {
       failures > 0 ||
       settle === undefined ||
       signal === null ||
-      !SURVIVED.has(signal)
+      !(ofRing || SURVIVED.has(signal))
     ) {
       return false;
     }

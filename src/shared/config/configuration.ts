@@ -72,6 +72,8 @@ export interface ProcessConf {
    * new workers take over at once.
    */
   readonly canary: { readonly share: number; readonly time: number } | undefined;
+  /** Workers use io_uring where they can. */
+  readonly ring: boolean;
   /** Workers keep the right to send from addresses of others (CAP_NET_RAW). */
   readonly transparent: boolean;
   readonly nginxCompatibility: boolean;

@@ -68,6 +68,8 @@ export type ToMaster =
   | { readonly t: 'hello' }
   /** Every listener accepts; of a canary, those that it may accept on. */
   | { readonly t: 'ready' }
+  /** The process begins to use io_uring, of which it may die; or there is none for it. */
+  | { readonly t: 'ring'; readonly on: boolean }
   | ({ readonly t: 'observed' } & Observation)
   /** The process cannot do its work and ends; the message is for the error log, level emerg. */
   | { readonly t: 'failed'; readonly message: string };

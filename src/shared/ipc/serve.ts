@@ -17,6 +17,8 @@ export interface WorkerProcess {
   readonly zones: ZonePlan;
   /** Rings have broken too often: libuv serves, whatever `net_engine` says. */
   readonly withoutRing: boolean;
+  /** Hears that the process begins to use io_uring, of which it may die, and that there is none for it. */
+  readonly onRing: (on: boolean) => void;
   readonly sockets: readonly ListenSocket[];
   /** The log of the main context. */
   readonly log: Logger;
