@@ -130,6 +130,7 @@ function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing, onRing 
   if (network.name === 'uring') {
     return;
   }
+  const level = choice === 'uring' ? WARN : NOTICE;
   let ring: ReturnType<typeof makeRing> | undefined;
   if (choice !== 'libuv' && !withoutRing) {
     onRing(true);
@@ -139,10 +140,10 @@ function chooseEngine(choice: NetEngineChoice, { slot, log, withoutRing, onRing 
     onRing(false);
   } else if (ring !== undefined) {
     ring.start((why) => log.log(WARN, `the event loop waits in libuv and not in the ring, which costs more: ${why}`));
-    network.use(ring);
+    network.use(ring, slot === 0 ? (why) => log.log(level, `TLS uses the "libuv" network engine: ${why}`) : undefined);
   }
   if (slot === 0) {
     const why = typeof ring === 'string' ? `: ${ring}` : '';
-    log.log(why !== '' && choice === 'uring' ? WARN : NOTICE, `using the "${network.name}" network engine${why}`);
+    log.log(why === '' ? NOTICE : level, `using the "${network.name}" network engine${why}`);
   }
 }

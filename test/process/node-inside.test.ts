@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
 import { againstNginx } from '../support/binary.js';
-import { certs } from '../support/certs.js';
+import { certs, pem } from '../support/certs.js';
 import { startOrigin } from '../support/origin.js';
 import { makePrefix } from '../support/prefix.js';
 import { httpGet } from '../support/raw-client.js';
@@ -14,21 +14,30 @@ if (againstNginx) {
   t.bailout('nginx does not run on Node');
 }
 
-/** What may be otherwise in another Node: the text of a module that makes it so, and what the server then says of its engine. */
-const BROKEN: readonly (readonly [what: string, text: string, said: RegExp])[] = [
+/**
+ * What may be otherwise in another Node: the text of a module that makes it so, and what the server then says of its engine, and of that
+ * of TLS.
+ */
+const BROKEN: readonly (readonly [what: string, text: string, said: RegExp, ofTls?: string])[] = [
   ['nothing', '', /using the "uring" network engine\n/],
   [
     '_tickCallback is gone',
     'process._tickCallback = undefined;',
     /waits in libuv and not in the ring, .*: libuv cannot be called: its loop has/,
   ],
-  ['process.binding is gone', `process.binding = () => { throw new Error('gone'); };`, /using the "/],
+  [
+    'process.binding is gone',
+    `process.binding = () => { throw new Error('gone'); };`,
+    /using the "/,
+    'the ciphers of this Node have another form',
+  ],
   [
     'the methods of ciphers are others',
     `const binding = process.binding('tls_wrap');
     const { wrap } = binding;
     binding.wrap = (...args) => Object.assign(wrap(...args), { setOCSPResponse: undefined });`,
     /using the "uring"/,
+    'the ciphers of this Node have another form',
   ],
   [
     'addresses are not shown',
@@ -36,6 +45,7 @@ const BROKEN: readonly (readonly [what: string, text: string, said: RegExp])[] =
     const { inspect } = util;
     util.inspect = (value, ...more) => inspect(value, ...more).replace(/^\\[External: .*/, '[External]');`,
     /using the "uring"/,
+    'OpenSSL cannot be asked: Node shows no address of a context',
   ],
   [
     'libuv is not exported',
@@ -50,6 +60,7 @@ const BROKEN: readonly (readonly [what: string, text: string, said: RegExp])[] =
       } };
     };`,
     /waits in libuv and not in the ring, .*: libuv cannot be called: not found: /,
+    'OpenSSL cannot be called: not found: void SSL_CTX_set_client_hello_cb(intptr_t, void *, intptr_t)',
   ],
   [
     'the loop has another form',
@@ -66,7 +77,7 @@ t.test('a Node with another inside', { skip: typeof ring === 'string' && `no io_
   const { dir } = await makePrefix(t);
   const { rsa } = certs();
   const origin = await startOrigin(t, () => ({ body: 'from the backend' }));
-  for (const [i, [what, text, said]] of BROKEN.entries()) {
+  for (const [i, [what, text, said, ofTls]] of BROKEN.entries()) {
     const module = `${dir}/${i}.mjs`;
     writeFileSync(module, text);
     const server = await startServer(t, {
@@ -80,8 +91,46 @@ t.test('a Node with another inside', { skip: typeof ring === 'string' && `no io_
     t.equal((await httpGet(server, '/t')).text, 'own', what);
     t.equal(await secure(server.port(1)), 'own', what);
     t.match(server.log(), said, what);
+    const lines = server.log().match(/TLS uses the .*/g) ?? [];
+    t.strictSame(lines, ofTls === undefined ? [] : [`TLS uses the "libuv" network engine: ${ofTls}`], what);
     await server.stop();
   }
+});
+
+/** Answers of OpenSSL that the server asks for before it serves: one for a server's connection and one for a client's. */
+const OF_TRIAL = 2;
+
+t.test('OpenSSL does not tell where a connection is', { skip: typeof ring === 'string' && `no io_uring: ${ring}` }, async (t) => {
+  const { dir } = await makePrefix(t);
+  const { rsa } = certs();
+  const origin = await startOrigin(t, { body: 'secret' }, { tls: { cert: pem(rsa.cert), key: pem(rsa.key) } });
+  const module = `${dir}/lost.mjs`;
+  writeFileSync(
+    module,
+    `import { createRequire } from 'node:module';
+    const koffi = createRequire(process.argv[1])('koffi');
+    const { load } = koffi;
+    let asked = 0;
+    koffi.load = (name) => {
+      const library = load(name);
+      return { func: (text, ...args) => {
+        const found = library.func(text, ...args);
+        return text.includes('SSL_get_SSL_CTX') ? (ssl) => (++asked > ${OF_TRIAL} ? 0 : found(ssl)) : found;
+      } };
+    };`,
+  );
+  const server = await startServer(t, {
+    conf: httpConf(`server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% ssl; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key};
+      location / { return 200 own; } location /t { proxy_pass https://127.0.0.1:${origin.port}; } }`),
+    preload: pathToFileURL(module).href,
+  });
+  const why = 'SSL_do_handshake() failed (SSL: OpenSSL has not told where the connection is)';
+  await t.rejects(secure(server.port(1)), 'the connection is closed');
+  await server.logged(why);
+  t.match(server.log(), '[crit]');
+  t.equal((await httpGet(server, '/t')).status, 502);
+  await server.logged(/OpenSSL has not told where the connection is.* while SSL handshaking to upstream/);
+  t.equal((await httpGet(server, '/')).text, 'own');
 });
 
 function secure(port: number): Promise<string> {

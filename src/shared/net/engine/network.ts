@@ -9,7 +9,7 @@ import { NodeBackendSocket } from '../node-backend-socket.js';
 import { NodeSecureBackendSocket } from '../node-secure-backend-socket.js';
 import { RecordBackendSocket } from '../openssl/record-backend-socket.js';
 import { RecordSocket } from '../openssl/record-socket.js';
-import { recordsWork } from '../openssl/records.js';
+import { whyNoRecords } from '../openssl/records.js';
 import { PlainBackendSocket } from '../plain-backend-socket.js';
 import { PlainSocket } from '../plain-socket.js';
 import { canBePlain } from '../plain-stream.js';
@@ -39,9 +39,12 @@ export class Network {
   /** Set while requests are rehearsed: no connection leaves this process then. */
   standIn: NetworkStandIn | undefined = undefined;
 
-  /** Serves connections on a ring from now on. */
-  use(ring: UringEngine): void {
+  #noTls: ((why: string) => void) | undefined = undefined;
+
+  /** Serves connections on a ring from now on. `noTls` is told once why TLS cannot go through it, if TLS is used. */
+  use(ring: UringEngine, noTls?: (why: string) => void): void {
     this.#ring = ring;
+    this.#noTls = noTls;
     this.#files = new UringFileReads(ring);
   }
 
@@ -56,7 +59,15 @@ export class Network {
 
   /** TLS goes through the ring. The first call tries that. */
   get secures(): boolean {
-    return this.#ring !== undefined && recordsWork();
+    if (this.#ring === undefined) {
+      return false;
+    }
+    const why = whyNoRecords();
+    if (why !== '') {
+      this.#noTls?.(why);
+      this.#noTls = undefined;
+    }
+    return why === '';
   }
 
   /** Finds out what TLS goes through, so that no connection waits for that. */

@@ -7,7 +7,7 @@ import { CIPHER_OFFER } from '../direct-writer.js';
 import { type StreamBinding, streamBinding, type WriteRequest } from '../stream-binding.js';
 import type { CipherHandle } from '../tls-binding.js';
 import { type HandshakeStream, handshakeStream } from './handshake-stream.js';
-import { BROKEN, NOTHING_YET, Records, THE_END } from './records.js';
+import { BROKEN, NOTHING_YET, Records, THE_END, UnknownPlace } from './records.js';
 
 /** As much as a record holds. */
 const RECORD = 16 * 1024;
@@ -59,6 +59,8 @@ export abstract class RecordStream {
   #inside = false;
   #draining = false;
   protected handshaking = true;
+  /** The handshake is over, and OpenSSL has not told where the connection is. */
+  #unknown = false;
   /** Records go past the cipher. */
   protected direct = false;
   protected reading = true;
@@ -158,6 +160,10 @@ export abstract class RecordStream {
     } finally {
       this.#inside = false;
     }
+    if (this.#unknown && this.handshaking && !this.closed) {
+      this.#failed(new UnknownPlace());
+      return;
+    }
     if (!this.direct && !this.handshaking && !this.closed && this.records.takeOver()) {
       this.direct = true;
       this.tookOver();
@@ -198,7 +204,13 @@ export abstract class RecordStream {
   }
 
   cipherReady(): void {
-    if (!this.closed && this.handshaking) {
+    if (this.closed || !this.handshaking) {
+      return;
+    }
+    if (!this.records.known) {
+      // Nothing could be sent or read. It ends once OpenSSL is not on the stack any more.
+      this.#unknown = true;
+    } else {
       this.handshaking = false;
       this.handshakeOver();
     }

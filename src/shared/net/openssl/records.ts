@@ -13,6 +13,13 @@ export const NOTHING_YET = 0;
 export const THE_END = -1;
 export const BROKEN = -2;
 
+/** A handshake is over, and OpenSSL has not told where the connection is: nothing could be sent or read. */
+export class UnknownPlace extends Error {
+  constructor() {
+    super('OpenSSL has not told where the connection is');
+  }
+}
+
 /** Node's own context. */
 interface NativeContext {
   readonly _external?: unknown;
@@ -21,23 +28,30 @@ interface NativeContext {
 /** Contexts whose connections are told of, by their addresses. */
 const addresses = new WeakMap<object, number>();
 let ssl: OpenSsl;
-let loaded: boolean | undefined;
+/** Why OpenSSL cannot be asked, empty when it can; undefined until that was tried. */
+let problem: string | undefined;
 /** Whose hello is being read, or said. */
 let current: Records | undefined;
 
 /** Tells whether OpenSSL can be asked directly. The first call tries it. */
-export function recordsWork(): boolean {
-  loaded ??= load() && works();
-  return loaded;
+export const recordsWork = (): boolean => whyNoRecords() === '';
+
+/** Why OpenSSL cannot be asked directly, in words that follow "because"; empty when it can. The first call tries it. */
+export function whyNoRecords(): string {
+  problem ??= load() || tried();
+  return problem;
 }
 
-function load(): boolean {
+function load(): string {
   const found = loadOpenSsl((connection) => current?.found(connection));
-  if (typeof found === 'string' || cipherMaker() === null || handshakeStream() === null) {
-    return false;
+  if (typeof found === 'string') {
+    return found;
+  }
+  if (cipherMaker() === null || handshakeStream() === null) {
+    return 'the ciphers of this Node have another form';
   }
   ssl = found;
-  return true;
+  return '';
 }
 
 /** A hello of TLS 1.2 that asks for nothing: who reads it finds out where a connection is. */
@@ -48,7 +62,7 @@ function hello(): Buffer {
   return Buffer.from([22, ...version, 0, message.length, ...message]);
 }
 
-function works(): boolean {
+function tried(): string {
   try {
     const stream = new (handshakeStream()!)();
     const writes: WriteRequest[] = [];
@@ -73,12 +87,12 @@ function works(): boolean {
       records.forget();
       records.cipher.destroySSL();
       if (!known) {
-        return false;
+        return 'OpenSSL does not tell where a connection is';
       }
     }
-    return true;
-  } catch {
-    return false;
+    return '';
+  } catch (error) {
+    return `OpenSSL cannot be asked: ${(error as Error).message}`;
   }
 }
 

@@ -89,7 +89,7 @@ export class SendSlots {
     (this.#blocks[slot >> BLOCK_SHIFT]!.bytes as unknown as Latin1Writable).latin1Write(text, offset, text.length);
   }
 
-  /** Puts the bytes `start..end` into a slot. Throws {@link RingError} unless all of them are there: what lay there before would be sent. */
+  /** Puts the bytes `start..end` into a slot. All of them have to be there: what the slot held before would be sent. */
   put(slot: number, at: number, bytes: Buffer, start: number, end: number): void {
     if (!(start >= 0 && start <= end && end <= bytes.length)) {
       throw new RingError(`the bytes ${start} to ${end} of ${bytes.length}`);

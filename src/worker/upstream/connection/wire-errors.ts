@@ -1,5 +1,6 @@
 import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT, CRIT, ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { UnknownPlace } from '../../../shared/net/openssl/records.js';
 import type { BackendUser } from './backend-user.js';
 
 interface WireFailure {
@@ -60,6 +61,9 @@ export function handshakeFailure(error: Error): WireFailure {
   const { syscall, errno } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && typeof errno === 'number') {
     return { level: ERR, message: `peer closed connection in SSL handshake (${errnoText(error)})` };
+  }
+  if (error instanceof UnknownPlace) {
+    return { level: ERR, message: `SSL_do_handshake() failed (SSL: ${error.message})` };
   }
   const openssl = /error:([0-9A-F]{8}):([^:]*):[^:]*:([^:]*)/.exec(error.message);
   if (openssl === null) {
