@@ -56,6 +56,35 @@ function three() {
   return { ring, engine, events, endpoints };
 }
 
+t.test('a thread that waits waits for no disk, where the kernel can be told so', needsRing, (t) => {
+  const native = loadNative() as Native;
+  const [noWait, told] = [1 << 17, 1 << 7];
+  for (const known of [0, noWait]) {
+    const flags: number[] = [];
+    const ring = new Ring({
+      ...native,
+      ringSetup(entries, params) {
+        const fd = native.ringSetup(entries, params);
+        params[5] = (params[5]! & ~noWait) | known;
+        return fd;
+      },
+      ringEnter(_fd, _submit, _wait, given) {
+        flags.push(given);
+        return 0;
+      },
+    });
+    ring.enter();
+    ring.enterAndWait(-1);
+    ring.enterAndWait(1);
+    t.strictSame(
+      flags.map((given) => given & told),
+      known === 0 ? [0, 0, 0] : [0, told, told],
+    );
+    ring.dispose();
+  }
+  t.end();
+});
+
 t.test('an error of one connection keeps no other from its turn', needsRing, (t) => {
   const { engine, events, endpoints } = three();
   const seen = (error: Error): void => {
