@@ -131,16 +131,34 @@ t.test('backends that are not there', async (t) => {
 
 t.test('proxy_protocol', async (t) => {
   const backend = await startTcpBackend(t, (socket) => socket.on('end', () => socket.end('bye')));
+  // The first server of the group is never reached: what goes to the second is counted for it alone.
   const s = await startServer(t, {
-    conf: streamConf(`
+    conf: streamConf(
+      `
       proxy_half_close on;
-      server { listen 127.0.0.1:%%PORT_0%%; proxy_protocol on; proxy_pass 127.0.0.1:${backend.port}; }`),
+      proxy_protocol on;
+      upstream two { server 127.0.0.1:1; server 127.0.0.1:${backend.port}; }
+      server { listen 127.0.0.1:%%PORT_0%%; proxy_pass two; }
+      server { listen 127.0.0.1:%%PORT_1%%; proxy_pass two2; proxy_ssl on; }
+      upstream two2 { server 127.0.0.1:%%PORT_2%%; server 127.0.0.1:%%PORT_2%%; }
+      server { listen 127.0.0.1:%%PORT_2%%; proxy_protocol off; proxy_pass 127.0.0.1:1; }`,
+      ' $server_port $upstream_bytes_sent',
+    ),
   });
   const client = await RawClient.connect(s);
   const { localPort } = client.socket;
   client.send('data').end();
   t.equal(await client.rest(), 'bye');
-  t.equal(backend.received[0], `PROXY TCP4 127.0.0.1 127.0.0.1 ${localPort} ${s.port(0)}\r\ndata`);
+  const header = `PROXY TCP4 127.0.0.1 127.0.0.1 ${localPort} ${s.port(0)}\r\n`;
+  t.equal(backend.received[0], `${header}data`);
+  await s.accessLogged(`200 ${s.port(0)} 0, ${header.length + 4}`);
+  await s.logged(`disconnected, bytes from/to client:4/3, bytes from/to upstream:3/${header.length + 4}`);
+
+  // The header goes before the handshake, and is counted with each server that gets it.
+  const secure = await RawClient.connect(s.port(1));
+  const length = `PROXY TCP4 127.0.0.1 127.0.0.1 ${secure.socket.localPort} ${s.port(1)}\r\n`.length;
+  await secure.closed();
+  await s.accessLogged(`502 ${s.port(1)} ${length}, ${length}`);
 });
 
 t.test('TLS to the backend', async (t) => {

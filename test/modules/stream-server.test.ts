@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
@@ -28,9 +29,13 @@ t.test('listens of several kinds, and what is known of a session', async (t) => 
 
 t.test('the header of the PROXY protocol', async (t) => {
   const s = await startServer(t, {
-    conf: streamConf(`
+    conf: streamConf(
+      `
       proxy_protocol_timeout 1s;
-      server { listen 127.0.0.1:%%PORT_0%% proxy_protocol; return "$proxy_protocol_addr $proxy_protocol_server_port"; }`),
+      server { listen 127.0.0.1:%%PORT_0%% proxy_protocol; return "$proxy_protocol_addr $proxy_protocol_server_port"; }
+      server { listen 127.0.0.1:%%PORT_1%% proxy_protocol; error_log %%DIR%%/reset.log info; return ''; }`,
+      ' $server_port',
+    ),
   });
   const slow = await RawClient.connect(s);
   await slow.sendSlowly([...HEADER], 1);
@@ -40,7 +45,12 @@ t.test('the header of the PROXY protocol', async (t) => {
   wrong.send('GET / HTTP/1.1\r\n');
   await wrong.closed();
   await s.logged('broken header: "GET / HTTP/1.1" while reading PROXY protocol, client: 127.0.0.1, server: 127.0.0.1');
-  await s.accessLogged(/^400$/m);
+  await s.accessLogged(`400 ${s.port(0)}`);
+
+  const broken = await RawClient.connect(s.port(1));
+  broken.destroy(true);
+  await s.accessLogged(`200 ${s.port(1)}`);
+  t.notMatch(readFileSync(`${s.dir}/reset.log`, 'utf8'), 'broken header', 'a connection that breaks is no bad header');
 
   const leaving = await RawClient.connect(s);
   leaving.send(HEADER.slice(0, 20)).end();
@@ -59,13 +69,21 @@ t.test('servers by the name in a TLS hello', async (t) => {
       ssl_certificate_key ${rsa.key};
       server { listen 127.0.0.1:%%PORT_0%% ssl default_server; server_name default; return "default $ssl_server_name"; }
       server { listen 127.0.0.1:%%PORT_0%% ssl; server_name a.example.com .example.org; return "a $ssl_server_name"; }
-      server { listen 127.0.0.1:%%PORT_0%% ssl; server_name "~^(?<part>.+)\\.re$"; return "re $part"; }`),
+      server { listen 127.0.0.1:%%PORT_0%% ssl; server_name "~^(?<part>.+)\\.re$"; return "re $part"; }
+      server { listen 127.0.0.1:%%PORT_1%% ssl; ssl_reject_handshake on; }`),
   });
   const ask = async (servername: string): Promise<string> => (await RawClient.connect(s, { tls: { servername } })).rest();
   t.equal(await ask('a.example.com'), 'a a.example.com');
   t.equal(await ask('x.example.org'), 'a x.example.org');
   t.equal(await ask('one.two.re'), 're one.two');
   t.equal(await ask('other'), 'default other');
+
+  await t.rejects(RawClient.connect(s.port(1), { tls: { servername: 'other' } }), { code: 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME' });
+  await s.logged(`handshake rejected while SSL handshaking, client: 127.0.0.1, server: 127.0.0.1:${s.port(1)}`);
+  const broken = await RawClient.connect(s.port(1));
+  broken.destroy(true);
+  await s.logged(/\[info\] .*peer closed connection in SSL handshake \(104: Connection reset by peer\) while SSL handshaking, client: /);
+  t.notMatch(s.log(), 'recv() failed', 'one line tells of it');
 });
 
 t.test('what is refused', async (t) => {

@@ -23,7 +23,7 @@ const alert = (description: number): Buffer => Buffer.from([21, 3, 3, 0, 2, 2, d
 const INTERNAL_ERROR = 80;
 const UNRECOGNIZED_NAME = 112;
 const NOT_YET = 'SSL_do_handshake() failed (SSL: error:0A000179:SSL routines::cert cb error)';
-const REJECTED = 'SSL_do_handshake() failed (SSL: error:0A0000EA:SSL routines::callback failed)';
+const REJECTED = 'handshake rejected';
 const MAX_FRAGMENT = 16384;
 
 /** What a handshake runs with. */

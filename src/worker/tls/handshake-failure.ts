@@ -1,3 +1,4 @@
+import { errnoText } from '../../shared/lib/errno.js';
 import { CRIT, INFO } from '../../shared/log/level.js';
 import type { TlsFailure } from '../client/tls-terminator.js';
 
@@ -17,7 +18,7 @@ const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'ENOTCONN', 'ETIMEDOUT', 'ECONNAB
 export function handshakeFailure(error: NodeJS.ErrnoException & { readonly reason?: string }): TlsFailure {
   const code = error.code ?? '';
   if (CLOSED.has(code)) {
-    return { level: INFO, message: CLOSED_BY_PEER };
+    return { level: INFO, message: error.errno === undefined ? CLOSED_BY_PEER : `${CLOSED_BY_PEER} (${errnoText(error.errno)})` };
   }
   // Node: 80DC4BAD:error:0A00041A:SSL routines:ssl3_read_bytes:tlsv1 alert decode error:../deps/FILE.c:1601:SSL alert number 50
   const parts = /(error:[0-9A-F]{8}):([^:]*):[^:]*:([^:]*):[^:]*:\d+:(.*)/.exec(error.message);

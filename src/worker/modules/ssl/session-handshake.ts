@@ -1,9 +1,11 @@
+import { errnoText } from '../../../shared/lib/errno.js';
 import { INFO } from '../../../shared/log/level.js';
 import { AGAIN, ERROR, OK, type Result } from '../../client/codes.js';
 import type { TlsAccepted, TlsFailure, TlsTerminator } from '../../client/tls-terminator.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
 import { INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
+import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import { clientFailure } from '../../tls/request-check.js';
 
 type Terminator = TlsTerminator<StreamServer>;
@@ -55,10 +57,15 @@ const reader: SessionReader = {
   flushed() {},
   expired: (s) => s.finalize(INTERNAL_SERVER_ERROR),
   broken: gone,
+  failed: (s, errno) => end(s, ` (${errnoText(errno)})`),
 };
 
 function gone(s: Session): void {
-  s.log(INFO, 'peer closed connection in SSL handshake');
+  end(s, '');
+}
+
+function end(s: Session, reason: string): void {
+  s.log(INFO, `${CLOSED_BY_PEER}${reason}`);
   s.finalize(INTERNAL_SERVER_ERROR);
 }
 

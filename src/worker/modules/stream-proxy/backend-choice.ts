@@ -249,6 +249,12 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     }
   }
 
+  /** The bytes of the attempt that begins are told from nothing on. */
+  protected countAnew(): void {
+    this.#countedFrom = 0;
+    this.#countedTo = 0;
+  }
+
   /** Counts what has gone both ways by now. */
   protected countBytes(): void {
     countBytes(this.r);

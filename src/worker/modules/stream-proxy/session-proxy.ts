@@ -27,6 +27,8 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   readonly #up = new Flow(this);
   readonly #down = new Flow(this);
   #halfClosed = false;
+  /** The length of the PROXY protocol's header that goes before a TLS handshake. */
+  #preface = 0;
 
   get bufferSize(): number {
     return this.server.settings.bufferSize;
@@ -43,6 +45,8 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   protected ask(peer: Peer): void {
     const { r } = this;
     const { settings, tls } = this.server;
+    this.#up.sent = 0;
+    this.countAnew();
     const local = localAddress(this, settings);
     const own = tls?.options(this, peer);
     if (own === null) {
@@ -50,6 +54,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       return;
     }
     const options = own === undefined ? undefined : this.#forSession(own);
+    this.#preface = options?.preface?.length ?? 0;
     const connection = connectPeer(peer, this, local, options);
     if (options !== undefined) {
       tls!.opened(this, connection, peer, options);
@@ -79,6 +84,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
 
   connected(c: UpstreamConnection): void {
     if (c.tls) {
+      this.#up.sent = this.#preface;
       this.r.action = 'SSL handshaking to upstream';
       this.r.deadline.set(performance.now(), this.server.settings.connectTimeout);
     }
@@ -107,6 +113,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       const header = clientHeader(r, settings.proxyProtocol);
       // Offered first: a connection that is closed drops what waits in it.
       const taken = c.offer(header);
+      this.#up.sent = header.length;
       if (taken < header.length) {
         c.write(header.subarray(taken));
       }

@@ -31,17 +31,15 @@ const reader: SessionReader = {
     s.action = 'initializing session';
     runPhases(s);
   },
-  ended: broken,
+  ended(s) {
+    s.log(ERROR, `broken header: "${s.held?.toString('latin1') ?? ''}"`);
+    s.finalize(BAD_REQUEST);
+  },
   flushed() {},
   expired(s) {
     s.log(INFO, 'client timed out (110: Connection timed out)');
     s.finalize(STATUS_OK);
   },
-  broken,
+  // A connection that broke is no bad header.
+  broken: (s) => s.finalize(STATUS_OK),
 };
-
-/** What came is no header, and nothing follows. */
-function broken(s: Session): void {
-  s.log(ERROR, `broken header: "${s.held?.toString('latin1') ?? ''}"`);
-  s.finalize(BAD_REQUEST);
-}

@@ -36,6 +36,8 @@ export interface SessionReader {
   expired(s: Session): void;
   /** The client's connection broke. */
   broken(s: Session): void;
+  /** Reading failed with this error of the system, which a reader may put in its own words; the connection breaks thereafter. */
+  failed?(s: Session, errno: number): void;
 }
 
 /**
@@ -168,8 +170,9 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
       return;
     }
     const { address, port } = this.socket.local();
-    this.#localAddress = address ?? (this.listener.unix ? this.listener.key : '');
-    this.#localPort = port ?? 0;
+    // A socket that is closed does not know it any more: what `listen` says of it has to do.
+    this.#localAddress = address ?? (this.listener.unix ? this.listener.key : (this.address.address ?? ''));
+    this.#localPort = port ?? this.address.port ?? 0;
   }
 
   /** Goes through the phases from the first one. nginx: the end of ngx_stream_init_connection. */
@@ -299,9 +302,16 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   }
 
   readFailed(errno: number): void {
-    if (!this.finished) {
-      this.log(INFO, `recv() failed (${errnoText({ errno })})`);
+    if (this.finished) {
+      return;
     }
+    if (this.#reader?.failed === undefined) {
+      this.log(INFO, `recv() failed (${errnoText(errno)})`);
+      return;
+    }
+    const before = enter(this);
+    this.#reader.failed(this, errno);
+    leave(before);
   }
 
   clientEnded(): void {
