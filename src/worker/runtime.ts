@@ -53,18 +53,19 @@ export function buildRuntime(loaded: Loaded<ClientTask>, modules: readonly AnyMo
       key: socket.spec.key,
       unix: socket.spec.family === 'unix',
       soKeepalive: socket.addresses[socket.addresses.length - 1]!.options.soKeepalive,
-      addresses: socket.addresses.map((address) => addressRuntime(address, (server) => runtimes.get(server)!)),
+      addresses: socket.addresses.map((address) => addressRuntime(address, socket.spec.key, (server) => runtimes.get(server)!)),
     });
   }
   return http;
 }
 
-function addressRuntime(address: ListenAddress, runtimeOf: (server: ServerInfo) => ServerRuntime): AddressRuntime {
+function addressRuntime(address: ListenAddress, listener: string, runtimeOf: (server: ServerInfo) => ServerRuntime): AddressRuntime {
   const names = new NameTable(address, runtimeOf, SILENT);
   let tlsAddress: HttpTlsAddress | undefined;
   const runtime: AddressRuntime = {
     address: address.any ? undefined : address.address,
     port: address.port,
+    listener,
     tls: address.ssl ? new AddressTls(() => (tlsAddress ??= new HttpTlsAddress(runtime))) : undefined,
     http2: address.http2,
     proxyProtocol: address.proxyProtocol,

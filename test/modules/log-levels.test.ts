@@ -1,8 +1,9 @@
 // What the error log says of a request and of a connection at levels info and debug.
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
-import { serverConf, startServer } from '../support/server.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
 
 t.test('info: connections that end between requests', async (t) => {
   const s = await startServer(t, { conf: serverConf('client_header_timeout 200ms; keepalive_timeout 75s; location / { return 204; }') });
@@ -27,6 +28,43 @@ t.test('info: connections that end between requests', async (t) => {
   const half = await RawClient.connect(s);
   half.send('GET /ha');
   await s.logged('client timed out (110: Connection timed out) while reading client request line');
+});
+
+t.test('info: connections that end before a request name the address that is listened on', async (t) => {
+  const key = `ssl_certificate ${certs().rsa.cert}; ssl_certificate_key ${certs().rsa.key};`;
+  const s = await startServer(t, {
+    conf: httpConf(`
+      server { listen 127.0.0.1:%%PORT_0%% ssl; ${key} }
+      server { listen 127.0.0.1:%%PORT_1%% proxy_protocol; }
+      server { listen 127.0.0.1:%%PORT_2%% ssl proxy_protocol; ${key} }
+      server { listen unix:%%DIR%%/plain; }
+      server { listen unix:%%DIR%%/tls ssl; ${key} }
+      server { listen unix:%%DIR%%/proxied proxy_protocol; }`),
+  });
+  const header = 'PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n';
+  const hello = '\x16\x03\x01\x00\x05hello';
+  const silent = 'client closed connection while';
+  for (const [target, sent, line] of [
+    [0, hello, 'routines::unexpected message) while SSL handshaking'],
+    [0, hello.slice(0, 3), 'peer closed connection in SSL handshake while SSL handshaking'],
+    [0, '', `${silent} SSL handshaking`],
+    [1, 'x\r\n', 'broken header: "x" while reading PROXY protocol'],
+    [1, '', `${silent} reading PROXY protocol`],
+    [1, header, `${silent} waiting for request`],
+    [2, 'x\r\n', 'broken header: "x" while reading PROXY protocol'],
+    [2, header + hello, 'routines::unexpected message) while SSL handshaking'],
+    ['plain', '', `${silent} waiting for request`],
+    ['tls', hello, 'routines::unexpected message) while SSL handshaking'],
+    ['tls', '', `${silent} SSL handshaking`],
+    ['proxied', 'x\r\n', 'broken header: "x" while reading PROXY protocol'],
+  ] as const) {
+    const unix = typeof target === 'string';
+    const client = await RawClient.connect(unix ? `${s.dir}/${target}` : s.port(target));
+    client.send(Buffer.from(sent, 'latin1')).end();
+    await client.closed();
+    const address = unix ? `unix:${s.dir}/${target}` : `127.0.0.1:${s.port(target)}`;
+    await s.logged(`${line}, client: ${unix ? 'unix:' : '127.0.0.1'}, server: ${address}`);
+  }
 });
 
 t.test('debug: a request can be followed', async (t) => {

@@ -64,7 +64,7 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
   }
 
   logContext(): LogContext {
-    return { action: this.action, client: this.remoteAddress, server: `${this.localAddress}:${this.localPort}` };
+    return { action: this.action, client: this.remoteAddress, server: this.address.listener };
   }
 
   /** Writes a line that belongs to no request. */

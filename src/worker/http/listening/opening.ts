@@ -48,8 +48,7 @@ export class Opening implements Expiring, Idle, LogSubject {
   }
 
   logContext(): LogContext {
-    const { remoteAddress, localAddress, localPort } = this.#socket;
-    return { action: this.#action, client: withoutZone(remoteAddress), server: `${withoutZone(localAddress)}:${localPort}` };
+    return { action: this.#action, client: withoutZone(this.#socket.remoteAddress) ?? 'unix:', server: this.#address.listener };
   }
 
   start(): void {

@@ -46,7 +46,7 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
   }
 
   logContext(): LogContext {
-    return { action: 'reading PROXY protocol', client: this.remote.address, server: `${this.local.address}:${this.local.port}` };
+    return { action: 'reading PROXY protocol', client: this.remote.address ?? 'unix:', server: this.#address.listener };
   }
 
   start(): void {

@@ -4,6 +4,7 @@ import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/n
 import type { Idle, IdleQueue } from '../../client/idle-queue.js';
 import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
+import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
 import { isTls } from './opening.js';
 
@@ -62,7 +63,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   }
 
   logContext(): LogContext {
-    return { action: 'SSL handshaking', client: this.remote.address, server: `${this.local.address}:${this.local.port}` };
+    return { action: 'SSL handshaking', client: this.remote.address ?? 'unix:', server: this.#address.listener };
   }
 
   start(): void {
@@ -106,7 +107,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   }
 
   clientEnded(): void {
-    this.#log(INFO, 'client closed connection');
+    this.#clientLeft();
     this.kill();
   }
 
@@ -114,8 +115,13 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     if (this.#finished) {
       return;
     }
-    this.#log(INFO, 'client closed connection');
+    this.#clientLeft();
     this.#finish(undefined);
+  }
+
+  #clientLeft(): void {
+    const begun = this.#held !== null || this.#handshake !== undefined;
+    this.#log(INFO, begun ? CLOSED_BY_PEER : 'client closed connection');
   }
 
   flushed(): void {}

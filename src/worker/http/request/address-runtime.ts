@@ -10,6 +10,8 @@ export interface AddressRuntime {
   /** Local address as text, or undefined for "any". */
   readonly address: string | undefined;
   readonly port: number;
+  /** The socket that listens for it, as lines about its connections name it. */
+  readonly listener: string;
   /** Takes TLS off connections; undefined for plain HTTP. */
   readonly tls: TlsTerminator<ServerRuntime> | undefined;
   readonly http2: boolean;

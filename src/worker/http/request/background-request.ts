@@ -28,6 +28,7 @@ class NoClient implements ClientConnection, ClientStream {
     this.address = {
       address: undefined,
       port: 0,
+      listener: '',
       tls: undefined,
       http2: false,
       proxyProtocol: false,
