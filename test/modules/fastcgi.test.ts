@@ -224,6 +224,41 @@ t.test('responses that break the rules', async (t) => {
   }
 });
 
+t.test('a body behind a head that has none is warned of', async (t) => {
+  const app = await startFastcgi(t, ({ param }, reply) => {
+    const [status, how] = param('URI')!.split('/').at(-1)!.split('-');
+    const head = `Status: ${status} X\r\nX-A: b\r\n\r\n`;
+    // The records of one answer come together.
+    reply.socket.cork();
+    reply.stdout(how === 'same' ? `${head}hello` : head);
+    reply.stderr(how === 'error' ? 'hello' : '');
+    reply.stdout(how === 'apart' ? 'hello' : '');
+    reply.finish();
+    reply.socket.uncork();
+    return undefined;
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `fastcgi_param URI $uri; location / { fastcgi_pass 127.0.0.1:${app.port}; }
+       location /off/ { fastcgi_buffering off; fastcgi_pass 127.0.0.1:${app.port}; }`,
+    ),
+  });
+  for (const where of ['/', '/off/']) {
+    for (const status of [204, 304]) {
+      for (const how of ['none', 'error', 'same', 'apart']) {
+        const path = `${where}${status}-${how}`;
+        t.equal((await httpGet(s, path)).header('x-a'), 'b', path);
+      }
+      for (const how of ['same', 'apart']) {
+        await s.logged(
+          new RegExp(`\\[warn\\].*upstream sent more data than specified in "Content-Length".*"GET ${where}${status}-${how} `),
+        );
+      }
+    }
+  }
+  t.notMatch(s.log(), /more data.*"GET [a-z/]*\d+-(none|error)/);
+});
+
 t.test('standard error', async (t) => {
   const app = await startFastcgi(t, ({ param }) => ({ stderr: `PHP message: ${param('WHAT')}. \r\n`, stdout: text('fine') }));
   const s = await startServer(t, {

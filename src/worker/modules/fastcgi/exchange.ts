@@ -164,6 +164,19 @@ export class FastcgiExchange implements Exchange {
     return u.head.status === 101 ? invalid(u, 'upstream switched protocols, which FastCGI cannot') : HEAD_OK;
   }
 
+  hasBody(bytes: Buffer, start: number, end: number): boolean {
+    const records = this.#records;
+    for (let at = start; ; at = records.next) {
+      const code = records.read(bytes, at, end);
+      if (code === CONTENT && records.type === RECORD.STDOUT && records.end > records.start) {
+        return true;
+      }
+      if (code === NEED_MORE || code === BROKEN) {
+        return false;
+      }
+    }
+  }
+
   // nginx: ngx_http_fastcgi_input_filter_init.
   beginBody(u: UpstreamRequest): void {
     const { status, contentLength } = u.head;

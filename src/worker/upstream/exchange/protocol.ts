@@ -29,6 +29,8 @@ export interface Exchange {
   /** The backend sends no head: {@link readHead} makes one as soon as the request was sent. nginx: ignore_input. */
   readonly makesHead?: true;
   readonly next: number;
+  /** Whether some of the bytes that came behind a head without a body are one; if absent, all are. */
+  hasBody?(bytes: Buffer, start: number, end: number): boolean;
   /** The head is done with: prepares for the body. nginx: input_filter_init. */
   beginBody(u: UpstreamRequest): void;
   /**

@@ -41,7 +41,7 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   }
   if (r.headerOnly && (!u.buffering || u.tee === null)) {
     if (start < end) {
-      bodyBehind(u);
+      bodyBehind(u, bytes, start, end);
     }
     u.finalize(code);
     return;
@@ -57,10 +57,10 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   reader.start(bytes, start, end);
 }
 
-/** Something came behind a head that has no body, which a framing of the protocol's own does not explain. */
-function bodyBehind(u: UpstreamRequest): void {
-  const { status } = u.head;
-  if (u.exchange.keepsHead || (status !== 204 && status !== 304)) {
+/** Something came behind a head that has no body. */
+function bodyBehind(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
+  const { exchange, head } = u;
+  if ((head.status !== 204 && head.status !== 304) || exchange.hasBody?.(bytes, start, end) === false) {
     return;
   }
   u.action = u.buffering ? 'reading upstream' : 'reading response header from upstream';
