@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import t, { type Test } from 'tap';
 import { nothing, startGrpcServer } from '../support/grpc-echo.js';
 import { Http2Client, request } from '../support/http2-client.js';
-import { startHttp2Origin } from '../support/http2-origin.js';
+import { answer, startHttp2Origin } from '../support/http2-origin.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -54,6 +54,40 @@ async function ask(s: Server, path: string, message: string, text: boolean, head
   const parts = text ? Buffer.concat((body.toString().match(/[^=]+=*/g) ?? []).map((part) => Buffer.from(part, 'base64'))) : body;
   return { status: response.status, headers: response.headers, frames: frames(parts) };
 }
+
+t.test('a length that the server announces is held against what it sends', async (t) => {
+  const origin = await startHttp2Origin(t, (got) => {
+    const [length, body] = got.fields.get(':path')!.split('/').at(-1)!.split('-') as [string, string];
+    answer(got, {
+      headers: [
+        ['content-type', 'application/grpc'],
+        ['content-length', length],
+      ],
+      body,
+      trailers: [['grpc-status', '0']],
+    });
+  });
+  const s = await startServer(t, { conf: conf(origin.port) });
+  const c = await Http2Client.connect(t, s.port(0));
+  let id = 1;
+  for (const type of ['application/grpc-web', 'application/grpc-web-text']) {
+    const shown = (text: string): string => (type.endsWith('text') ? Buffer.from(text, 'latin1').toString('base64') : text);
+    for (const [path, whole, body] of [
+      ['5-12345', true, '12345'],
+      ['6-12345', false, '12345'],
+      ['4-12345', false, ''],
+    ] as const) {
+      c.request(id, request('POST', `/test.Echo/${path}`, ['content-type', type]), '');
+      const got = await c.response(id);
+      t.equal(got.reset === undefined, whole, `${type} ${path}`);
+      t.equal(got.body, shown(body) + (whole ? shown('\x80\0\0\0\x10grpc-status: 0\r\n') : ''), `${type} ${path}`);
+      t.equal(got.fields.get('content-length'), undefined);
+      id += 2;
+    }
+  }
+  await s.logged('upstream sent response body larger than indicated content length');
+  await s.logged('upstream prematurely closed stream');
+});
 
 t.test('calls in either form', async (t) => {
   const { port } = await startGrpcServer(t, nothing());

@@ -308,6 +308,62 @@ t.test('a stream of messages is refused, and goes on elsewhere from its start', 
   t.equal((await c.response(3)).status, '502', 'what was too much to keep cannot go elsewhere');
 });
 
+t.test('a call that was discarded: nothing follows the reset, on either side', async (t) => {
+  const head = (id: number): Buffer => frame(T.HEADERS, END_HEADERS, id, block([[':status', '200'], ...GRPC]));
+  const trailers = (id: number): Buffer => frame(T.HEADERS, END_HEADERS | END_STREAM, id, block(OK));
+  const cancel = (id: number): Buffer => frame(T.RST, 0, id, number32(8));
+  const origin = await startHttp2Origin(t, ({ connection, id, fields }) => {
+    const path = fields.get(':path');
+    if (path === '/Together') {
+      connection.send(head(id), frame(T.DATA, 0, id, 'part'), trailers(id), cancel(id));
+    } else if (path === '/Later') {
+      connection.send(head(id), frame(T.DATA, 0, id, 'part'));
+      void connection.ping().then(() => connection.send(trailers(id), cancel(id)));
+    }
+  });
+  const s = await start(t, origin);
+  const c = await Http2Client.connect(t, s.port(0));
+  const discarded = async (id: number, path: string): Promise<void> => {
+    c.request(id, call(path), 'x');
+    const { body, reset, trailers: came } = await c.response(id);
+    await c.ping();
+    t.strictSame([body, reset, came], ['part', 8, []], `${path}: the backend broke it off`);
+  };
+  await discarded(1, '/Together');
+  await discarded(3, '/Later');
+
+  const kinds = (client: Http2Client, id: number): number[] => client.frames.filter((f) => f.id === id).map(({ type }) => type);
+  for (const [id, answered] of [
+    [5, false],
+    [7, true],
+  ] as const) {
+    c.send(frame(T.HEADERS, END_HEADERS, id, block(call('/Up'))), frame(T.DATA, 0, id, 'one'));
+    const got = await origin.received((id + 1) / 2);
+    await waitFor(() => dataOf(got) === 'one');
+    if (answered) {
+      got.connection.send(head(got.id), frame(T.DATA, 0, got.id, 'part'));
+      await c.frame((f) => f.type === T.DATA && f.id === id, 'a part of the answer');
+    }
+    c.send(cancel(id));
+    t.equal(await got.connection.reset(got.id), 8, 'the client gave it up');
+    got.connection.send(...(answered ? [] : [head(got.id)]), trailers(got.id));
+    await got.connection.ping();
+    await c.ping();
+    t.strictSame(kinds(got.connection, got.id), [T.HEADERS, T.DATA, T.RST], 'what the backend got');
+    t.strictSame(kinds(c, id), answered ? [T.HEADERS, T.DATA] : [], 'what the client got');
+  }
+
+  // Its trailers wait for room when the client gives it up.
+  c.send(frame(T.SETTINGS, 0, 0, settings([4, 2])));
+  await c.ping();
+  c.request(9, call('/Full'), 'x');
+  answer(await origin.received(5), { headers: GRPC, body: 'message', trailers: OK });
+  await c.frame((f) => f.type === T.DATA && f.id === 9, 'a part of the answer');
+  c.send(cancel(9), frame(T.WINDOW, 0, 9, number32(100)));
+  await c.ping();
+  t.strictSame(kinds(c, 9), [T.HEADERS, T.DATA]);
+});
+
 t.test('windows hold back either side', async (t) => {
   const origin = await startHttp2Origin(t, undefined, { settings: settings([4, 10]) });
   const s = await start(t, origin);

@@ -118,6 +118,11 @@ t.test('the server says that it takes them; the backend sees an HTTP/1.1 handsha
     [':authority', 'localhost'],
   ]);
   t.equal((await client.response(3)).body, 'text');
+  client.send(head(5, '/chat', ['sec-websocket-key', 'mine'], ['sec-websocket-key', 'mine']));
+  t.equal((await answer(client, 5)).get(':status'), '400', 'two keys of its own');
+  t.equal(await client.reset(5), 1);
+  t.equal(origin.requests.length, 1);
+  await s.logged('client sent duplicate "Sec-WebSocket-Key" header');
   client.send(data(1, 'three'));
   await received(client, 1, 'one two three');
   client.send(data(1, '', END_STREAM));

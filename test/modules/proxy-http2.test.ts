@@ -506,3 +506,94 @@ t.test('a response that does not end well is passed on as far as it is sound, br
     }
   }
 });
+
+t.test('the last piece of a request that fits the window exactly ends it', async (t) => {
+  const origin = await startHttp2Origin(t, undefined, { settings: settings([4, 10]) });
+  const s = await startServer(t, {
+    conf: conf(
+      origin.port,
+      `location / { proxy_pass http://u; } location /now { proxy_request_buffering off; proxy_pass http://u; }
+       location /file { client_body_in_file_only clean; proxy_pass http://u; }`,
+    ),
+  });
+  const warm = httpGet(s, '/');
+  answer(await origin.received(1), {});
+  await warm;
+  const frames = ({ connection, id }: Http2Request): number[][] =>
+    connection.frames.filter((f) => f.type === T.DATA && f.id === id).map(({ flags, payload }) => [payload.length, flags & END_STREAM]);
+  let count = 1;
+  for (const path of ['/', '/now', '/file']) {
+    const exact = http(s, `POST ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 10\r\n\r\n0123456789`);
+    const got = await origin.received(++count);
+    await waitFor(() => dataOf(got) === '0123456789');
+    answer(got, { body: 'done' });
+    t.equal((await exact).text, 'done');
+    t.strictSame(frames(got), [[10, END_STREAM]], `${path}: all at once`);
+
+    const more = http(s, `POST ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 15\r\n\r\n0123456789abcde`);
+    const rest = await origin.received(++count);
+    await waitFor(() => dataOf(rest) === '0123456789');
+    rest.connection.send(frame(T.WINDOW, 0, rest.id, number32(5)));
+    await waitFor(() => dataOf(rest) === '0123456789abcde');
+    answer(rest, { body: 'done' });
+    t.equal((await more).text, 'done');
+    t.strictSame(
+      frames(rest),
+      [
+        [10, 0],
+        [5, END_STREAM],
+      ],
+      `${path}: the rest`,
+    );
+  }
+
+  // The end of a longer one is known only once its last piece is asked for.
+  const { connection } = await origin.received(count);
+  const size = 100_000;
+  connection.send(frame(T.SETTINGS, 0, 0, settings([4, size])), frame(T.WINDOW, 0, 0, number32(10 * size)));
+  await connection.ping();
+  for (const path of ['/', '/now', '/file']) {
+    const head = `POST ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n`;
+    const long = http(s, head + 'x'.repeat(size));
+    const got = await origin.received(++count);
+    await waitFor(() => dataOf(got).length === size);
+    answer(got, { body: 'done' });
+    t.equal((await long).text, 'done');
+    const [length, flags] = frames(got).at(-1)!;
+    t.ok(length! > 0 && flags === END_STREAM, `${path}: ${frames(got)}`);
+  }
+});
+
+t.test('GOAWAY with a lower last stream in the middle of a request', async (t) => {
+  const origin = await startHttp2Origin(t);
+  const s = await startServer(t, {
+    conf: conf(
+      origin.port,
+      `client_max_body_size 0; client_body_buffer_size 16k; location / { proxy_pass http://u; }
+       location /off { proxy_next_upstream off; proxy_pass http://u; } location /now { proxy_request_buffering off; proxy_pass http://u; }`,
+    ),
+  });
+  const size = 100_000;
+  let count = 0;
+  const interrupt = async (path: string): Promise<ReturnType<typeof http>> => {
+    const head = `POST ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n`;
+    const asked = http(s, head + 'x'.repeat(size));
+    const got = await origin.received(++count);
+    await waitFor(() => dataOf(got).length === 65_535, { what: 'the window to be used up' });
+    got.connection.send(frame(T.GOAWAY, 0, 0, Buffer.concat([number32(0), number32(0)])));
+    return asked;
+  };
+  for (const path of ['/off', '/now']) {
+    t.equal((await interrupt(path)).status, 502, path);
+    await s.logged('upstream sent goaway with error 0');
+    t.equal(origin.requests.length, count, `${path} was not asked for again`);
+  }
+  // All of it is here, and the backend has done nothing with it: another connection gets it, as RFC 9113 (6.8) has it.
+  const whole = interrupt('/');
+  const again = await origin.received(count + 1);
+  t.not(again.connection, origin.requests[count - 1]!.connection);
+  again.connection.send(frame(T.WINDOW, 0, 0, number32(size)), frame(T.WINDOW, 0, again.id, number32(size)));
+  await waitFor(() => dataOf(again).length === size);
+  answer(again, { body: 'got it' });
+  t.equal((await whole).text, 'got it');
+});
