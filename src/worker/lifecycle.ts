@@ -4,6 +4,7 @@ import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.j
 import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
 import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
+import { forgoNative } from '../shared/lib/native/native.js';
 import { giveSpareMemoryBack } from '../shared/lib/native/spare-memory.js';
 import { PrivateFolder } from '../shared/lib/private-folder.js';
 import { signalText } from '../shared/lib/signal.js';
@@ -113,6 +114,9 @@ export class Lifecycle {
     const { process: conf, slot, role } = start;
     this.#start = start;
     process.title = `${start.name}: ${ROLE_NAMES[role]}`;
+    if (start.withoutNative !== '') {
+      forgoNative(start.withoutNative);
+    }
     try {
       this.#openLogs(start);
       this.#sockets = start.listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));

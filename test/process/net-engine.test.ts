@@ -150,6 +150,23 @@ t.test('a system that kills who uses io_uring', needsRing, async (t) => {
   t.match(tested.stderr, 'test is successful');
 });
 
+t.test('a fault in what calls the kernel', needsRing, async (t) => {
+  const { dir } = await makePrefix(t, {
+    'fault.mjs': `import { createRequire } from 'node:module';
+      const koffi = createRequire(process.argv[1])('koffi');
+      koffi.load = () => {
+        process.kill(process.pid, 'SIGSEGV');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      };`,
+  });
+  const server = await start(t, 'auto', { preload: `file://${dir}/fault.mjs`, expectAlerts: /exited on signal 11/ });
+  await serves(t, server);
+  t.match(server.log(), 'was ended by signal 11 while it began to use io_uring, using "libuv" from now on');
+  t.equal(server.log().split('exited on signal').length, 2, 'the next one does not begin to use it, nor does the master');
+  await server.reload();
+  await serves(t, server);
+});
+
 t.test('workers on a ring that signals end: libuv takes over', needsRing, async (t) => {
   const server = await start(t, 'uring', { expectAlerts: /exited on signal (7|9|11)/ });
   const kill = async (signal: NodeJS.Signals): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { Role } from '../../shared/ipc/messages.js';
 import { BROKEN_RING_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
+import { forgoNative } from '../../shared/lib/native/native.js';
 import { numberOfSignal } from '../../shared/lib/signal.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { WARN } from '../../shared/log/level.js';
@@ -26,6 +27,7 @@ export class BrokenRings {
   readonly #log: Logger;
   #count = 0;
   #lost = false;
+  #noNative = '';
 
   constructor(log: Logger) {
     this.#log = log;
@@ -34,6 +36,11 @@ export class BrokenRings {
   /** No process is to make a ring any more. */
   get lost(): boolean {
     return this.#lost;
+  }
+
+  /** Why no process is to call the system by koffi any more; empty where each may. */
+  get noNative(): string {
+    return this.#noNative;
   }
 
   /** A process has ended. Returns whether it may have ended of its ring before it served, and would not without one. */
@@ -45,6 +52,11 @@ export class BrokenRings {
     this.#count++;
     if (!this.#lost && killed && !ready) {
       const which = `${ROLE_NAMES[role]} ${pid}`;
+      if (signal !== 'SIGSYS') {
+        // Nothing forbids the ring: what calls the kernel may have gone wrong, which is used for more.
+        this.#noNative = `a process was ended by signal ${numberOfSignal(signal)} when it began to use koffi`;
+        forgoNative(this.#noNative);
+      }
       this.#lose(`${which} was ended by signal ${numberOfSignal(signal)} while it began to use io_uring`);
     } else if (!this.#lost && this.#count >= MOST) {
       const last = killed ? ` or were ended by signals, the latest by signal ${numberOfSignal(signal)}` : '';

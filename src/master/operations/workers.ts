@@ -373,6 +373,7 @@ export class WorkerPool {
       errorLogs: configuration.errorLogs,
       standardError: this.#options.standardError,
       withoutRing: this.#brokenRings.lost,
+      withoutNative: this.#brokenRings.noNative,
       listens,
       control: control?.path,
       canary,

@@ -21,6 +21,8 @@ export interface Start {
   readonly standardError: boolean;
   /** Rings have broken too often: libuv serves, whatever `net_engine` says. */
   readonly withoutRing: boolean;
+  /** Why the process is not to call the system by koffi at all; empty where it may. */
+  readonly withoutNative: string;
   /** The sockets, in the order of the descriptors that the process inherits from {@link FIRST_SOCKET_FD} on. */
   readonly listens: readonly ListenSpec[];
   /**

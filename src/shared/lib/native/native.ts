@@ -127,7 +127,17 @@ function load(): Native | string {
   }
 }
 
+let forgone: string | undefined;
+
+/** Has this process not load what it has not loaded yet: another one has died of that. `why`: words that follow "because". */
+export function forgoNative(why: string): void {
+  forgone = why;
+}
+
 function loadKoffi(): typeof Koffi | string {
+  if (forgone !== undefined) {
+    return forgone;
+  }
   if (process.platform !== 'linux') {
     return 'the system is not Linux';
   }
