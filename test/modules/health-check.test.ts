@@ -1,5 +1,6 @@
 import t from 'tap';
 import { configMessage } from '../support/config-message.js';
+import { block, END_HEADERS, frame, T } from '../support/http2-client.js';
 import { answer, dataOf, startHttp2Origin } from '../support/http2-origin.js';
 import { type OriginAnswer, startOrigin } from '../support/origin.js';
 import { killWorkers } from '../support/processes.js';
@@ -300,4 +301,33 @@ t.test('what type=grpc goes with', async (t) => {
   t.match(await message('grpc_pass g; health_check;'), /requires "type=grpc" where there is a "grpc_pass", and only there/);
   t.match(await message('grpc_pass g; health_check grpc_status=1;'), /invalid parameter "grpc_status=1"/);
   t.match(await message('grpc_pass g; health_check uri=/x type=grpc;'), /"type=grpc" is not compatible with "uri" and "match"/);
+});
+
+t.test('interim responses before that of a check are passed over, as many as a request may meet', async (t) => {
+  let interims = 3;
+  const one = await startOrigin(t, (_request, reply) => {
+    reply.socket.end('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n'.repeat(interims) + 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    return undefined;
+  });
+  const hint = block([[':status', '103']]);
+  const two = await startHttp2Origin(t, (got) => {
+    got.connection.send(...Array.from({ length: interims }, () => frame(T.HEADERS, END_HEADERS, got.id, hint)));
+    answer(got, {});
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `${STATUS} location / { proxy_pass http://one; proxy_http_version 1.1; health_check interval=50ms; }
+       location /two { proxy_pass http://two; proxy_http_version 2; health_check interval=50ms; }`,
+      `upstream one { zone one 64k; server 127.0.0.1:${one.port}; } upstream two { zone two 64k; server 127.0.0.1:${two.port}; }`,
+    ),
+  });
+  await one.received(2);
+  await two.received(2);
+  t.equal(await states(s, 'one'), 'up');
+  t.equal(await states(s, 'two'), 'up');
+  interims = 1001;
+  for (const group of ['one', 'two']) {
+    await reached(s, group, 'unhealthy');
+    await s.logged(new RegExp(`upstream sent too many interim responses.*in upstream "${group}"`));
+  }
 });

@@ -149,6 +149,8 @@ function codeAt(bytes: Buffer, at: number, length: number): number {
   return code;
 }
 
+const LAST_CHARACTER = 0x10ffff;
+
 /** The last character that fewer bytes would do for, by the number of bytes. */
 const TOO_LONG = [-1, -1, 0x7f, 0x7ff, 0xffff] as const;
 
@@ -186,8 +188,8 @@ class FromUtf8 implements Recoder {
       } else {
         const code = codeAt(bytes, i, length);
         const byte = this.#table.get(code);
-        // A character that is written longer than it is, is none.
-        text += code <= TOO_LONG[length]! ? '?' : byte === undefined ? `&#${code};` : String.fromCharCode(byte);
+        // A character that is written longer than it is, is none, nor is one behind the last.
+        text += code <= TOO_LONG[length]! || code > LAST_CHARACTER ? '?' : byte === undefined ? `&#${code};` : String.fromCharCode(byte);
       }
       i += valid;
     }

@@ -4,7 +4,7 @@ import type { Request } from '../../http/request/request.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import { StreamRefused, StreamUnsuited } from '../http2/stream-user.js';
-import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
+import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE, INTERIM_HEADS } from '../response/head-codes.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { processHead } from './copy-head.js';
 import { interceptError } from './intercept.js';
@@ -14,9 +14,6 @@ import { passInterim } from './pass-interim.js';
 import { sendResponse } from './send-response.js';
 import { traceResponse } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
-
-/** Interim heads before one response: whoever waits for an answer is not kept waiting by them for ever. */
-const INTERIM_HEADS = 1000;
 
 /** The beginning of a head, and how much of it has been read. */
 interface UnfinishedHead {

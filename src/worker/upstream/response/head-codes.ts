@@ -13,3 +13,6 @@ export const HEAD_ERROR = 5;
 
 /** Whether another head follows one with this status (RFC 9110, 15.2): all of 1xx but 101, which is the last of HTTP. */
 export const isInterim = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
+
+/** Interim heads before one response: whoever waits for an answer is not kept waiting by them for ever. */
+export const INTERIM_HEADS = 1000;
