@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { functionOf, isPlainObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
+import type { SharedVariable } from './shared-state.js';
 import { catchRejections, exceptionText, Task, watchMicrotasks } from './task.js';
-import type { toScript } from './transform.js';
+import type { sharedIn, toScript } from './transform.js';
 
 /** One `js_import`: the name that directives use, and the file. */
 export interface Import {
@@ -23,8 +24,9 @@ export interface Preload {
 export type ScriptFunction = (...args: unknown[]) => unknown;
 
 /** The build puts it beside the program. */
-const loadTransform = (): typeof toScript =>
-  (createRequire(import.meta.url)('./js-transform.js') as { readonly toScript: typeof toScript }).toScript;
+const loadParts = (): { readonly toScript: typeof toScript; readonly sharedIn: typeof sharedIn } =>
+  createRequire(import.meta.url)('./js-transform.js');
+const loadTransform = (): typeof toScript => loadParts().toScript;
 
 /** What njs has and Node has not. The build puts it beside the program, too. */
 const BUILTINS = { xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml };
@@ -55,6 +57,37 @@ export const problemText = (error: unknown): string =>
 /** The files that modules consist of: their own, and those that they import but for packages. What cannot be read is left out. */
 export function scriptFiles(names: readonly string[], folders: readonly string[]): string[] {
   return new ModuleLoader(folders, {}, loadTransform, BUILTINS).files(names);
+}
+
+/**
+ * What a sentence about a module says of state that its requests have in common; undefined when there is none, or when the module cannot
+ * be read.
+ */
+export function sharedStateText(name: string, folders: readonly string[]): string | undefined {
+  let files: string[];
+  try {
+    files = scriptFiles([name], folders);
+  } catch {
+    return undefined;
+  }
+  const parts = files.flatMap((file) =>
+    sharedInFile(file).map((one) => `\`${one.name}\` (${file}:${one.line}, assigned in line ${one.assignedAt})`),
+  );
+  if (parts.length === 0) {
+    return undefined;
+  }
+  const more = parts.length > MOST_SHARED ? ` and ${parts.length - MOST_SHARED} more` : '';
+  return `${parts.slice(0, MOST_SHARED).join(', ')}${more}`;
+}
+
+const MOST_SHARED = 5;
+
+function sharedInFile(file: string): SharedVariable[] {
+  try {
+    return loadParts().sharedIn(readFileSync(file, 'utf8'), /\.[mc]?ts$/.test(file));
+  } catch {
+    return [];
+  }
 }
 
 /** The objects of `js_preload_object`, which nobody can change. nginx: ngx_js_init_preload_vm. */

@@ -1,6 +1,8 @@
 // The only file that imports sucrase; the build makes it a file of its own with the package in it.
 import { Script } from 'node:vm';
 import { transform } from 'sucrase';
+import { parse } from 'sucrase/dist/parser/index.js';
+import { type SharedVariable, sharedVariables } from './shared-state.js';
 
 /** Makes a script of an ES module, and takes types off if it has them. Lines stay where they are, so that stack traces fit. */
 export function toScript(source: string, file: string, typed: boolean): string {
@@ -13,6 +15,9 @@ export function toScript(source: string, file: string, typed: boolean): string {
   });
   return exportLast(code);
 }
+
+/** The variables of a module that its functions assign. @throws what is wrong with its syntax. */
+export const sharedIn = (source: string, typed: boolean): SharedVariable[] => sharedVariables(source, parse(source, false, typed, false));
 
 /** What sucrase makes of `export default`, and what takes its place. */
 const EXPORT = 'exports. default = ';

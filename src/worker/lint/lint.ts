@@ -8,6 +8,7 @@ import { bareDot, slowPattern } from './pattern-rules.js';
 import { missingResolver, openProxy, proxySlash } from './proxying-rules.js';
 import { decodedRedirect, looseOrigin, spoofedHost } from './redirect-rules.js';
 import type { Found, Rule } from './rule.js';
+import { sharedState } from './script-rules.js';
 import { noDefaultServer, oddServerName, plainHttps, weakTls } from './server-rules.js';
 import { type Silence, silences } from './silence.js';
 import { directivesOf } from './tree.js';
@@ -34,6 +35,7 @@ export const rules: readonly Rule[] = [
   plainHttps,
   weakTls,
   errorLogOff,
+  sharedState,
 ];
 
 /** One finding, ready to be shown. Texts are latin1. */
@@ -54,7 +56,7 @@ export function lintConfiguration(sources: Sources): readonly Finding[] {
   const silent = new Silences(sources);
   const findings: Finding[] = [];
   for (const rule of rules) {
-    for (const found of rule.check(top)) {
+    for (const found of rule.check(top, sources)) {
       const pos = placeOf(found);
       if (!silent.silenced(rule.name, found.at.node.pos)) {
         findings.push(finding(rule.name, pos, found.problem, found.remedy, sources));

@@ -1,3 +1,4 @@
+import type { Sources } from '../../shared/config/sources.js';
 import type { Directive } from './tree.js';
 
 /** What a rule found. All texts are sentences without their full stop. */
@@ -17,5 +18,5 @@ export interface Rule {
   readonly name: string;
   /** What it looks for, in half a sentence. */
   readonly about: string;
-  check(top: readonly Directive[]): Iterable<Found>;
+  check(top: readonly Directive[], sources: Sources): Iterable<Found>;
 }

@@ -7,6 +7,7 @@ import { Registry } from '../../shared/config/registry.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { levelNames, WARN } from '../../shared/log/level.js';
 import { loadConfiguration } from '../configuration.js';
+import { sharedStateText } from '../js/scripts.js';
 import { language } from '../language.js';
 import { differenceOf } from './differences.js';
 
@@ -57,6 +58,10 @@ export async function surveyConfiguration(options: LoadOptions): Promise<Survey>
       }
     }
   }
+  for (const { place, text } of walk.sharedState()) {
+    const message = `js_import: a module runs once in each worker, not anew for each request: requests share ${text} in ${place}`;
+    findings.push({ level: 'warn', message, detail: '' });
+  }
   return { files: walk.sources.order, lines: walk.lines(), findings, accepted };
 }
 
@@ -64,10 +69,22 @@ const registry = new Registry(language);
 
 class Walk {
   readonly sources: Sources;
+  readonly #imports: DirectiveNode[] = [];
+  readonly #folders: string[] = [];
   readonly #lines = new Map<string, SurveyLine & { readonly places: string[] }>();
 
   constructor(sources: Sources) {
     this.sources = sources;
+  }
+
+  /** What requests have in common in the modules of `js_import`, looked for in the folders of every `js_path`. */
+  sharedState(): { readonly place: string; readonly text: string }[] {
+    const { confPrefix } = this.sources;
+    const folders = [...this.#folders.map((folder) => (folder.startsWith('/') ? folder : confPrefix + folder)), confPrefix];
+    return this.#imports.flatMap(({ args, pos }) => {
+      const text = sharedStateText(args.at(-1) ?? '', folders);
+      return text === undefined ? [] : [{ place: `${pos.file}:${pos.line}`, text }];
+    });
   }
 
   lines(): SurveyLine[] {
@@ -108,6 +125,11 @@ class Walk {
         this.#add(node, 'unknown', meant === undefined ? 'of no module of nginx' : `of no module of nginx; perhaps \`${meant}\` is meant`);
       }
       return;
+    }
+    if (node.name === 'js_import') {
+      this.#imports.push(node);
+    } else if (node.name === 'js_path') {
+      this.#folders.push(node.args[0] ?? '');
     }
     const found = differenceOf(node.name, node.args, inStream);
     if (found === undefined) {

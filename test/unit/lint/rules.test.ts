@@ -179,7 +179,10 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
   'error-log-off': { bad: [inServer('error_log off;')], good: [inServer('error_log /dev/null crit; access_log off;')] },
 };
 
-for (const rule of rules) {
+// What it says of modules that are there, the command's test has: it wants the built parser.
+const elsewhere = new Set(['shared-state']);
+
+for (const rule of rules.filter(({ name }) => !elsewhere.has(name))) {
   t.test(rule.name, async (t) => {
     const { bad, good } = cases[rule.name]!;
     for (const conf of bad) {
