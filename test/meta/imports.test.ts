@@ -203,7 +203,8 @@ t.test('a package is imported by one file', async (t) => {
     if (to.startsWith('node:')) {
       continue;
     }
-    const name = to === 'winston-transport' ? 'winston' : to.replace(/^(vscode-[^/]+|@opentelemetry\/[^/]+)\/node(-http)?$/, '$1');
+    const name =
+      to === 'winston-transport' ? 'winston' : to.replace(/^(?:(vscode-[^/]+|@opentelemetry\/[^/]+)\/node(-http)?|(sucrase)\/.*)$/, '$1$3');
     importers.set(name, (importers.get(name) ?? new Set()).add(from));
   }
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));

@@ -1,5 +1,3 @@
-import type { File } from 'sucrase/dist/types/parser/index.js';
-
 /** A variable at the top of a module that some function assigns. Lines count from 1. */
 export interface SharedVariable {
   readonly name: string;
@@ -7,8 +5,27 @@ export interface SharedVariable {
   readonly assignedAt: number;
 }
 
-type Scope = File['scopes'][number];
-type Token = File['tokens'][number];
+/** What sucrase's parser tells of a word; `start` and `end` are places in the text. */
+interface Token {
+  readonly start: number;
+  readonly end: number;
+  readonly scopeDepth: number;
+  readonly isType: boolean;
+  readonly identifierRole: number | null;
+}
+
+/** A function, a block, or the whole module, from one token up to another. */
+interface Scope {
+  readonly startTokenIndex: number;
+  readonly endTokenIndex: number;
+  readonly isFunctionScope: boolean;
+}
+
+/** A module as the parser gives it. */
+interface Parsed {
+  readonly tokens: readonly Token[];
+  readonly scopes: readonly Scope[];
+}
 
 // What sucrase's parser says of an identifier (IdentifierRole).
 const ACCESS = 0;
@@ -23,7 +40,7 @@ const ASSIGNMENT = /^(?:[-+*/%&|^]|\*\*|<<|>>>?|\|\||&&|\?\?)?=$/;
  * The variables of a module that outlive a request: `let` and `var` at its top that a function assigns by name. What is destructured, and
  * what becomes of an object that stays the same, is not looked for. The work grows with the text, times the depth of its functions.
  */
-export function sharedVariables(source: string, { tokens, scopes }: File): SharedVariable[] {
+export function sharedVariables(source: string, { tokens, scopes }: Parsed): SharedVariable[] {
   const text = (token: Token | undefined): string => (token === undefined ? '' : source.slice(token.start, token.end));
   const declared = topVariables(tokens, text);
   if (declared.size === 0) {
