@@ -6,7 +6,8 @@ import type { BodySink } from '../../../src/worker/http/request/client-stream.js
 /** As much of a stream as its input asks for. */
 function streamOf(): Http2Stream {
   const location = { settings: { clientBodyTimeout: 60_000 } };
-  const request = { contentLength: -1, chunkedIn: true, requestLength: 0, location, log() {} };
+  const head = { chunked: true, contentLength: -1 };
+  const request = { head, contentLength: -1, chunkedIn: true, requestLength: 0, location, log() {} };
   return { request, inClosed: false, closed: false, upgradeKey: '', action: undefined, time() {}, stopTime() {}, giveRoom() {} } as never;
 }
 
