@@ -4,6 +4,7 @@ import { FIRST_SOCKET_FD, type Role, type Start } from '../shared/ipc/messages.j
 import { BROKEN_RING_EXIT, FATAL_EXIT, ROLE_NAMES } from '../shared/ipc/role.js';
 import type { Serve, Server } from '../shared/ipc/serve.js';
 import { errnoText } from '../shared/lib/errno.js';
+import { lineOf } from '../shared/lib/error-text.js';
 import { forgoNative } from '../shared/lib/native/native.js';
 import { giveSpareMemoryBack } from '../shared/lib/native/spare-memory.js';
 import { PrivateFolder } from '../shared/lib/private-folder.js';
@@ -18,7 +19,6 @@ import { loadWinston } from '../shared/log/winston.js';
 import { socketKey } from '../shared/net/listen-key.js';
 import { ListenSocket } from '../shared/net/listen-socket.js';
 import { RingError } from '../shared/net/uring/memory.js';
-import { lineOf } from './client/at-work.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
 

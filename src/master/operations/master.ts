@@ -33,11 +33,6 @@ export interface Master {
   up: boolean;
 }
 
-/** An error that nobody expected, as one line of the log. */
-export function describe(error: unknown): string {
-  return (error instanceof Error ? (error.stack ?? error.message) : String(error)).replaceAll(/\s*\n\s*/g, ' ');
-}
-
 /** True while the master that started this one to be replaced by it is there. */
 export function oldMasterLives({ oldMaster }: Master): boolean {
   return oldMaster !== 0 && process.ppid === oldMaster;

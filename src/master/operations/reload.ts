@@ -1,3 +1,4 @@
+import { lineOf } from '../../shared/lib/error-text.js';
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
@@ -7,7 +8,7 @@ import { PidFile } from '../processes/pid-file.js';
 import { logsToTerminal } from '../processes/terminal.js';
 import { type CanaryResult, startByCanary } from './canary.js';
 import { loadAsked } from './load-asked.js';
-import { describe, type Master } from './master.js';
+import type { Master } from './master.js';
 import { followErrorLog } from './standard-error.js';
 import type { GenerationSpec } from './workers.js';
 
@@ -34,7 +35,7 @@ export function reload(master: Master): void {
         await (master.newBinary === undefined ? reloadOnce(master) : startAgain(master));
       } catch (error) {
         // What the system refused is no reason to refuse the next reload.
-        master.context.log.log(EMERG, `the reload failed: ${describe(error)}`);
+        master.context.log.log(EMERG, `the reload failed: ${lineOf(error)}`);
       }
     }
     running.delete(master);

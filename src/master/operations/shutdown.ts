@@ -1,6 +1,7 @@
+import { lineOf } from '../../shared/lib/error-text.js';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
 import { removeListeners } from '../cycle/listeners.js';
-import { describe, type Master, oldMasterLives } from './master.js';
+import { type Master, oldMasterLives } from './master.js';
 
 /** Ends at once: clients are cut off. nginx: ngx_terminate. */
 export async function terminate(master: Master): Promise<void> {
@@ -38,7 +39,7 @@ async function leave(master: Master): Promise<void> {
     }
     await pidFile.unlock();
   } catch (error) {
-    context.log.log(ALERT, `something is left behind: ${describe(error)}`);
+    context.log.log(ALERT, `something is left behind: ${lineOf(error)}`);
   }
   process.exit(0);
 }

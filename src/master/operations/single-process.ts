@@ -1,6 +1,7 @@
 import type { Configuration } from '../../shared/config/configuration.js';
 import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { errnoText } from '../../shared/lib/errno.js';
+import { lineOf } from '../../shared/lib/error-text.js';
 import { signalText } from '../../shared/lib/signal.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
@@ -15,7 +16,6 @@ import { onSignals, type Verb } from '../processes/signals.js';
 import { logsToTerminal } from '../processes/terminal.js';
 import { tryRingApart } from '../processes/try-ring.js';
 import { loadAsked } from './load-asked.js';
-import { describe } from './master.js';
 
 /** Serves in this process, without workers; for development and small containers. nginx: ngx_single_process_cycle. */
 export async function serveAlone(
@@ -146,7 +146,7 @@ class SingleProcess {
     this.#reloads = this.#reloads
       .then(work)
       .then(() => this.#followErrorLog())
-      .catch((error: unknown) => this.#context.log.log(EMERG, `the reload failed: ${describe(error)}`));
+      .catch((error: unknown) => this.#context.log.log(EMERG, `the reload failed: ${lineOf(error)}`));
   }
 
   #followErrorLog(): void {

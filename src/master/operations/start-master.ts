@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
+import { lineOf } from '../../shared/lib/error-text.js';
 import { giveSpareMemoryBack } from '../../shared/lib/native/spare-memory.js';
 import { EMERG } from '../../shared/log/level.js';
 import { isStandardError } from '../../shared/log/standard-error.js';
@@ -16,7 +17,7 @@ import { ControlFolder, type Inheritance, inheritFromOrphans } from '../processe
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals } from '../processes/signals.js';
 import { act } from './act.js';
-import { describe, type Master, oldMasterLives } from './master.js';
+import { type Master, oldMasterLives } from './master.js';
 import { WorkerPool } from './workers.js';
 
 /** How a master starts. */
@@ -109,7 +110,7 @@ function run(master: Master, shared: boolean): void {
   setInterval(() => {}, 2 ** 31 - 1);
   process.on('uncaughtException', (error) => {
     // The workers serve on without a master; with a confused one they are still better off than with none.
-    log.log(EMERG, `uncaught exception: ${describe(error)}`);
+    log.log(EMERG, `uncaught exception: ${lineOf(error)}`);
     if (!master.up) {
       // One that cannot start says so by its end.
       void giveUp(master, shared).finally(() => process.exit(1));

@@ -1,3 +1,4 @@
+import { lineOf } from '../../shared/lib/error-text.js';
 import { RingError } from '../../shared/net/uring/memory.js';
 
 /** Something that code runs on behalf of. */
@@ -68,15 +69,4 @@ export function endFailedWork(error: unknown): boolean {
   }
   work.giveUp(lineOf(error));
   return true;
-}
-
-/** An exception in one line of a log, with where it was thrown. */
-export function lineOf(error: unknown): string {
-  try {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return text.replaceAll(/\s*\n\s*/g, ' ');
-  } catch {
-    // JavaScript can throw what throws when it is looked at.
-    return 'an exception that has no text';
-  }
 }

@@ -1,3 +1,4 @@
+import { TOKEN } from '../http/syntax/token.js';
 /** One line of a {@link FetchHeaders}. */
 export interface HeaderLine {
   readonly name: string;
@@ -22,8 +23,6 @@ function stateOf(headers: object): State {
   return state;
 }
 
-/** A name of a header or of a method. */
-export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const BAD_VALUE = /[\x00-\x08\x0a-\x1f\x7f]/;
 
 /** What a Headers object can be made of: another one (of Node too), pairs, or an object. */

@@ -1,6 +1,7 @@
 import { EMPTY } from '../../shared/lib/empty.js';
+import { TOKEN } from '../http/syntax/token.js';
 import type { FetchAnswer } from './fetch-answer.js';
-import { FetchHeaders, fixHeaders, TOKEN } from './fetch-headers.js';
+import { FetchHeaders, fixHeaders } from './fetch-headers.js';
 import { bufferOf } from './text.js';
 
 const TEXT_TYPE = 'text/plain;charset=UTF-8';

@@ -1,12 +1,12 @@
 import { WARN } from '../../shared/log/level.js';
 import type { AdoptedField, HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
+import { TOKEN } from '../http/syntax/token.js';
 import { bytesOf, integer } from './text.js';
 
 // The only place that writes what JavaScript gives into the head of a response, whatever kind of handler it comes from. Each text is looked
 // at here: one that holds the end of a line would begin a header, or a response, of its own.
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Headers that have a field of their own. */
@@ -32,7 +32,7 @@ const CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'te'
 
 /** The name of a header, which is a token. @throws TypeError for one that is none. nginx: ngx_js_check_header_name. */
 export function headerName(name: string): string {
-  if (!NAME.test(name)) {
+  if (!TOKEN.test(name)) {
     throw new TypeError('invalid header name');
   }
   return name;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { oneLine } from '../../shared/lib/error-text.js';
 import { ERROR as ERR } from '../../shared/log/level.js';
 import { functionOf, isPlainObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
@@ -52,7 +53,7 @@ export function checkImports(
 
 /** What is wrong with a module, in one line. */
 export const problemText = (error: unknown): string =>
-  error instanceof ModuleSyntaxError ? `${error.message} ${error.where}` : exceptionText(error).replaceAll(/\s*\n\s*/g, ' ');
+  error instanceof ModuleSyntaxError ? `${error.message} ${error.where}` : oneLine(exceptionText(error));
 
 /** The files that modules consist of: their own, and those that they import but for packages. What cannot be read is left out. */
 export function scriptFiles(names: readonly string[], folders: readonly string[]): string[] {

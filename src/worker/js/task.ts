@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { stackOf } from '../../shared/lib/error-text.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { ERROR as ERR, type Level } from '../../shared/log/level.js';
 import type { ClientTask } from '../client/client-task.js';
@@ -273,15 +274,6 @@ function isOurs(error: unknown): boolean {
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
   return frames.length > 0 && frames.every((line) => OWN_FRAME.test(line));
-}
-
-/** The stack of what was thrown, which may be anything and do anything when it is asked. */
-function stackOf(error: unknown): string {
-  try {
-    return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
-  } catch {
-    return 'an exception that has no text';
-  }
 }
 
 /** Lines of a stack that are longer than this are no places in files. */

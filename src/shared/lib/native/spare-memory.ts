@@ -1,7 +1,7 @@
 // Memory that a process holds and does not use. V8 keeps what the start of the program needed until it collects much later, and V8's
 // compilers leave tens of megabytes in the C library's heaps, which the library gives back to the system only when it is asked to.
-import { getHeapCodeStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapCodeStatistics, getHeapStatistics } from 'node:v8';
+import { garbageCollector } from '../garbage.js';
 import { setTimer } from '../timer.js';
 import { loadLibrary } from './native.js';
 
@@ -17,8 +17,6 @@ const CODE = 256 * 1024;
 const SMALL_HEAP = 64 * 1024 * 1024;
 /** So much work that a collection is worth it, once nothing more is asked. */
 const MUCH_WORK = 10_000;
-
-type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
 
 /**
  * Gives spare memory back: with a collection while the process does next to nothing, and what the compilers left in a thread of libuv's
@@ -55,7 +53,8 @@ class SpareMemory {
     const collects = idle && work - this.#collectedAt >= MUCH_WORK && getHeapStatistics().total_physical_size < SMALL_HEAP;
     if (collects) {
       this.#collectedAt = work;
-      collect();
+      // Lets go of the memory where garbage was, too.
+      garbageCollector()({ type: 'major', flavor: 'last-resort' });
     }
     const code = codeSize();
     if (collects || code - this.#code > CODE) {
@@ -68,14 +67,6 @@ class SpareMemory {
 
 function codeSize(): number {
   return getHeapCodeStatistics().code_and_metadata_size;
-}
-
-/** Collects all that is not used, and lets go of the memory where it was. V8 offers that to a new context whose flag says so. */
-function collect(): void {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as Collect;
-  setFlagsFromString('--no-expose-gc');
-  gc({ type: 'major', flavor: 'last-resort' });
 }
 
 /** malloc_trim, in a thread; other libraries than GNU's have none. */

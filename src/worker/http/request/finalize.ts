@@ -1,7 +1,7 @@
+import { lineOf } from '../../../shared/lib/error-text.js';
 import { ups } from '../../../shared/lib/ups.js';
 import { ALERT } from '../../../shared/log/level.js';
 import { RingError } from '../../../shared/net/uring/memory.js';
-import { lineOf } from '../../client/at-work.js';
 import { DECLINED, DONE, ERROR } from '../../client/codes.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';

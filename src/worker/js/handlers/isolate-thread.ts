@@ -1,7 +1,7 @@
 // What runs in a thread of `js_isolation`: fetch handlers, which get copies of requests and whose responses are copied.
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type Collect, garbageCollector } from '../../../shared/lib/garbage.js';
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
 import { ScriptLibrary, type Scripts } from '../scripts.js';
 import { endFailedTask, exceptionText, Task } from '../task.js';
@@ -182,22 +182,14 @@ function cancel(id: number): void {
   }, undefined);
 }
 
-let collect: (() => void) | undefined;
-
-/** V8's own function for it, which only new contexts have, and only while a flag says so. */
-function collector(): () => void {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
-  setFlagsFromString('--no-expose-gc');
-  return gc;
-}
+let collect: Collect | undefined;
 
 /** Says so when Buffers and the like take more memory than the thread may have, not counting garbage, of which V8 lets much gather. */
 function measure(): void {
   if (getHeapStatistics().external_memory <= data.external) {
     return;
   }
-  collect ??= collector();
+  collect ??= garbageCollector();
   // Memory of Buffers is given back beside the collection, and counted with the next one.
   collect();
   collect();

@@ -1,3 +1,4 @@
+import { TOKEN } from '../../http/syntax/token.js';
 /** Node's own class, which does what the light one is not made for. Not looked at before {@link openResponse}: Node loads it then. */
 export let NodeResponse: typeof globalThis.Response;
 
@@ -5,7 +6,6 @@ type BodyInit = NonNullable<ConstructorParameters<typeof Response>[0]>;
 type Init = ResponseInit | undefined;
 type HeadersInit = NonNullable<ResponseInit['headers']>;
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Bodies that are kept as they are until somebody wants them as a stream. */
@@ -214,7 +214,7 @@ function takeHeaders(headers: HeadersInit, list: string[]): boolean {
 
 function takeHeader(name: string, value: unknown, list: string[]): boolean {
   const text = typeof value === 'string' ? value : String(value);
-  if (!NAME.test(name) || !VALUE.test(text)) {
+  if (!TOKEN.test(name) || !VALUE.test(text)) {
     return false;
   }
   list.push(name.toLowerCase(), text.trim());

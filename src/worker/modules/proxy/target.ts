@@ -1,6 +1,7 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import { targetText } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
+import { TOKEN } from '../../http/syntax/token.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import type { ProxyLocation } from './location.js';
@@ -17,7 +18,6 @@ export interface ProxyContext {
 }
 
 /** What a method can be: nothing in it ends it, or the request line. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** The method that the backend is asked with; undefined, with the reason logged, for a text that is none. */
 export function askedMethod(u: UpstreamRequest, { method }: ProxyLocation): string | undefined {
