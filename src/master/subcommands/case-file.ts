@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { DirectiveNode, Node, Pos } from '../../shared/config/language/ast.js';
 import { parseConfig } from '../../shared/config/language/parser.js';
+import { resolvePath } from '../../shared/config/paths.js';
 import type { StubAnswer } from '../../worker/rehearsal/stub-backend.js';
 import { parseWords, type RequestParts } from './explain-request.js';
 
@@ -82,7 +83,7 @@ export function parseCases(text: string, file: string): Case[] {
       if (configuration !== undefined || cases.length > 0) {
         throw new CaseError('"configuration" stands once, before all cases', node.pos);
       }
-      configuration = besides(file, argsOf(node, 1)[0]!);
+      configuration = resolvePath(argsOf(node, 1)[0]!, file.slice(0, file.lastIndexOf('/') + 1));
       continue;
     }
     if (node.name !== 'case') {
@@ -126,9 +127,6 @@ function argsOf(node: DirectiveNode, least: number, most = least): readonly stri
   }
   return node.args;
 }
-
-/** A path as it is written in a file: it starts at the file's folder. */
-const besides = (file: string, path: string): string => (path.startsWith('/') ? path : file.slice(0, file.lastIndexOf('/') + 1) + path);
 
 function caseOf(node: DirectiveNode, common: Setting): Omit<Case, 'configuration'> {
   const [name] = node.args.length === 1 ? node.args : ([] as string[]);

@@ -101,17 +101,26 @@ async function namedBy(files: CaseFiles, given: Snapshot): Promise<ReadonlyMap<s
  */
 async function runCases(snapshot: Snapshot, files: CaseFiles, named: ReadonlyMap<string, Snapshot>): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
-  for (const [file, cases] of files) {
-    const runner = new CaseRunner(named.get(cases[0]?.configuration ?? '') ?? snapshot);
-    try {
+  // One for all files in a row that are about the same configuration, which is compiled for it.
+  let runner: CaseRunner | undefined;
+  let current: Snapshot | undefined;
+  try {
+    for (const [file, cases] of files) {
+      const wanted = named.get(cases[0]?.configuration ?? '') ?? snapshot;
+      if (runner === undefined || wanted !== current) {
+        runner?.close();
+        runner = undefined;
+        runner = new CaseRunner(wanted);
+        current = wanted;
+      }
       for (const one of cases) {
         results.push(await runner.run(file, one));
       }
-    } finally {
-      runner.close();
     }
+    return results;
+  } finally {
+    runner?.close();
   }
-  return results;
 }
 
 /** The files that the command line names, or those beside the configuration. Throws {@link CaseError} and {@link RequestError}. */

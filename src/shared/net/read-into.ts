@@ -1,6 +1,5 @@
 // Node's sockets read into memory that one gives them if one opens them oneself (`onread`). This does the same for sockets that are open
 // already, such as those that a TLS handshake brought about, by setting what node:net sets itself.
-
 import { Socket } from 'node:net';
 import { spoil } from '../lib/spoil.js';
 

@@ -1,6 +1,5 @@
 // A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
 // for two sockets of node:net with their streams and listeners. Node has no public way to do that.
-
 import type { SecureContext } from 'node:tls';
 import { spoil } from '../lib/spoil.js';
 import type { SocketAddress, SocketOwner } from './client-socket.js';

@@ -388,7 +388,10 @@ export class RequestObject {
   /** Undefined for a request without a body. Scripts may ask for it again and again. */
   get requestText(): string | undefined {
     const bytes = this.requestBuffer;
-    this.#bodyText ??= bytes?.toString('utf8');
+    if (bytes === undefined) {
+      return undefined;
+    }
+    this.#bodyText ??= bytes.toString('utf8');
     return this.#bodyText;
   }
 
@@ -398,11 +401,14 @@ export class RequestObject {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    if (body !== this.#readBodyOf || body?.length !== this.#readLength || (this.#body === undefined && body?.complete)) {
+    if (body === null || !body.complete) {
+      return undefined;
+    }
+    if (body !== this.#readBodyOf || body.length !== this.#readLength) {
       this.#readBodyOf = body;
-      this.#readLength = body?.length;
+      this.#readLength = body.length;
       this.#bodyText = undefined;
-      this.#body = body === null || !body.complete ? undefined : wholeBody(this.#r, body);
+      this.#body = wholeBody(this.#r, body);
     }
     return this.#body?.length === 0 && !this.#saidEmpty ? undefined : this.#body;
   }

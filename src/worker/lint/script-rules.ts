@@ -1,3 +1,4 @@
+import { resolvePath } from '../../shared/config/paths.js';
 import { sharedStateText } from '../js/scripts.js';
 import type { Rule } from './rule.js';
 import { effective, enclosing, everything } from './tree.js';
@@ -13,7 +14,7 @@ export const sharedState: Rule = {
       }
       const block = directive.parent ?? enclosing(directive, 'http');
       const folders = block === undefined ? [] : effective(block, 'js_path').map(({ args }) => args[0] ?? '');
-      const complete = folders.map((folder) => (folder.startsWith('/') ? folder : confPrefix + folder));
+      const complete = folders.map((folder) => resolvePath(folder, confPrefix));
       const arg = directive.args.length - 1;
       const found = sharedStateText(directive.args[arg] ?? '', [...complete, confPrefix]);
       if (found !== undefined) {

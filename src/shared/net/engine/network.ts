@@ -81,8 +81,7 @@ export class Network {
   }
 
   /**
-   * What accepts connections; undefined where a server of Node's is to. `workers`: how many processes accept on the same
-   * socket.
+   * What accepts connections; undefined where a server of Node's is to. `workers`: how many processes accept on the same socket.
    * `failed` gets the negated error number of an attempt that is made again later.
    */
   taker(workers: number, take: (socket: AcceptedSocket) => void, failed: (errno: number) => void): ConnectionTaker | undefined {

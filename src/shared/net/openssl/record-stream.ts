@@ -1,6 +1,5 @@
 // The part of a TLS connection that clients and backends have in common: Node's cipher shakes hands, and afterwards OpenSSL is asked
 // directly, so that a request pays neither for Node's stream around the cipher nor for libuv's below it.
-
 import type { SecureContext } from 'node:tls';
 import { spoil } from '../../lib/spoil.js';
 import { CIPHER_OFFER } from '../direct-writer.js';

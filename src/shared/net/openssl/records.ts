@@ -33,9 +33,6 @@ let problem: string | undefined;
 /** Whose hello is being read, or said. */
 let current: Records | undefined;
 
-/** Tells whether OpenSSL can be asked directly. The first call tries it. */
-export const recordsWork = (): boolean => whyNoRecords() === '';
-
 /** Why OpenSSL cannot be asked directly, in words that follow "because"; empty when it can. The first call tries it. */
 export function whyNoRecords(): string {
   problem ??= load() || tried();

@@ -1,5 +1,5 @@
 import type { Native } from '../../lib/native/native.js';
-import { spoil } from '../../lib/spoil.js';
+import { spoil, spoils } from '../../lib/spoil.js';
 import { Region, RingError } from './memory.js';
 
 /** Bytes of a slot. */
@@ -74,8 +74,10 @@ export class SendSlots {
   }
 
   #spoil(slot: number): void {
-    const offset = this.#offset(slot, 0, SLOT);
-    spoil(this.#blocks[slot >> BLOCK_SHIFT]!.bytes, offset, offset + SLOT);
+    if (spoils) {
+      const offset = this.#offset(slot, 0, SLOT);
+      spoil(this.#blocks[slot >> BLOCK_SHIFT]!.bytes, offset, offset + SLOT);
+    }
   }
 
   /** How many slots are somebody's. */

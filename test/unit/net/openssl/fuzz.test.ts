@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext, type SecureVersion, connect as
 import t, { type Test } from 'tap';
 import type { ClientSocket, SocketOwner } from '../../../../src/shared/net/client-socket.js';
 import { RecordSocket } from '../../../../src/shared/net/openssl/record-socket.js';
-import { recordsWork } from '../../../../src/shared/net/openssl/records.js';
+import { whyNoRecords } from '../../../../src/shared/net/openssl/records.js';
 import type { HandshakeOwner } from '../../../../src/shared/net/secure-socket.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { certs, pem } from '../../../support/certs.js';
@@ -18,7 +18,7 @@ const SEED = 20261124 + Number(process.env['SLUICE_FUZZ_SEED'] ?? 0);
 const ROUNDS = trials(6);
 const AT_ONCE = 12;
 const dice = new Dice(SEED);
-const needed = { skip: needsRing.skip || (!recordsWork() && 'OpenSSL cannot be asked') };
+const needed = { skip: needsRing.skip || (whyNoRecords() !== '' && 'OpenSSL cannot be asked') };
 
 const { rsa, ecdsa } = certs();
 const contexts: readonly SecureContext[] = [rsa, ecdsa].map(({ cert, key }) => createSecureContext({ cert: pem(cert), key: pem(key) }));

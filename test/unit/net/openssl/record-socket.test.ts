@@ -4,12 +4,12 @@ import { connect, createSecureContext } from 'node:tls';
 import t from 'tap';
 import type { ClientSocket, SocketOwner } from '../../../../src/shared/net/client-socket.js';
 import { RecordSocket } from '../../../../src/shared/net/openssl/record-socket.js';
-import { recordsWork } from '../../../../src/shared/net/openssl/records.js';
+import { whyNoRecords } from '../../../../src/shared/net/openssl/records.js';
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { listenOnRing, needsRing } from '../../../support/ring.js';
 
-const needed = { skip: needsRing.skip || (!recordsWork() && 'OpenSSL cannot be asked') };
+const needed = { skip: needsRing.skip || (whyNoRecords() !== '' && 'OpenSSL cannot be asked') };
 
 /** Does nothing with what it is told. */
 class Idle implements SocketOwner {
