@@ -5,6 +5,7 @@ import { setTimer } from '../lib/timer.js';
 import type { Logger } from '../log/error-log.js';
 import { ALERT, ERROR } from '../log/level.js';
 import type { Sql, ZoneJob, ZoneKind, ZoneStats } from '../zone/kind.js';
+import { nowPatiently } from '../zone/patience.js';
 import { readKeyvalFile, writeKeyvalFile } from './keyval-file.js';
 import { type KeyvalIndex, type KeyvalRecord, type KeyvalType, keyvalIndex } from './keyval-index.js';
 import { KEYVAL_DDL, type KeyvalChanges, type KeyvalRow, KeyvalTable, NEVER } from './keyval-table.js';
@@ -176,13 +177,7 @@ export class KeyvalZone implements ZoneJob, TickTask {
 
   /** Runs a transaction now, and waits for a process that holds the zone. */
   #transact(work: () => void): boolean {
-    for (let tries = 0; tries < TRIES; tries++) {
-      if (this.#sql.now(work)) {
-        return true;
-      }
-      Atomics.wait(pause, 0, 0, 1);
-    }
-    return false;
+    return nowPatiently(this.#sql, work, TRIES);
   }
 
   /** Brings the index up to date. */
@@ -307,9 +302,6 @@ export class KeyvalZone implements ZoneJob, TickTask {
     this.#restsUntil = Date.now() + Math.min(LATEST_MS, (performance.now() - before) * REST);
   }
 }
-
-/** Nothing wakes it: it only gives the other process a millisecond. */
-const pause = new Int32Array(new SharedArrayBuffer(4));
 
 const nothing = (): void => {};
 

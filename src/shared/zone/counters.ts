@@ -3,14 +3,15 @@ import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import * as kinds from './meter-kinds.js';
 import { METERS_DDL, Meters, releaseMeters } from './meters.js';
 import { monotonicMs } from './monotonic.js';
+import { nowPatiently } from './patience.js';
 
 /** A worker writes its numbers at the end of a tick, but no more often than this (milliseconds). */
 const FLUSH_MS = 20;
 /** So long (milliseconds) a reader waits for the other workers' numbers: FLUSH_MS and a tick. */
 const SETTLE_MS = 24;
 
-/** How often numbers that are published at once are tried to be written: another process holds the lock for microseconds. */
-const TRIES = 20;
+/** So often a worker tries to publish its numbers at once: a process that holds the lock needs microseconds, or lost its processor. */
+const TRIES = 50;
 
 const NAMES = [
   'accepts',
@@ -203,13 +204,9 @@ export class Counters implements ZoneJob {
   /** Should another process hold the lock all the time, the usual publication follows soon. */
   #publish(): void {
     const { active, reading, writing, waiting } = this.#source;
-    for (let tries = 0; tries < TRIES; tries++) {
-      if (!this.#sql.now(this.#writeNow)) {
-        continue;
-      }
+    if (nowPatiently(this.#sql, this.#writeNow, TRIES)) {
       this.meters.written();
       this.#published = [active, reading, writing, waiting];
-      return;
     }
   }
 

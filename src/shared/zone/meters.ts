@@ -3,6 +3,7 @@ import type { Sql, Statement } from './kind.js';
 import { CODES_END, type Codes, decodeCodes, encodeCodes, encodeCounted } from './meter-codes.js';
 import type { MeterKind } from './meter-kinds.js';
 import { monotonicMs } from './monotonic.js';
+import { CHANGE_TRIES, nowPatiently } from './patience.js';
 
 /** A worker's meters of one kind; what would be more is counted under one name for all. */
 const MAX_OF_KIND = 2048;
@@ -175,22 +176,23 @@ export class Meters {
   }
 
   /**
-   * Takes back all that was counted so far of a kind, or of one name of it; what is under way stays. False: the zone is busy, and nothing
-   * was done.
+   * Takes back all that was counted so far of a kind, or of one name of it; what is under way stays. False: the zone stayed busy, and
+   * nothing was done.
    */
   reset(kind: MeterKind, name?: string): boolean {
-    return this.#sql.now(() => {
+    const work = (): void => {
       for (const [found, reading] of collect(kind, this.#read.all(kind.id))) {
         if (name === undefined || name === found) {
           this.#changeEnded(kind, found, (ended) => takeOff(kind, ended, reading));
         }
       }
-    });
+    };
+    return nowPatiently(this.#sql, work, CHANGE_TRIES);
   }
 
-  /** Changes what is counted for no living worker. False: the zone is busy, and nothing was done. */
+  /** Changes what is counted for no living worker. False: the zone stayed busy, and nothing was done. */
   change(kind: MeterKind, name: string, change: (values: Float64Array) => void): boolean {
-    return this.#sql.now(() => this.#changeEnded(kind, name, ({ values }) => change(values)));
+    return nowPatiently(this.#sql, () => this.#changeEnded(kind, name, ({ values }) => change(values)), CHANGE_TRIES);
   }
 
   #changeEnded(kind: MeterKind, name: string, change: (ended: Reading) => void): void {

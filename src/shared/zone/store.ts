@@ -4,6 +4,7 @@ import type { Counters } from './counters.js';
 import { counterZone } from './counters.js';
 import { Journal } from './journal.js';
 import type { AnyZoneRef, Sql, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
+import { nowPatiently } from './patience.js';
 import type { ZonePlan } from './plan.js';
 import { faultOf } from './sqlite.js';
 import { TransactionQueue, TransactionScope } from './transaction-queue.js';
@@ -139,8 +140,7 @@ export class SqliteZoneStore implements ZoneStore {
       if (ref.kind.release === undefined) {
         continue;
       }
-      const deadline = Date.now() + RELEASE_MS;
-      while (!sql.now(() => ref.kind.release!(sql, worker)) && Date.now() < deadline) {}
+      nowPatiently(sql, () => ref.kind.release!(sql, worker), RELEASE_TRIES);
     }
   }
 
@@ -168,7 +168,7 @@ export class SqliteZoneStore implements ZoneStore {
 }
 
 /**
- * How long (milliseconds) the master tries to get at a zone to give back a dead worker's share; beyond the time after which a lock
- * counts as stuck.
+ * How often, a millisecond apart, the master tries to get at a zone to give back a dead worker's share; beyond the time after which a
+ * lock counts as stuck.
  */
-const RELEASE_MS = 600;
+const RELEASE_TRIES = 600;

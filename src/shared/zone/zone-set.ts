@@ -9,9 +9,6 @@ import { type PlannedZone, reconcileZones, type ZonePlan } from './plan.js';
 import { RunDirectory } from './run-directory.js';
 import { SqliteZoneStore } from './store.js';
 
-/** How long (milliseconds) the master tries to note something for the status pages. */
-const NOTE_MS = 100;
-
 /**
  * The zones of a running service over all its configurations: the master's side. Each configuration has a plan, from `prepare`;
  * `commit` tells that it is in force and `retire` that no process works with it any more.
@@ -78,8 +75,7 @@ export class ZoneSet {
     }
     const zone = this.#zonesOf(plan).filter(({ ref }) => ref.name === counterZone.name);
     this.#visit(plan, zone, (store) => {
-      const deadline = Date.now() + NOTE_MS;
-      while (!store.counters.meters.change(serviceKind, '', change) && Date.now() < deadline) {}
+      store.counters.meters.change(serviceKind, '', change);
     });
   }
 

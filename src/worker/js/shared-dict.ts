@@ -5,6 +5,7 @@ import { byteText } from '../../shared/lib/native-text.js';
 import { replaceStateFile } from '../../shared/lib/state-file.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { integer } from './text.js';
 
@@ -332,9 +333,7 @@ export class SharedDict {
         outcome = { error };
       }
     };
-    for (let tries = 0; tries < TRIES && !this.#sql.now(guarded); tries++) {
-      Atomics.wait(pause, 0, 0, 1);
-    }
+    nowPatiently(this.#sql, guarded, TRIES);
     if (outcome === undefined) {
       throw new SharedMemoryError('the shared dictionary is held by another process');
     }
@@ -344,9 +343,6 @@ export class SharedDict {
     return outcome.value;
   }
 }
-
-/** Nothing wakes it: it only gives the other process a millisecond. */
-const pause = new Int32Array(new SharedArrayBuffer(4));
 
 const keyOf = (key: unknown): string => (key === undefined || key === null ? '' : String(key));
 

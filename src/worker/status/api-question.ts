@@ -32,3 +32,10 @@ export class Refusal extends Error {
     this.answer = fail(status, code, text);
   }
 }
+
+/** Refuses a request whose change found the zone of the counters busy. */
+export function insistCounted(done: boolean): void {
+  if (!done) {
+    throw new Refusal(503, 'CountersBusy', 'the zone is busy');
+  }
+}

@@ -12,8 +12,6 @@ import { changePeer, downOf, type PeerChange } from './peer-changes.js';
 import { latin1, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { groupName } from './upstreams.js';
 
-/** How often a busy zone is tried again. */
-const TRIES = 100;
 const MAX_ROUTE = 32;
 /** So much of a change is told in the log. */
 const LONGEST_TEXT = 200;
@@ -271,12 +269,9 @@ function changeMembers({ set, shared, state }: UpstreamGroup, change: (now: Memb
     applyMembership(set!, change(set!.membership));
     return;
   }
-  for (let tries = 0; tries < TRIES; tries++) {
-    if (shared.changeMembers(change, () => state?.write(set!))) {
-      return;
-    }
+  if (!shared.changeMembers(change, () => state?.write(set!))) {
+    throw new Refusal(503, 'UpstreamOutOfMemory', 'the zone is busy');
   }
-  throw new Refusal(503, 'UpstreamOutOfMemory', 'the zone is busy');
 }
 
 function integer(value: unknown, least: number, code: string, name: string): number {

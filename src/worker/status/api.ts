@@ -21,6 +21,7 @@ import type { StreamRuntime } from '../stream/session/runtime.js';
 import type { ServerTls } from '../tls/server-tls.js';
 import { meterName } from '../upstream/group/group.js';
 import { SERVER_VERSION } from '../version.js';
+import { insistCounted } from './api-question.js';
 import {
   cacheObject,
   connectionsObject,
@@ -56,7 +57,7 @@ const byName = <T extends { readonly name: string }>(all: readonly T[], show: (i
 const resetMeters =
   (kind: MeterKind) =>
   (source: StatusSource, name: string | undefined): void => {
-    metersOf(source).reset(kind, name === undefined ? undefined : latin1(name));
+    insistCounted(metersOf(source).reset(kind, name === undefined ? undefined : latin1(name)));
   };
 
 const handlerObject = ({ values }: Reading): object => ({
@@ -123,7 +124,7 @@ const resetGroup =
         continue;
       }
       for (const { peer, backup } of peers) {
-        meters.reset(peerKind, meterName(group.name, backup, peer.name));
+        insistCounted(meters.reset(peerKind, meterName(group.name, backup, peer.name)));
       }
     }
   };
@@ -241,8 +242,8 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint
     {
       one: (source) => allTlsObject(total(source, tlsKind), total(source, backendTlsKind)),
       reset(source) {
-        metersOf(source).reset(tlsKind);
-        metersOf(source).reset(backendTlsKind);
+        insistCounted(metersOf(source).reset(tlsKind));
+        insistCounted(metersOf(source).reset(backendTlsKind));
       },
     },
   ],

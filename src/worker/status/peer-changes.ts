@@ -12,9 +12,6 @@ export interface PeerChange {
   readonly drain?: boolean;
 }
 
-/** How often a busy zone is tried again before the change waits for it. */
-const TRIES = 100;
-
 /** Changes a peer for all workers. Only groups with a zone can be changed: others have no place where workers would see it. */
 export function changePeer(group: UpstreamGroup, peer: Peer, change: PeerChange): void {
   const apply = (): void => {
@@ -38,12 +35,9 @@ export function changePeer(group: UpstreamGroup, peer: Peer, change: PeerChange)
     apply();
     return;
   }
-  for (let tries = 0; tries < TRIES; tries++) {
-    if (shared.changeNow(apply)) {
-      return;
-    }
+  if (!shared.changeNow(apply)) {
+    shared.change(apply);
   }
-  shared.change(apply);
 }
 
 /** A peer that is enabled takes all requests again, also if it was to take only those of its sessions. */

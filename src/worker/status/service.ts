@@ -3,6 +3,7 @@ import { CACHE, CACHE_STATUSES, cacheKind, RESET, resetKind, SERVICE, serviceKin
 import { emptyReading, type Reading } from '../../shared/zone/meters.js';
 import type { CacheDef } from '../cache/cache-def.js';
 import { type CacheIndex, cacheZones } from '../cache/index-zone.js';
+import { insistCounted } from './api-question.js';
 import { metersOf, type StatusSource, utf8 } from './source.js';
 
 /** Bytes of a page of nginx's allocator, by which the API counts. */
@@ -41,18 +42,20 @@ export function requestsObject(source: StatusSource): object {
 /** Begins to count connections anew, for the API alone. */
 export function resetConnections(source: StatusSource): void {
   const { accepts, handled } = source.env.zones.counters.totals();
-  metersOf(source).change(resetKind, '', (values) => {
+  const set = (values: Float64Array): void => {
     values[RESET.accepted] = accepts;
     values[RESET.dropped] = accepts - handled;
-  });
+  };
+  insistCounted(metersOf(source).change(resetKind, '', set));
 }
 
 /** Begins to count requests anew, for the API alone. */
 export function resetRequests(source: StatusSource): void {
   const { requests } = source.env.zones.counters.totals();
-  metersOf(source).change(resetKind, '', (values) => {
+  const set = (values: Float64Array): void => {
     values[RESET.requests] = requests;
-  });
+  };
+  insistCounted(metersOf(source).change(resetKind, '', set));
 }
 
 /** The workers that live, in the order of their process ids. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Lru } from '../../shared/lib/lru.js';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 
 /** A place that keeps sessions under their ids for a time. */
@@ -133,7 +134,7 @@ export class SessionZone implements SessionStore {
       }
       keys.splice(0, keys.length, ...stored);
     };
-    for (let tries = 0; tries < 5 && !this.#sql.now(work); tries++) {}
+    nowPatiently(this.#sql, work, 5);
     if (keys.length === 3) {
       return true;
     }

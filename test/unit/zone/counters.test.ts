@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import type { ZonePlan } from '../../../src/shared/zone/plan.js';
 import { SqliteZoneStore } from '../../../src/shared/zone/store.js';
@@ -120,6 +122,35 @@ t.test('a variable shows the present numbers of its own worker, and those of oth
   workers[1]!.source.serve(200);
   await waitFor(() => counters.current('active') === 21);
   t.equal(counters.current('writing'), 0);
+});
+
+// Somebody who holds a zone may lose its processor for a moment.
+const HOLDER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const db = require('better-sqlite3')(workerData.path);
+  db.exec('BEGIN IMMEDIATE');
+  parentPort.postMessage('held');
+  Atomics.wait(workerData.go, 0, 0);
+  Atomics.wait(workerData.go, 1, 0, 10);
+  db.exec('COMMIT');
+  db.close();
+`;
+
+t.test('a number that is published at once is there although another process held the zone', async (t) => {
+  const { plan, workers } = service(t, [11, 12]);
+  const [{ source, counters }, reader] = workers as [(typeof workers)[0], (typeof workers)[0]];
+  counters.publishAtOnce();
+  source.serve(200);
+  const go = new Int32Array(new SharedArrayBuffer(8));
+  const path = `${plan.directory}/${plan.files[':counters']}.0`;
+  const holder = new Worker(HOLDER, { eval: true, workerData: { path, go } });
+  const ended = once(holder, 'exit');
+  await once(holder, 'message');
+  Atomics.store(go, 0, 1);
+  Atomics.notify(go, 0);
+  source.serve(200);
+  t.equal(reader.counters.current('active'), 2);
+  await ended;
 });
 
 t.test('totals outlive a reload', async (t) => {

@@ -1,4 +1,5 @@
 import type { ZoneJob } from '../../../shared/zone/kind.js';
+import { CHANGE_TRIES, nowPatiently } from '../../../shared/zone/patience.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { ClientTask } from '../../client/client-task.js';
 import type { Attempt } from './attempt.js';
@@ -35,12 +36,13 @@ export class SharedBalancer implements Balancer {
     this.zone.sql.now(() => this.shared.load());
   }
 
-  /** Changes the peers for all workers at once. False: the zone is busy, and nothing was done. */
+  /** Changes the peers for all workers at once. False: the zone stayed busy, and nothing was done. */
   changeNow(change: () => void): boolean {
-    return this.zone.sql.now(() => {
+    const work = (): void => {
       this.shared.load();
       change();
-    });
+    };
+    return nowPatiently(this.zone.sql, work, CHANGE_TRIES);
   }
 
   /** Changes the peers for all workers. `change` may run again after a rollback. */
@@ -50,17 +52,18 @@ export class SharedBalancer implements Balancer {
 
   /**
    * Changes the members of the group for all workers, by what they are; `then` runs in the same transaction. `change` may return undefined
-   * to leave them. False: the zone is busy, and nothing was done.
+   * to leave them. False: the zone stayed busy, and nothing was done.
    */
   changeMembers(change: (now: Membership) => Membership | undefined, then: () => void = () => {}): boolean {
-    return this.zone.sql.now(() => {
+    const work = (): void => {
       this.shared.load();
       const changed = change(this.set.membership);
       if (changed !== undefined) {
         this.shared.changeMembers(changed);
         then();
       }
-    });
+    };
+    return nowPatiently(this.zone.sql, work, CHANGE_TRIES);
   }
 
   /**

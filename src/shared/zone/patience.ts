@@ -1,0 +1,20 @@
+import type { Sql } from './kind.js';
+
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+/** How often a change that an operator asked for is tried. */
+export const CHANGE_TRIES = 100;
+
+/**
+ * Runs a transaction now, and where another process holds the zone tries it again after each millisecond, `tries` times at the most;
+ * the pause lets a holder go on that lost its processor. Returns false when the zone was held all the time: nothing was done.
+ */
+export function nowPatiently(sql: Sql, work: () => void, tries: number): boolean {
+  for (let left = tries; left > 0; left--) {
+    if (sql.now(work)) {
+      return true;
+    }
+    Atomics.wait(pause, 0, 0, 1);
+  }
+  return false;
+}
