@@ -47,6 +47,10 @@ type MetaRow = [version: number, floor: number, used: number, entries: number, r
 /** A pair as it is stored: without a value it was removed; without a time it does not end. */
 export type KeyvalRow = readonly [key: string, value: string | null, expires: number | null];
 
+/** False for a row that came to harm. */
+const isSound = ([key, value, expires]: KeyvalRow): boolean =>
+  typeof key === 'string' && (value === null || typeof value === 'string') && (expires === null || typeof expires === 'number');
+
 /** The tables of a keyval zone. All but `readVersion`, `readMeta` and `since` are for inside a transaction, between `begin` and `end`. */
 export class KeyvalTable implements KeyvalChanges {
   meta: KeyvalMeta = { version: 0, floor: 0, used: 0, entries: 0, removed: 0, loaded: 0, written: 0 };
@@ -79,16 +83,16 @@ export class KeyvalTable implements KeyvalChanges {
   }
 
   /** The number of the last change. */
-  readonly readVersion = (): number => this.#readVersion.get()!;
+  readonly readVersion = (): number => this.#readVersion.one();
 
   readMeta(): KeyvalMeta {
-    const [version, floor, used, entries, removed, loaded, written] = this.#readMeta.get()!;
+    const [version, floor, used, entries, removed, loaded, written] = this.#readMeta.one();
     return { version, floor, used, entries, removed, loaded, written };
   }
 
   /** What was changed after a version; all with -1. */
   since(version: number): KeyvalRow[] {
-    return this.#since.all(version);
+    return this.#since.all(version).filter(isSound);
   }
 
   /** Whether a text can be a key: not empty, and for `type=ip` an address or a network. */
@@ -132,7 +136,9 @@ export class KeyvalTable implements KeyvalChanges {
 
   get(key: string): KeyvalRecord | undefined {
     const [value, expires] = this.#one.get(key) ?? [null, null];
-    return value === null || (expires ?? NEVER) <= Date.now() ? undefined : { value, expires: expires ?? NEVER };
+    return !isSound([key, value, expires]) || value === null || (expires ?? NEVER) <= Date.now()
+      ? undefined
+      : { value, expires: expires ?? NEVER };
   }
 
   put(key: string, { value, expires }: KeyvalRecord): boolean {

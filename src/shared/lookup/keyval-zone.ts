@@ -194,7 +194,10 @@ export class KeyvalZone implements ZoneJob, TickTask {
   }
 
   #catchUp(): void {
-    const anew = this.#version === -1 || this.#sql.epoch !== this.#epoch;
+    const meta = this.#sql.read(() => this.#table.readMeta());
+    // Another process may have put a fresh file in place of the one that was open.
+    const fresh = meta !== undefined && (meta.loaded === 0 || meta.version < this.#version);
+    const anew = fresh || this.#version === -1 || this.#sql.epoch !== this.#epoch;
     if (anew) {
       this.#seed();
     }

@@ -5,7 +5,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null;
 export interface Statement<Row> {
   /** The first row, or undefined when there is none. */
   get(...args: SqlValue[]): Row | undefined;
-  /** The row that every zone of the kind has. A zone without it is damaged, and started anew. */
+  /** The row of numbers that every zone of the kind has. A zone without it is damaged, and started anew. */
   one(...args: SqlValue[]): Row;
   all(...args: SqlValue[]): Row[];
   /** Runs a statement that returns no rows; the result is the number of rows it changed. */

@@ -18,6 +18,16 @@ const ADDED = 2;
 /** The row is there, but by the rules of the zone it is not. */
 const FORGOTTEN = 3;
 
+/** False for a row that came to harm, which is none. */
+function areNumbers(row: readonly unknown[]): boolean {
+  for (let i = 0; i < row.length; i++) {
+    if (typeof row[i] !== 'number') {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** One entry as it stands inside a transaction. `values` are the table's own columns. */
 export class LruEntry {
   readonly key: string;
@@ -51,7 +61,8 @@ export class LruTable {
   readonly #entries = new Map<string, LruEntry>();
   readonly #get: Statement<number[]>;
   readonly #writer: BulkWriter;
-  readonly #readMeta: Statement<[number, number, number, string, number, number]>;
+  readonly #readMeta: Statement<[number, number, number, number, number]>;
+  readonly #readHand: Statement<unknown>;
   readonly #writeMeta: Statement<never>;
   readonly #ahead: Statement<string>;
   readonly #sweepTo: Statement<string>;
@@ -59,7 +70,8 @@ export class LruTable {
   #total = 0;
   #used = 0;
   #count = 0;
-  #hand = '';
+  /** Where the hand stands, once the transaction has moved it. */
+  #hand: string | null = null;
   #evictions = 0;
   #rejections = 0;
   #metaRead = false;
@@ -73,8 +85,11 @@ export class LruTable {
     const names = columns.join(', ');
     this.#get = sql.prepare(`SELECT ${names}, seq FROM entries WHERE key = ?`);
     this.#writer = new BulkWriter(sql, 'entries', ['key', ...columns, 'seq']);
-    this.#readMeta = sql.prepare('SELECT total, used, entries, hand, evictions, rejections FROM meta');
-    this.#writeMeta = sql.prepare('UPDATE meta SET total = ?, used = ?, entries = ?, hand = ?, evictions = ?, rejections = ?');
+    this.#readMeta = sql.prepare('SELECT total, used, entries, evictions, rejections FROM meta');
+    this.#readHand = sql.prepare('SELECT hand FROM meta');
+    this.#writeMeta = sql.prepare(
+      'UPDATE meta SET total = ?, used = ?, entries = ?, hand = coalesce(?, hand), evictions = ?, rejections = ?',
+    );
     this.#ahead = sql.prepare('SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?');
     this.#sweepTo = sql.prepare('DELETE FROM entries WHERE key > ? AND key <= ? AND seq <= ? RETURNING key');
     this.#sweepRest = sql.prepare('DELETE FROM entries WHERE key > ? AND seq <= ? RETURNING key');
@@ -86,7 +101,7 @@ export class LruTable {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       const row = this.#get.get(key);
-      if (row === undefined) {
+      if (row === undefined || !areNumbers(row)) {
         return undefined;
       }
       this.#load();
@@ -148,7 +163,7 @@ export class LruTable {
 
   /** For a status page; runs without a transaction. */
   stats(): ZoneStats {
-    const [, used, entries, , evictions, rejections] = this.#readMeta.one();
+    const [, used, entries, evictions, rejections] = this.#readMeta.one();
     const full = Math.min(1, this.capacity / used);
     return { entries: Math.round(entries * full), used: Math.min(used, this.capacity), evictions, rejections };
   }
@@ -168,7 +183,8 @@ export class LruTable {
       return;
     }
     this.#metaRead = true;
-    [this.#total, this.#used, this.#count, this.#hand, this.#evictions, this.#rejections] = this.#readMeta.one();
+    [this.#total, this.#used, this.#count, this.#evictions, this.#rejections] = this.#readMeta.one();
+    this.#hand = null;
   }
 
   #end(): void {
@@ -189,8 +205,10 @@ export class LruTable {
 
   #sweep(): void {
     const last = this.#total - this.capacity;
-    const stop = this.#ahead.get(this.#hand, this.#added * SWEEP - 1);
-    const gone = stop === undefined ? this.#sweepRest.all(this.#hand, last) : this.#sweepTo.all(this.#hand, stop, last);
+    const found = this.#readHand.get();
+    const hand = typeof found === 'string' ? found : '';
+    const stop = this.#ahead.get(hand, this.#added * SWEEP - 1);
+    const gone = stop === undefined ? this.#sweepRest.all(hand, last) : this.#sweepTo.all(hand, stop, last);
     this.#hand = stop ?? '';
     for (const key of gone) {
       this.#used -= this.#cost(key);

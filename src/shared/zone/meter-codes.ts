@@ -1,3 +1,5 @@
+import { floatsOf } from './row-bytes.js';
+
 /** How often each status of HTTP was seen. */
 export type Codes = Map<number, number>;
 
@@ -29,7 +31,7 @@ export function encodeCodes(codes: Codes): Uint8Array {
 export function decodeCodes(bytes: Uint8Array | null): Codes {
   const codes: Codes = new Map();
   if (bytes !== null) {
-    const pairs = new Float64Array(bytes.slice().buffer);
+    const pairs = floatsOf(bytes);
     for (let i = 0; i + 1 < pairs.length; i += 2) {
       codes.set(pairs[i]!, pairs[i + 1]!);
     }

@@ -4,6 +4,7 @@ import { CODES_END, type Codes, decodeCodes, encodeCodes, encodeCounted } from '
 import type { MeterKind } from './meter-kinds.js';
 import { monotonicMs } from './monotonic.js';
 import { CHANGE_TRIES, nowPatiently } from './patience.js';
+import { bytesOf, floatsOf } from './row-bytes.js';
 
 /** A worker's meters of one kind; what would be more is counted under one name for all. */
 const MAX_OF_KIND = 2048;
@@ -220,7 +221,7 @@ function collect(kind: MeterKind, rows: readonly Row[]): Map<string, Reading> {
     if (reading === undefined) {
       all.set(name, (reading = emptyReading(kind, name)));
     }
-    merge(kind, reading, numbers(vals), decodeCodes(codes));
+    merge(kind, reading, floatsOf(vals), decodeCodes(codes));
   }
   return all;
 }
@@ -243,9 +244,9 @@ export function releaseMeters(sql: Sql, worker: number, kinds: readonly MeterKin
     const sum = emptyReading(kind, name);
     const before = one.get(id, name, ENDED);
     if (before !== undefined) {
-      merge(kind, sum, numbers(before[1]), decodeCodes(before[2]));
+      merge(kind, sum, floatsOf(before[1]), decodeCodes(before[2]));
     }
-    merge(kind, sum, numbers(vals), decodeCodes(codes));
+    merge(kind, sum, floatsOf(vals), decodeCodes(codes));
     for (let i = 0; i < kind.length; i++) {
       if (kind.merge[i] === 'gauge') {
         sum.values[i] = 0;
@@ -278,8 +279,3 @@ function merge(kind: MeterKind, into: Reading, values: Float64Array, codes: Code
     into.codes.set(code, (into.codes.get(code) ?? 0) + n);
   }
 }
-
-const bytesOf = (values: Float64Array): Uint8Array => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-
-// Copied, since the bytes of a row may lie anywhere.
-const numbers = (bytes: Uint8Array): Float64Array => new Float64Array(bytes.slice().buffer);

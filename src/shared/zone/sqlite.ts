@@ -137,6 +137,10 @@ export class Connection {
     }
   }
 
+  get inTransaction(): boolean {
+    return this.#db.inTransaction;
+  }
+
   /** Undoes the transaction, if there still is one. */
   rollback(): void {
     if (this.#db.inTransaction) {
@@ -156,10 +160,10 @@ export class Connection {
   }
 }
 
-/** A row is not there that the tables of a zone begin with. */
+/** A row of numbers is not there, or not sound, that the tables of a zone begin with. */
 export class MissingRow extends Error {
   constructor(statement: string) {
-    super(`no row for ${statement}`);
+    super(`no sound row for ${statement}`);
   }
 }
 
@@ -191,8 +195,9 @@ export function faultOf(error: unknown): FaultKind | undefined {
   if (code === 'SQLITE_FULL' || code === 'SQLITE_PERM' || code === 'SQLITE_NOLFS' || code === 'SQLITE_NOMEM') {
     return 'unusable';
   }
-  // A table that has gone is damage; any other SQLITE_ERROR is a wrong statement.
-  return code === 'SQLITE_ERROR' && error.message.startsWith('no such table') ? 'damaged' : undefined;
+  // The statements are right for the tables that a zone's kind makes, so these are others. What is said of transactions is our own mistake.
+  const otherTables = (code === 'SQLITE_ERROR' && !error.message.includes('transaction')) || code === 'SQLITE_MISMATCH';
+  return otherTables || code.startsWith('SQLITE_CONSTRAINT') ? 'damaged' : undefined;
 }
 
 // SQLite gives its other files the rights of this one. An existing file is not opened here: closing it would give up the locks that this

@@ -68,6 +68,7 @@ class ZoneSql implements Sql {
       try {
         return work();
       } catch (error) {
+        this.file.failure = undefined;
         if (faultOf(error) === 'locked') {
           return undefined;
         }

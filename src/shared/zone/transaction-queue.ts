@@ -238,6 +238,12 @@ export class TransactionScope implements ZoneScope {
           jobs[i]!.work();
         }
         for (let i = 0; i < files.length; i++) {
+          if (files[i]!.failure !== undefined) {
+            // A job took the file's failure for its own.
+            throw files[i]!.failure;
+          }
+        }
+        for (let i = 0; i < files.length; i++) {
           for (const hooks of files[i]!.hooks) {
             hooks.end?.();
           }

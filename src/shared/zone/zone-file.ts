@@ -25,6 +25,19 @@ const OPENINGS = 3;
 
 const MISSING = 'missing';
 
+/** Whether a row has numbers and nothing else. */
+function isNumeric(row: unknown): boolean {
+  if (!Array.isArray(row)) {
+    return typeof row === 'number';
+  }
+  for (let i = 0; i < row.length; i++) {
+    if (typeof row[i] !== 'number') {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Notes on its file which error came from it, since a transaction may span several files.
 class ZoneStatement<Row> implements Statement<Row> {
   readonly text: string;
@@ -47,11 +60,11 @@ class ZoneStatement<Row> implements Statement<Row> {
 
   one(...args: SqlValue[]): Row {
     const row = this.get(...args);
-    if (row === undefined) {
+    if (!isNumeric(row)) {
       this.file.failure = new MissingRow(this.text);
       throw this.file.failure;
     }
-    return row;
+    return row as Row;
   }
 
   all(...args: SqlValue[]): Row[] {
@@ -136,6 +149,11 @@ export class ZoneFile {
     try {
       statement.native = this.#db.prepare(text);
     } catch (error) {
+      if (this.#db.inTransaction) {
+        // Whoever runs the transaction repairs the file, and begins again.
+        this.failure = error;
+        throw error;
+      }
       this.recover(error);
       statement.native = this.#db.prepare(text);
     }

@@ -208,7 +208,7 @@ export class AcmeZone {
 
   /** For a status page; runs without a transaction. */
   stats(): ZoneStats {
-    return { entries: this.#count.get()!, used: this.#used.get()!, evictions: 0, rejections: 0 };
+    return { entries: this.#count.one(), used: this.#used.one(), evictions: 0, rejections: 0 };
   }
 }
 

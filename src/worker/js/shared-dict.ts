@@ -192,7 +192,7 @@ export class SharedDict {
   }
 
   size(): number {
-    return this.#do(() => this.#count.get(Date.now())!);
+    return this.#do(() => this.#count.one(Date.now()));
   }
 
   keys(most: unknown = 1024): string[] {
@@ -204,11 +204,11 @@ export class SharedDict {
   }
 
   freeSpace(): number {
-    return this.#do(() => Math.max(0, this.#room - this.#used.get()!));
+    return this.#do(() => Math.max(0, this.#room - this.#used.one()));
   }
 
   stats(): ZoneStats {
-    const read = this.#sql.read(() => ({ entries: this.#count.get(Date.now())!, used: this.#used.get()! }));
+    const read = this.#sql.read(() => ({ entries: this.#count.one(Date.now()), used: this.#used.one() }));
     return { entries: read?.entries ?? 0, used: read?.used ?? 0, evictions: 0, rejections: 0 };
   }
 
@@ -304,7 +304,7 @@ export class SharedDict {
     const cost = slabCost(NODE + Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0));
     const hash = hashOf(key);
     this.#delete.run(hash, key);
-    if (this.#used.get()! + cost > this.#room) {
+    if (this.#used.one() + cost > this.#room) {
       this.#expire.run(Date.now());
       this.#makeRoom(cost);
     }
@@ -312,7 +312,7 @@ export class SharedDict {
   }
 
   #makeRoom(cost: number): void {
-    while (this.#used.get()! + cost > this.#room) {
+    while (this.#used.one() + cost > this.#room) {
       const oldest = this.#data.evict ? this.#oldest.all() : [];
       if (oldest.length === 0) {
         throw new SharedMemoryError('out of shared memory');

@@ -19,6 +19,9 @@ export const CURRENT = 0;
 const PREVIOUS = 1;
 export const NEXT = 2;
 
+/** Bytes of such a key: name, AES key, HMAC key of 16 each. */
+const KEY = 48;
+
 /** A key that tickets are encrypted with; `expire` in seconds of the wall clock, 0 while it is not in use. */
 export interface StoredKey {
   /** Name, AES key, HMAC key: 16 bytes each. */
@@ -58,7 +61,7 @@ export class SessionZone implements SessionStore {
 
   get(id: Buffer): Buffer | undefined {
     const row = this.#sql.read(() => this.#get.get(id.toString('hex')));
-    return row === undefined || row[1] <= nowSeconds() ? undefined : Buffer.from(row[0]);
+    return row === undefined || !(row[0] instanceof Uint8Array) || !(row[1] > nowSeconds()) ? undefined : Buffer.from(row[0]);
   }
 
   put(id: Buffer, session: Buffer, timeout: number, done: () => void): void {
@@ -72,7 +75,7 @@ export class SessionZone implements SessionStore {
     if (cost > this.#capacity) {
       return;
     }
-    let used = this.#used.get()! + cost;
+    let used = this.#used.one() + cost;
     for (let expired = 0; ; ) {
       const oldest = this.#oldest.get();
       if (oldest === undefined) {
@@ -96,7 +99,7 @@ export class SessionZone implements SessionStore {
 
   /** For a status page; runs without a transaction. */
   stats(): ZoneStats {
-    return { entries: this.#count.get()!, used: this.#used.get()!, evictions: 0, rejections: 0 };
+    return { entries: this.#count.one(), used: this.#used.one(), evictions: 0, rejections: 0 };
   }
 
   /**
@@ -111,10 +114,10 @@ export class SessionZone implements SessionStore {
       return false;
     }
     const work = (): void => {
-      const rows = this.#keys.all();
+      const rows = this.#keys.all().filter(([slot, key, until], i) => slot === i && isKey(key) && Number.isSafeInteger(until));
       let stored = rows.map(([, key, until]) => ({ key: Buffer.from(key), expire: until }));
       if (stored.length !== 3) {
-        const key = randomBytes(48);
+        const key = randomBytes(KEY);
         stored = [
           { key, expire },
           { key, expire: 0 },
@@ -124,7 +127,7 @@ export class SessionZone implements SessionStore {
       if (stored[PREVIOUS]!.expire < now) {
         stored[PREVIOUS] = { ...stored[CURRENT]! };
         stored[CURRENT] = { ...stored[NEXT]! };
-        stored[NEXT] = { key: randomBytes(48), expire: 0 };
+        stored[NEXT] = { key: randomBytes(KEY), expire: 0 };
       }
       if (expire > stored[CURRENT]!.expire) {
         stored[CURRENT]!.expire = expire;
@@ -139,11 +142,13 @@ export class SessionZone implements SessionStore {
       return true;
     }
     // Another process holds the zone just now: this one ticket gets a key of this worker's own.
-    const key = randomBytes(48);
+    const key = randomBytes(KEY);
     keys.push({ key, expire: 0 }, { key, expire: 0 }, { key, expire: 0 });
     return true;
   }
 }
+
+const isKey = (key: unknown): boolean => key instanceof Uint8Array && key.length === KEY;
 
 class Put implements ZoneJob {
   readonly #zone: SessionZone;

@@ -1,3 +1,4 @@
+import { objectOf } from '../../../shared/zone/row-bytes.js';
 import { Peer, type PeerOptions, type PeerSet } from './peer.js';
 
 /** A server that was added while the group was in use. */
@@ -23,6 +24,39 @@ export interface Membership {
   readonly removed: readonly number[];
   /** The serial number that was given last. */
   readonly last: number;
+}
+
+/** The members are those of the configuration. */
+export const NO_CHANGES: Membership = { added: [], removed: [], last: 0 };
+
+const SERVER = { id: 'number', serial: 'number', server: 'string', name: 'string', address: 'string', port: 'number', backup: 'boolean' };
+const OPTIONS = {
+  weight: 'number',
+  maxConns: 'number',
+  maxFails: 'number',
+  failTimeout: 'number',
+  slowStart: 'number',
+  down: 'number',
+  route: 'string',
+};
+
+/** What the text of a row says of a group's members; undefined when it is none that was stored so. */
+export function membershipOf(text: unknown): Membership | undefined {
+  const found = objectOf(text);
+  if (found === undefined || !Array.isArray(found['added']) || !Array.isArray(found['removed']) || typeof found['last'] !== 'number') {
+    return undefined;
+  }
+  const sound =
+    found['added'].every((server) => has(server, SERVER) && has((server as AddedServer).options, OPTIONS)) &&
+    found['removed'].every((id) => typeof id === 'number');
+  return sound ? (found as unknown as Membership) : undefined;
+}
+
+function has(value: unknown, fields: Readonly<Record<string, string>>): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  return Object.entries(fields).every(([name, type]) => typeof (value as Record<string, unknown>)[name] === type);
 }
 
 /** Brings the peers of a set in line; those that stay keep their standing. */

@@ -1,6 +1,7 @@
 import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
-import { applyMembership, type Membership } from './membership.js';
+import { bytesOf, countsOf, floatsOf } from '../../../shared/zone/row-bytes.js';
+import { applyMembership, type Membership, membershipOf, NO_CHANGES } from './membership.js';
 import type { Peer, PeerSet } from './peer.js';
 
 /** The numbers of a peer that workers share, in the order they are stored. */
@@ -25,9 +26,6 @@ const FIELDS = [
   'failTimeout',
   'slowStart',
 ] as const satisfies readonly (keyof Peer)[];
-
-/** The members of the configuration, as {@link Membership}. */
-const UNCHANGED = '{"added":[],"removed":[],"last":0}';
 
 /** Places of peers that are gone are cleared when there are so many more of them than peers. */
 const SPARE_PLACES = 64;
@@ -131,10 +129,10 @@ export class SharedPeers implements TransactionHooks {
   /** Which change of the members this worker knows. */
   #members = 0;
   /** What the members became by it. */
-  #membership = UNCHANGED;
+  #membership: Membership = NO_CHANGES;
   /** The same as of the latest transaction that was committed. */
   #keptMembers = 0;
-  #keptMembership = UNCHANGED;
+  #keptMembership: Membership = NO_CHANGES;
   /** Connections of the other workers by place. */
   #others: Uint32Array = new Uint32Array(0);
   /** This worker's connections by place, as the transaction leaves them. */
@@ -157,7 +155,7 @@ export class SharedPeers implements TransactionHooks {
       // The transaction before was rolled back.
       this.#members = this.#keptMembers;
       this.#membership = this.#keptMembership;
-      applyMembership(this.#set, JSON.parse(this.#membership));
+      applyMembership(this.#set, this.#membership);
     }
   }
 
@@ -169,19 +167,14 @@ export class SharedPeers implements TransactionHooks {
     this.#loaded = true;
     const { statements, worker } = this.#zone;
     const name = this.#set.name;
-    const members = statements.membersVersion.get(name) ?? 0;
-    if (members > this.#members) {
-      this.#members = members;
-      this.#membership = statements.readMembers.one(name);
-      applyMembership(this.#set, JSON.parse(this.#membership));
-    } else if (members < this.#members) {
-      // The zone is another one than before: it begins with what this worker knows.
-      statements.writeMembers.run(name, this.#members, this.#membership);
-    }
+    this.#loadMembers();
     const row = statements.read.get(name);
-    const keys = row?.[0] ?? '';
-    let state = row === undefined ? new Float64Array(0) : numbers(row[1]);
-    if (row === undefined || keys !== this.#keys || this.#version !== this.#set.config.version) {
+    const stored = floatsOf(row?.[1]);
+    // A row that came to harm is none: it is written again from what this worker knows.
+    const sound = row !== undefined && typeof row[0] === 'string' && stored.length === placesIn(row[0]) * FIELDS.length;
+    const keys = sound ? row[0] : '';
+    let state = sound ? stored : new Float64Array(0);
+    if (!sound || keys !== this.#keys || this.#version !== this.#set.config.version) {
       state = this.#place(keys, state);
     }
     const places = this.#places;
@@ -190,7 +183,7 @@ export class SharedPeers implements TransactionHooks {
       if (holder === worker) {
         continue;
       }
-      const conns = counts(bytes);
+      const conns = countsOf(bytes);
       for (let i = 0; i < conns.length && i < others.length; i++) {
         others[i]! += conns[i]!;
       }
@@ -227,11 +220,34 @@ export class SharedPeers implements TransactionHooks {
     this.#misplaced = state.length !== before.length || this.#keys !== keys;
   }
 
+  /** Brings the peers in line with the latest change of the members. */
+  #loadMembers(): void {
+    const { statements } = this.#zone;
+    const { name } = this.#set;
+    const found = statements.membersVersion.get(name) ?? 0;
+    const members = Number.isSafeInteger(found) && found < Number.MAX_SAFE_INTEGER ? found : 0;
+    if (members > this.#members) {
+      const membership = membershipOf(statements.readMembers.get(name));
+      this.#members = members;
+      if (membership !== undefined) {
+        this.#membership = membership;
+        applyMembership(this.#set, membership);
+        return;
+      }
+      // It came to harm. What this worker knows takes its place, as a change of which the others hear.
+      this.#members++;
+    } else if (members === this.#members) {
+      return;
+    }
+    // Otherwise the zone is another one than before: it begins with what this worker knows.
+    statements.writeMembers.run(name, this.#members, JSON.stringify(this.#membership));
+  }
+
   /** Adds or removes peers, for all workers. For inside a transaction, after {@link load}. */
   changeMembers(membership: Membership): void {
     this.#members++;
-    this.#membership = JSON.stringify(membership);
-    this.#zone.statements.writeMembers.run(this.#set.name, this.#members, this.#membership);
+    this.#membership = membership;
+    this.#zone.statements.writeMembers.run(this.#set.name, this.#members, JSON.stringify(membership));
     applyMembership(this.#set, membership);
   }
 
@@ -309,6 +325,9 @@ export class SharedPeers implements TransactionHooks {
   }
 }
 
+/** How many places these keys name. */
+const placesIn = (keys: string): number => (keys === '' ? 0 : keys.split('\n').length);
+
 /** Peers by what they are known by in all workers: the set, the address, and which of several lines with it. */
 function keyed(set: PeerSet): Map<string, Peer> {
   const all = new Map<string, Peer>();
@@ -325,12 +344,6 @@ function keyed(set: PeerSet): Map<string, Peer> {
   }
   return all;
 }
-
-const bytesOf = (numbers: Float64Array | Uint32Array): Uint8Array => new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
-
-// Copied, since the bytes of a row may lie anywhere.
-const numbers = (bytes: Uint8Array): Float64Array => new Float64Array(bytes.slice().buffer);
-const counts = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
 function same(a: Float64Array, b: Float64Array): boolean {
   for (let i = 0; i < a.length; i++) {

@@ -1,4 +1,5 @@
 import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import { objectOf } from '../../../shared/zone/row-bytes.js';
 
 /** Name of the one zone for addresses; no configuration can name it so. */
 export const NAMES_ZONE = ':upstream names';
@@ -34,13 +35,24 @@ export class NamesZone {
   }
 
   get(key: string): KnownName | undefined {
-    const text = this.#sql.read(() => this.#read.get(key));
-    return text === undefined ? undefined : JSON.parse(text);
+    const known = objectOf(this.#sql.read(() => this.#read.get(key)));
+    const { validUntil, addresses } = known ?? {};
+    const sound = typeof validUntil === 'number' && Array.isArray(addresses) && addresses.every(isAddress);
+    return sound ? { validUntil, addresses } : undefined;
   }
 
   set(key: string, known: KnownName): void {
     this.#sql.submit({ work: () => void this.#write.run(key, JSON.stringify(known)), after: () => {} });
   }
+}
+
+/** Whether a part of a row is a {@link KnownAddress}. */
+function isAddress(value: unknown): value is KnownAddress {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  const { address, host, port, priority, weight } = value as Record<string, unknown>;
+  return typeof address === 'string' && typeof host === 'string' && [port, priority, weight].every(Number.isInteger);
 }
 
 export type NamesZoneRef = ZoneRef<NamesZone, undefined>;

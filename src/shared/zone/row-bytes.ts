@@ -1,0 +1,31 @@
+/**
+ * The numbers that a row of a zone holds; none when what is there is no list of numbers, as after a zone's file came to harm. Copied, since
+ * the bytes of a row may lie anywhere.
+ */
+export function floatsOf(bytes: unknown): Float64Array {
+  if (!(bytes instanceof Uint8Array) || bytes.length % Float64Array.BYTES_PER_ELEMENT !== 0) {
+    return new Float64Array(0);
+  }
+  const numbers = new Float64Array(bytes.slice().buffer);
+  return numbers.every(Number.isFinite) ? numbers : new Float64Array(0);
+}
+
+/** The same for whole numbers. */
+export function countsOf(bytes: unknown): Uint32Array {
+  const whole = bytes instanceof Uint8Array && bytes.length % Uint32Array.BYTES_PER_ELEMENT === 0;
+  return whole ? new Uint32Array(bytes.slice().buffer) : new Uint32Array(0);
+}
+
+/** Numbers as rows have them. */
+export const bytesOf = (numbers: Float64Array | Uint32Array): Uint8Array =>
+  new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+
+/** The object that a text of a row stands for; undefined when it stands for none. */
+export function objectOf(text: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
