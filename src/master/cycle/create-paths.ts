@@ -1,7 +1,7 @@
-import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fchownSync, fstatSync, mkdirSync } from 'node:fs';
 import { errnoCode, errnoText } from '../../shared/lib/errno.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
-import { refuseOthersLink } from '../../shared/lib/others-link.js';
+import { openPastLinks } from '../../shared/lib/others-link.js';
 
 /**
  * Creates the folders for temporary and cached files that are missing, and gives them to the user of the workers when there is one. Throws
@@ -22,13 +22,18 @@ export function createPaths(paths: readonly string[], uid: number | undefined): 
     if (uid === undefined) {
       continue;
     }
-    const stat = attempt(`stat() "${path}"`, () => statSync(native));
-    attempt(`chown("${path}", ${uid})`, () => refuseOthersLink(path));
-    if (stat.uid !== uid) {
-      attempt(`chown("${path}", ${uid})`, () => chownSync(native, uid, stat.gid));
-    }
-    if ((stat.mode & 0o700) !== 0o700) {
-      attempt(`chmod() "${path}"`, () => chmodSync(native, (stat.mode & 0o7777) | 0o700));
+    // The folder itself is changed, whatever its name leads to by then.
+    const folder = attempt(`chown("${path}", ${uid})`, () => openPastLinks(path, constants.O_RDONLY | constants.O_DIRECTORY));
+    try {
+      const stat = attempt(`stat() "${path}"`, () => fstatSync(folder));
+      if (stat.uid !== uid) {
+        attempt(`chown("${path}", ${uid})`, () => fchownSync(folder, uid, stat.gid));
+      }
+      if ((stat.mode & 0o700) !== 0o700) {
+        attempt(`chmod() "${path}"`, () => fchmodSync(folder, (stat.mode & 0o7777) | 0o700));
+      }
+    } finally {
+      closeSync(folder);
     }
   }
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoCode } from '../lib/errno.js';
 import { fsPath } from '../lib/fs-path.js';
 import { loadNative } from '../lib/native/native.js';
-import { refuseOthersLink } from '../lib/others-link.js';
+import { openPastLinks } from '../lib/others-link.js';
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
@@ -55,13 +55,12 @@ function standardDescriptor(path: string, links = 8): 1 | 2 | undefined {
  */
 export function openLogFd(path: string): LogFd {
   try {
-    refuseOthersLink(path);
-    return describe(openSync(fsPath(path), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644), true);
+    return describe(openPastLinks(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644), true);
   } catch (error) {
     const code = errnoCode(error);
     // A FIFO without a reader. nginx would wait for one; a FIFO opened for both directions holds the first lines until a reader comes.
     if (code === 'ENXIO' && statSync(fsPath(path)).isFIFO()) {
-      return describe(openSync(fsPath(path), O_RDWR | O_APPEND | O_NONBLOCK), true);
+      return describe(openPastLinks(path, O_RDWR | O_APPEND | O_NONBLOCK), true);
     }
     // A socket (the journal's) has no file to open again, and a pipe of another user refuses: the inherited descriptor still leads there.
     const standard = standardDescriptor(path);

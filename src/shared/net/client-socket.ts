@@ -34,6 +34,11 @@ export interface ClientSocket {
   local(): SocketAddress;
   /** Nothing waits for the kernel. */
   readonly empty: boolean;
+  /**
+   * How many bytes of what was written the kernel has not taken; once the connection is no more, how many it never took. With TLS, of
+   * the plain text, to within a record.
+   */
+  readonly unsent: number;
   /** A write is under way; `flushed` follows. */
   readonly pending: boolean;
   /** Begins to read. Another owner may follow the first. */

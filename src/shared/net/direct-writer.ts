@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import { joined, joinedText, keepJoined } from './joined.js';
+import { plainLength } from './plain-length.js';
 import {
   keepRequest,
   OVER,
@@ -17,7 +18,7 @@ import {
 /** What a net.Socket holds inside, as far as it is used here. */
 interface Internals {
   readonly _handle: StreamHandle | null;
-  readonly _writableState: { readonly length: number };
+  readonly _writableState: { readonly length: number; readonly writing: boolean; readonly writelen: number };
 }
 
 /** What a write came to. */
@@ -66,7 +67,7 @@ export class DirectWriter {
   readonly #socket: Socket;
   /** Writing to a handle that was closed gives an error. */
   readonly #handle: StreamHandle | null;
-  readonly #queue: { readonly length: number };
+  readonly #queue: Internals['_writableState'];
   readonly #flushed: () => void;
   readonly #tls: boolean;
   /** The write before, if it did not end at once. */
@@ -88,6 +89,15 @@ export class DirectWriter {
   /** A write is on its way that the kernel could not take at once. */
   get pending(): boolean {
     return this.#pending;
+  }
+
+  /** How many bytes the kernel has not taken, of a cipher's in plain text; what is known of that once the socket is closed. */
+  get unsent(): number {
+    const below = this.#tls ? this.#handle?._parent?.writeQueueSize : this.#handle?.writeQueueSize;
+    const { length, writing, writelen } = this.#queue;
+    // Of what the socket is writing, libuv knows how much is left.
+    const waiting = length - (writing ? writelen : 0);
+    return waiting + (this.#tls ? plainLength(below ?? 0) : (below ?? 0));
   }
 
   /** Nothing waits for the kernel, neither here nor in the socket's own queue. */

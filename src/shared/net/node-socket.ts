@@ -18,6 +18,8 @@ export class NodeSocket implements ClientSocket, EndedSocket {
   readonly #onFlushed: () => void;
   #owner: SocketOwner | undefined = undefined;
   stays = false;
+  /** What was never sent, once it is closed. */
+  #left: number | undefined = undefined;
 
   /** `tls`: the socket has a cipher for a handle. */
   constructor(socket: Socket, tls: boolean) {
@@ -43,6 +45,15 @@ export class NodeSocket implements ClientSocket, EndedSocket {
     return this.#direct.empty;
   }
 
+  get unsent(): number {
+    return this.#left ?? this.#direct.unsent;
+  }
+
+  /** Notes what was never sent, while that is known. */
+  #noteUnsent(): void {
+    this.#left ??= this.#direct.unsent;
+  }
+
   get pending(): boolean {
     return this.#direct.pending;
   }
@@ -57,7 +68,10 @@ export class NodeSocket implements ClientSocket, EndedSocket {
     socket.on('drain', this.#onFlushed);
     socket.on('end', () => this.#ended());
     socket.on('error', () => {});
-    socket.on('close', () => this.#owner!.socketClosed());
+    socket.on('close', () => {
+      this.#noteUnsent();
+      this.#owner!.socketClosed();
+    });
     if (this.#tls && readInto(socket, (bytes, length) => this.#owner!.received(bytes, length, true))) {
       return;
     }
@@ -78,7 +92,7 @@ export class NodeSocket implements ClientSocket, EndedSocket {
   }
 
   clientBroke(): void {
-    this.#socket.destroy();
+    this.close();
   }
 
   pause(): void {
@@ -160,6 +174,7 @@ export class NodeSocket implements ClientSocket, EndedSocket {
   }
 
   close(): void {
+    this.#noteUnsent();
     this.#socket.destroy();
   }
 
@@ -178,6 +193,7 @@ export class NodeSocket implements ClientSocket, EndedSocket {
   }
 
   reset(): void {
+    this.#noteUnsent();
     resetConnection(this.#socket);
   }
 }

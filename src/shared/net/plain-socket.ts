@@ -77,7 +77,7 @@ export class PlainSocket extends PlainStream implements AcceptedSocket {
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     if (this.closed) {
-      return true;
+      return this.dropped(before.length + bytes.length + after.length);
     }
     if (before.length + bytes.length + after.length > JOIN_LIMIT) {
       const pieces = [before, 'latin1', bytes, 'buffer'];
@@ -93,7 +93,7 @@ export class PlainSocket extends PlainStream implements AcceptedSocket {
     if (before.length + end - start + after.length > JOIN_LIMIT) {
       return writeMuchLent(this, before, bytes.subarray(start, end), after);
     }
-    return this.closed || this.writeCopy(before, bytes, start, end, after);
+    return this.closed ? this.dropped(before.length + end - start + after.length) : this.writeCopy(before, bytes, start, end, after);
   }
 
   get offerLimit(): number {
@@ -107,6 +107,7 @@ export class PlainSocket extends PlainStream implements AcceptedSocket {
     if (this.closed) {
       return;
     }
+    this.noteUnsent();
     // A connection that was ended already, or is none of TCP, cannot be reset.
     if (this.handle.reset === undefined || this.handle.reset(() => this.gone()) !== 0) {
       this.close();

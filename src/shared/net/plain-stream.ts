@@ -78,6 +78,8 @@ export abstract class PlainStream {
   /** What is read into. */
   #buffer: Buffer | undefined = undefined;
   #closing = false;
+  /** How much libuv had after the latest write that the kernel did not take at once, and what was written since the connection's end. */
+  #left = 0;
   /** Nothing is done with the handle any more. */
   protected closed = false;
 
@@ -105,6 +107,23 @@ export abstract class PlainStream {
   /** A write is under way. */
   get pending(): boolean {
     return this.#waiting > 0;
+  }
+
+  /** How much of what was written the kernel has not taken, or has never taken. */
+  get unsent(): number {
+    return this.closed ? this.#left : this.handle.writeQueueSize;
+  }
+
+  /** Notes what was never sent: afterwards libuv does not know it. */
+  protected noteUnsent(): void {
+    // What libuv had is gone when it tells of an error.
+    this.#left = this.#waiting > 0 ? this.handle.writeQueueSize : this.#left;
+  }
+
+  /** So many bytes came too late to be sent. */
+  protected dropped(bytes: number): true {
+    this.#left += bytes;
+    return true;
   }
 
   /** Begins to read. */
@@ -166,7 +185,7 @@ export abstract class PlainStream {
   /** Sends text (latin1) or bytes, which must not change until all is sent. Returns false when that takes time. */
   write(data: string | Buffer): boolean {
     if (this.closed) {
-      return true;
+      return this.dropped(data.length);
     }
     const { handle } = this;
     const request = writeRequest(this.node);
@@ -200,6 +219,7 @@ export abstract class PlainStream {
     request.oncomplete = (status) => this.#done(status);
     request.data = data;
     this.#waiting++;
+    this.#left = this.handle.writeQueueSize;
     return false;
   }
 
@@ -211,6 +231,7 @@ export abstract class PlainStream {
     if (status < 0) {
       this.failed(status, 'write');
     } else if (this.#waiting === 0) {
+      this.#left = 0;
       if (this.#closing) {
         this.close();
       } else {
@@ -250,6 +271,7 @@ export abstract class PlainStream {
   /** Closes at once: what was not sent is dropped. */
   close(): void {
     if (!this.closed) {
+      this.noteUnsent();
       this.closed = true;
       this.handle.close(this.gone === undefined ? undefined : () => this.gone!());
     }

@@ -11,6 +11,8 @@ export interface StreamHandle {
   writev(request: WriteRequest, pieces: readonly (string | Buffer)[], allBuffers: false): number;
   /** Of TLS: the connection below. */
   readonly _parent?: { readonly writeQueueSize: number };
+  /** How many bytes the kernel has not taken yet; absent from a cipher that does not say. */
+  readonly writeQueueSize?: number;
 }
 
 /** One write, or one shutdown. */

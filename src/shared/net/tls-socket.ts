@@ -7,6 +7,7 @@ import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { keptEarly, tellEarly } from './early-bytes.js';
 import { awaitClient, clientStays, type EndedSocket } from './end-of-tls.js';
 import { joined, joinedText } from './joined.js';
+import { plainLength } from './plain-length.js';
 import type { PlainSocket } from './plain-socket.js';
 import { type ConnectionHandle, localOf, remoteOf } from './plain-stream.js';
 import type { HandshakeOwner, SecureSocket } from './secure-socket.js';
@@ -38,6 +39,9 @@ function onHandshakeDone(this: CipherHandle): void {
   (this as OwnedCipher).client.secured();
 }
 
+/** Node's cipher gives libuv ten buffers at most, each of a record's size. */
+const AT_A_TIME = 10 * 16384;
+
 /** A connection whose handshake runs, and then what it brings and takes. */
 export class TlsSocket implements SecureSocket, EndedSocket {
   readonly #node: StreamBinding;
@@ -62,6 +66,8 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   #ending: WriteRequest | undefined = undefined;
   #closing = false;
   #closed = false;
+  /** What was never sent, once it is closed. */
+  #left = 0;
 
   /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. See {@link cipherMaker}. */
   constructor(plain: PlainSocket, context: SecureContext, handshake: HandshakeOwner) {
@@ -115,6 +121,24 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   get empty(): boolean {
     return !this.#pending;
+  }
+
+  get unsent(): number {
+    if (this.#closed) {
+      return this.#left;
+    }
+    const below = plainLength(this.#handle.writeQueueSize);
+    // What the cipher has and libuv has not, for it gives it so much at a time.
+    const made = (this.#cipher as { readonly writeQueueSize?: number } | null)?.writeQueueSize ?? 0;
+    return below + plainLength(Math.max(0, made - AT_A_TIME)) + (this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0);
+  }
+
+  /** So many bytes came too late to be sent. */
+  #dropped(bytes: number): true {
+    if (this.#closed) {
+      this.#left += bytes;
+    }
+    return true;
   }
 
   get pending(): boolean {
@@ -226,7 +250,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   write(data: string | Buffer): boolean {
     if (this.#closed || this.#shut) {
-      return true;
+      return this.#dropped(data.length);
     }
     if (this.#busy()) {
       return this.#later(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
@@ -245,7 +269,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     if (this.#closed || this.#shut) {
-      return true;
+      return this.#dropped(before.length + bytes.length + after.length);
     }
     if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {
       const whole = joined(before, bytes, 0, bytes.length, after);
@@ -405,6 +429,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     if (this.#closed) {
       return;
     }
+    this.#left = this.unsent;
     this.#closed = true;
     this.#handle.close(() => this.#gone());
   }
@@ -420,10 +445,12 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     if (this.#closed) {
       return;
     }
+    const left = this.unsent;
     // A connection that was ended already, or is none of TCP, cannot be reset.
     if (this.#handle.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) {
       this.close();
     } else {
+      this.#left = left;
       this.#closed = true;
     }
   }

@@ -13,6 +13,7 @@ export class MemorySocket implements ClientSocket {
   readonly descriptor = -1;
   readonly empty = true;
   readonly pending = false;
+  readonly unsent = 0;
   readonly offerLimit = 65536;
 
   constructor(remote: SocketAddress, local: SocketAddress) {

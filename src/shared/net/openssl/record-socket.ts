@@ -3,6 +3,7 @@ import type { ClientSocket, SocketAddress, SocketOwner } from '../client-socket.
 import { CIPHER_LIMIT, CIPHER_OFFER } from '../direct-writer.js';
 import { keptEarly, tellEarly } from '../early-bytes.js';
 import { joined, joinedText } from '../joined.js';
+import { plainLength } from '../plain-length.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { RecordStream } from './record-stream.js';
 
@@ -20,6 +21,8 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
   /** We send no more. */
   #shut = false;
   #closing = false;
+  /** What came too late to be sent. */
+  #late = 0;
 
   /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. */
   constructor(below: ClientSocket, context: SecureContext, handshake: HandshakeOwner) {
@@ -139,6 +142,7 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
     this.#handshake = null;
     handshake?.handshakeFailed(undefined);
     this.#owner?.socketClosed();
+    this.#late = this.unsent - plainLength(this.#below.unsent);
     this.#queue = null;
     this.#early = null;
     this.free();
@@ -160,6 +164,11 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
 
   get pending(): boolean {
     return this.#queue !== null || this.#below.pending;
+  }
+
+  get unsent(): number {
+    const waits = this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+    return this.#late + waits + plainLength(this.#below.unsent);
   }
 
   get empty(): boolean {
@@ -193,6 +202,7 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
 
   write(data: string | Buffer): boolean {
     if (this.closed || this.#shut) {
+      this.#late += data.length;
       return true;
     }
     if (typeof data !== 'string') {
@@ -204,6 +214,7 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     if (this.closed || this.#shut) {
+      this.#late += before.length + bytes.length + after.length;
       return true;
     }
     if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {

@@ -77,6 +77,8 @@ export abstract class UringStream implements Sender {
   /** The kernel has been asked to say when there is. */
   #polling = false;
   #ending = false;
+  /** What was never sent, once the connection is closed. */
+  #left = 0;
 
   constructor(engine: UringEngine, fd: number) {
     this.engine = engine;
@@ -384,6 +386,25 @@ export abstract class UringStream implements Sender {
     return !this.#roomWanted && this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
   }
 
+  /** How many bytes of what was written the kernel has not taken, or has never taken. */
+  get unsent(): number {
+    let unsent = this.#left;
+    if (this.#slot !== -1) {
+      unsent += this.#used;
+    }
+    // What leaves with the submission at hand is as good as taken.
+    if (this.#flight !== -1 && this.#departed !== this.engine.exchanges && !this.closed) {
+      unsent += this.#flying;
+    }
+    return unsent + (this.#queue === null ? 0 : lengthOf(this.#queue));
+  }
+
+  /** So many bytes came too late to be sent. */
+  #dropped(bytes: number): true {
+    this.#left += bytes;
+    return true;
+  }
+
   /** Has `allSent` called once all is sent, not at once. */
   tellWhenSent(): void {
     this.#tell = true;
@@ -392,9 +413,10 @@ export abstract class UringStream implements Sender {
 
   write(data: string | Buffer): boolean {
     if (this.closed) {
-      return true;
+      return this.#dropped(data.length);
     }
     if (this.#writeError < 0) {
+      this.#left += data.length;
       // Somebody with much to send would go on with all of it before the connection's end is told.
       return false;
     }
@@ -441,7 +463,7 @@ export abstract class UringStream implements Sender {
   /** Puts all of it behind what is in the slot. Returns false when there is no room. */
   #putJoined(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
     if (this.closed) {
-      return true;
+      return this.#dropped(before.length + end - start + after.length);
     }
     if (!this.#idle || !this.#room(before.length + end - start + after.length)) {
       return false;
@@ -497,6 +519,7 @@ export abstract class UringStream implements Sender {
   #writeNow(bytes: Buffer, keep: boolean): number {
     const taken = this.#giveKernel([bytes]);
     if (taken < 0) {
+      this.#left += keep ? bytes.length : 0;
       return taken;
     }
     if (keep && taken < bytes.length) {
@@ -750,6 +773,7 @@ export abstract class UringStream implements Sender {
     }
     this.#release(slot);
     if (result < 0) {
+      this.#left += length;
       this.failed(result, 'write');
       return;
     }
@@ -830,6 +854,7 @@ export abstract class UringStream implements Sender {
     if (this.closed) {
       return;
     }
+    this.#left = this.unsent;
     this.closed = true;
     if (this.#closing) {
       clearTimeout(this.#closeTimer);
@@ -863,6 +888,8 @@ export abstract class UringStream implements Sender {
     }
   }
 }
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 
 function close(stream: UringStream): void {
   stream.close();

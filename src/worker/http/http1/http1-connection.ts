@@ -509,6 +509,10 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     this.#close();
   }
 
+  unsent(r: Request): number {
+    return r === this.#request ? this.#socket.unsent : 0;
+  }
+
   get clientGone(): boolean {
     return this.closed || this.#io?.gone === true;
   }

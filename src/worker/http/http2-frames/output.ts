@@ -47,6 +47,8 @@ export class Output {
   length = 0;
   /** The kernel has not taken all of what was sent; `flushed` follows. */
   blocked = false;
+  /** How many bytes never left. */
+  dropped = 0;
 
   constructor(socket: OutputTarget) {
     this.#socket = socket;
@@ -115,6 +117,7 @@ export class Output {
       give(this.#bytes);
     }
     this.#bytes = null;
+    this.dropped += this.length;
     this.length = 0;
   }
 }

@@ -186,7 +186,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   }
 
   flushed(): void {
-    this.sending.output.blocked = false;
+    this.sending.unblock();
     if (!this.open) {
       return;
     }

@@ -35,6 +35,8 @@ export class Sending implements TickTask {
   #busy = false;
   #asked = false;
   #paused = false;
+  /** How much of what was lost with the connection streams have taken as theirs. */
+  #claimed = 0;
 
   constructor(connection: Http2Connection, socket: ClientSocket) {
     this.#c = connection;
@@ -46,6 +48,27 @@ export class Sending implements TickTask {
   /** The client takes nothing now, and nothing is read from it either. */
   get paused(): boolean {
     return this.#paused;
+  }
+
+  /**
+   * How many of a stream's `most` bytes were lost with the connection, or are behind what its client does not take. Frames lie between those
+   * of other streams: what was lost is shared out among the streams as they end.
+   */
+  claimLost(most: number): number {
+    if (this.#c.open && !this.output.blocked) {
+      return 0;
+    }
+    const { length, dropped } = this.output;
+    const lost = length + dropped + this.#socket.unsent - this.#claimed;
+    const share = Math.min(most, Math.max(0, lost));
+    this.#claimed += share;
+    return share;
+  }
+
+  /** The client takes what is sent again. */
+  unblock(): void {
+    this.output.blocked = false;
+    this.#claimed = 0;
   }
 
   /** Nothing waits to be sent. */

@@ -391,6 +391,10 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     this.c.streams.ended(this, told ? (this.#reset ? NO_RESET.DONE : NO_RESET.BOTH_ENDED) : code, !told && this.#outClosed, this.#queued);
   }
 
+  unsent(r: Request): number {
+    return this.c.sending.claimLost(r.bytesSent);
+  }
+
   get clientGone(): boolean {
     return this.closed;
   }

@@ -22,6 +22,7 @@ class NoClient implements ClientConnection, ClientStream {
   readonly closed = false;
   readonly sni = undefined;
   readonly clientGone = false;
+  readonly unsent = (): number => 0;
   action: string | undefined = undefined;
 
   constructor(server: ServerRuntime) {

@@ -67,6 +67,8 @@ export interface ClientStream {
   finish(r: Request): void;
   /** Ends connection or stream at once. `reset` answers with a TCP reset. */
   terminate(r: Request, reset: boolean): void;
+  /** How many bytes of those that the request counts as sent have not left and, if it ends now, never will. */
+  unsent(r: Request): number;
   /** The client has gone, or sends no more on a connection that it would need to stay. */
   readonly clientGone: boolean;
   /** Hands the connection to a tunnel (101, CONNECT): what happens on it from now on is told to `owner`. */

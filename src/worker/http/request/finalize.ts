@@ -229,6 +229,7 @@ function giveUp(r: Request, code: number, atOnce: boolean): void {
   if (main.finished || kept.length > 0 || (!atOnce && startPostAction(main))) {
     return;
   }
+  main.bytesSent = Math.max(0, main.bytesSent - main.stream.unsent(main));
   endRequest(main);
   main.stream.terminate(main, main.timedOut && main.location.settings.resetTimedoutConnection);
 }

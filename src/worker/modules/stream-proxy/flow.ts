@@ -131,6 +131,11 @@ export class Flow {
     return this.#goOnSlowly(to);
   }
 
+  /** How much of what was given to the other side's socket has not been told to have left. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** The other side's socket has sent everything. */
   flushed(): void {
     this.sent += this.#waiting;

@@ -151,10 +151,15 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   pass(bytes: Buffer, fromUpstream: boolean): void {
     if (fromUpstream) {
       this.#down.emit(bytes, this.r.socket);
-      this.r.bytesSent = this.#down.sent;
+      this.#noteSent();
     } else if (this.#connection !== null) {
       this.#up.emit(bytes, this.#connection);
     }
+  }
+
+  #noteSent(): void {
+    this.r.bytesSent = this.#down.sent;
+    this.r.bytesWaiting = this.#down.waiting;
   }
 
   // ---------------------------------------------------------------- to the backend
@@ -213,7 +218,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     if (up) {
       this.r.bytesReceived = flow.received;
     } else {
-      this.r.bytesSent = flow.sent;
+      this.#noteSent();
     }
     if (this.r.finished) {
       return;
@@ -242,7 +247,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     }
     r.action = 'proxying and sending to client';
     const goesOn = this.#down.take(bytes.length === end ? bytes : bytes.subarray(0, end), r.socket);
-    r.bytesSent = this.#down.sent;
+    this.#noteSent();
     if (r.finished) {
       return;
     }

@@ -38,6 +38,7 @@ export class DatagramClient implements ClientSocket {
   readonly descriptor = -1;
   readonly empty = true;
   readonly pending = false;
+  readonly unsent = 0;
   readonly offerLimit = Number.MAX_SAFE_INTEGER;
 
   // Nothing is read on behalf of one client alone.

@@ -94,6 +94,8 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   /** From the client, and to it. */
   bytesReceived = 0;
   bytesSent = 0;
+  /** How many more were given to the socket, which has not told that they have left. */
+  bytesWaiting = 0;
   /** What counts it as being under way. */
   zone: Meter | null = null;
   /** How much of the bytes has been counted. */
@@ -391,6 +393,10 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
     }
     this.status = status;
     this.upstream?.release();
+    if (this.closed || this.socket.pending) {
+      // What the client has not taken until now is dropped.
+      this.bytesSent = Math.max(0, this.bytesSent + this.bytesWaiting - this.socket.unsent);
+    }
     countEnd(this, status);
     const handlers = this.server.logPhase;
     for (let i = 0; i < handlers.length; i++) {

@@ -1,0 +1,167 @@
+import { existsSync, truncateSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import t, { type Test } from 'tap';
+import { certs } from '../support/certs.js';
+import { type Server, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
+
+/** More than the kernel takes for a client that does not read. */
+const MUCH = 24 * 1024 * 1024;
+/** A record of TLS holds as much, and it is known only of whole ones whether they have left. */
+const RECORD = 16384;
+
+/** A request for a path over HTTP/2 by a client with large windows. */
+function http2Request(path: string): Buffer {
+  const frame = (type: number, flags: number, id: number, payload: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([0, payload.length >> 8, payload.length & 255, type, flags, 0, 0, 0, id]), payload]);
+  const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
+  const head = Buffer.concat([Buffer.from([0x82, 0x86, 0x04]), text(path), Buffer.from([0x01]), text('h')]);
+  return Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    frame(4, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff])),
+    frame(8, 0, 0, Buffer.from([0x7f, 0, 0, 0])),
+    frame(1, 5, 1, head),
+  ]);
+}
+
+/** What a way to the server comes to: who asks, and how many bytes the count may differ from what the client gets. */
+interface Way {
+  readonly port: number;
+  readonly tls?: boolean;
+  readonly http2?: boolean;
+  readonly off: number;
+}
+
+const WAYS: Readonly<Record<string, Way>> = {
+  'HTTP/1': { port: 0, off: 0 },
+  // One record may be half-way when the connection ends.
+  TLS: { port: 1, tls: true, off: 2 * RECORD },
+  // SETTINGS and the like belong to no request.
+  'HTTP/2': { port: 2, http2: true, off: 200 },
+  stream: { port: 3, off: 0 },
+  'stream with TLS': { port: 4, tls: true, off: 2 * RECORD },
+};
+
+async function start(t: Test): Promise<Server> {
+  // Sends much to whoever connects.
+  const backend = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(Buffer.alloc(MUCH, 'm'));
+  });
+  await new Promise<void>((resolve) => void backend.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => void backend.close());
+  const { rsa } = certs();
+  const { port } = backend.address() as { port: number };
+  const s = await startServer(t, {
+    conf: `worker_processes 2; events {}
+      http {
+        log_format sent "$arg_id $status $bytes_sent $body_bytes_sent"; access_log %%DIR%%/sent.log sent;
+        ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; send_timeout 300ms; root %%DIR%%;
+        server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% ssl; listen 127.0.0.1:%%PORT_2%%; http2 on;
+          location /proxied { proxy_pass http://127.0.0.1:%%PORT_5%%/much; proxy_buffers 8 256k; proxy_buffer_size 256k; proxy_max_temp_file_size 0; }
+          location /chunked { sub_filter mmm nnn; sub_filter_types *; proxy_pass http://127.0.0.1:%%PORT_5%%/much; }
+        }
+        server { listen 127.0.0.1:%%PORT_5%%; access_log off; send_timeout 60s; }
+      }
+      stream {
+        log_format sent "$server_port $status $bytes_sent"; access_log %%DIR%%/stream.log sent;
+        ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; proxy_timeout 300ms;
+        server { listen 127.0.0.1:%%PORT_3%%; proxy_pass 127.0.0.1:${port}; }
+        server { listen 127.0.0.1:%%PORT_4%% ssl; proxy_pass 127.0.0.1:${port}; }
+      }`,
+  });
+  writeFileSync(`${s.dir}/much`, '');
+  truncateSync(`${s.dir}/much`, MUCH);
+  return s;
+}
+
+/** A connection whose client has asked for a path and reads nothing. */
+async function ask(t: Test, s: Server, way: Way, path: string): Promise<[socket: Socket, plain: Socket]> {
+  const port = s.port(way.port);
+  const plain = connect(port, '127.0.0.1');
+  const socket = way.tls === true ? tlsConnect({ socket: plain, rejectUnauthorized: false }) : plain;
+  socket.on('error', () => {});
+  t.teardown(() => void plain.destroy());
+  await new Promise<void>((resolve) => void socket.once(way.tls === true ? 'secureConnect' : 'connect', resolve));
+  plain.pause();
+  socket.pause();
+  if (way.port < 3) {
+    socket.write(way.http2 === true ? http2Request(path) : `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
+  }
+  return [socket, plain];
+}
+
+const received = (socket: Socket): Promise<number> =>
+  new Promise((resolve) => {
+    let bytes = 0;
+    socket.on('data', (piece: Buffer) => void (bytes += piece.length));
+    socket.on('close', () => resolve(bytes));
+    socket.resume();
+  });
+
+t.test('what a client did not take is not counted as sent', async (t) => {
+  const s = await start(t);
+  const logged = (file: string, begin: string): number[] | undefined => {
+    const line = existsSync(`${s.dir}/${file}`)
+      ? s
+          .read(file)
+          .split('\n')
+          .find((text) => text.startsWith(`${begin} `))
+      : undefined;
+    return line?.split(' ').slice(2).map(Number);
+  };
+  let id = 0;
+  for (const [name, way] of Object.entries(WAYS)) {
+    for (const path of way.port < 3 ? ['/much', '/proxied', '/chunked'] : ['/']) {
+      const own = `i${++id}`;
+      const [socket] = await ask(t, s, way, `${path}?id=${own}`);
+      const begin = way.port < 3 ? own : String(s.port(way.port));
+      const file = way.port < 3 ? 'sent.log' : 'stream.log';
+      const [sent, body] = await waitFor(() => logged(file, begin), { what: `${name} ${path}: the log` });
+      const got = await received(socket);
+      t.ok(got < MUCH, `${name} ${path}: it was not sent in full`);
+      t.ok(Math.abs(got - sent!) <= way.off, `${name} ${path}: ${sent} bytes were counted, and ${got} came`);
+      if (body !== undefined) {
+        t.ok(body < sent! && sent! - body < 1000 + (way.http2 === true ? sent! / 100 : 0), `${name} ${path}: the body alone is ${body}`);
+      }
+    }
+  }
+});
+
+t.test('nor what a reset has cut off', async (t) => {
+  const s = await start(t);
+  let id = 0;
+  for (const [name, way] of Object.entries(WAYS).filter(([, { port }]) => port < 3)) {
+    for (const path of ['/much', '/proxied', '/chunked']) {
+      const own = `r${++id}`;
+      const [socket, plain] = await ask(t, s, way, `${path}?id=${own}`);
+      // As soon as some of it has come, of which the kernel holds less than all.
+      await new Promise<void>((resolve) => {
+        let bytes = 0;
+        socket.on('data', (piece: Buffer) => {
+          bytes += piece.length;
+          if (bytes > 100_000) {
+            resolve();
+          }
+        });
+        socket.resume();
+      });
+      socket.pause();
+      plain.resetAndDestroy();
+      const line = await waitFor(
+        () =>
+          existsSync(`${s.dir}/sent.log`) &&
+          s
+            .read('sent.log')
+            .split('\n')
+            .find((text) => text.startsWith(`${own} `)),
+        {
+          what: `${name} ${path}: the log`,
+        },
+      );
+      const sent = Number(line.split(' ')[2]);
+      t.ok(sent > 0 && sent < MUCH, `${name} ${path}: ${line}`);
+    }
+  }
+});
