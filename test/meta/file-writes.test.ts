@@ -4,7 +4,6 @@ import { filesBelow, root } from './source-files.js';
 
 /** Who makes, writes, or gives away files itself, in so many places. What is kept over restarts goes through `shared/lib/state-file.ts`. */
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
-  'master/cycle/create-paths.ts': [2, 'gives folders to the workers, and follows no link of another user'],
   'master/processes/pid-file.ts': [
     3,
     'writes into the pid file of a folder that takes no new files; -t makes one that is missing, exclusively',
@@ -13,7 +12,8 @@ const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string
   'master/subcommands/dev-command.ts': [1, 'a folder of its own, by mkdtemp'],
   'master/subcommands/test-command.ts': [1, 'the report that the command line names'],
   'shared/lib/state-file.ts': [1, 'the rule itself'],
-  'shared/log/log-fd.ts': [3, 'logs: appended to, 0644, and root follows no link of another user'],
+  'shared/lib/others-link.ts': [3, 'opens what root follows no link of another user to'],
+  'shared/log/log-fd.ts': [1, 'logs: appended to, 0644, and root follows no link of another user'],
   'shared/zone/run-directory.ts': [2, 'a folder by mkdtemp, which root gives to the workers'],
   'shared/zone/sqlite.ts': [1, 'zone files: exclusive, 0600, in that folder'],
   'worker/cache/disk-cache.ts': [1, 'new times in an entry that is known by its inode'],
@@ -44,6 +44,10 @@ t.test('files are written in one way', async (t) => {
   }
   for (const file of Object.keys(THEMSELVES)) {
     t.ok(filesBelow('src', '.ts').includes(file), `${file} is there`);
+  }
+  for (const file of filesBelow('src', '.ts')) {
+    const looks = file !== 'shared/lib/others-link.ts' && readFileSync(`${root}src/${file}`, 'utf8').includes('refuseOthersLink(');
+    t.notOk(looks, `${file}: what is looked at before it is opened may be another file by then; use openPastLinks`);
   }
   t.notMatch(readFileSync(`${root}src/${readOnlyFlags}`, 'utf8'), /O_(?:WRONLY|RDWR|CREAT)/, 'what it opens by flags, it reads');
 });
