@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 import t from 'tap';
 import { RunDirectory } from '../../../src/shared/zone/run-directory.js';
 
@@ -39,7 +40,7 @@ t.test('a folder of which nobody can say whether it is in use stays', async (t) 
   const living = new RunDirectory(base, undefined);
   utimesSync(living.path, 1, 1);
   // As servers that start with few descriptors do, which are too few for all files of others.
-  const script = `import { RunDirectory } from ${JSON.stringify(new URL('../../../src/shared/zone/run-directory.ts', import.meta.url).href)};
+  const script = `import { RunDirectory } from './run-directory.js';
     import { closeSync, openSync } from 'node:fs';
     new RunDirectory(process.argv[1], undefined).remove();
     const open = [];
@@ -56,8 +57,17 @@ t.test('a folder of which nobody can say whether it is in use stays', async (t) 
         new RunDirectory(process.argv[1], undefined).remove();
       } catch {}
     }`;
-  const starter = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--import=tsx', '--input-type=module', '-e', script, base];
-  const { stderr } = spawnSync('sh', starter, { encoding: 'utf8', cwd: new URL('../../../', import.meta.url).pathname });
+  const resolveDir = new URL('../../../src/shared/zone/', import.meta.url).pathname;
+  const { outputFiles } = buildSync({
+    stdin: { contents: script, resolveDir },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    write: false,
+  });
+  const starter = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', outputFiles[0]!.text, base];
+  const { stderr } = spawnSync('sh', starter, { encoding: 'utf8', cwd: resolveDir });
   t.ok(existsSync(join(living.path, 'owner')), stderr);
   living.remove();
 });
