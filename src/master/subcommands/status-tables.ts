@@ -12,7 +12,7 @@ export interface NamedCounts {
   readonly handlers: readonly Reading[];
 }
 
-/** Reads it. */
+/** Reads the counts of all servers, peers and handlers that have names. */
 export const namedCounts = (meters: Meters): NamedCounts => ({
   servers: [...meters.read(serverKind).values()],
   peers: [...meters.read(peerKind).values()],

@@ -109,7 +109,7 @@ export class KeyvalTable implements KeyvalChanges {
     }
   }
 
-  /** Ends them. */
+  /** Ends the changes of a transaction: if a pair has changed, the zone gets a new version. */
   end(): void {
     if (!this.changed) {
       return;

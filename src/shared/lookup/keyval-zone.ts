@@ -43,7 +43,7 @@ export class KeyvalZone implements ZoneJob, TickTask {
   /** What the index is up to date with. */
   #version = -1;
   #epoch: number;
-  /** It is, for this tick. */
+  /** The index was compared with the zone in this tick, and is up to date. */
   #fresh = false;
   #nextLook = 0;
   /** What variables have set in this tick; undefined: removed. */

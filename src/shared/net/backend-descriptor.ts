@@ -84,7 +84,10 @@ function bindTo(
   return bound < 0 ? systemError(bound, 'bind') : undefined;
 }
 
-/** The same for a numeric address with a port, or a path with the port 0, in a process that has {@link needsDescriptor} found so. */
+/**
+ * Opens a socket as {@link openDescriptor} does, to a numeric address with a port, or to a path with the port 0. For processes in which
+ * {@link needsDescriptor} has returned true.
+ */
 export function openDescriptorTo(address: string, port: number, demands: SocketDemands, datagrams = false): number | Error {
   const native = loadNative();
   const family = port === 0 ? Family.UNIX : ipAddress(address, port)?.family;

@@ -55,7 +55,7 @@ export class PlainBackendSocket extends PlainStream implements BackendSocket {
   #tells = false;
   /** The handle can be told to read. */
   #readable = false;
-  /** It is to be read, and has been. */
+  /** The owner wants what the backend sends; false between `pause` and `resume`. */
   #flowing = true;
   #started = false;
   #ended = false;

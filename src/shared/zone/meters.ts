@@ -8,7 +8,7 @@ import { bytesOf, floatsOf } from './row-bytes.js';
 
 /** A worker's meters of one kind; what would be more is counted under one name for all. */
 const MAX_OF_KIND = 2048;
-/** That name. */
+/** The name under which a worker counts what it has no meter of its own for. */
 const OTHERS = '(others)';
 /** How many rows of meters that no living worker has are kept: those that changed last. */
 const MAX_KEPT = 4096;

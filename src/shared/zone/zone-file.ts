@@ -107,7 +107,7 @@ export class ZoneFile {
   /** The shared database; undefined while none can be opened. */
   #shared: Connection | undefined;
   #private: Connection | undefined;
-  /** The one of the two that counts. */
+  /** The database that counters are kept in now: the shared one, or the private one of this process. */
   #db!: Connection;
   /** Inodes of the three files as this process opened them. */
   #inodes = '';

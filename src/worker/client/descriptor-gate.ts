@@ -20,7 +20,7 @@ export class DescriptorGate {
   #shut = false;
   /** How many connections the worker may have accepted since it began. */
   #ration = Number.POSITIVE_INFINITY;
-  /** It has accepted those. */
+  /** The worker has accepted its whole ration. */
   #sated = false;
   /** How many it has accepted. */
   #accepts = 0;

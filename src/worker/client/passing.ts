@@ -19,7 +19,7 @@ export interface PassedClient {
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** What it sent so far. */
   readonly held: Buffer | null;
-  /** How often it was passed on. */
+  /** The state of modules that goes along with the connection, how often it was passed on among it; see `lastingSlot`. */
   readonly lasting: readonly unknown[];
   /** What is to be done once it is over, the latest last. */
   readonly endings: readonly (() => void)[];

@@ -26,8 +26,8 @@ export class DeadlineQueue {
   #firesAt = Number.POSITIVE_INFINITY;
 
   /**
-   * It is due `ms` milliseconds after `now` (monotonic) and at no other time. Where that is sooner than what it waited for, or it did not
-   * wait, it has so long from when this is called: nothing that is set runs out at once.
+   * Makes `queued` due `ms` milliseconds after `now` (monotonic), in place of any time set before. If that is sooner than before, or if
+   * `queued` stood not in the queue, its time runs from this call: a deadline is never over when it is set.
    */
   set(queued: Queued, now: number, ms: number): void {
     const { place } = queued;

@@ -17,7 +17,7 @@ export function openInspector(port: number, env: WorkerEnv): void {
     try {
       open(port, '127.0.0.1');
     } catch {
-      // Looked at below.
+      // Without an address below, it is tried again.
     }
     const where = url();
     if (where !== undefined) {

@@ -65,7 +65,7 @@ export class Node {
     }
   }
 
-  /** Those who waited, who wait no more. */
+  /** Empties the list of clients that wait for this name, and returns them. */
   release(): readonly Waiter[] {
     const waiters = [...this.waiting];
     this.waiting.clear();

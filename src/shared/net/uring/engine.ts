@@ -311,6 +311,7 @@ export class UringEngine implements TickTask, WaitedRing {
     }
   }
 
+  /** Tells the sender whose send has completed with a note that the kernel did not take all bytes at once. */
   readonly #see = (tag: number): void => {
     (this.#endpoints[tag & INDEX_MASK] as Sender | null)?.notTaken();
   };

@@ -15,7 +15,7 @@ const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11,
 const PIECES = 64;
 /** Milliseconds that a closed connection's last bytes have to leave. */
 const LAST_BYTES = 60_000;
-/** So many small pieces in turn, and no large ones are expected any more: the rest of one message is often small, and its end. */
+/** After this number of small pieces in turn no large ones are expected any more: the last pieces of one message are often small. */
 const FEW = 3;
 const [SOL_SOCKET, SO_LINGER] = [1, 13];
 const RESET = new Int32Array([1, 0]);

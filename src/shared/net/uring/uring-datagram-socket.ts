@@ -172,7 +172,7 @@ export class UringDatagramSocket implements DatagramSocket, Endpoint {
     }
   }
 
-  /** Receives on, or goes. */
+  /** Asks the ring for the next datagrams, later after several failures; a closed socket tells the ring to let it go. */
   #again(result: number): void {
     if (result < 0) {
       this.#failures++;

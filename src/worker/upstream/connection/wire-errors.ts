@@ -10,7 +10,7 @@ interface WireFailure {
 
 /** Errors that connect() itself reports for a TCP address, before any packet comes back. */
 const AT_ONCE = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EINVAL', 'EAFNOSUPPORT']);
-/** Of those, and of a unix socket's, the ones that need no administrator. nginx: ngx_event_connect_peer. */
+/** Errors of connect() that are logged as `error`, not as `crit`: they call for no administrator. nginx: ngx_event_connect_peer. */
 const COMMON = new Set(['ECONNREFUSED', 'EAGAIN', 'ECONNRESET', 'ENETDOWN', 'ENETUNREACH', 'EHOSTDOWN', 'EHOSTUNREACH']);
 /** Errors of socket(): no other peer would fare better. */
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
