@@ -5,7 +5,8 @@ export type Chunk = Buffer;
 
 /**
  * Where a response body comes from. The engine calls `pull` when it can take more; the source then calls `send`
- * of the first stage (`r.first`) exactly once, at once or later. One piece is on its way at any time, which is all the back-pressure there needs to be.
+ * of the first stage (`r.first`) exactly once, at once or later. One piece is on its way at any time, which is all the back-pressure there
+ * needs to be.
  */
 export interface Source {
   pull(r: Request): void;
