@@ -87,6 +87,8 @@ export class UringEngine implements TickTask, WaitedRing {
   #report: ((why: string) => void) | undefined = undefined;
   /** How often the event loop had the ring served. */
   ticks = 0;
+  /** The last tick of these whose immediates have had their turn. */
+  settledTick = 0;
   /** How many submissions have had all their completions served that came at once. */
   exchanges = 0;
   /** Closed connections that have something left to send, and who waits for them. */
@@ -236,6 +238,10 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /** The event loop has the ring served, from now on. */
   beginTick(): void {
+    if (this.#waitedIn) {
+      // It serves the ring in an immediate, behind those of the tick before.
+      this.settledTick = this.ticks;
+    }
     this.ticks++;
     if (this.#next.length > 0) {
       this.#asking.push(...this.#next.splice(0));
@@ -244,7 +250,8 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /**
    * Submits what waits, and serves what is complete, until the kernel has no more, or it is the event loop's turn. Throws
-   * {@link RingError} when the ring is broken.
+   * {@link RingError} when the ring is broken. libuv calls it when something is complete, and the end of a tick does: what one call brings
+   * about may have its immediate behind the next call.
    */
   run(): void {
     if (this.#running) {
@@ -266,6 +273,7 @@ export class UringEngine implements TickTask, WaitedRing {
       }
     } finally {
       this.#running = false;
+      setImmediate(settle, this, this.ticks);
       // What came meanwhile, and what an error of somebody's has kept from being served.
       if (more) {
         ring.quiet(false);
@@ -388,4 +396,8 @@ export class UringEngine implements TickTask, WaitedRing {
       this.run();
     }
   }
+}
+
+function settle(engine: UringEngine, tick: number): void {
+  engine.settledTick = tick;
 }

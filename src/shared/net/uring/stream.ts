@@ -303,7 +303,7 @@ export abstract class UringStream implements Sender {
     }
     if (result === 0 || (result < 0 && result !== ECANCELED && result !== ENOBUFS && result !== EAGAIN && result !== EINTR)) {
       this.#over = true;
-      if (this.#wanted && this.#held === null && this.#cameIn !== this.engine.ticks) {
+      if (this.#wanted && this.#held === null && !this.#cameNow) {
         this.#end(result);
       } else {
         this.#heldEnd = result;
@@ -357,13 +357,18 @@ export abstract class UringStream implements Sender {
     if (!this.#wanted || this.closed || this.#held !== null || this.#heldEnd > 0) {
       return;
     }
-    if (this.#cameIn === this.engine.ticks) {
+    if (this.#cameNow) {
       this.engine.askNext(this);
       return;
     }
     const result = this.#heldEnd;
     this.#heldEnd = 1;
     this.#end(result);
+  }
+
+  /** What the last bytes have brought about may still be to come in an immediate: the connection's end waits for that. */
+  get #cameNow(): boolean {
+    return this.#cameIn === this.engine.ticks || this.#cameIn > this.engine.settledTick;
   }
 
   #end(result: number): void {
