@@ -198,7 +198,7 @@ t.test('least_conn: the server with the fewest requests under way, by weight', a
 t.test('least_time: the server that answers sooner', { skip: againstNginx && 'nginx sells it' }, async (t) => {
   const [slow, fast] = await Promise.all([
     startOrigin(t, async (_request, reply) => {
-      await reply.sleep(100);
+      await reply.sleep(400);
       return { body: 'slow' };
     }),
     startOrigin(t, { body: 'fast' }),
