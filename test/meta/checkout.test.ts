@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import t from 'tap';
+import { root } from './source-files.js';
+
+const read = (path: string): string => readFileSync(root + path, 'utf8');
+
+t.test('what names a version of Node agrees', async (t) => {
+  const { version } = JSON.parse(read('scripts/node/package.json'));
+  t.equal(read('.nvmrc').trim(), version.split('.')[0], '.nvmrc');
+  const oldest = JSON.parse(read('package.json')).engines.node.replace('>=', '');
+  t.match(read('README.md'), `sluice needs Node ${oldest} or later`);
+});
+
+t.test('the changes of the version to come are one list', async (t) => {
+  const headings = read('CHANGELOG.md').match(/^## .*$/gm)!;
+  const { version } = JSON.parse(read('package.json'));
+  t.equal(headings[0], `## sluice ${version}, not yet released`);
+  t.equal(headings.filter((heading) => /not yet released|since/i.test(heading)).length, 1);
+});
+
+t.test('a checkout has what hosts and editors look for', async (t) => {
+  for (const path of ['SECURITY.md', 'CONTRIBUTING.md', 'LICENSE', '.editorconfig']) {
+    t.ok(existsSync(root + path), path);
+  }
+  t.match(JSON.parse(read('package.json')).repository, { type: 'git', url: String });
+});
