@@ -12,7 +12,6 @@ const UNFILLED: { readonly [file: string]: readonly [uses: number, kind: 'copies
   'shared/lib/random-bytes.ts': [1, 'makes', 'randomFillSync fills all of it before its first use'],
   'shared/net/joined.ts': [1, 'copies', 'a part as long as the two texts and the bytes'],
   'shared/net/node-backend-socket.ts': [1, 'reads', 'the socket says how much it read'],
-  'shared/net/node-socket.ts': [1, 'copies', 'as long as the two texts and the bytes'],
   'shared/net/openssl/record-stream.ts': [2, 'reads', 'OpenSSL says how much it made'],
   'shared/net/plain-backend-socket.ts': [1, 'reads', 'the socket says how much it read'],
   'shared/net/plain-socket.ts': [2, 'reads', 'the socket says how much it read'],

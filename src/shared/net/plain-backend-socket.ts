@@ -2,9 +2,9 @@ import { closeSync } from 'node:fs';
 import { nativeText } from '../lib/native-text.js';
 import { needsDescriptor, openDescriptorTo } from './backend-descriptor.js';
 import type { BackendSocket, BackendSocketOwner, BackendTarget } from './backend-socket.js';
-import { JOIN_LIMIT } from './direct-writer.js';
 import { type ConnectionHandle, PlainStream } from './plain-stream.js';
 import { systemError } from './system-error.js';
+import { JOIN_LIMIT } from './write-limits.js';
 
 interface ConnectRequest {
   oncomplete?: (this: ConnectRequest, status: number) => void;

@@ -1,7 +1,7 @@
 import type { AcceptedSocket, SocketAddress, SocketOwner } from './client-socket.js';
-import { JOIN_LIMIT } from './direct-writer.js';
 import { writeMuchLent } from './lent.js';
 import { type ConnectionHandle, PlainStream, remoteOf } from './plain-stream.js';
+import { JOIN_LIMIT } from './write-limits.js';
 
 /** As much as libuv reads at once. */
 const READ_SIZE = 64 * 1024;

@@ -1,9 +1,9 @@
 // A connection without a `net.Socket`: libuv's handle and nothing else, so that neither an idle connection nor a request pays for
 // node:stream's two machines. Node has no public way to do that.
+import { writeSync } from 'node:fs';
 import { spoil } from '../lib/spoil.js';
 import { withoutZone } from '../lib/zone-id.js';
 import type { SocketAddress } from './client-socket.js';
-import { offerTo } from './direct-writer.js';
 import { joined, keepJoined } from './joined.js';
 import { keepRequest, type StreamBinding, type StreamHandle, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
 
@@ -63,6 +63,21 @@ export function localOf(handle: ConnectionHandle): SocketAddress {
     lastLocal = local.address;
   }
   return local;
+}
+
+/** Gives the kernel as much of the bytes as it has room for, and returns how many. Throws node:fs's error when the connection is broken. */
+function offerTo(handle: StreamHandle, bytes: Buffer): number {
+  if (handle.fd === undefined || handle.fd < 0) {
+    return 0;
+  }
+  try {
+    return writeSync(handle.fd, bytes, 0, bytes.length);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+      return 0;
+    }
+    throw error;
+  }
 }
 
 /** Tells whether this Node lets its handles be used; `net.Socket` does the work otherwise. */

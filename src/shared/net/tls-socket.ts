@@ -3,7 +3,6 @@
 import type { SecureContext } from 'node:tls';
 import { spoil } from '../lib/spoil.js';
 import type { SocketAddress, SocketOwner } from './client-socket.js';
-import { CIPHER_LIMIT, CIPHER_OFFER } from './direct-writer.js';
 import { keptEarly, tellEarly } from './early-bytes.js';
 import { awaitClient, clientStays, type EndedSocket } from './end-of-tls.js';
 import { joined, joinedText } from './joined.js';
@@ -13,6 +12,7 @@ import { type ConnectionHandle, localOf, remoteOf } from './plain-stream.js';
 import type { HandshakeOwner, SecureSocket } from './secure-socket.js';
 import { keepRequest, OVER, type StreamBinding, streamBinding, type WriteRequest, writeRequest } from './stream-binding.js';
 import { type CipherHandle, cipherMaker } from './tls-binding.js';
+import { CIPHER_LIMIT, CIPHER_OFFER } from './write-limits.js';
 
 /** A record of TLS brings 16 KB at most. */
 const READ_SIZE = 16 * 1024;

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { Level } from '../../shared/log/level.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
 import type { TlsConnection } from './client.js';
@@ -6,17 +5,14 @@ import type { ClientTask } from './client-task.js';
 
 /** Runs the TLS handshake of a connection. `S` is a server of the protocol that follows. */
 export interface TlsTerminator<S> {
-  /** It can work on libuv's handles: otherwise it wants Node's sockets. */
-  readonly direct: boolean;
   /** A handshake took too long, and the connection is closed. */
   timedOut(): void;
-  /** Calls back once, with what was agreed or with what failed. `task`: the work that the connection is for, where it has begun. */
-  accept(socket: Socket, done: TlsDone<S>, task?: ClientTask): void;
   /**
-   * The same for a connection without a `net.Socket`, which is closed if the handshake fails. `bytes` is all that has come so far, and is
-   * valid only during the call. Returns undefined when more must come before the handshake can begin.
+   * Begins the handshake of a connection, which is closed if it fails. `bytes` is all that has come so far, and is valid only during the
+   * call. Returns undefined when more must come before the handshake can begin. Calls back once, with what was agreed or with what failed.
+   * `task`: the work that the connection is for, where it has begun.
    */
-  acceptPlain(socket: ClientSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
+  accept(socket: ClientSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
 }
 
 /** A handshake under way. */

@@ -9,11 +9,27 @@ import type { ClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
 import { CHALLENGE_ANSWERED, type Choice, choose } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
-import { sessionFor } from './handshake-server.js';
 import { TlsPeer } from './peer.js';
+import type { ServerTls } from './server-tls.js';
 import type { TlsAddress, TlsServer } from './tls-address.js';
 
-/** A handshake without node:tls's sockets: what is not configured costs no call of OpenSSL into JavaScript. */
+/** The session that a client wants to go on with, if it is known here. */
+function sessionFor(tls: ServerTls, hello: ClientHello | undefined): Buffer | undefined {
+  const { sessions } = tls;
+  if (sessions === undefined || hello === undefined) {
+    return undefined;
+  }
+  const ids = tls.agreesOn13(hello) ? hello.identities : [hello.sessionId];
+  for (const id of ids) {
+    const session = id.length === 0 ? undefined : sessions.get(id);
+    if (session !== undefined) {
+      return session;
+    }
+  }
+  return undefined;
+}
+
+/** A handshake: what is not configured costs no call of OpenSSL into JavaScript. */
 export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Handshaking {
   readonly #plain: ClientSocket;
   readonly #done: TlsDone<S>;

@@ -7,6 +7,8 @@ import type { FileReads } from '../file-reads.js';
 import type { ConnectionTaker } from '../listen-socket.js';
 import { NodeBackendSocket } from '../node-backend-socket.js';
 import { NodeSecureBackendSocket } from '../node-secure-backend-socket.js';
+import { NodeSecureSocket } from '../node-secure-socket.js';
+import { NodeSocket } from '../node-socket.js';
 import { RecordBackendSocket } from '../openssl/record-backend-socket.js';
 import { RecordSocket } from '../openssl/record-socket.js';
 import { whyNoRecords } from '../openssl/records.js';
@@ -77,7 +79,10 @@ export class Network {
 
   /** Begins a handshake on a client's connection. */
   secure(socket: ClientSocket, context: SecureContext, handshake: HandshakeOwner): SecureSocket {
-    return socket instanceof PlainSocket ? new TlsSocket(socket, context, handshake) : new RecordSocket(socket, context, handshake);
+    if (socket instanceof PlainSocket) {
+      return new TlsSocket(socket, context, handshake);
+    }
+    return socket instanceof NodeSocket ? new NodeSecureSocket(socket, context, handshake) : new RecordSocket(socket, context, handshake);
   }
 
   /**

@@ -1,10 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import type { BackendSocket, BackendSocketOwner } from '../backend-socket.js';
 import type { SocketAddress } from '../client-socket.js';
-import { CIPHER_LIMIT } from '../direct-writer.js';
 import { joinedText } from '../joined.js';
 import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.js';
 import { certificateOf } from '../tls-binding.js';
+import { CIPHER_LIMIT } from '../write-limits.js';
 import { type OpenSslCall, RecordStream } from './record-stream.js';
 
 /** Begins a plain connection, which tells this owner what happens on it. */

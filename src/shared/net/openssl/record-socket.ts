@@ -1,10 +1,10 @@
 import type { SecureContext } from 'node:tls';
 import type { ClientSocket, SocketAddress, SocketOwner } from '../client-socket.js';
-import { CIPHER_LIMIT, CIPHER_OFFER } from '../direct-writer.js';
 import { keptEarly, tellEarly } from '../early-bytes.js';
 import { joined, joinedText } from '../joined.js';
 import { plainLength } from '../plain-length.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
+import { CIPHER_LIMIT, CIPHER_OFFER } from '../write-limits.js';
 import { RecordStream } from './record-stream.js';
 
 /** A client's TLS connection on any socket. */

@@ -2,9 +2,9 @@
 // directly, so that a request pays neither for Node's stream around the cipher nor for libuv's below it.
 import type { SecureContext } from 'node:tls';
 import { spoil } from '../../lib/spoil.js';
-import { CIPHER_OFFER } from '../direct-writer.js';
 import { type StreamBinding, streamBinding, type WriteRequest } from '../stream-binding.js';
 import type { CipherHandle } from '../tls-binding.js';
+import { CIPHER_OFFER } from '../write-limits.js';
 import { type HandshakeStream, handshakeStream } from './handshake-stream.js';
 import { BROKEN, NOTHING_YET, Records, THE_END, UnknownPlace } from './records.js';
 

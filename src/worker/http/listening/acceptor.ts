@@ -1,12 +1,7 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import type { ListenSpec } from '../../../shared/config/configuration.js';
 import { ERROR } from '../../../shared/log/level.js';
-import type { AcceptedSocket, ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import { network } from '../../../shared/net/engine/network.js';
-import { type ListenSocket, takeConnections } from '../../../shared/net/listen-socket.js';
-import { NodeSocket } from '../../../shared/net/node-socket.js';
+import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { ListenSocket } from '../../../shared/net/listen-socket.js';
 import { PlainSocket } from '../../../shared/net/plain-socket.js';
-import { canBePlain } from '../../../shared/net/plain-stream.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import type { Connections } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
@@ -14,6 +9,7 @@ import type { HeldConnection } from '../../client/held-list.js';
 import type { IdleQueue } from '../../client/idle-queue.js';
 import type { PassedClient, PassTarget } from '../../client/passing.js';
 import type { WorkerEnv } from '../../env.js';
+import { acceptOn } from '../../listening/accept-on.js';
 import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
 import { type Http1Host, RequestIos } from '../http1/request-io.js';
@@ -21,7 +17,6 @@ import { Http2Connection } from '../http2/connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
-import { Opening } from './opening.js';
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { type ProxyDone, ProxyOpening } from './proxy-opening.js';
 import { type Begun, TlsOpening, type TlsOpeningDone } from './tls-opening.js';
@@ -52,50 +47,17 @@ export class Acceptor implements Http1Host {
 
   /** Takes a listener's connections, which come to this socket once it is opened. */
   listen(listener: ListenerRuntime, socket: ListenSocket): void {
-    const own = listener.addresses.every(({ tls }) => tls === undefined || network.secures);
-    socket.attach(
-      this.#server(listener, socket.spec),
-      own ? this.#connections.taker(socket, (accepted) => this.#acceptPlain(listener, accepted)) : undefined,
+    acceptOn(
+      this.#connections,
+      listener,
+      socket,
+      false,
+      (accepted, address) => this.#open(accepted, address, this.#connections.nextId()),
+      (client, target) => this.#take(listener, client, target),
     );
   }
 
-  #server(listener: ListenerRuntime, spec: ListenSpec): Server {
-    this.#connections.addListener({
-      wildcard: listener.addresses.some(({ address }) => address === undefined),
-      family: spec.family,
-      address: spec.address,
-      port: spec.port,
-      take: (client, target) => this.#take(listener, client, target),
-    });
-    const options = { allowHalfOpen: true, noDelay: true, keepAlive: listener.soKeepalive ?? false };
-    const server = createServer(options, (socket) => this.#accept(listener, socket));
-    if (canBePlain() && listener.addresses.every(({ tls }) => tls?.direct !== false)) {
-      takeConnections(server, (handle) => this.#acceptPlain(listener, new PlainSocket(handle)));
-    }
-    return server;
-  }
-
-  /** Counts a connection and sets its options. Returns false for one that was closed instead. */
-  #welcome(listener: ListenerRuntime, socket: AcceptedSocket): boolean {
-    if (!this.#connections.admit(socket.descriptor)) {
-      socket.close();
-      return false;
-    }
-    if (listener.soKeepalive) {
-      socket.keepAlive();
-    }
-    return true;
-  }
-
-  #acceptPlain(listener: ListenerRuntime, socket: AcceptedSocket): void {
-    if (!this.#welcome(listener, socket)) {
-      return;
-    }
-    const address = addressOf(listener, socket);
-    this.#beginPlain(socket, address, this.#connections.nextId());
-  }
-
-  #beginPlain(socket: ClientSocket, address: AddressRuntime, id: number): void {
+  #open(socket: ClientSocket, address: AddressRuntime, id: number): void {
     if (address.proxyProtocol) {
       this.#openProxy(socket, address, id);
     } else if (address.tls === undefined) {
@@ -193,33 +155,6 @@ export class Acceptor implements Http1Host {
     }
   }
 
-  #accept(listener: ListenerRuntime, socket: Socket): void {
-    const plain = new NodeSocket(socket, false);
-    if (!this.#connections.admit(plain.descriptor)) {
-      socket.destroy();
-      return;
-    }
-    const address = addressOf(listener, plain);
-    const id = this.#connections.nextId();
-    if (address.tls === undefined) {
-      this.#beginPlain(plain, address, id);
-      return;
-    }
-    this.counters.waiting++;
-    this.counters.changed();
-    const opening = new Opening(socket, address, id, this.idle, (opened) => {
-      this.counters.waiting--;
-      if (opened === undefined) {
-        this.connectionClosed(opening);
-      } else {
-        this.#connections.drop(opening);
-        this.#serve(opened.tls?.socket ?? plain, address, id, opened);
-      }
-    });
-    this.#connections.hold(opening);
-    opening.start();
-  }
-
   #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): SocketOwner {
     if (address.tls === undefined && (address.http2 || address.defaultServer.settings.http2)) {
       return this.#askProtocol(socket, address, id, opened);
@@ -294,20 +229,4 @@ export class Acceptor implements Http1Host {
     classes[digit >= 1 && digit <= 5 ? digit : 0]!++;
     this.counters.changed();
   }
-}
-
-/** The address among those of a socket that a connection came to. */
-function addressOf(listener: ListenerRuntime, socket: ClientSocket): AddressRuntime {
-  const addresses = listener.addresses;
-  const last = addresses[addresses.length - 1]!;
-  if (addresses.length === 1) {
-    return last;
-  }
-  const local = socket.local().address;
-  for (let i = 0; i < addresses.length - 1; i++) {
-    if (addresses[i]!.address === local) {
-      return addresses[i]!;
-    }
-  }
-  return last;
 }

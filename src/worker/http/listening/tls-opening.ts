@@ -6,9 +6,14 @@ import type { Handshaking } from '../../client/tls-terminator.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
-import { isTls } from './opening.js';
 
-/** What a connection without a `net.Socket` to a port for TLS came to. */
+/** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
+const HANDSHAKE = 0x16;
+
+/** Tells TLS from plain HTTP by the first byte. */
+const isTls = (first: number): boolean => first === HANDSHAKE || (first & 0x80) !== 0;
+
+/** What a connection to a port for TLS came to. */
 export type TlsOpened =
   | { readonly tls: TlsAccepted }
   /** Plain HTTP, which begins with these bytes; they are good for the call. */
@@ -25,7 +30,7 @@ export interface Begun {
   readonly deadline: Deadline;
 }
 
-/** The same as {@link Opening} for connections to ports for TLS that have no `net.Socket`. nginx: ngx_http_ssl_handshake. */
+/** A connection to a port for TLS before its first request: its handshake. nginx: ngx_http_ssl_handshake. */
 export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   readonly connectionId: number;
   readonly remote: SocketAddress;
@@ -79,7 +84,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     this.#idle.remove(this);
     const piece = bytes.subarray(0, length);
     const whole = this.#held === null ? piece : Buffer.concat([this.#held, piece]);
-    this.#handshake = this.#address.tls!.acceptPlain(this.#socket, whole, (result) => {
+    this.#handshake = this.#address.tls!.accept(this.#socket, whole, (result) => {
       if (this.#finished) {
         return;
       }

@@ -19,10 +19,6 @@ export function secure(s: Session): Result {
   }
   s.action = 'SSL handshaking';
   s.deadline.set(performance.now(), s.server.settings.handshakeTimeout);
-  if (s.raw !== undefined) {
-    tls.accept(s.raw, (result) => handshaken(s, result), s);
-    return AGAIN;
-  }
   if (!begin(s, tls)) {
     s.readTo(reader);
   }
@@ -35,7 +31,7 @@ function begin(s: Session, tls: Terminator): boolean {
   if (held === null) {
     return false;
   }
-  const handshake = tls.acceptPlain(s.socket, held, (result) => handshaken(s, result), s);
+  const handshake = tls.accept(s.socket, held, (result) => handshaken(s, result), s);
   if (handshake === undefined) {
     return false;
   }

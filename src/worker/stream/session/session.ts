@@ -1,6 +1,5 @@
 // Long, because one object is all of a session: with parts of its own for the socket, the client and the log, each of many thousand idle
 // connections would cost more.
-import type { Socket } from 'node:net';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { debugOf } from '../../../shared/log/error-log.js';
 import { ALERT, DEBUG, INFO, type Level } from '../../../shared/log/level.js';
@@ -65,8 +64,6 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   tls: TlsConnection | undefined = undefined;
   /** A TLS handshake is under way, and has the socket. */
   handshake: Handshaking | null = null;
-  /** The connection's socket where only Node's own can be decrypted. */
-  raw: Socket | undefined = undefined;
   sni: string | undefined = undefined;
   proxyProtocol: ProxyProtocolHeader | undefined = undefined;
   closed = false;

@@ -1,0 +1,77 @@
+import { createServer } from 'node:net';
+import type { AcceptedSocket, ClientSocket } from '../../shared/net/client-socket.js';
+import { network } from '../../shared/net/engine/network.js';
+import { type ListenSocket, takeConnections } from '../../shared/net/listen-socket.js';
+import { NodeSocket } from '../../shared/net/node-socket.js';
+import { PlainSocket } from '../../shared/net/plain-socket.js';
+import { canBePlain } from '../../shared/net/plain-stream.js';
+import { cipherMaker } from '../../shared/net/tls-binding.js';
+import type { Connections } from '../client/connections.js';
+import type { PassListener } from '../client/passing.js';
+
+/** An address among those that a listening socket stands for. */
+interface Address {
+  /** Local address as text, or undefined for "any". */
+  readonly address: string | undefined;
+  readonly tls: unknown;
+}
+
+/** One listening socket of `http` or `stream`. */
+interface Listener<A extends Address> {
+  readonly soKeepalive: boolean | undefined;
+  readonly addresses: readonly A[];
+}
+
+/**
+ * Has a listener's connections accepted once its socket is opened, each of which is counted and goes to `begin`; `take` gets those that
+ * other listeners pass on. `libuv`: they are to be on libuv's handles, though there may be a ring.
+ */
+export function acceptOn<A extends Address>(
+  connections: Connections,
+  listener: Listener<A>,
+  socket: ListenSocket,
+  libuv: boolean,
+  begin: (socket: ClientSocket, address: A) => void,
+  take: PassListener['take'],
+): void {
+  const { spec } = socket;
+  const { addresses, soKeepalive } = listener;
+  connections.addListener({
+    wildcard: addresses.some(({ address }) => address === undefined),
+    family: spec.family,
+    address: spec.address,
+    port: spec.port,
+    take,
+  });
+  const accept = (accepted: AcceptedSocket): void => {
+    if (!connections.admit(accepted.descriptor)) {
+      accepted.close();
+      return;
+    }
+    if (soKeepalive) {
+      accepted.keepAlive();
+    }
+    begin(accepted, addressOf(addresses, accepted));
+  };
+  const secures = addresses.some(({ tls }) => tls !== undefined);
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (accepted) => accept(new NodeSocket(accepted)));
+  if (canBePlain() && (!secures || cipherMaker() !== null)) {
+    takeConnections(server, (handle) => accept(new PlainSocket(handle)));
+  }
+  socket.attach(server, libuv || (secures && !network.secures) ? undefined : connections.taker(socket, accept));
+}
+
+/** The address among those of a socket that a connection came to. */
+function addressOf<A extends Address>(addresses: readonly A[], socket: ClientSocket): A {
+  const last = addresses[addresses.length - 1]!;
+  if (addresses.length === 1) {
+    return last;
+  }
+  const local = socket.local().address;
+  for (let i = 0; i < addresses.length - 1; i++) {
+    if (addresses[i]!.address === local) {
+      return addresses[i]!;
+    }
+  }
+  return last;
+}
