@@ -74,14 +74,15 @@ export interface CipherHandle extends StreamHandle, CipherState {
   setALPNProtocols(names: Buffer): void;
   setMaxSendFragment(bytes: number): number;
   /** Has `onnewsession` called, and has the hello told first, until the next method. */
-  enableSessionCallbacks(): void;
+  enableSessionCallbacks?(): void;
   /** The hello need not be told. Before Node 26. */
   endParser?(): void;
   /** The same, since Node 26. */
   clientHelloDone?(): void;
-  loadSession(session: Buffer): void;
+  loadSession?(session: Buffer): void;
   newSessionDone(): void;
-  setOCSPResponse(response: Buffer): void;
+  /** Absent where a Node has another form of it; so may the sessions' be. */
+  setOCSPResponse?(response: Buffer): void;
   /** Of a client: begins the handshake, for which the name of the server is set and the session that may go on. */
   start(): void;
   setServername(name: string): void;

@@ -67,7 +67,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     }
     const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
     if (response !== undefined) {
-      cipher.setOCSPResponse(response);
+      cipher.setOCSPResponse?.(response);
     }
     this.#sessions(cipher);
     socket.receive(bytes);
@@ -82,7 +82,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     }
     const session = sessionFor(tls, this.#hello);
     if (session !== undefined) {
-      cipher.loadSession(session);
+      cipher.loadSession?.(session);
     }
     // A session of TLS 1.3 that is in a ticket is told of, but not resumed from here.
     if (settings.sessionTickets && tls.agreesOn13(this.#hello)) {
@@ -98,7 +98,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
         sessions.put(id, der, settings.sessionTimeout, done);
       }
     };
-    cipher.enableSessionCallbacks();
+    cipher.enableSessionCallbacks?.();
     // The hello has been read: Node need not read it, too.
     (cipher.endParser ?? cipher.clientHelloDone)?.call(cipher);
   }

@@ -1,7 +1,6 @@
 import { ERROR } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { ListenSocket } from '../../../shared/net/listen-socket.js';
-import { PlainSocket } from '../../../shared/net/plain-socket.js';
 import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import type { Connections } from '../../client/connections.js';
 import type { ConnectionCounters } from '../../client/counters.js';
@@ -143,7 +142,7 @@ export class Acceptor implements Http1Host {
       }
       return;
     }
-    if (!(socket instanceof PlainSocket) || address.proxyProtocol) {
+    if ('cipher' in socket || address.proxyProtocol) {
       address.defaultServer.root.log.log(ERROR, `*${id} cannot pass such a connection to a listener with ssl or proxy_protocol`);
       socket.close();
       return;
