@@ -5,6 +5,7 @@ import { setTimer } from '../../shared/lib/timer.js';
 import { ERROR as ERR, type Level } from '../../shared/log/level.js';
 import { type BackendUrl, parseBackendUrl } from '../../shared/net/backend-url.js';
 import { cipherOf } from '../../shared/net/tls-binding.js';
+import { CONNECTION_FIELDS } from '../http/http2-frames/protocol.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
 import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
@@ -350,20 +351,7 @@ export class FetchExchange {
  * Headers that scripts have no say in, since they belong to the connection or say where the request ends. What a client sent would
  * otherwise frame the request a second time once a script passes its headers on. Host and User-Agent have their line already.
  */
-const OWN = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-]);
+const OWN = new Set([...CONNECTION_FIELDS, 'content-length', 'expect', 'host', 'http2-settings', 'te', 'trailer', 'user-agent']);
 
 /** The first value of a header: there is one line of it. */
 function first(lines: readonly HeaderLine[], name: string): string | undefined {

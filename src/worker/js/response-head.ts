@@ -1,4 +1,5 @@
 import { WARN } from '../../shared/log/level.js';
+import { CONNECTION_FIELDS } from '../http/http2-frames/protocol.js';
 import type { AdoptedField, HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
 import { TOKEN } from '../http/syntax/token.js';
@@ -28,7 +29,7 @@ const ADOPTED: ReadonlyMap<string, readonly [AdoptedField, string]> = new Map([
 const LAST_COUNTS = new Set(['last-modified', 'location', 'content-encoding', 'date', 'server']);
 
 /** What the server says of the connection itself. */
-const CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+const CONNECTION = new Set([...CONNECTION_FIELDS, 'te', 'trailer']);
 
 /** The name of a header, which is a token. @throws TypeError for one that is none. nginx: ngx_js_check_header_name. */
 export function headerName(name: string): string {

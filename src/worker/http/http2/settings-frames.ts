@@ -1,4 +1,5 @@
 import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FLAG, FRAME, MAX_FRAME, MAX_WINDOW, SETTING } from '../http2-frames/protocol.js';
+import { readSettings, sendSettings as sendAll } from '../http2-frames/settings.js';
 import type { Http2Connection } from './connection.js';
 import { hasStream } from './frame-checks.js';
 import { changeWindows } from './window-frames.js';
@@ -7,23 +8,18 @@ import { changeWindows } from './window-frames.js';
 export function sendSettings(c: Http2Connection): void {
   const { settings } = c.server;
   const { output } = c.sending;
-  const said = [
+  sendAll(output, [
     [SETTING.MAX_CONCURRENT_STREAMS, settings.http2MaxConcurrentStreams],
     [SETTING.INITIAL_WINDOW_SIZE, settings.http2BodyPrereadSize],
     [SETTING.MAX_FRAME_SIZE, MAX_FRAME],
     [SETTING.ENABLE_CONNECT_PROTOCOL, 1],
-  ] as const;
-  const bytes = output.frame(FRAME.SETTINGS, 0, 0, said.length * 6);
-  for (const [id, value] of said) {
-    bytes.writeUInt16BE(id, output.length);
-    output.length = bytes.writeUInt32BE(value, output.length + 2);
-  }
+  ]);
   output.numbers(FRAME.WINDOW_UPDATE, 0, MAX_WINDOW - DEFAULT_WINDOW);
 }
 
 /** The client says what it takes, or that it has heard what the server takes. nginx: ngx_http_v2_state_settings. */
 export function settingsFrame(c: Http2Connection): void {
-  const { bytes, start, end, flags, length } = c.frames;
+  const { flags, length } = c.frames;
   if (!hasStream(c, 'SETTINGS', false)) {
     return;
   }
@@ -42,19 +38,8 @@ export function settingsFrame(c: Http2Connection): void {
   if (!c.idleFrame()) {
     return;
   }
-  // However often it is there, only the last value means something: the streams are looked at once.
-  let window = c.sending.initialWindow;
-  for (let at = start; at < end; at += 6) {
-    const id = bytes.readUInt16BE(at);
-    const value = bytes.readUInt32BE(at + 2);
-    if (!setting(c, id, value)) {
-      return;
-    }
-    if (id === SETTING.INITIAL_WINDOW_SIZE) {
-      window = value;
-    }
-  }
-  if (window !== c.sending.initialWindow && !changeWindows(c, window)) {
+  const window = readSettings(c.frames, c.sending.initialWindow, c, setting);
+  if (window < 0 || (window !== c.sending.initialWindow && !changeWindows(c, window))) {
     return;
   }
   c.sending.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);

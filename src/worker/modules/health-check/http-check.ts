@@ -10,7 +10,7 @@ import { connectFailure, handshakeFailure, transferFailure } from '../../upstrea
 import type { Exchange } from '../../upstream/exchange/protocol.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
-import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK, INTERIM_HEADS } from '../../upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
 import type { Http1Reader, PieceSink } from '../../upstream/response/http1-reader.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
 
@@ -27,7 +27,6 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
   #reader!: Http1Reader & Exchange;
   /** An unfinished head, and how much of it has been read. */
   #held: Buffer | null = null;
-  #interims = 0;
   #heldAt = 0;
   readonly #body = new Gathered();
 
@@ -43,7 +42,6 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     this.#u = u;
     this.#reader = reader;
     this.#held = null;
-    this.#interims = 0;
     this.#body.clear();
     u.attach();
     u.peer.goTo(this.target, this.peer.name, backend.group.name);
@@ -123,11 +121,11 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
       const code = reader.readHead(u, bytes, start, limit);
       start = reader.next;
       if (code === HEAD_INTERIM) {
-        if (++this.#interims > INTERIM_HEADS) {
+        if (!u.head.countInterim()) {
           this.#end('reading response header from upstream: upstream sent too many interim responses', false);
           return;
         }
-        u.head.reset();
+        u.head.clear();
         base = start;
         continue;
       }

@@ -8,7 +8,7 @@ import { openStream } from '../../upstream/exchange/open-channel.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import { StreamPool } from '../../upstream/http2/stream-pool.js';
-import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK, INTERIM_HEADS } from '../../upstream/response/head-codes.js';
+import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
 import type { PieceSink } from '../../upstream/response/http1-reader.js';
 import { HEALTH_PATH, healthFailure, healthRequest } from './grpc-health.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
@@ -26,7 +26,6 @@ export class StreamCheck extends PeerCheck implements ChannelOwner, PieceSink {
   #stream: Channel | null = null;
   #u!: UpstreamRequest;
   #exchange!: Http2Exchange;
-  #interims = 0;
   readonly #body = new Gathered();
 
   constructor(plan: HttpCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
@@ -50,7 +49,6 @@ export class StreamCheck extends PeerCheck implements ChannelOwner, PieceSink {
     this.#u = u;
     this.#exchange = exchange;
     exchange.sink = this;
-    this.#interims = 0;
     this.#body.clear();
     u.attach();
     u.peer.goTo(this.target, this.peer.name, backend.group.name);
@@ -107,11 +105,11 @@ export class StreamCheck extends PeerCheck implements ChannelOwner, PieceSink {
       return;
     }
     if (code === HEAD_INTERIM) {
-      if (++this.#interims > INTERIM_HEADS) {
+      if (!u.head.countInterim()) {
         this.#finish('reading response header from upstream: upstream sent too many interim responses');
         return;
       }
-      u.head.reset();
+      u.head.clear();
       return;
     }
     if (code !== HEAD_OK) {

@@ -4,7 +4,7 @@ import type { Request } from '../../http/request/request.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import { StreamRefused, StreamUnsuited } from '../http2/stream-user.js';
-import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE, INTERIM_HEADS } from '../response/head-codes.js';
+import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { processHead } from './copy-head.js';
 import { interceptError } from './intercept.js';
@@ -28,8 +28,7 @@ interface UnfinishedHead {
 export class HeadReader implements ChannelOwner {
   readonly #u: UpstreamRequest;
   #held: UnfinishedHead | null = null;
-  /** How many interim heads there were, and how many bytes of them. */
-  #interims = 0;
+  /** How many bytes of interim heads there were. */
   #interimBytes = 0;
 
   constructor(u: UpstreamRequest) {
@@ -94,13 +93,13 @@ export class HeadReader implements ChannelOwner {
       }
       if (code === HEAD_INTERIM) {
         this.#interimBytes += start - base;
-        if (++this.#interims > INTERIM_HEADS) {
+        if (!u.head.countInterim()) {
           u.peer.report(ERR, 'upstream sent too many interim responses');
           u.peer.next(FailureType.INVALID_HEADER);
           return;
         }
         passInterim(u, this.#interimBytes);
-        u.head.reset();
+        u.head.clear();
         if (u.done) {
           return;
         }
@@ -119,7 +118,7 @@ export class HeadReader implements ChannelOwner {
     const u = this.#u;
     const attempt = u.peer.attempt!;
     // A backend that has sent a head does not speak HTTP/0.9.
-    const broken = code === HEAD_NONE && this.#interims > 0;
+    const broken = code === HEAD_NONE && u.head.interims > 0;
     if (broken) {
       u.log(ERR, 'upstream sent no valid header after an interim response');
     }

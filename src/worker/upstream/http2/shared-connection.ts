@@ -27,6 +27,7 @@ import {
   SETTING,
 } from '../../http/http2-frames/protocol.js';
 import { SectionWriter } from '../../http/http2-frames/section-writer.js';
+import { readSettings, sendSettings } from '../../http/http2-frames/settings.js';
 import { StreamTable } from '../../http/http2-frames/stream-table.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
@@ -47,26 +48,12 @@ const CONTINUATIONS = 128;
 /** The last stream of a connection. */
 const LAST_ID = 2 ** 31 - 1;
 
-/** What a connection begins with: no table of fields, no pushes, the windows. nginx: ngx_http_grpc_connection_start. */
-const BEGINNING = ((): Buffer => {
-  const bytes = Buffer.alloc(PREFACE.length + 9 + 18 + 9 + 4);
-  let at = PREFACE.copy(bytes);
-  at = bytes.writeUIntBE(18, at, 3);
-  bytes[at] = FRAME.SETTINGS;
-  at += 6;
-  for (const [id, value] of [
-    [SETTING.HEADER_TABLE_SIZE, 0],
-    [SETTING.ENABLE_PUSH, 0],
-    [SETTING.INITIAL_WINDOW_SIZE, FIRST_WINDOW],
-  ] as const) {
-    at = bytes.writeUInt16BE(id, at);
-    at = bytes.writeUInt32BE(value, at);
-  }
-  at = bytes.writeUIntBE(4, at, 3);
-  bytes[at] = FRAME.WINDOW_UPDATE;
-  bytes.writeUInt32BE(MAX_WINDOW - DEFAULT_WINDOW, at + 6);
-  return bytes;
-})();
+/** What a connection begins with: no table of fields, no pushes, the windows. */
+const BEGINNING = [
+  [SETTING.HEADER_TABLE_SIZE, 0],
+  [SETTING.ENABLE_PUSH, 0],
+  [SETTING.INITIAL_WINDOW_SIZE, FIRST_WINDOW],
+] as const;
 
 /**
  * An HTTP/2 connection to a backend, which requests share: each has a stream. nginx has one for each request; its frames are those of
@@ -270,8 +257,12 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
 
   // Each of those that waited looks at the backend's certificate. If none accepts it, they leave, and the connection closes.
   ready(): void {
-    this.output.room(BEGINNING.length).set(BEGINNING, 0);
-    this.output.length = BEGINNING.length;
+    const { output } = this;
+    // nginx: ngx_http_grpc_connection_start.
+    PREFACE.copy(output.room(PREFACE.length), output.length);
+    output.length += PREFACE.length;
+    sendSettings(output, BEGINNING);
+    output.numbers(FRAME.WINDOW_UPDATE, 0, MAX_WINDOW - DEFAULT_WINDOW);
     this.#tellWaiting((stream) => stream.owner.ready(stream));
     this.usable = true;
     this.#flush();
@@ -701,7 +692,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   #settings(): void {
-    const { bytes, start, end, flags, length } = this.#frames;
+    const { flags, length } = this.#frames;
     if (!this.#ofConnection('settings')) {
       return;
     }
@@ -723,19 +714,8 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       this.settled = true;
       this.#most = Number.POSITIVE_INFINITY;
     }
-    // However often it is there, only the last value means something.
-    let window = this.#initialWindow;
-    for (let at = start; at < end; at += 6) {
-      const id = bytes.readUInt16BE(at);
-      const value = bytes.readUInt32BE(at + 2);
-      if (id === SETTING.INITIAL_WINDOW_SIZE) {
-        window = value;
-      }
-      if (!this.#setting(id, value)) {
-        return;
-      }
-    }
-    if (window !== this.#initialWindow && !this.#changeWindows(window)) {
+    const window = readSettings(this.#frames, this.#initialWindow, this, (c, id, value) => c.#setting(id, value));
+    if (window < 0 || (window !== this.#initialWindow && !this.#changeWindows(window))) {
       return;
     }
     this.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);

@@ -1,3 +1,4 @@
+import { INTERIM_HEADS } from './head-codes.js';
 import { HeaderKind } from './header-kinds.js';
 
 /** A header of a response head. */
@@ -34,9 +35,22 @@ export class UpstreamHead {
   connectionClose = false;
   /** A bit for each kind that is there and that the server acts on. */
   #kinds = 0;
+  /** Interim heads of this attempt. */
+  interims = 0;
 
   /** Empties the head for another attempt. nginx: ngx_http_upstream_reinit. */
   reset(): void {
+    this.interims = 0;
+    this.clear();
+  }
+
+  /** Counts the head as an interim one. Returns false if there were too many. */
+  countInterim(): boolean {
+    return ++this.interims <= INTERIM_HEADS;
+  }
+
+  /** Empties the head for the one that follows it. */
+  clear(): void {
     this.status = 0;
     this.statusText = undefined;
     this.headers = [];

@@ -152,7 +152,7 @@ export class WholeResponse implements Reporter, PieceSink {
       }
       this.#interim += at - base;
       base = at;
-      head.reset();
+      head.clear();
       reader.restart();
     }
     this.#held = null;
