@@ -20,6 +20,8 @@ import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { type ProxyDone, ProxyOpening } from './proxy-opening.js';
 import { type Begun, TlsOpening, type TlsOpeningDone } from './tls-opening.js';
 
+type OpeningStep = ProxyOpening | TlsOpening | PrefaceReader;
+
 const SPARE_PARSERS = 64;
 
 /** Accepts the connections of `http` listeners, and chooses the protocol of each. */
@@ -68,23 +70,16 @@ export class Acceptor implements Http1Host {
 
   /** Reads the header of the PROXY protocol, and then runs the handshake, if there is one, or serves the connection. */
   #openProxy(socket: ClientSocket, address: AddressRuntime, id: number): void {
-    this.counters.waiting++;
-    this.counters.changed();
     const done: ProxyDone = (proxyProtocol) => {
-      this.counters.waiting--;
-      this.#connections.drop(opening);
+      this.#stepDone(opening);
       if (address.tls !== undefined) {
         return this.#openTls(socket, address, id, proxyProtocol, opening);
       }
       const { deadline, remote, local } = opening;
       return this.#serve(socket, address, id, { tls: undefined, proxyProtocol, plainOnTls: false, deadline, remote, local });
     };
-    const opening = new ProxyOpening(socket, address, id, this.idle, done, () => {
-      this.counters.waiting--;
-      this.connectionClosed(opening);
-    });
-    this.#connections.hold(opening);
-    opening.start();
+    const opening = new ProxyOpening(socket, address, id, this.idle, done, () => this.#stepFailed(opening));
+    this.#beginStep(opening);
   }
 
   /** Runs the handshake of a connection, which may have begun with a header of the PROXY protocol, and then serves it. */
@@ -95,15 +90,12 @@ export class Acceptor implements Http1Host {
     proxyProtocol: ProxyProtocolHeader | undefined,
     begun: Begun | undefined,
   ): TlsOpening {
-    this.counters.waiting++;
-    this.counters.changed();
     const done: TlsOpeningDone = (opened) => {
-      this.counters.waiting--;
       if (opened === undefined) {
-        this.connectionClosed(opening);
+        this.#stepFailed(opening);
         return;
       }
-      this.#connections.drop(opening);
+      this.#stepDone(opening);
       const { tls } = opened;
       const { deadline, remote, local } = opening;
       const connection = this.#serve(tls?.socket ?? socket, address, id, {
@@ -119,8 +111,7 @@ export class Acceptor implements Http1Host {
       }
     };
     const opening = new TlsOpening(socket, address, id, this.idle, done, begun);
-    this.#connections.hold(opening);
-    opening.start();
+    this.#beginStep(opening);
     return opening;
   }
 
@@ -167,11 +158,8 @@ export class Acceptor implements Http1Host {
 
   /** Plain text may be HTTP/1 or HTTP/2. */
   #askProtocol(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): PrefaceReader {
-    this.counters.waiting++;
-    this.counters.changed();
     const done: PrefaceDone = (http2, preface) => {
-      this.counters.waiting--;
-      this.#connections.drop(reader);
+      this.#stepDone(reader);
       const known: Opened = { tls: undefined, proxyProtocol: undefined, plainOnTls: false, ...opened, deadline: reader.deadline };
       if (http2) {
         return this.#begin(new Http2Connection(this, socket, address, id, this.#connections.debugClients, known, true));
@@ -182,14 +170,30 @@ export class Acceptor implements Http1Host {
       }
       return connection;
     };
-    const reader = new PrefaceReader(socket, address.defaultServer.settings.clientHeaderTimeout, this.idle, done, () => {
-      this.counters.waiting--;
-      this.connectionClosed(reader);
-    });
+    const reader = new PrefaceReader(socket, address.defaultServer.settings.clientHeaderTimeout, this.idle, done, () =>
+      this.#stepFailed(reader),
+    );
     opened?.deadline?.close();
-    this.#connections.hold(reader);
-    reader.start();
+    this.#beginStep(reader);
     return reader;
+  }
+
+  /** Begins a step before the first request: the PROXY protocol, the handshake, the choice of the protocol. Its client counts as waiting. */
+  #beginStep(step: OpeningStep): void {
+    this.counters.waiting++;
+    this.counters.changed();
+    this.#connections.hold(step);
+    step.start();
+  }
+
+  #stepDone(step: OpeningStep): void {
+    this.counters.waiting--;
+    this.#connections.drop(step);
+  }
+
+  #stepFailed(step: OpeningStep): void {
+    this.counters.waiting--;
+    this.connectionClosed(step);
   }
 
   #begin<C extends Http1Connection | Http2Connection>(connection: C): C {
