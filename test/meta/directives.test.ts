@@ -124,6 +124,13 @@ const OUR_OWN = [
   'uwsgi_cache_convert_head',
   'uwsgi_cache_purge',
   'zone_directory',
+  'zstd',
+  'zstd_buffers',
+  'zstd_comp_level',
+  'zstd_dict_file',
+  'zstd_min_length',
+  'zstd_static',
+  'zstd_types',
 ];
 /** Where our contexts are not nginx's: `name CONTEXT` with `-` for one that we lack and `+` for one more. */
 const DEVIATIONS: readonly string[] = [];

@@ -64,7 +64,6 @@ t.test('unknown directives of well-known modules say whose they are and what doe
     ['modsecurity on;', 'ModSecurity', '`limit_req`'],
     ['geoip2 /x.mmdb { $a country; }', 'geoip2', '`geo $variable { include FILE; }`'],
     ['nchan_pubsub;', 'nchan', '`proxy_pass`'],
-    ['zstd on;', 'zstd', '`brotli`'],
     ['fancyindex on;', 'fancyindex', '`autoindex on`'],
   ] as const) {
     const { code, stderr } = await testConfig(t, `${end}\n${line}\n}`);

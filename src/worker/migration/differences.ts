@@ -197,6 +197,7 @@ export const differenceTables: readonly DifferenceTable[] = [
           'gzip_buffers',
           'gunzip_buffers',
           'brotli_buffers',
+          'zstd_buffers',
           'postpone_gzipping',
           'gzip_no_buffer',
           'ssi_ignore_recycled_buffers',

@@ -80,12 +80,6 @@ const foreignModules: readonly ForeignModule[] = [
     instead: 'an application behind `proxy_pass` that speaks WebSocket or server-sent events does the same',
   },
   {
-    name: 'zstd',
-    objects: ['ngx_http_zstd_filter_module', 'ngx_http_zstd_static_module'],
-    directives: /^zstd(_.*)?$/,
-    instead: '`brotli` and `gzip` compress here, `brotli_static` and `gzip_static` send what was compressed before',
-  },
-  {
     name: 'auth_pam',
     objects: ['ngx_http_auth_pam_module'],
     directives: /^auth_pam(_.*)?$/,
@@ -168,6 +162,8 @@ const builtIn = new Set([
   'ngx_http_brotli_static_module',
   'ngx_http_cache_purge_module',
   'ngx_http_js_module',
+  'ngx_http_zstd_filter_module',
+  'ngx_http_zstd_static_module',
 ]);
 
 /** The block of the mail proxy, whose directives are not in the table of what is missing. */

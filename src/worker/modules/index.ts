@@ -90,6 +90,7 @@ import { varsConnectionModule } from './vars-connection/index.js';
 import { varsRequestModule } from './vars-request/index.js';
 import { varsResponseModule } from './vars-response/index.js';
 import { varsUpstreamModule } from './vars-upstream/index.js';
+import { zstdModule } from './zstd/index.js';
 
 const sslModule = makeSslModule(namesScope, streamNamesScope);
 
@@ -194,6 +195,7 @@ export const modules: readonly AnyModule[] = [
   charsetModule,
   ssiModule,
   postponeModule,
+  zstdModule,
   brotliModule,
   gzipModule,
   rangeHeaderModule,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { brotli, gunzip, gzip, type Transform } from '../../../src/worker/http/body/compressor.js';
+import { whyNoDictionary, zstd } from '../../../src/worker/http/body/zstd.js';
 
 const page = Buffer.from('<p>some words of a page and some more words</p>\n'.repeat(300));
 const NONE = Buffer.alloc(0);
@@ -103,4 +104,74 @@ t.test('with a limit, what becomes long comes in pieces', async (t) => {
     t.ok(pieces.every(({ length }) => length <= Limit));
     t.ok(Buffer.concat(pieces).equals(body));
   }
+});
+
+/** How many frames of zstd stand one behind the other. */
+function frames(packed: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < packed.length; count++) {
+    if (packed.readUInt32LE(at) !== 0xfd2fb528) {
+      throw new Error(`no frame at ${at}`);
+    }
+    const descriptor = packed[at + 4]!;
+    const single = (descriptor & 32) >> 5;
+    at += 5 + (1 - single) + [0, 1, 2, 4][descriptor & 3]! + [single, 2, 4, 8][descriptor >> 6]!;
+    for (let last = 0; last === 0; ) {
+      const head = packed.readUIntLE(at, 3);
+      last = head & 1;
+      at += 3 + (((head >> 1) & 3) === 1 ? 1 : head >> 3);
+    }
+    at += ((descriptor >> 2) & 1) * 4;
+  }
+  return count;
+}
+
+t.test('zstd: one frame a body, wherever its output ends', async (t) => {
+  const noise = randomBytes(300_000);
+  // Lengths of output about the ends of the pieces of memory that it is put in.
+  for (const near of [0, 1, 16_384, 65_536, 131_072, 147_456, 262_144]) {
+    for (let length = Math.max(0, near - 30); length < near + 8; length++) {
+      for (const split of [0, length >> 1]) {
+        const body = noise.subarray(0, length);
+        const stream = zstd(1);
+        const out = Buffer.concat([
+          split > 0 ? stream.write(body.subarray(0, split), split & 1 ? 'flush' : 'more') : NONE,
+          stream.write(body.subarray(split), 'end'),
+        ]);
+        stream.close();
+        if (frames(out) !== 1 || !zstdDecompressSync(out).equals(body)) {
+          t.fail(`${length} bytes from ${split} on: ${frames(out)} frames`);
+        }
+      }
+    }
+  }
+});
+
+t.test('zstd: levels, windows, dictionaries and what was given up', async (t) => {
+  const lines = Buffer.from(
+    Array.from({ length: 30_000 }, (_, i) => `line ${(i * i * 7919) % 99991} of page ${(i ^ (i >> 3)) % 977}\n`).join(''),
+  );
+  const sizes = [-100, 1, 6, 19, 22].map((level) => {
+    const out = whole(zstd(level), lines);
+    t.ok(zstdDecompressSync(out).equals(lines));
+    t.ok(zstdDecompressSync(out, { params: { [100]: 23 } }).equals(lines), 'no window above 8 MB');
+    return out.length;
+  });
+  t.ok(sizes[0]! > sizes[1]! && sizes[1]! > sizes[3]!, String(sizes));
+  const before = whole(zstd(3), page);
+  const givenUp = zstd(19);
+  givenUp.write(randomBytes(100_000), 'more');
+  givenUp.close();
+  t.same(whole(zstd(3), page), before);
+  const bytes = Buffer.from('<p>some words of a page and some more words</p>\n');
+  const dictionary = { bytes, digest: 'a' };
+  t.equal(whyNoDictionary(dictionary), undefined);
+  const packed = whole(zstd(3, dictionary), page);
+  t.ok(packed.length < before.length, `${packed.length} ${before.length}`);
+  t.throws(() => zstdDecompressSync(packed));
+  t.ok(zstdDecompressSync(packed, { dictionary: bytes }).equals(page));
+  t.same(whole(zstd(3), page), before, 'the next body has none');
+  const broken = Buffer.concat([Buffer.from([0x37, 0xa4, 0x30, 0xec]), randomBytes(300)]);
+  t.equal(whyNoDictionary({ bytes: broken, digest: 'b' }), 'broken');
+  t.same(whole(zstd(3), page), before);
 });

@@ -16,7 +16,9 @@ export interface CompressionRules {
   readonly types: ContentTypes;
   readonly minLength: number;
   readonly level: number;
-  readonly windowBits: number;
+  readonly windowBits?: number;
+  /** What is compressed with a dictionary is not what is compressed without. */
+  readonly dictionary?: { readonly digest: string } | null;
 }
 
 /** What the header filter decided: compress, or send what was compressed before. */
@@ -57,7 +59,8 @@ export class Compression<R extends CompressionRules> {
     if (!this.#accepts(r)) {
       return OK;
     }
-    const key = r.bodyIdentity === undefined ? undefined : `${rules.level} ${rules.windowBits} ${r.bodyIdentity}`;
+    const key =
+      r.bodyIdentity === undefined ? undefined : `${rules.level} ${rules.windowBits} ${rules.dictionary?.digest} ${r.bodyIdentity}`;
     this.#decision.set(r, { memo: key === undefined ? undefined : this.#memo.get(key), key });
     out.contentEncoding = this.#coding;
     out.clearContentLength();
@@ -81,13 +84,14 @@ export class Compression<R extends CompressionRules> {
     return stage;
   }
 
-  /** How many times smaller the body became, with two digits behind the point; undefined when it was not compressed here. */
-  ratio(r: Request): string | undefined {
+  /** How many times smaller the body became, with so many digits behind the point; undefined when it was not compressed here. */
+  ratio(r: Request, digits = 2): string | undefined {
     const stage = this.#running.get(r);
     if (stage === undefined || stage.bytesOut === 0) {
       return undefined;
     }
-    const hundredths = Math.round((stage.bytesIn * 100) / stage.bytesOut);
-    return `${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`;
+    const scale = 10 ** digits;
+    const scaled = Math.round((stage.bytesIn * scale) / stage.bytesOut);
+    return `${Math.floor(scaled / scale)}.${String(scaled % scale).padStart(digits, '0')}`;
   }
 }

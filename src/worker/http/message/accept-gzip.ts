@@ -45,13 +45,15 @@ function quality(text: string): number {
   return value > 1 ? 0 : value;
 }
 
+/** Whether a client named a coding for the response to itself, which a subrequest's is a part of. */
+export function takes(r: Request, coding: string): boolean {
+  const accept = r === r.main ? r.header('accept-encoding') : undefined;
+  return accept !== undefined && acceptsCoding(accept, coding);
+}
+
 /** Whether the client may get a response in a coding. nginx: ngx_http_gzip_ok. */
 export function mayCompress(r: Request, rules: GzipRules, coding: string): boolean {
-  if (r !== r.main) {
-    return false;
-  }
-  const accept = r.header('accept-encoding');
-  if (accept === undefined || !acceptsCoding(accept, coding)) {
+  if (!takes(r, coding)) {
     return false;
   }
   const agent = r.header('user-agent');

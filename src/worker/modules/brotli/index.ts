@@ -4,7 +4,7 @@ import { parseSize } from '../../../shared/config/language/units.js';
 import { buffers, flag, int } from '../../../shared/config/slots.js';
 import { Compression } from '../../http/body/compression.js';
 import { brotli } from '../../http/body/compressor.js';
-import { acceptsCoding } from '../../http/message/accept-gzip.js';
+import { takes } from '../../http/message/accept-gzip.js';
 import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -63,10 +63,7 @@ const scope = defineScope<Settings>({
 
 const compression = new Compression<Settings>(
   'br',
-  (r) => {
-    const accept = r.header('accept-encoding');
-    return r === r.main && accept !== undefined && acceptsCoding(accept, 'br');
-  },
+  (r) => takes(r, 'br'),
   (r, conf) => brotli(conf.level, conf.windowBits, Math.max(r.bodyLength, 0)),
 );
 

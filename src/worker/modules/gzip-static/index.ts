@@ -6,7 +6,7 @@ import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { DECLINED, type Result } from '../../client/codes.js';
 import { closeFile, openFile } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
-import { mayCompress } from '../../http/message/accept-gzip.js';
+import { mayCompress, takes } from '../../http/message/accept-gzip.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -18,26 +18,43 @@ type Mode = 'off' | 'on' | 'always';
 interface Settings {
   gzip: Mode;
   brotli: Mode;
+  zstd: Mode;
 }
+
+/** A coding that files beside others have. */
+interface Form {
+  readonly coding: string;
+  readonly suffix: string;
+  /** The rules of gzip about proxies and versions of HTTP hold for it. */
+  readonly ruled: boolean;
+}
+
+/** The best first. */
+const FORMS: readonly (readonly [keyof Settings, Form])[] = [
+  ['zstd', { coding: 'zstd', suffix: '.zst', ruled: false }],
+  ['brotli', { coding: 'br', suffix: '.br', ruled: true }],
+  ['gzip', { coding: 'gzip', suffix: '.gz', ruled: true }],
+];
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const MODES = { off: 'off', on: 'on', always: 'always' } as const;
 
 const scope = defineScope<Settings>({
-  fields: { gzip: inherit<Mode>('off'), brotli: inherit<Mode>('off') },
+  fields: { gzip: inherit<Mode>('off'), brotli: inherit<Mode>('off'), zstd: inherit<Mode>('off') },
   directives: {
     gzip_static: { in: ANYWHERE, args: 1, set: oneOf('gzip', MODES) },
+    zstd_static: { in: ANYWHERE, args: 1, set: oneOf('zstd', MODES) },
     brotli_static: { in: ANYWHERE, args: 1, set: oneOf('brotli', MODES) },
   },
 });
 
 /** Sends the compressed file that stands beside the requested one, if there is one. nginx: ngx_http_gzip_static_handler. */
-function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string): Result {
+function sendCompressed(r: Request, mode: Mode, { coding, suffix, ruled }: Form): Result {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0 || r.uri.endsWith('/')) {
     return DECLINED;
   }
   const { gzip: rules } = r.location.settings;
-  const accepted = mode === 'always' || mayCompress(r, rules, coding);
+  const accepted = mode === 'always' || (ruled ? mayCompress(r, rules, coding) : takes(r, coding));
   if (!accepted && !rules.vary) {
     return DECLINED;
   }
@@ -74,19 +91,23 @@ function sendCompressed(r: Request, mode: Mode, coding: string, suffix: string):
   return respondFile(r, path, info);
 }
 
-/** Sends `file.br` or `file.gz` in place of `file`. nginx: ngx_http_gzip_static_module. */
+/** Sends `file.zst`, `file.br` or `file.gz` in place of `file`. nginx: ngx_http_gzip_static_module. */
 export const gzipStaticModule = defineModule({
   name: 'gzip_static',
   location: scope,
   phases: {
     content(conf) {
-      const { gzip, brotli } = conf;
-      if (gzip === 'off' && brotli === 'off') {
+      const used = FORMS.filter(([name]) => conf[name] !== 'off').map(([name, form]) => [conf[name], form] as const);
+      if (used.length === 0) {
         return undefined;
       }
       return (r) => {
-        const code = brotli === 'off' ? DECLINED : sendCompressed(r, brotli, 'br', '.br');
-        return code !== DECLINED || gzip === 'off' ? code : sendCompressed(r, gzip, 'gzip', '.gz');
+        let code: Result = DECLINED;
+        for (let i = 0; i < used.length && code === DECLINED; i++) {
+          const [mode, form] = used[i]!;
+          code = sendCompressed(r, mode, form);
+        }
+        return code;
       };
     },
   },
