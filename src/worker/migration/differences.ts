@@ -1,4 +1,5 @@
 import { loadNative } from '../../shared/lib/native/native.js';
+import { whyNoCompression } from '../../shared/net/openssl/certificate-compression.js';
 
 /** How a directive that is accepted, or refused on purpose, differs from nginx's. */
 export interface Difference {
@@ -117,9 +118,14 @@ export const differenceTables: readonly DifferenceTable[] = [
     head: ['Directive', 'What happens'],
     rows: [
       {
-        directives: ['ssl_early_data', 'ssl_ech_file', 'ssl_certificate_compression'],
+        directives: ['ssl_early_data', 'ssl_ech_file'],
         note: "ignored with nginx's warning for platforms without them",
         when: (args) => args[0]?.toLowerCase() !== 'off',
+      },
+      {
+        directives: ['ssl_certificate_compression'],
+        note: "in force on Node 24 and 26 if the optional package koffi is installed; otherwise ignored with nginx's warning for platforms without it",
+        when: (args) => args[0]?.toLowerCase() !== 'off' && whyNoCompression() !== '',
       },
       {
         directives: ['ssl_certificate_key'],

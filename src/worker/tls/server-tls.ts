@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
+import { compressCertificates } from '../../shared/net/openssl/certificate-compression.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
 import type { ClientTask } from '../client/client-task.js';
 import { chosenCertificate } from './certificate-choice.js';
@@ -75,7 +76,7 @@ export class ServerTls {
       this.statusRules = statusRules(settings, this.#base.authorities, zones);
     }
     if (!dynamic) {
-      this.#fixed = this.#withKeys(makeContext(this.#base, identities));
+      this.#fixed = this.#ready(makeContext(this.#base, identities), true);
     } else {
       this.#contexts = contextsOf(settings.certificateCache);
     }
@@ -122,7 +123,8 @@ export class ServerTls {
     }
     const context = this.#contexts!.get(pairs, this.#passwords, (identities) => {
       this.#issued(identities);
-      return this.#withKeys(makeContext(this.#base!, identities, certificates));
+      // To compress takes longer than a handshake: certificates that change with each are sent as they are.
+      return this.#ready(makeContext(this.#base!, identities, certificates), isAutomatic(certificates));
     });
     // A text is what it is, while a file may change.
     if (pairs.every(([certificate, key]) => certificate.startsWith(DATA) && key.startsWith(DATA))) {
@@ -134,7 +136,7 @@ export class ServerTls {
   /** An issuer's certificate is one for all handshakes until it is renewed, so that it can be shown, and a response can go with it. */
   #issued(identities: readonly Identity[]): void {
     const { stapling, staplingFile, certificates } = this.settings;
-    if (certificates?.length !== 1 || certificates[0] !== AUTOMATIC_CERTIFICATE) {
+    if (!isAutomatic(certificates)) {
       return;
     }
     this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
@@ -158,13 +160,20 @@ export class ServerTls {
     return chosen === undefined ? undefined : this.#staples?.[chosen]?.current();
   }
 
-  #withKeys(context: SecureContext): SecureContext {
+  #ready(context: SecureContext, stays: boolean): SecureContext {
+    if (stays && this.settings.certificateCompression) {
+      compressCertificates(context);
+    }
     if (this.#keys !== undefined) {
       useTicketKeys(context, this.#keys);
     }
     return context;
   }
 }
+
+/** Whether a server's only certificate is one that an issuer gives it. */
+export const isAutomatic = (certificates: readonly string[] | undefined): boolean =>
+  certificates?.length === 1 && certificates[0] === AUTOMATIC_CERTIFICATE;
 
 type Texts = readonly [certificate: string, key: string];
 

@@ -62,6 +62,7 @@ export interface TlsSettings {
   /** Null when certificates are read again for each handshake. */
   certificateCache: CertificateCache | null;
   passwordFile: string | undefined;
+  certificateCompression: boolean;
   dhparam: string | undefined;
   ecdhCurve: string;
   /** Bits of {@link TLS}. */

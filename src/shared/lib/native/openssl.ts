@@ -6,6 +6,11 @@ export const WANT_READ = 2;
 export const ZERO_RETURN = 6;
 
 const NO_RENEGOTIATION = 0x40000000;
+/** SSL_OP_NO_TX_CERTIFICATE_COMPRESSION and SSL_OP_NO_RX_CERTIFICATE_COMPRESSION. */
+const NO_COMPRESSED_CERTIFICATES = 2 ** 32;
+const NO_COMPRESSED_FROM_CLIENTS = 2 ** 33;
+/** TLSEXT_comp_cert_brotli, _zstd and _zlib: what makes certificates shortest first. */
+const CODINGS = new Int32Array([2, 3, 1]);
 const HELLO_GOES_ON = 1;
 /** Bytes of a description of an error, at most. */
 const ERROR_LENGTH = 256;
@@ -53,6 +58,38 @@ export function loadOpenSsl(seen: (ssl: number) => void): OpenSsl | string {
   }
   try {
     return bind(library, seen);
+  } catch (error) {
+    return `OpenSSL cannot be called: ${(error as Error).message}`;
+  }
+}
+
+/** What is done to contexts, by their addresses. */
+export interface ContextCalls {
+  /** Makes the context's certificates ready to leave in all codings that OpenSSL has here. Returns false when none is left to send. */
+  compressCertificates(context: number): boolean;
+  /** Whether OpenSSL can compress certificates, which this context shows. It is not to be used for anything else. */
+  canCompress(context: number): boolean;
+}
+
+/** What OpenSSL does to contexts, or why it cannot be asked to. */
+export function loadContextCalls(): ContextCalls | string {
+  const library = loadLibrary();
+  if (typeof library === 'string') {
+    return library;
+  }
+  try {
+    const compress = library.find('int SSL_CTX_compress_certs(intptr_t, int)');
+    const setOptions = library.find('uint64_t SSL_CTX_set_options(intptr_t, uint64_t)');
+    const clearOptions = library.find('uint64_t SSL_CTX_clear_options(intptr_t, uint64_t)');
+    const prefer = library.find('int SSL_CTX_set1_cert_comp_preference(intptr_t, void *, size_t)');
+    return {
+      compressCertificates(context) {
+        setOptions(context, NO_COMPRESSED_FROM_CLIENTS);
+        clearOptions(context, NO_COMPRESSED_CERTIFICATES);
+        return prefer(context, CODINGS, CODINGS.length) === 1 && compress(context, 0) > 0;
+      },
+      canCompress: (context) => prefer(context, CODINGS, CODINGS.length) === 1,
+    };
   } catch (error) {
     return `OpenSSL cannot be called: ${(error as Error).message}`;
   }

@@ -2,10 +2,10 @@
 // one address, which OpenSSL tells with the client's hello: when a server reads it, and when a client says it. Here alone are addresses
 // kept, each only as long as the object is there.
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { inspect } from 'node:util';
 import { loadOpenSsl, type OpenSsl, WANT_READ, ZERO_RETURN } from '../../lib/native/openssl.js';
 import type { WriteRequest } from '../stream-binding.js';
 import { type CipherHandle, cipherMaker } from '../tls-binding.js';
+import { contextAddress } from './context-address.js';
 import { type HandshakeStream, handshakeStream } from './handshake-stream.js';
 
 /** What {@link Records.read} says instead of a length. */
@@ -18,11 +18,6 @@ export class UnknownPlace extends Error {
   constructor() {
     super('OpenSSL has not told where the connection is');
   }
-}
-
-/** Node's own context. */
-interface NativeContext {
-  readonly _external?: unknown;
 }
 
 /** Contexts whose connections are told of, by their addresses. */
@@ -93,17 +88,13 @@ function tried(): string {
   }
 }
 
-/** Where OpenSSL has a context, which is a server's or a client's for good. Node says so only for people to read. */
-function addressOf({ context }: SecureContext, server: boolean): number {
+/** Where OpenSSL has a context, which is a server's or a client's for good. */
+function watched({ context }: SecureContext, server: boolean): number {
   const known = addresses.get(context as object);
   if (known !== undefined) {
     return known;
   }
-  const shown = /^\[External: ([0-9a-f]{1,13})\]$/.exec(inspect((context as NativeContext)._external, { colors: false }));
-  if (shown === null) {
-    throw new Error('Node shows no address of a context');
-  }
-  const address = Number.parseInt(shown[1]!, 16);
+  const address = contextAddress(context);
   if (server) {
     ssl.watchHellos(address);
   } else {
@@ -127,7 +118,7 @@ export class Records {
   /** Puts a cipher on a stream. */
   constructor(stream: HandshakeStream, context: SecureContext, server: boolean) {
     // Before that: OpenSSL gives a connection what its context has by then.
-    this.#context = addressOf(context, server);
+    this.#context = watched(context, server);
     this.cipher = cipherMaker()!(stream, context, server);
   }
 

@@ -5,6 +5,7 @@ import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js'
 import { parseSize } from '../../../shared/config/language/units.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import { append } from '../../../shared/lib/append.js';
+import { whyNoCompression } from '../../../shared/net/openssl/certificate-compression.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
@@ -47,12 +48,15 @@ const file =
     (conf as Record<string, unknown>)[key] = path === '' ? undefined : ctx.path(path, 'conf');
   };
 
-/** What Node leaves out of OpenSSL, in nginx's words for a library without it. */
+/** nginx's words for a library without something. */
+const notSupported = ({ name }: DirectiveNode): string => `"${name}" is not supported on this platform, ignored`;
+
+/** What Node leaves out of OpenSSL. */
 const unsupported =
   (wanted: (node: DirectiveNode) => boolean) =>
   (_conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void => {
     if (wanted(node)) {
-      ctx.warn(`"${node.name}" is not supported on this platform, ignored`);
+      ctx.warn(notSupported(node));
     }
   };
 const on = (node: DirectiveNode): boolean => node.args[0]!.toLowerCase() === 'on';
@@ -98,6 +102,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
     complexNames: { initial: new Map(), merge: (parent, child) => (child === undefined ? parent : new Map([...parent, ...child])) },
     certificateCache: inherit<TlsSettings['certificateCache']>(null),
     passwordFile: inherit<string | undefined>(undefined),
+    certificateCompression: inherit(false),
     dhparam: inherit<string | undefined>(undefined),
     ecdhCurve: inherit('auto'),
     protocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
@@ -167,7 +172,16 @@ export const sslScope = defineSharedScope<TlsSettings>({
         checkReadable(conf.passwordFile!, ctx);
       },
     },
-    ssl_certificate_compression: { in: ANY_SERVER, args: 'flag', set: unsupported(on) },
+    ssl_certificate_compression: {
+      in: ANY_SERVER,
+      args: 'flag',
+      set(conf, node, ctx) {
+        flag<'certificateCompression', ClientTask>('certificateCompression')(conf, node, ctx);
+        if (conf.certificateCompression && whyNoCompression() !== '') {
+          ctx.warn(notSupported(node), { hint: `sluice cannot ask for it because ${whyNoCompression()}` });
+        }
+      },
+    },
     ssl_dhparam: { in: ANY_SERVER, args: 1, set: file('dhparam') },
     ssl_ecdh_curve: { in: ANY_SERVER, args: 1, set: text('ecdhCurve') },
     ssl_protocols: {
@@ -236,7 +250,7 @@ function useAutomatic(conf: TlsSettings, { pos, certificate, key, ticketZone }: 
     [AUTOMATIC_KEY, key],
   ]);
   conf.ticketZone ??= ticketZone;
-  conf.stapling ??= true;
+  conf.stapling ??= !conf.certificateCompression;
   if (conf.ciphers === USUAL_CIPHERS) {
     conf.ciphers = FORWARD_SECRET;
   }

@@ -1,14 +1,16 @@
 import type { X509Certificate } from 'node:crypto';
+import type { SecureContext } from 'node:tls';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext, MergeContext } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/errors.js';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
+import { compressCertificates, whyNoCompression } from '../../../shared/net/openssl/certificate-compression.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { checkOptions, contextBase, makeContext } from '../../tls/context.js';
 import type { Identity } from '../../tls/identity.js';
 import { parseResponder } from '../../tls/ocsp-fetch.js';
 import { openFailure, TlsFileError } from '../../tls/pem.js';
-import { hasContext, identitiesOf, passwordsOf } from '../../tls/server-tls.js';
+import { hasContext, identitiesOf, isAutomatic, passwordsOf } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { stapleSource } from '../../tls/stapling.js';
 import { certificateWarnings } from './certificate-warnings.js';
@@ -41,8 +43,11 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
     checkOptions(settings, named);
     checkStatusRules(settings);
     checkTicketKeys(settings, named, place);
+    if (settings.stapling && settings.certificateCompression) {
+      fail('"ssl_stapling" is incompatible with "ssl_certificate_compression"');
+    }
     checkStaple(settings, identities, base.authorities, ctx);
-    makeContext(base, identities);
+    compress(settings, makeContext(base, identities), ctx);
     for (const { text, pos } of certificateWarnings(settings, identities)) {
       ctx.warn(text, pos);
     }
@@ -51,6 +56,15 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
       throw error;
     }
     fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+  }
+}
+
+// nginx: ngx_ssl_certificate_compression.
+function compress({ certificateCompression, certificates }: TlsSettings, context: SecureContext, ctx: LinkContext<ClientTask>): void {
+  const tried = certificateCompression && certificates !== undefined && whyNoCompression() === '';
+  // Those of an issuer are not there yet.
+  if (tried && !isAutomatic(certificates) && !compressCertificates(context)) {
+    ctx.warn('SSL_CTX_compress_certs() failed, ignored');
   }
 }
 
