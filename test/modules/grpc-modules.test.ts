@@ -1,5 +1,5 @@
 // gRPC together with the modules that decide before a call, limit it, and log it.
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, number32, request, T } from '../support/http2-client.js';
 import { answer, dataOf, type Http2Origin, startHttp2Origin } from '../support/http2-origin.js';
 import { startOrigin } from '../support/origin.js';
@@ -21,7 +21,7 @@ const STATUSES = `
   location @exhausted { default_type application/grpc; add_header grpc-status 8 always; return 204; }
   location @late { default_type application/grpc; add_header grpc-status 4 always; return 204; }`;
 
-const start = (t: Parameters<typeof startServer>[0], origin: Http2Origin, server: string, http = ''): Promise<Server> =>
+const start = (t: Test, origin: Http2Origin, server: string, http = ''): Promise<Server> =>
   startServer(t, {
     conf: serverConf(
       `http2 on; access_log %%DIR%%/grpc.log calls; ${STATUSES} ${server}`,
@@ -31,7 +31,7 @@ const start = (t: Parameters<typeof startServer>[0], origin: Http2Origin, server
   });
 
 /** A server whose calls end well at once, but those of `/Wait`, which the test ends. */
-const calls = (t: Parameters<typeof startServer>[0]): Promise<Http2Origin> =>
+const calls = (t: Test): Promise<Http2Origin> =>
   startHttp2Origin(t, (got) => {
     if (!got.fields.get(':path')!.startsWith('/Wait')) {
       answer(got, {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { serverCommand } from '../support/binary.js';
 import { makePrefix } from '../support/prefix.js';
 import { isAlive } from '../support/processes.js';
@@ -15,7 +15,7 @@ const conf = httpConf(
 );
 
 /** Starts a server and upgrades it; gives both masters. */
-async function upgraded(t: Parameters<typeof startServer>[0]): Promise<{ s: Server; old: number; fresh: number }> {
+async function upgraded(t: Test): Promise<{ s: Server; old: number; fresh: number }> {
   const s = await startServer(t, { conf });
   const old = s.pid;
   s.signal('USR2');

@@ -4,6 +4,9 @@ import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { type ReservedPort, reservePort } from './ports.js';
 
+/** Whatever ends at some time, and with it what was started for it: a test, or a script's run. */
+export type Scene = Pick<Test, 'teardown'>;
+
 /** Files to put under a prefix, by their path relative to it. A text is written as UTF-8. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
@@ -23,7 +26,7 @@ export interface Prefix {
  * Makes a temporary prefix that every user may read (workers of a server started by root belong to nobody), with a folder
  * for logs; it disappears with the test.
  */
-export async function makePrefix(t: Test, files: Files = {}): Promise<Prefix> {
+export async function makePrefix(t: Scene, files: Files = {}): Promise<Prefix> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-'));
   const ports = new Map<number, ReservedPort>();
   t.teardown(() => {

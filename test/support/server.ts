@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import type { Test } from 'tap';
 import { againstNginx, serverCommand } from './binary.js';
 import { poisonedFiles } from './poison.js';
-import { type Files, makePrefix, type Prefix } from './prefix.js';
+import { type Files, makePrefix, type Prefix, type Scene } from './prefix.js';
 import { childrenOf, isAlive, titleOf } from './processes.js';
 import { waitFor } from './wait.js';
 
@@ -14,6 +13,8 @@ export interface ServerOptions {
   readonly files?: Files;
   /** A command that runs the server, which keeps its process. */
   readonly within?: readonly string[];
+  /** An nginx that runs in the place of the server under test, beside which it is compared. */
+  readonly nginx?: string | undefined;
   /** The address of a module that each of the server's processes loads before its own. */
   readonly preload?: string;
   /** Further arguments. */
@@ -87,7 +88,7 @@ export function serverConf(server: string, http = ''): string {
  * Starts the built server in the foreground with a configuration on free loopback ports, and returns once its pid file
  * says that every listener accepts. Rejects with its messages when it does not start.
  */
-export async function startServer(t: Test, options: ServerOptions): Promise<Server> {
+export async function startServer(t: Scene, options: ServerOptions): Promise<Server> {
   const prefix = await makePrefix(t, options.files);
   const server = new RunningServer(prefix, options);
   t.teardown(() => server.teardown());
@@ -124,6 +125,10 @@ class RunningServer implements Server {
     this.#options = options;
   }
 
+  get #nginx(): string | undefined {
+    return this.#options.nginx;
+  }
+
   get dir(): string {
     return this.#prefix.dir;
   }
@@ -138,7 +143,10 @@ class RunningServer implements Server {
 
   async start(): Promise<void> {
     await this.configure(this.#options.conf);
-    const [command, ...first] = [...(this.#options.within ?? []), ...serverCommand(this.#options.preload)] as [string, ...string[]];
+    const [command, ...first] = [
+      ...(this.#options.within ?? []),
+      ...(this.#nginx ? [this.#nginx] : serverCommand(this.#options.preload)),
+    ] as [string, ...string[]];
     const args = [...first, '-p', `${this.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', '-g', this.#globals()];
     // A process group of its own, so that teardown reaches workers whose master is gone.
     const child = spawn(command, [...args, ...(this.#options.args ?? [])], {
@@ -173,6 +181,7 @@ class RunningServer implements Server {
   /** Directives of the main context that the configuration leaves to the harness. */
   #globals(): string {
     const { conf, asRoot, compatible, logLevel } = this.#options;
+    const foreign = againstNginx || this.#nginx !== undefined;
     const unless = (name: string, value: string) => (new RegExp(`^\\s*${name}\\s`, 'm').test(conf) ? '' : `${name} ${value}; `);
     return (
       unless('daemon', 'off') +
@@ -180,8 +189,8 @@ class RunningServer implements Server {
       unless('worker_processes', '1') +
       `error_log ${this.dir}/error.log ${logLevel ?? 'info'}; ` +
       (asRoot && process.getuid?.() === 0 ? unless('user', 'root') : '') +
-      (netEngine !== undefined && !againstNginx ? unless('net_engine', netEngine) : '') +
-      (compatible && !againstNginx ? 'nginx_compatibility on; ' : '')
+      (netEngine !== undefined && !foreign ? unless('net_engine', netEngine) : '') +
+      (compatible && !foreign ? 'nginx_compatibility on; ' : '')
     );
   }
 

@@ -1,0 +1,83 @@
+import { gzipSync } from 'node:zlib';
+
+/**
+ * A piece of configuration with a name: what it puts in which block of the case. In its texts %%CASE%% is the case's name, %%GROUP%% its
+ * `upstream` and %%BACKEND%% the address of its backend; %%DIR%% is the server's prefix.
+ */
+export interface Part {
+  readonly name: string;
+  readonly http?: string;
+  readonly server?: string;
+  readonly location?: string;
+}
+
+export type Field = readonly [name: string, value: string];
+
+/** Bytes as a text that is repeated, packed by gzip if `gzip` says so. */
+export interface Content {
+  readonly text: string;
+  readonly times?: number;
+  readonly gzip?: true;
+}
+
+/** How a request's body says where it ends, or fails to. */
+export type RequestFraming = 'length' | 'chunked' | 'bad-chunk' | 'bad-chunk-later' | 'chunk-trailers' | 'short';
+
+/** A request that a client sends. */
+export interface Request {
+  readonly method: string;
+  readonly target: string;
+  readonly version: '1.0' | '1.1';
+  /** Host is not among them: it names the case. */
+  readonly fields: readonly Field[];
+  readonly body?: Content & { readonly framing: RequestFraming };
+}
+
+/** What a client does on one connection. */
+export interface Client {
+  readonly requests: readonly Request[];
+  /** All requests are sent at once. */
+  readonly pipelined?: true;
+  /** It does not read at first. */
+  readonly slow?: true;
+  /** It leaves after so many bytes that it sent, or after so many that it received. */
+  readonly leave?: { readonly after: number; readonly of: 'sent' | 'received'; readonly how: 'half' | 'close' | 'reset' };
+}
+
+/** How a backend's response says where it ends, or fails to. */
+export type AnswerFraming = 'length' | 'chunked' | 'close' | 'short' | 'long' | 'bad-chunk' | 'trailers';
+
+/** What the case's backend answers, whatever it is asked. */
+export interface Answer {
+  readonly status: number;
+  readonly fields: readonly Field[];
+  readonly body: Content;
+  readonly framing: AnswerFraming;
+  /** Heads of responses before it. */
+  readonly interim?: readonly string[];
+  /** It leaves after so many bytes. */
+  readonly leave?: { readonly after: number; readonly how: 'close' | 'reset' };
+  /** Each of its first bytes is a piece of its own. */
+  readonly bytewise?: true;
+  /** These bytes in the place of all else. */
+  readonly raw?: string;
+}
+
+/** One configuration and what meets it. */
+export interface Case {
+  readonly parts: readonly Part[];
+  readonly client: Client;
+  readonly answer: Answer;
+}
+
+/** A case that was found to be different, as `--case` reads it. */
+export interface SavedCase extends Case {
+  readonly axis: string;
+  readonly differences: readonly string[];
+}
+
+/** The bytes of a content. */
+export function bytesOf({ text, times = 1, gzip }: Content): Buffer {
+  const bytes = Buffer.from(text.repeat(times), 'latin1');
+  return gzip ? gzipSync(bytes, { level: 1 }) : bytes;
+}

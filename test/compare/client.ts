@@ -1,0 +1,280 @@
+import { Buffer } from 'node:buffer';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, number32, settings, T } from '../support/http2-client.js';
+import { watchForPoison } from '../support/poison.js';
+import { parseResponse } from '../support/response.js';
+import type { Client, Field, Request } from './case.js';
+import { requestBytes } from './requests.js';
+
+/** How a client reaches the server. */
+export interface Transport {
+  readonly port: number;
+  readonly tls: boolean;
+  readonly http2: boolean;
+  /** Each of the first bytes is sent for itself. */
+  readonly bytewise: boolean;
+}
+
+/** A response as the client saw it, whatever the protocol. */
+export interface Received {
+  /** 0 for bytes that are no response. */
+  readonly status: number;
+  readonly version: string;
+  readonly interim: readonly { readonly status: number; readonly fields: readonly Field[] }[];
+  readonly fields: readonly Field[];
+  readonly body: Buffer;
+  readonly trailers: readonly Field[];
+  readonly complete: boolean;
+}
+
+/** What became of a connection. */
+export interface Conversation {
+  /** The client's port, by which logs name the connection. */
+  readonly from: number;
+  readonly responses: readonly Received[];
+  /** `closed` by the server, though nobody asked; `late` when what was expected did not come in time. */
+  readonly end: 'done' | 'closed' | 'late' | 'left';
+  /** What the client cannot read. */
+  readonly broken?: string;
+}
+
+const DEADLINE = 15_000;
+const BYTEWISE = 400;
+
+/** Does what a case's client does. `host`: the name of the case in this run. */
+export async function converse(transport: Transport, client: Client, host: string): Promise<Conversation> {
+  const socket = await open(transport);
+  const from = socket.localPort ?? 0;
+  try {
+    return {
+      from,
+      ...(await (transport.http2 ? overHttp2(socket, client, host, transport.tls) : overHttp1(socket, client, host, transport.bytewise))),
+    };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function open({ port, tls, http2 }: Transport): Promise<Socket> {
+  return new Promise((done, fail) => {
+    const where = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const socket: Socket = tls
+      ? connectTls({ ...where, rejectUnauthorized: false, servername: 'localhost', ALPNProtocols: [http2 ? 'h2' : 'http/1.1'] })
+      : connect(where);
+    socket.setNoDelay(true);
+    socket.once('error', fail);
+    socket.once(tls ? 'secureConnect' : 'connect', () => done(socket));
+  });
+}
+
+type Outcome = Omit<Conversation, 'from'>;
+
+async function overHttp1(socket: Socket, client: Client, host: string, bytewise: boolean): Promise<Outcome> {
+  watchForPoison(socket, 'what a client received');
+  const reader = new Http1Reader(socket, client);
+  const { requests, pipelined, leave, slow } = client;
+  if (slow) {
+    socket.pause();
+    setTimeout(() => socket.resume(), 30).unref();
+  }
+  const pieces = requests.map((request) => requestBytes(request, host));
+  const whole = pipelined ? [Buffer.concat(pieces)] : pieces;
+  for (const [i, piece] of whole.entries()) {
+    if (leave?.of === 'sent') {
+      socket.write(piece.subarray(0, leave.after), () => depart(socket, leave.how));
+      await (leave.how === 'half' ? reader.until(requests.length) : new Promise((left) => socket.once('close', left)));
+      return reader.outcome('left');
+    }
+    if (bytewise) {
+      await sendBytewise(socket, piece);
+    } else {
+      socket.write(piece);
+    }
+    const end = await reader.until(pipelined ? requests.length : i + 1, requests[i]);
+    if (end !== 'done' || i === whole.length - 1) {
+      return reader.outcome(end);
+    }
+  }
+  return reader.outcome('done');
+}
+
+function depart(socket: Socket, how: 'half' | 'close' | 'reset'): void {
+  if (how === 'half') {
+    socket.end();
+  } else if (how === 'reset') {
+    socket.resetAndDestroy();
+  } else {
+    socket.destroy();
+  }
+}
+
+async function sendBytewise(socket: Socket, bytes: Buffer): Promise<void> {
+  for (let i = 0; i < Math.min(bytes.length, BYTEWISE); i++) {
+    socket.write(bytes.subarray(i, i + 1));
+    await new Promise((done) => setImmediate(done));
+  }
+  if (bytes.length > BYTEWISE) {
+    socket.write(bytes.subarray(BYTEWISE));
+  }
+}
+
+/** Reads the responses of a connection as they come. */
+class Http1Reader {
+  readonly #responses: Received[] = [];
+  readonly #socket: Socket;
+  readonly #client: Client;
+  #bytes = Buffer.alloc(0);
+  #ended = false;
+  #interim: Received['interim'][number][] = [];
+  #broken: string | undefined;
+  #wake = (): void => {};
+
+  constructor(socket: Socket, client: Client) {
+    this.#socket = socket;
+    this.#client = client;
+    socket.on('data', (piece: Buffer) => {
+      this.#bytes = Buffer.concat([this.#bytes, piece]);
+      const { leave } = client;
+      if (leave?.of === 'received' && this.#bytes.length >= leave.after) {
+        depart(socket, leave.how === 'half' ? 'close' : leave.how);
+        this.#end();
+      }
+      this.#read();
+    });
+    for (const event of ['end', 'close', 'error']) {
+      socket.on(event, () => this.#end());
+    }
+  }
+
+  /** Waits for so many responses, and for the end of the connection where the last of them announces it, or its request is cut. */
+  until(count: number, last?: Request): Promise<Conversation['end']> {
+    return new Promise((done) => {
+      const timer = setTimeout(() => done('late'), DEADLINE);
+      const look = (): void => {
+        const enough = this.#responses.length >= count;
+        const closes = this.#responses.at(-1)?.fields.some(([name, value]) => /^connection$/i.test(name) && value === 'close');
+        if (this.#ended || (enough && !closes)) {
+          clearTimeout(timer);
+          done(this.#ended ? 'closed' : 'done');
+        }
+      };
+      this.#wake = look;
+      // A body that was announced and does not come: the client ends its side, once the server has the rest.
+      if (last?.body?.framing === 'short') {
+        this.#socket.end();
+      }
+      look();
+    });
+  }
+
+  outcome(end: Conversation['end']): Outcome {
+    return { responses: this.#responses, end, ...(this.#broken === undefined ? {} : { broken: this.#broken }) };
+  }
+
+  #end(): void {
+    if (!this.#ended) {
+      this.#ended = true;
+      this.#read();
+      this.#wake();
+    }
+  }
+
+  #read(): void {
+    try {
+      while (this.#broken === undefined) {
+        const method = this.#client.requests[this.#responses.length]?.method ?? 'GET';
+        const parsed = parseResponse(this.#bytes, method, this.#ended);
+        if (parsed === undefined) {
+          break;
+        }
+        this.#bytes = this.#bytes.subarray(parsed.length);
+        if (parsed.status >= 100 && parsed.status < 200 && parsed.status !== 101) {
+          this.#interim.push({ status: parsed.status, fields: parsed.headers });
+          continue;
+        }
+        const { status, version, headers: fields, body, trailers, complete } = parsed;
+        this.#responses.push({ status, version, interim: this.#interim, fields, body, trailers, complete });
+        this.#interim = [];
+      }
+    } catch (error) {
+      this.#broken = (error as Error).message;
+      this.#ended = true;
+    }
+    this.#wake();
+  }
+}
+
+const WINDOW = 0x7fff0000;
+
+async function overHttp2(socket: Socket, { requests }: Client, host: string, tls: boolean): Promise<Outcome> {
+  const client = new Http2Client(socket);
+  client.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', frame(T.SETTINGS, 0, 0, settings([4, WINDOW])), frame(T.WINDOW, 0, 0, number32(WINDOW)));
+  const responses: Received[] = [];
+  for (const [i, { method, target, fields, body }] of requests.entries()) {
+    const id = 2 * i + 1;
+    const own: FieldText[] = [
+      [':method', method],
+      [':scheme', tls ? 'https' : 'http'],
+      [':path', target],
+      [':authority', host],
+      ...fields.map(([name, value]) => [name.toLowerCase(), value] as const),
+    ];
+    const content = Buffer.from(body === undefined ? '' : body.text.repeat(body.times ?? 1), 'latin1');
+    const head = body?.framing === 'length' ? [...own, ['content-length', String(content.length)] as const] : own;
+    client.send(frame(T.HEADERS, END_HEADERS | (body === undefined ? END_STREAM : 0), id, block(head)));
+    for (let at = 0; body !== undefined && (at < content.length || at === 0); at += 16_384) {
+      client.send(frame(T.DATA, at + 16_384 >= content.length ? END_STREAM : 0, id, content.subarray(at, at + 16_384)));
+    }
+    const end = await streamEnd(socket, client, id);
+    const received = http2Response(client, id);
+    if (received !== undefined) {
+      responses.push(received);
+    }
+    if (end !== 'done') {
+      return { responses, end };
+    }
+  }
+  return { responses, end: 'done' };
+}
+
+function streamEnd(socket: Socket, client: Http2Client, id: number): Promise<Conversation['end']> {
+  return new Promise((done) => {
+    const timer = setTimeout(() => finish('late'), DEADLINE);
+    const finish = (end: Conversation['end']): void => {
+      clearTimeout(timer);
+      socket.off('data', look).off('close', look).off('end', look);
+      done(end);
+    };
+    const look = (): void => {
+      const ended = client.frames.some(
+        (f) => f.id === id && (f.type === T.RST || ((f.type === T.DATA || f.type === T.HEADERS) && (f.flags & END_STREAM) !== 0)),
+      );
+      if (ended || client.ended) {
+        finish(ended ? 'done' : 'closed');
+      }
+    };
+    socket.on('data', look).on('close', look).on('end', look);
+    look();
+  });
+}
+
+function http2Response(client: Http2Client, id: number): Received | undefined {
+  const own = client.frames.filter((f) => f.id === id);
+  const sections = own.flatMap(({ fields }) => (fields === undefined ? [] : [fields]));
+  const statusOf = (fields: readonly FieldText[]): number => Number(fields.find(([name]) => name === ':status')?.[1] ?? 0);
+  const plain = (fields: readonly FieldText[]): Field[] => fields.filter(([name]) => name !== ':status');
+  const final = sections.findIndex((fields) => statusOf(fields) >= 200);
+  if (final === -1) {
+    return undefined;
+  }
+  return {
+    status: statusOf(sections[final]!),
+    version: 'HTTP/2',
+    interim: sections.slice(0, final).map((fields) => ({ status: statusOf(fields), fields: plain(fields) })),
+    fields: plain(sections[final]!),
+    body: Buffer.concat(own.filter(({ type }) => type === T.DATA).map(({ payload }) => payload)),
+    trailers: sections.slice(final + 1).flatMap(plain),
+    complete: own.some((f) => f.type !== T.RST && (f.flags & END_STREAM) !== 0),
+  };
+}

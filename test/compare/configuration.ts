@@ -1,0 +1,135 @@
+import type { Case, Part } from './case.js';
+
+/** In which of its forms a case is configured: each has listeners of its own, so that one server process has them all. */
+export const FORMS = ['plain', 'unbuffered', 'cached'] as const;
+export type Form = (typeof FORMS)[number];
+
+/** The number of a form's port in the configuration: without TLS and, one higher, with it. */
+export const portOf = (form: Form, tls: boolean): number => 2 * FORMS.indexOf(form) + (tls ? 1 : 0);
+
+/** The variables of a line of the access log: first those that say which request it is, then those that are compared. */
+export const LOG_KEYS = ['remote_port', 'pid', 'connection', 'uri'] as const;
+export const LOG_VARIABLES = [
+  'status',
+  'request',
+  'request_method',
+  'request_uri',
+  'document_uri',
+  'args',
+  'is_args',
+  'request_length',
+  'request_completion',
+  'body_bytes_sent',
+  'bytes_sent',
+  'connection_requests',
+  'pipe',
+  'scheme',
+  'http2',
+  'server_protocol',
+  'server_name',
+  'host',
+  'remote_user',
+  'content_length',
+  'content_type',
+  'realpath_root',
+  'request_filename',
+  'limit_rate',
+  'gzip_ratio',
+  'sent_http_content_type',
+  'sent_http_content_length',
+  'sent_http_transfer_encoding',
+  'sent_http_connection',
+  'sent_http_location',
+  'sent_http_last_modified',
+  'sent_http_cache_control',
+  'sent_http_link',
+  'sent_trailer_x_trailer',
+  'upstream_addr',
+  'upstream_status',
+  'upstream_response_length',
+  'upstream_bytes_received',
+  'upstream_bytes_sent',
+  'upstream_cache_status',
+  'upstream_http_content_type',
+  'upstream_http_location',
+  'upstream_trailer_x_trailer',
+  'proxy_host',
+  'slice_range',
+] as const;
+
+/** A text such as `file.txt` long enough to span several pieces. */
+export const files: Readonly<Record<string, string>> = {
+  'html/index.html': '<p>the index</p>\n',
+  'html/at/file.txt': 'the text of the file 0123456789\n',
+  'html/at/page.html': '<html><!--#echo var="uri" --> text <!--#if expr="$arg_x" -->x<!--#endif --></html>\n',
+  'html/at/large.txt': 'a line of the large text\n'.repeat(4000),
+  'html/at/empty': '',
+  'html/at/folder/index.html': '<p>the folder</p>\n',
+  // The password is `secret`.
+  users: 'user:{PLAIN}secret\n',
+};
+
+const UNBUFFERED = ['proxy', 'fastcgi', 'uwsgi', 'scgi'].map((family) => `${family}_buffering off;`).join('\n');
+const CACHED = ['proxy', 'fastcgi', 'uwsgi', 'scgi']
+  .map(
+    (family) =>
+      `${family}_cache ${family}; ${family}_cache_key "$request_method $host $request_uri"; ${family}_cache_valid any 1h; ${family}_cache_convert_head off;`,
+  )
+  .join('\n')
+  .replace(/(fastcgi|uwsgi|scgi)_cache_convert_head off;/g, '');
+
+/** The block around all cases. `certificate`, `key`: paths. */
+export const frame = (main: string, certificate: string, key: string): string => `
+${main}
+worker_shutdown_timeout 1s;
+events { worker_connections 4096; }
+http {
+log_format compare '${[...LOG_KEYS, ...LOG_VARIABLES].map((name) => `$${name}`).join('\t')}';
+access_log %%DIR%%/access.log compare;
+types { text/html html; text/plain txt; }
+default_type application/octet-stream;
+server_names_hash_max_size 4096;
+variables_hash_max_size 4096;
+${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path %%DIR%%/${name}_temp;`).join('\n')}
+${['proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_cache_path %%DIR%%/${name}_cache keys_zone=${name}:10m;`).join('\n')}
+limit_req_zone $host zone=few:1m rate=1r/m;
+limit_conn_zone $host zone=one:1m;
+ssl_certificate ${certificate};
+ssl_certificate_key ${key};
+client_header_timeout 20s;
+client_body_timeout 20s;
+proxy_read_timeout 20s;
+proxy_connect_timeout 5s;
+lingering_timeout 1s;
+${FORMS.map((form) => `server { listen ${listen(form, false)} default_server; listen ${listen(form, true)} ssl default_server; http2 on; server_name none.test; location = /counters { stub_status; } }`).join('\n')}
+include %%DIR%%/cases/*.conf;
+}
+`;
+
+const listen = (form: Form, tls: boolean): string => `127.0.0.1:%%PORT_${portOf(form, tls)}%%`;
+
+/** What a case puts into `http`. `name`: the case's in this batch; `backend`: the port of its backend. */
+export function caseConfiguration({ parts }: Case, name: string, backend: number): string {
+  const texts = (of: keyof Omit<Part, 'name'>): string =>
+    parts
+      .map((part) => part[of] ?? '')
+      .filter((text) => text !== '')
+      .join('\n');
+  const form = (kind: Form, more: string): string => `server {
+listen ${listen(kind, false)};
+listen ${listen(kind, true)} ssl;
+http2 on;
+server_name .%%CASE%%.test;
+root %%DIR%%/html;
+${more}
+${texts('server')}
+location /at/ {
+${texts('location')}
+}
+}
+`;
+  const whole = `upstream %%CASE%% { server %%BACKEND%% max_fails=0; }
+${texts('http')}
+${form('plain', '')}${form('unbuffered', UNBUFFERED)}${form('cached', CACHED)}`;
+  return whole.replaceAll('%%GROUP%%', '%%CASE%%').replaceAll('%%CASE%%', name).replaceAll('%%BACKEND%%', `127.0.0.1:${backend}`);
+}

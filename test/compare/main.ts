@@ -1,0 +1,81 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { axes as allAxes } from './axes.js';
+import type { Case, SavedCase } from './case.js';
+import { generate } from './generate.js';
+import { Report } from './report.js';
+import { Runner } from './runner.js';
+import { startSites } from './sites.js';
+
+const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N]
+
+Axes: ${allAxes.map(({ name }) => name).join(', ')}`;
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    cases: { type: 'string', default: '200' },
+    minutes: { type: 'string' },
+    axis: { type: 'string' },
+    nginx: { type: 'string' },
+    case: { type: 'string', multiple: true },
+    batch: { type: 'string', default: '50' },
+    save: { type: 'string' },
+    shrink: { type: 'string', default: '20' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (options.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+
+const saved: SavedCase[] = (options.case ?? []).map((file) => JSON.parse(readFileSync(file, 'utf8')));
+const names = options.axis?.split(',') ?? (saved.length > 0 ? saved.map(({ axis }) => axis) : undefined);
+const unknown = names?.find((name) => !allAxes.some((axis) => axis.name === name));
+if (unknown !== undefined) {
+  console.error(`no axis ${unknown}\n${USAGE}`);
+  process.exit(2);
+}
+const axes = allAxes.filter(
+  ({ name }) =>
+    (names === undefined ? name !== 'nginx' : names.includes(name)) || (name === 'nginx' && names === undefined && options.nginx),
+);
+if (axes.some(({ name }) => name === 'nginx') && options.nginx === undefined) {
+  console.error('the axis nginx needs --nginx PATH');
+  process.exit(2);
+}
+
+const ends: (() => unknown)[] = [];
+const scene = { teardown: (end: () => unknown) => void ends.unshift(end) };
+const report = new Report((line) => console.log(line));
+try {
+  const runner = new Runner(await startSites(scene as never, axes, options.nginx));
+  if (saved.length > 0) {
+    await report.take(await runner.play(saved, axes));
+  } else {
+    const until = options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(options.minutes) * 60_000;
+    const count = options.minutes === undefined ? Number(options.cases) : Number.POSITIVE_INFINITY;
+    for (let next = 0; next < count && Date.now() < until; ) {
+      const batch: Case[] = [];
+      while (batch.length < Number(options.batch) && next < count) {
+        batch.push(generate(Number(options.seed), next++));
+      }
+      await report.take(await runner.play(batch, axes));
+    }
+  }
+  await report.finish(runner, Number(options.shrink), (name, text) => {
+    if (options.save !== undefined) {
+      mkdirSync(options.save, { recursive: true });
+      writeFileSync(`${options.save}/${name}`, text);
+    }
+  });
+} finally {
+  for (const end of ends) {
+    await Promise.resolve(end()).catch((error: unknown) => {
+      console.error(String(error));
+      process.exitCode = 1;
+    });
+  }
+}
+process.exit(process.exitCode ?? (report.unnamed === 0 ? 0 : 1));

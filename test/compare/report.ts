@@ -1,0 +1,112 @@
+import type { SavedCase } from './case.js';
+import { type Compared, type Difference, differencesOf } from './differences.js';
+import { ruleOf } from './rules.js';
+import type { Batch, Refusal, Runner } from './runner.js';
+import { kindOf, shrink } from './shrink.js';
+
+/** Compared cases whose first unnamed difference is alike. */
+interface Finding {
+  readonly example: Compared;
+  readonly differences: readonly Difference[];
+  count: number;
+}
+
+/** Counts what was compared, and prints what was different. */
+export class Report {
+  readonly #print: (line: string) => void;
+  readonly #started = Date.now();
+  readonly #byAxis = new Map<string, number>();
+  readonly #byRule = new Map<string, number>();
+  readonly #findings = new Map<string, Finding>();
+  readonly #refusals = new Map<string, Refusal>();
+  /** Comparisons with a difference that no rule names. */
+  unnamed = 0;
+
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
+
+  async take({ compared, refused }: Batch): Promise<void> {
+    for (const one of compared) {
+      count(this.#byAxis, one.axis.name);
+      this.#judge(one);
+    }
+    for (const refusal of refused) {
+      this.#refusals.set(`${refusal.site}: ${refusal.message.replace(/^.*\[emerg\] \S+ /, '').replace(/ in \/.*/, '')}`, refusal);
+    }
+  }
+
+  #judge(one: Compared): void {
+    const unnamed: Difference[] = [];
+    const named = new Set<string>();
+    for (const difference of differencesOf(one)) {
+      const rule = ruleOf(difference, one);
+      if (rule === undefined) {
+        unnamed.push(difference);
+      } else {
+        named.add(rule.name);
+      }
+    }
+    for (const name of named) {
+      count(this.#byRule, name);
+    }
+    const first = unnamed[0];
+    if (first === undefined) {
+      return;
+    }
+    this.unnamed++;
+    const key = `${one.axis.name} ${kindOf(first)}: ${short(first.left, 60)} | ${short(first.right, 60)}`;
+    const known = this.#findings.get(key);
+    if (known === undefined) {
+      this.#findings.set(key, { example: one, differences: unnamed, count: 1 });
+    } else {
+      known.count++;
+    }
+  }
+
+  /** Prints all, with the smallest case of at most `most` kinds of differences. `save` gets each of them by a name for its file. */
+  async finish(runner: Runner, most: number, save: (name: string, text: string) => void): Promise<void> {
+    const total = [...this.#byAxis.values()].reduce((sum, n) => sum + n, 0);
+    const seconds = (Date.now() - this.#started) / 1000;
+    let shrunk = 0;
+    for (const [key, { example, differences, count }] of this.#findings) {
+      this.#print(`\n# ${count} times: ${key}`);
+      const found = shrunk++ < most ? await shrink(runner, example.case, example.axis, kindOf(differences[0]!)) : undefined;
+      const shown = found === undefined ? example : found;
+      const list = (found === undefined ? differences : differencesOf(found)).slice(0, 12);
+      for (const { what, left, right } of list) {
+        this.#print(`  ${what}:\n    ${sideOf(shown, 'left')}: ${short(left, 400)}\n    ${sideOf(shown, 'right')}: ${short(right, 400)}`);
+      }
+      if (found === undefined && shrunk <= most) {
+        this.#print('  (not different again when played once more)');
+      }
+      const text = JSON.stringify({ axis: shown.axis.name, differences: list.map(({ what }) => what), ...shown.case } satisfies SavedCase);
+      this.#print(text);
+      save(`${shown.axis.name}-${shrunk}.json`, `${text}\n`);
+    }
+    for (const [key, refusal] of this.#refusals) {
+      this.#print(`\n# refused by ${key}\n${JSON.stringify(refusal.case.parts)}`);
+    }
+    this.#print(`\n${total} comparisons in ${seconds.toFixed(0)} s (${Math.round((total / seconds) * 3600)} an hour)`);
+    this.#print([...this.#byAxis].map(([name, n]) => `${name} ${n}`).join(', '));
+    for (const [name, n] of this.#byRule) {
+      this.#print(`  ${n} times: ${name}`);
+    }
+    this.#print(`${this.unnamed} with a difference that has no name, of ${this.#findings.size} kinds`);
+  }
+}
+
+const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+
+const short = (text: string, most: number): string => {
+  const quoted = JSON.stringify(text);
+  return quoted.length > most ? `${quoted.slice(0, most)}...` : quoted;
+};
+
+const sideOf = ({ axis }: Compared, side: 'left' | 'right'): string => {
+  const [run, other] = side === 'left' ? [axis.left, axis.right] : [axis.right, axis.left];
+  const telling = Object.entries(run).filter(([key, value]) => other[key as keyof typeof other] !== value);
+  return telling
+    .map(([key, value]) => (value === true ? key : value === false ? `no ${key}` : `${key === 'nth' ? 'time ' : ''}${value}`))
+    .join(' ');
+};

@@ -1,0 +1,155 @@
+import type { Client, Field, Request } from './case.js';
+import type { Random } from './random.js';
+
+const METHODS = [
+  'GET',
+  'GET',
+  'GET',
+  'GET',
+  'GET',
+  'HEAD',
+  'HEAD',
+  'POST',
+  'POST',
+  'PUT',
+  'DELETE',
+  'OPTIONS',
+  'MKCOL',
+  'PATCH',
+  'PROPFIND',
+];
+
+const TARGETS = [
+  '/at/file.txt',
+  '/at/file.txt',
+  '/at/page.html',
+  '/at/large.txt',
+  '/at/empty',
+  '/at/folder',
+  '/at/folder/',
+  '/at/missing',
+  '/at/',
+  '/at/file.txt?x=1',
+  '/at/a%20b%3f?x=word&y=%2F%0d%0aX:y',
+  '/at//double/../file.txt',
+  '/at/x/old',
+  '/at/file.txt/',
+  '/at/file.txt%00',
+  '/at/%2e%2e/at/page.html?',
+  '/',
+  '/at',
+  '/error',
+  '/nothing/here',
+];
+
+/** Fields that ask for something. */
+const FIELDS: readonly Field[] = [
+  ['Range', 'bytes=0-3'],
+  ['Range', 'bytes=-5'],
+  ['Range', 'bytes=5-'],
+  ['Range', 'bytes=0-1,4-5,9-'],
+  ['Range', 'bytes=999999-'],
+  ['Range', 'bytes=3-1'],
+  ['Range', 'bytes=0-9223372036854775807'],
+  ['Range', 'chars=0-3'],
+  ['If-Range', '"etag"'],
+  ['If-Range', 'Thu, 01 Jan 2015 00:00:00 GMT'],
+  ['If-None-Match', '*'],
+  ['If-None-Match', '"etag"'],
+  ['If-None-Match', 'W/"etag", "x"'],
+  ['If-Match', '"other"'],
+  ['If-Match', '*'],
+  ['If-Modified-Since', 'Thu, 01 Jan 2015 00:00:00 GMT'],
+  ['If-Modified-Since', 'Thu, 01 Jan 1970 00:00:10 GMT'],
+  ['If-Unmodified-Since', 'Thu, 01 Jan 2015 00:00:00 GMT'],
+  ['If-Unmodified-Since', 'Thu, 01 Jan 1970 00:00:10 GMT'],
+  ['Accept-Encoding', 'gzip'],
+  ['Accept-Encoding', 'gzip;q=0, br'],
+  ['Authorization', 'Basic dXNlcjpzZWNyZXQ='],
+  ['Authorization', 'Basic dXNlcjp3cm9uZw=='],
+  ['Expect', '100-continue'],
+  ['Expect', '100-continue'],
+  ['Cookie', 'a=1'],
+  ['X-Own', 'own value'],
+  ['X_Under', 'score'],
+  ['Content-Type', 'text/plain'],
+  ['Destination', '/at/copied'],
+  ['Depth', 'infinity'],
+  ['Overwrite', 'F'],
+  ['User-Agent', 'compare'],
+  ['Referer', 'http://other.test/'],
+  ['TE', 'trailers'],
+  ['Via', '1.1 proxy'],
+  ['X-Forwarded-For', '10.0.0.1'],
+  ['Upgrade', 'other'],
+];
+
+const BODIES = [
+  { text: '' },
+  { text: 'x' },
+  { text: 'body=value' },
+  { text: '0123456789', times: 100 },
+  { text: 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n' },
+  { text: '0123456789abcdef', times: 2500 },
+];
+
+function request(random: Random): Request {
+  const method = random.oneOf(METHODS);
+  const version = random.once(6) ? '1.0' : '1.1';
+  const fields = random.some(FIELDS, 3);
+  const framing = random.oneOf([
+    'length',
+    'length',
+    'chunked',
+    'chunked',
+    'bad-chunk',
+    'bad-chunk-later',
+    'chunk-trailers',
+    'short',
+  ] as const);
+  const withBody = /^P/.test(method) ? !random.once(4) : random.once(8);
+  return {
+    method,
+    target: random.oneOf(TARGETS),
+    version: withBody && framing !== 'length' && framing !== 'short' ? '1.1' : version,
+    fields: random.once(3) ? [...fields, ['Connection', random.oneOf(['close', 'keep-alive', 'upgrade'])]] : fields,
+    ...(withBody ? { body: { ...random.oneOf(BODIES), framing } } : {}),
+  };
+}
+
+/** One connection of a client. */
+export function client(random: Random): Client {
+  const requests = [request(random), ...(random.once(5) ? [request(random)] : [])];
+  return {
+    requests,
+    ...(requests.length > 1 && random.once(2) ? { pipelined: true as const } : {}),
+    ...(random.once(20) ? { slow: true as const } : {}),
+  };
+}
+
+/** True for a request that says the same over HTTP/2. */
+export const meansTheSame = ({ version, body, fields }: Request): boolean =>
+  version === '1.1' &&
+  (body === undefined || body.framing === 'length' || body.framing === 'chunked') &&
+  !fields.some(([name]) => /^(upgrade|connection|te|expect)$/i.test(name));
+
+/** The bytes of a request over HTTP/1. */
+export function requestBytes({ method, target, version, fields, body }: Request, host: string): Buffer {
+  const head = [`${method} ${target} HTTP/${version}`, `Host: ${host}`, ...fields.map(([name, value]) => `${name}: ${value}`)];
+  if (body === undefined) {
+    return Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1');
+  }
+  const text = body.text.repeat(body.times ?? 1);
+  const half = Math.ceil(text.length / 2);
+  const chunk = (piece: string): string => (piece === '' ? '' : `${piece.length.toString(16)}\r\n${piece}\r\n`);
+  const chunks = `${chunk(text.slice(0, half))}${chunk(text.slice(half))}`;
+  const framed = {
+    length: [`Content-Length: ${text.length}`, text],
+    short: [`Content-Length: ${text.length + 10}`, text],
+    chunked: ['Transfer-Encoding: chunked', `${chunks}0\r\n\r\n`],
+    'chunk-trailers': ['Transfer-Encoding: chunked', `${chunks}0\r\nX-Trailer: 1\r\n\r\n`],
+    'bad-chunk': ['Transfer-Encoding: chunked', `g\r\n${chunks}0\r\n\r\n`],
+    'bad-chunk-later': ['Transfer-Encoding: chunked', `${chunks}z\r\n\r\n`],
+  }[body.framing] as [string, string];
+  return Buffer.from(`${[...head, framed[0]].join('\r\n')}\r\n\r\n${framed[1]}`, 'latin1');
+}

@@ -1,0 +1,18 @@
+import type { Scene } from '../support/prefix.js';
+import type { Axis } from './axes.js';
+import { Site, type SiteOptions } from './site.js';
+
+/** Starts the servers that the axes need. `nginx`: its executable. */
+export async function startSites(scene: Scene, axes: readonly Axis[], nginx?: string): Promise<Map<string, Site>> {
+  const options: Record<string, SiteOptions> = {
+    libuv: { name: 'libuv', engine: 'libuv' },
+    uring: { name: 'uring', engine: 'uring' },
+    workers: { name: 'workers', engine: 'libuv', workers: 4 },
+    ...(nginx === undefined ? {} : { nginx: { name: 'nginx', nginx } }),
+  };
+  const sites = new Map<string, Site>();
+  for (const name of new Set(axes.flatMap(({ left, right }) => [left.site, right.site]))) {
+    sites.set(name, await Site.start(scene, options[name]!));
+  }
+  return sites;
+}
