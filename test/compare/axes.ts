@@ -43,25 +43,28 @@ const inAnyVersion = (text: string, what: string): string => {
     .replace(/ HTTP\/(1\.1|2\.0)/g, ' HTTP/N')
     .replaceAll('https:', 'http:')
     .replaceAll('HTTPS', 'HTTP');
-  if (!/to the backend$/.test(what)) {
+  if (!/^request .*to the backend$/.test(what)) {
     return same;
   }
   const [head = '', body = ''] = same.split(/\r?\n\r?\n/, 2);
   const lines = head.split(/\r?\n/).map((line) => line.replace(/^[^:= ]+:/, (name) => name.toLowerCase()));
-  return `${lines.sort().join('\n')}\n\n${body}`;
+  return `${lines
+    .filter((line) => !/^HTTP_TRANSFER_ENCODING=/.test(line))
+    .sort()
+    .join('\n')}\n\n${body}`;
 };
 
 const simple = ({ client: { requests, leave, slow } }: Case): boolean => leave === undefined && !slow && requests.every(meansTheSame);
 
 /** For whom a response is not the same a second time: what counts requests or writes files. */
-const REPEATABLE = /^(limits|dav|proxy_store|stub|slice)$/;
+const REPEATABLE = /^(limits|dav|proxy_store|slice)$/;
 
 export const axes: readonly Axis[] = [
   {
     name: 'http2',
     left: BASE,
     right: { ...BASE, http2: true },
-    applies: (one) => simple(one) && !uses(one, /^stub$/) && !/\$server_protocol/.test(JSON.stringify(one.parts)),
+    applies: (one) => simple(one) && !/\$server_protocol/.test(JSON.stringify(one.parts)),
     compares: (what) => !FRAMING.test(what),
     common: inAnyVersion,
   },
@@ -87,7 +90,7 @@ export const axes: readonly Axis[] = [
     name: 'buffering',
     left: BASE,
     right: { ...BASE, form: 'unbuffered' },
-    applies: (one) => !uses(one, /^stub$/),
+    applies: always,
     compares: (what) => !/\$upstream_(bytes_received|response_length)$|error log/.test(what),
   },
   { name: 'pieces', left: BASE, right: { ...BASE, bytewise: true }, applies: always, compares: always },
@@ -104,4 +107,11 @@ export const axes: readonly Axis[] = [
       /^response \d+: /.test(what) && !/: (interim|trailers|header (transfer-encoding|content-length|connection))$/.test(what),
   },
   { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, applies: always, compares: always },
+  {
+    name: 'nginx-http2',
+    left: { ...BASE, http2: true },
+    right: { ...BASE, http2: true, site: 'nginx' },
+    applies: simple,
+    compares: always,
+  },
 ];

@@ -73,7 +73,7 @@ const UNBUFFERED = ['proxy', 'fastcgi', 'uwsgi', 'scgi'].map((family) => `${fami
 const CACHED = ['proxy', 'fastcgi', 'uwsgi', 'scgi']
   .map(
     (family) =>
-      `${family}_cache ${family}; ${family}_cache_key "$request_method $host $request_uri"; ${family}_cache_valid any 1h; ${family}_cache_convert_head off;`,
+      `${family}_cache ${family}; ${family}_cache_key "$request_method $host $uri$is_args$args"; ${family}_cache_valid any 1h; ${family}_cache_convert_head off;`,
   )
   .join('\n')
   .replace(/(fastcgi|uwsgi|scgi)_cache_convert_head off;/g, '');

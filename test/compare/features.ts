@@ -50,7 +50,6 @@ location @backend { proxy_pass http://%%GROUP%%; }`,
   feature('uwsgi', () => ({ location: cgi('uwsgi') })),
   feature('empty_gif', () => ({ location: 'empty_gif;' })),
   feature('dav', () => ({ location: 'dav_methods PUT DELETE MKCOL COPY MOVE; create_full_put_path on; alias %%DIR%%/dav/$host/;' })),
-  feature('stub', () => ({ location: 'stub_status;' })),
   feature('slice', (r) => ({
     location: `slice ${r.oneOf([7, 64, 1000])}; proxy_set_header Range $slice_range; proxy_pass http://%%GROUP%%;`,
   })),

@@ -37,12 +37,11 @@ if (unknown !== undefined) {
   console.error(`no axis ${unknown}\n${USAGE}`);
   process.exit(2);
 }
-const axes = allAxes.filter(
-  ({ name }) =>
-    (names === undefined ? name !== 'nginx' : names.includes(name)) || (name === 'nginx' && names === undefined && options.nginx),
+const axes = allAxes.filter(({ name }) =>
+  names === undefined ? !/^nginx/.test(name) || options.nginx !== undefined : names.includes(name),
 );
-if (axes.some(({ name }) => name === 'nginx') && options.nginx === undefined) {
-  console.error('the axis nginx needs --nginx PATH');
+if (axes.some(({ name }) => /^nginx/.test(name)) && options.nginx === undefined) {
+  console.error('an axis with nginx needs --nginx PATH');
   process.exit(2);
 }
 

@@ -97,7 +97,13 @@ const backendText = (text: string): string => text.replace(/^(REMOTE_PORT|SERVER
 const errorText = (errors: readonly ErrorLine[]): string[] =>
   errors
     .filter(({ level, text }) => !/^(debug|info|notice)$/.test(level) && !/is buffered to a temporary file/.test(text))
-    .map(({ level, text }) => `[${level}] ${text.replace(/, client: .*$/, '')}`)
+    .map(
+      ({ level, text }) =>
+        `[${level}] ${text
+          .replace(/, client: .*$/, '')
+          .replace(/ while .*$/, '')
+          .replace(/excess: [\d.]+/, 'excess: N')}`,
+    )
     .sort();
 
 /** Takes out what differs by run. */

@@ -111,7 +111,7 @@ function request(random: Random): Request {
   return {
     method,
     target: random.oneOf(TARGETS),
-    version: withBody && framing !== 'length' && framing !== 'short' ? '1.1' : version,
+    version: withBody && framing !== 'length' ? '1.1' : version,
     fields: random.once(3) ? [...fields, ['Connection', random.oneOf(['close', 'keep-alive', 'upgrade'])]] : fields,
     ...(withBody ? { body: { ...random.oneOf(BODIES), framing } } : {}),
   };
