@@ -1,4 +1,6 @@
 import { TOKEN } from '../http/syntax/token.js';
+import { currentTask } from './task.js';
+
 /** One line of a {@link FetchHeaders}. */
 export interface HeaderLine {
   readonly name: string;
@@ -46,46 +48,52 @@ export class FetchHeaders {
   }
 
   append(name: unknown, value: unknown): void {
-    modify(this, String(name), String(value), false);
+    modify(this, text(name), text(value), false);
   }
 
   set(name: unknown, value: unknown): void {
-    modify(this, String(name), String(value), true);
+    modify(this, text(name), text(value), true);
   }
 
   delete(name: unknown): void {
     const state = stateOf(this);
-    check(state, String(name), '');
-    const lower = String(name).toLowerCase();
+    check(state, text(name), '');
+    const lower = text(name).toLowerCase();
     state.entries = state.entries.filter((entry) => entry.lower !== lower);
     state.index = undefined;
   }
 
   get(name: unknown): string | null {
-    return find(this, String(name)) ?? null;
+    return find(this, text(name)) ?? null;
   }
 
   getAll(name: unknown): string[] {
-    const lower = String(name).toLowerCase();
+    const lower = text(name).toLowerCase();
     return stateOf(this)
       .entries.filter((entry) => entry.lower === lower)
       .map(({ value }) => value);
   }
 
   has(name: unknown): boolean {
-    return find(this, String(name)) !== undefined;
+    return find(this, text(name)) !== undefined;
   }
 
   getSetCookie(): string[] {
     return this.getAll('set-cookie');
   }
 
-  forEach(callback: (value: string, name: string, headers: FetchHeaders) => void): void {
+  /** In handlers of njs the name comes first, as there; elsewhere the value does, as in the web's. */
+  forEach(callback: (first: string, second: string, headers?: FetchHeaders) => void): void {
     if (typeof callback !== 'function') {
       throw new TypeError('"callback" is not a function');
     }
+    const njs = currentTask()?.owner.njs === true;
     for (const name of names(this)) {
-      callback(this.get(name)!, name, this);
+      if (njs) {
+        callback(name, this.get(name)!);
+      } else {
+        callback(this.get(name)!, name, this);
+      }
     }
   }
 
@@ -138,6 +146,9 @@ function check(state: State, name: string, value: string): void {
   }
 }
 
+/** A name or value as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */
+const text = (value: unknown): string => (value === undefined || value === null ? '' : `${value as string}`);
+
 /** A value without the blanks around it. */
 function trimmed(value: string): string {
   let start = 0;
@@ -151,7 +162,7 @@ function trimmed(value: string): string {
   return value.slice(start, end);
 }
 
-const isBlank = (c: number): boolean => c === 0x20 || c === 0x09 || c === 0x0d || c === 0x0a;
+const isBlank = (c: number): boolean => c === 0x20 || c === 0x09;
 
 // nginx: ngx_js_headers_modify.
 function modify(headers: FetchHeaders, name: string, given: string, replace: boolean): void {
@@ -220,6 +231,7 @@ const AS_PROPERTIES: ProxyHandler<FetchHeaders> = {
   get: (target, name, view) => (typeof name === 'symbol' || name in target ? Reflect.get(target, name, view) : find(target, name)),
   has: (target, name) => name in target || (typeof name === 'string' && find(target, name) !== undefined),
   ownKeys: (target) => names(target),
+  set: () => false,
   getOwnPropertyDescriptor(target, name) {
     const value = typeof name === 'string' ? find(target, name) : undefined;
     return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: false };

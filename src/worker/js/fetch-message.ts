@@ -2,12 +2,12 @@ import { EMPTY } from '../../shared/lib/empty.js';
 import { TOKEN } from '../http/syntax/token.js';
 import type { FetchAnswer } from './fetch-answer.js';
 import { FetchHeaders, fixHeaders } from './fetch-headers.js';
-import { bufferOf } from './text.js';
+import { bufferOf, integer } from './text.js';
 
 const TEXT_TYPE = 'text/plain;charset=UTF-8';
 
 /** Bodies that are known as a whole; everything else that the Fetch standard takes as a body is a stream to us. */
-const isPlain = (body: unknown): boolean =>
+export const isPlain = (body: unknown): boolean =>
   typeof body !== 'object' || body === null || body instanceof ArrayBuffer || ArrayBuffer.isView(body) || isSimpleObject(body);
 
 const isSimpleObject = (body: object): boolean =>
@@ -56,10 +56,10 @@ export interface FetchInit {
   readonly verify?: unknown;
 }
 
-function flag(init: FetchInit, name: 'cache' | 'credentials' | 'mode', values: readonly string[]): string {
+function flag(init: FetchInit, name: 'cache' | 'credentials' | 'mode', values: readonly string[], other: string | undefined): string {
   const value = init[name];
   if (value === undefined) {
-    return values[0]!;
+    return other ?? values[0]!;
   }
   if (!values.includes(String(value))) {
     throw new TypeError(`unknown ${name} type: ${String(value)}`);
@@ -112,7 +112,7 @@ export function describeRequest(input: unknown, given: unknown): FetchDescriptio
   if (input === undefined) {
     throw new TypeError('1st argument is required');
   }
-  const original = input instanceof globalThis.Request ? input : undefined;
+  const original = input instanceof FetchRequest || input instanceof globalThis.Request ? input : undefined;
   if (original === undefined && typeof input !== 'string' && !(input instanceof URL)) {
     throw new TypeError('input is not string or a Request object');
   }
@@ -122,9 +122,10 @@ export function describeRequest(input: unknown, given: unknown): FetchDescriptio
   if (init.headers !== undefined && (typeof init.headers !== 'object' || init.headers === null)) {
     throw new TypeError('Headers is not an object');
   }
-  const cache = flag(init, 'cache', CACHE_MODES);
-  const credentials = flag(init, 'credentials', CREDENTIALS);
-  const mode = flag(init, 'mode', MODES);
+  const own = original instanceof FetchRequest ? original : undefined;
+  const cache = flag(init, 'cache', CACHE_MODES, own?.cache);
+  const credentials = flag(init, 'credentials', CREDENTIALS, own?.credentials);
+  const mode = flag(init, 'mode', MODES, own?.mode);
   const headers = new FetchHeaders(init.headers ?? original?.headers);
   if (typeof init.body === 'string' && !headers.has('Content-Type')) {
     headers.append('Content-Type', TEXT_TYPE);
@@ -132,11 +133,153 @@ export function describeRequest(input: unknown, given: unknown): FetchDescriptio
   return { url, method, headers, body: bodyOf(init.body, original), cache, credentials, mode };
 }
 
-function bodyOf(given: unknown, original: Request | undefined): Buffer | StreamedBody {
+function bodyOf(given: unknown, original: FetchRequest | Request | undefined): Buffer | StreamedBody {
   if (given !== undefined) {
     return isPlain(given) ? bufferOf(given) : (given as StreamedBody);
   }
-  return original?.body ?? EMPTY;
+  return original instanceof FetchRequest ? original.sent : (original?.body ?? EMPTY);
+}
+
+/** Makes a class a kind of the web's for whoever asks. Node loads its own when somebody names it. */
+function joinWeb(own: { readonly prototype: object }, web: () => { readonly prototype: object }): void {
+  if (Object.getPrototypeOf(own.prototype) === Object.prototype) {
+    Object.setPrototypeOf(own.prototype, web().prototype);
+  }
+}
+
+/** A Request that a script of njs's made. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_request_t. */
+export class FetchRequest {
+  readonly #described: FetchDescription & { readonly body: Buffer };
+  readonly #body: Body;
+
+  constructor(described: FetchDescription & { readonly body: Buffer }) {
+    joinWeb(FetchRequest, () => Request);
+    this.#described = described;
+    this.#body = new Body(described.body);
+  }
+
+  get url(): string {
+    return this.#described.url;
+  }
+
+  get method(): string {
+    return this.#described.method;
+  }
+
+  get headers(): FetchHeaders {
+    return this.#described.headers;
+  }
+
+  get cache(): string {
+    return this.#described.cache;
+  }
+
+  get credentials(): string {
+    return this.#described.credentials;
+  }
+
+  get mode(): string {
+    return this.#described.mode;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#body.used;
+  }
+
+  /** What is sent with it, whether or not somebody has read it. */
+  get sent(): Buffer {
+    return this.#described.body;
+  }
+
+  get #web(): Request {
+    const { url, method, body } = this.#described;
+    const headers = [...this.headers];
+    return new Request(url, { method, headers, ...(body.length === 0 ? {} : { body: Uint8Array.from(body) }) });
+  }
+
+  get body(): Request['body'] {
+    return this.#web.body;
+  }
+
+  get redirect(): string {
+    return 'follow';
+  }
+
+  get signal(): AbortSignal {
+    return this.#web.signal;
+  }
+
+  async text(): Promise<string> {
+    return this.#body.take().toString('utf8');
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(this.#body.take().toString('utf8')) as unknown;
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return copied(this.#body.take());
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    return new Uint8Array(this.#body.take());
+  }
+
+  async blob(): Promise<Blob> {
+    return new Blob([Uint8Array.from(this.#body.take())], { type: this.headers.get('content-type') ?? '' });
+  }
+
+  async formData(): ReturnType<Request['formData']> {
+    const web = this.#web;
+    this.#body.take();
+    return web.formData();
+  }
+
+  clone(): FetchRequest {
+    return new FetchRequest({ ...this.#described, headers: new FetchHeaders(this.headers) });
+  }
+
+  toJSON(): object {
+    const { bodyUsed, cache, credentials, headers, method, mode, url } = this;
+    return { bodyUsed, cache, credentials, headers, method, mode, url };
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Request';
+  }
+}
+
+const copied = (bytes: Buffer): ArrayBuffer => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+
+/** A response that a script makes. @throws TypeError or RangeError for what is wrong. nginx: ngx_qjs_response_ctor. */
+export function responseOf(body: unknown, given: unknown): FetchResponse {
+  const init = (typeof given === 'object' && given !== null ? given : {}) as {
+    readonly status?: unknown;
+    readonly statusText?: unknown;
+    readonly headers?: unknown;
+  };
+  let status = 200;
+  if (init.status !== undefined) {
+    if (typeof init.status !== 'number') {
+      throw new TypeError('invalid number');
+    }
+    status = integer(init.status);
+    if (status < 200 || status > 599) {
+      throw new RangeError(`status provided (${status}) is outside of [200, 599] range`);
+    }
+  }
+  const statusText = init.statusText === undefined || init.statusText === null ? '' : `${init.statusText as string}`;
+  if (/[^\t\x20-\x7e\x80-\uffff]/.test(statusText)) {
+    throw new TypeError('invalid Response statusText');
+  }
+  if (init.headers !== undefined && (typeof init.headers !== 'object' || init.headers === null)) {
+    throw new TypeError('Headers is not an object');
+  }
+  const headers = new FetchHeaders(init.headers as object | undefined);
+  if (typeof body === 'string' && !headers.has('Content-Type')) {
+    headers.append('Content-Type', TEXT_TYPE);
+  }
+  return new FetchResponse({ url: '', status, statusText, headers, body: Buffer.from(bufferOf(body)) }, false);
 }
 
 /** A response that came over the network, and from where. */
@@ -144,17 +287,17 @@ export interface Received extends FetchAnswer {
   readonly url: string;
 }
 
-/** A response that came over the network. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_response_t. */
+/** A response that came over the network, or that a script made. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_response_t. */
 export class FetchResponse {
   readonly #received: Received;
   readonly #body: Body;
 
-  constructor(received: Received) {
-    if (Object.getPrototypeOf(FetchResponse.prototype) === Object.prototype) {
-      // It is a Response to whoever asks, without the stream that Node's constructor makes. Node loads its class when somebody names it.
-      Object.setPrototypeOf(FetchResponse.prototype, Response.prototype);
+  constructor(received: Received, fixed = true) {
+    // It is a Response to whoever asks, without the stream that Node's constructor makes.
+    joinWeb(FetchResponse, () => Response);
+    if (fixed) {
+      fixHeaders(received.headers);
     }
-    fixHeaders(received.headers);
     this.#received = received;
     this.#body = new Body(received.body);
   }
@@ -200,8 +343,7 @@ export class FetchResponse {
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
-    const bytes = this.#body.take();
-    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+    return copied(this.#body.take());
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -223,6 +365,15 @@ export class FetchResponse {
   }
 
   clone(): FetchResponse {
-    return new FetchResponse(this.#received);
+    return new FetchResponse({ ...this.#received, headers: new FetchHeaders(this.headers) });
+  }
+
+  toJSON(): object {
+    const { bodyUsed, headers, ok, redirected, status, statusText, type, url } = this;
+    return { bodyUsed, headers, ok, redirected, status, statusText, type, url };
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Response';
   }
 }

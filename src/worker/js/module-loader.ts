@@ -136,7 +136,7 @@ export class ModuleLoader {
     this.#modules.set(file, loaded);
     try {
       const module = { exports: loaded.exports };
-      run.call(module.exports, module.exports, this.#requireFrom(file), module, file, dirname(file), ...Object.values(this.#globals));
+      run.call(module.exports, module.exports, this.#requireFrom(file), module, file, dirname(file));
       loaded.exports = module.exports;
     } catch (error) {
       this.#modules.delete(file);
@@ -172,11 +172,27 @@ export class ModuleLoader {
     }
   }
 
+  /** A module that declares a name of {@link #globals} itself does not get that one. */
   #script(file: string, source: string): (...args: unknown[]) => unknown {
-    return compileFunction(source, [...PARAMETERS, ...Object.keys(this.#globals)], {
-      filename: file,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    } as Parameters<typeof compileFunction>[2]) as (...args: unknown[]) => unknown;
+    const names = Object.keys(this.#globals);
+    for (;;) {
+      try {
+        const run = compileFunction(source, [...PARAMETERS, ...names], {
+          filename: file,
+          importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+        } as Parameters<typeof compileFunction>[2]) as (...args: unknown[]) => unknown;
+        const values = names.map((name) => this.#globals[name]);
+        return function (this: unknown, ...args) {
+          return run.call(this, ...args, ...values);
+        };
+      } catch (error) {
+        const at = names.indexOf(/^Identifier '(\w+)' has already been declared/.exec((error as Error).message)?.[1] ?? '');
+        if (at === -1) {
+          throw error;
+        }
+        names.splice(at, 1);
+      }
+    }
   }
 
   #requireFrom(file: string): (name: string) => unknown {

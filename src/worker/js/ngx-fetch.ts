@@ -107,7 +107,7 @@ function start(
 /** A rehearsal answers itself what a script asks of others. */
 async function askStandIn(standIn: NetworkStandIn, { url, method, headers, body }: FetchDescription): Promise<FetchResponse> {
   const fields: [string, string][] = [];
-  headers.forEach((value, name) => void fields.push([name, value]));
+  fields.push(...headers);
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(await new Response(body).arrayBuffer());
   const answer = await standIn.fetch(url, { method, headers: fields, body: bytes.length > 0 ? bytes : null });
   const answered = new FetchHeaders();

@@ -3,6 +3,8 @@ import { DEBUG, ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/le
 import { dump } from './dump.js';
 import { namedValues } from './header-objects.js';
 import { scriptFetch } from './ngx-fetch.js';
+import { scriptCrypto } from './script-crypto.js';
+import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
 import { currentTask, logNow, Task, type TaskOwner } from './task.js';
@@ -60,6 +62,8 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     setTimeout: scriptTimeout,
     clearTimeout: scriptClearTimeout,
     SharedMemoryError,
+    crypto: scriptCrypto(),
+    ...scriptWeb(),
   };
 }
 

@@ -193,6 +193,7 @@ const NOBODY: Client = {
 
 /** What a periodic function is given. nginx: ngx_http_js_periodic_session. */
 class PeriodicSession implements TaskOwner {
+  readonly njs = true;
   readonly subject: PeriodicSubject;
   readonly fetchScope: FetchScope;
   readonly engineId: number;

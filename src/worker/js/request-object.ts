@@ -20,7 +20,7 @@ import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { setLocation, setStatus } from './response-head.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
-import { jsVariableNames, valueText } from './script-variables.js';
+import { jsVariableNames, variableValue } from './script-variables.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, integer, textOf } from './text.js';
 
@@ -43,6 +43,7 @@ export function requestObject(r: Request): RequestObject {
 
 /** Whose tasks are those of a request. */
 class RequestOwner implements TaskOwner {
+  readonly njs = true;
   readonly subject: Request;
 
   constructor(r: Request) {
@@ -216,9 +217,8 @@ export class RequestObject {
   /** The value that a function gives a variable; undefined after an exception, which is in the log. */
   value(run: (r: RequestObject) => unknown, name: string): string | undefined {
     const before = this.stage;
+    const givenBefore = this.returnValue;
     this.stage = 'variable';
-    this.returnValue = undefined;
-    let failed = false;
     let inside = true;
     const over = (): void => {
       this.#background--;
@@ -227,19 +227,12 @@ export class RequestObject {
         this.#go(this.#settledCode());
       }
     };
-    const failure = (): void => {
-      failed = true;
-      over();
-    };
     this.#background++;
-    const task = new Task(this.#owner, { settled: over, failed: failure });
-    const result = task.runForValue(() => run(this));
+    const value = variableValue(new Task(this.#owner, { settled: over, failed: over }), this, () => run(this), name);
     inside = false;
     this.stage = before;
-    if (failed) {
-      return undefined;
-    }
-    return valueText(this.returnValue ?? result, this.#owner, name);
+    this.returnValue = givenBefore;
+    return value;
   }
 
   /** Lets a function look at the response's head. False after an exception, which is in the log. */
@@ -254,7 +247,7 @@ export class RequestObject {
   /** Runs a filter, which waits for nothing. False after an exception, which is in the log. */
   filter(code: () => unknown): boolean {
     let done = true;
-    new Task(this.#owner, { settled() {}, failed: () => (done = false) }).run(code);
+    new Task(this.#owner, { settled() {}, failed: () => (done = false) }).runAtOnce(code);
     return done;
   }
 

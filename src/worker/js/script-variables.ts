@@ -1,16 +1,43 @@
 import { ERROR as ERR } from '../../shared/log/level.js';
-import { exceptionText, type TaskOwner } from './task.js';
+import { exceptionText, type Task, type TaskOwner } from './task.js';
 import { bytesOf } from './text.js';
 
+/** What asks for a value, and is told it by `setReturnValue`. */
+export interface ValueOwner {
+  returnValue: unknown;
+}
+
+/** What `returnValue` is while nobody has set it. */
+const UNSET = Symbol('unset');
+
 /**
- * A variable's value that a handler gave it; undefined when it gave none. A promise comes too late for that, and the log says so.
- * nginx: ngx_http_js_variable_set.
+ * The value that a function gives a variable; undefined when it gave none. What is set while the function runs counts less than what it
+ * returns, and what its promises set counts more. A value that comes later is none, and the log says so. nginx: ngx_http_js_variable_set.
  */
-export function valueText(value: unknown, owner: TaskOwner, name: string): string | undefined {
-  if (value instanceof Promise) {
-    owner.log(ERR, `async operation inside "${name}" variable handler`);
+export function variableValue(task: Task, of: ValueOwner, run: () => unknown, name: string): string | undefined {
+  let before: unknown = UNSET;
+  let set: unknown = UNSET;
+  let waited = false;
+  of.returnValue = UNSET;
+  const { late, value } = task.runForValue(run, () => {
+    waited = true;
+    before = of.returnValue;
+    of.returnValue = UNSET;
+  });
+  if (task.failed) {
     return undefined;
   }
+  if (waited) {
+    set = of.returnValue;
+  }
+  if (late && (task.busy || before === UNSET)) {
+    task.owner.log(ERR, `async operation inside "${name}" variable handler`);
+    return undefined;
+  }
+  return valueText(set === UNSET ? (late ? before : value) : set, task.owner);
+}
+
+function valueText(value: unknown, owner: TaskOwner): string | undefined {
   try {
     return value === undefined || value === null ? undefined : bytesOf(value);
   } catch (error) {

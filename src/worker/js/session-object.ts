@@ -8,7 +8,7 @@ import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { placeOf } from './script-place.js';
-import { jsVariableNames, valueText } from './script-variables.js';
+import { jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf } from './text.js';
@@ -51,6 +51,7 @@ export function sessionScripts(s: Session): SessionScripts {
 
 /** A session's functions, their events and what they have decided. nginx: ngx_stream_js_ctx_t. */
 export class SessionScripts implements TaskOwner, SessionFilter {
+  readonly njs = true;
   readonly subject: Session;
   readonly #object: SessionObject;
   readonly #tasks = new Set<Task>();
@@ -201,13 +202,10 @@ export class SessionScripts implements TaskOwner, SessionFilter {
 
   /** The value that a function gives a variable; undefined after an exception, which is in the log. nginx: ngx_stream_js_variable_set. */
   value(run: ScriptFunction, name: string): string | undefined {
-    this.returnValue = undefined;
-    let failed = false;
-    const result = new Task(this, { settled() {}, failed: () => (failed = true) }).runForValue(() => run(this.#object));
-    if (failed) {
-      return undefined;
-    }
-    return valueText(this.returnValue ?? result, this, name);
+    const before = this.returnValue;
+    const value = variableValue(new Task(this, { settled() {}, failed() {} }), this, () => run(this.#object), name);
+    this.returnValue = before;
+    return value;
   }
 
   // --- filtering

@@ -14,6 +14,8 @@ export interface TaskOwner {
   readonly fetchScope?: FetchScope | undefined;
   /** The request or session; undefined for the worker. */
   readonly subject?: ClientTask | undefined;
+  /** Its handlers are njs's, which are given `r` or `s`. */
+  readonly njs?: boolean;
   /** The number of the set of modules that its handlers come from. */
   readonly engineId?: number | undefined;
 }
@@ -31,6 +33,23 @@ const storage = new AsyncLocalStorage<Task>();
 /** The task whose code runs now; undefined outside of handlers. */
 export const currentTask = (): Task | undefined => storage.getStore();
 
+/** What became of a value that was wanted now: it is there, or comes too late. */
+export interface ValueOutcome {
+  readonly late: boolean;
+  readonly value: unknown;
+}
+
+const LATE: ValueOutcome = { late: true, value: undefined };
+
+/**
+ * Runs what promises have put off to the end of the current callback, as nginx does after each call of a script's function. Within such a
+ * callback itself V8 does nothing.
+ */
+function runPutOff(): void {
+  const { _tickCallback: endCallback } = process as { readonly _tickCallback?: () => void };
+  endCallback?.();
+}
+
 /**
  * One run of a handler with everything that it starts: promises that it returns, subrequests, fetches and timers. nginx: the events of
  * ngx_js_ctx_t.
@@ -44,6 +63,8 @@ export class Task {
   #times: Map<string, number> | undefined = undefined;
   #pending = 0;
   #over = false;
+  #atOnce = false;
+  #failed = false;
 
   constructor(owner: TaskOwner, end: TaskEnd) {
     this.owner = owner;
@@ -65,6 +86,11 @@ export class Task {
     return this.#over;
   }
 
+  /** Something was thrown that nobody caught. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
   /** Runs the handler. Its exceptions, and those of a promise that it returns, end the task. */
   run(handler: () => unknown): unknown {
     this.hold();
@@ -81,29 +107,66 @@ export class Task {
     return result;
   }
 
-  /** Runs a handler for the value that it returns: the task ends with it, unless it began something that ends later. */
-  runForValue(handler: () => unknown): unknown {
+  /**
+   * Runs a handler for a value that is wanted now. As in njs, what its promises have put off runs before this returns; a value that comes
+   * later is of no use. The task ends with it, unless it began something that ends later. `putOff` is called before what was put off runs.
+   */
+  runForValue(handler: () => unknown, putOff: () => void): ValueOutcome {
     this.hold();
+    this.#atOnce = true;
     const result = this.#guard(handler);
+    let outcome: ValueOutcome = { late: false, value: result };
     const waits = isPromise(result);
-    if (this.#pending === 1) {
-      if (!this.#over) {
+    if (waits) {
+      outcome = LATE;
+      result.then(
+        (value) => {
+          outcome = { late: false, value };
+          this.release();
+        },
+        (error: unknown) => {
+          if (this.#atOnce) {
+            // As in njs, the value is the promise itself.
+            this.owner.log(ERR, `js unhandled rejection: ${exceptionText(error)}`);
+            outcome = { late: false, value: result };
+            this.release();
+          } else {
+            this.fail(error);
+          }
+        },
+      );
+    }
+    if (!this.#over && (waits || result === undefined)) {
+      putOff();
+      this.within(runPutOff);
+    }
+    if (!waits) {
+      this.release();
+    }
+    this.#atOnce = false;
+    if (this.#pending > 0 && !this.#over) {
+      outcome = LATE;
+      if (this.#pending === 1 && waits) {
+        // Nobody waits for it: what it is rejected with comes too late.
         this.cancel();
         this.#end.settled();
       }
-      if (waits) {
-        // Nobody waits for it: what it is rejected with comes too late.
-        result.then(undefined, () => {});
-      }
-    } else if (waits) {
-      result.then(
-        () => this.release(),
-        (error: unknown) => this.fail(error),
-      );
-    } else {
-      this.release();
     }
-    return result;
+    return outcome;
+  }
+
+  /** Its value is wanted before anything else happens: what could be done in another thread is done in this one. */
+  get atOnce(): boolean {
+    return this.#atOnce;
+  }
+
+  /** Runs a filter, for which nothing waits: what its promise has put off runs before this returns. */
+  runAtOnce(handler: () => unknown): void {
+    this.#atOnce = true;
+    if (isPromise(this.run(handler)) && !this.#over) {
+      this.within(runPutOff);
+    }
+    this.#atOnce = false;
   }
 
   /** Runs a callback of something that the task waited for. */
@@ -162,6 +225,11 @@ export class Task {
       return;
     }
     this.owner.log(ERR, `js exception: ${exceptionText(error)}`);
+    this.#fail();
+  }
+
+  #fail(): void {
+    this.#failed = true;
     this.cancel();
     this.#end.failed();
   }
@@ -174,8 +242,7 @@ export class Task {
   #thrown(message: string): void {
     this.owner.log(ERR, message);
     if (!this.#over) {
-      this.cancel();
-      this.#end.failed();
+      this.#fail();
     } else {
       this.owner.subject?.breakOff();
     }
@@ -185,8 +252,7 @@ export class Task {
   rejected(reason: unknown): void {
     this.owner.log(ERR, `js unhandled rejection: ${exceptionText(reason)}`);
     if (!this.#over) {
-      this.cancel();
-      this.#end.failed();
+      this.#fail();
     }
   }
 

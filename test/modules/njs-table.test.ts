@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { answerText, BASE, configurationOf, logLines, moduleOf, type Row, readTable, recordAnswers, socketOf } from '../support/njs-table.js';
+import { RawClient } from '../support/raw-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+// What njs's objects do, row by row (test/njs/): the answers are those of nginx with njs. `scripts/record-njs PATH_TO_NGINX` asks for them anew.
+
+const recording = process.env['RECORD_NJS'] !== undefined;
+if (againstNginx && !recording) {
+  t.bailout('njs is a module of its own');
+}
+
+/** What a row that nobody answers has as its answer. */
+const SILENT = 'no answer';
+const timeout = recording ? 1500 : 60_000;
+
+async function ask(s: Server, row: Row): Promise<string> {
+  const { file, index, mode, request } = row;
+  if (mode.startsWith('stream')) {
+    const client = await RawClient.connect(socketOf(row).replace('%%DIR%%', s.dir), { timeout });
+    client.send(request.send ?? 'hi\n');
+    await client.closed();
+    return JSON.stringify(client.received);
+  }
+  const { method = 'GET', query, headers = {}, body } = request;
+  const fields = Object.entries({ Host: 'localhost', ...headers, ...(body === undefined ? {} : { 'Content-Length': String(body.length) }) });
+  const client = await RawClient.connect(s.port(0), { timeout });
+  client.send(
+    `${method} /${file}/${index}${query === undefined ? '' : `?${query}`} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body ?? ''}`,
+  );
+  const response = await client.response();
+  client.destroy();
+  return answerText(mode, response.status, response.headers, response.body.toString());
+}
+
+t.test('the table of njs', async (t) => {
+  const only = process.env['NJS_ONLY'];
+  const files = readTable().filter(({ name }) => only === undefined || only.split(',').includes(name));
+  const backend = createServer((socket) => {
+    let text = '';
+    socket.on('error', () => undefined);
+    socket.on('data', (piece) => {
+      text += piece.toString();
+      if (text.endsWith('\n')) {
+        socket.end(`<${text}>`);
+      }
+    });
+  });
+  await new Promise<void>((done) => backend.listen(0, '127.0.0.1', done));
+  t.teardown(() => backend.close());
+  const { port } = backend.address() as { port: number };
+  const s = await startServer(t, {
+    conf: configurationOf(files).replaceAll('%%PORT_9%%', String(port)),
+    files: {
+      'js/base.js': BASE,
+      'pre.json': JSON.stringify({ a: { b: [1, { c: 2 }] }, text: 'x', n: null, 'a-b': true }),
+      'other.json': '[1, [2, 3], {"d": "e"}]',
+      'html/file.txt': 'file',
+      ...Object.fromEntries(files.map((file) => [`js/${file.name}.js`, moduleOf(file)])),
+    },
+    expectAlerts: /./,
+  });
+  const answers = new Map<Row, string>();
+  for (const row of files.flatMap(({ rows }) => rows)) {
+    answers.set(row, (await ask(s, row).catch((error: unknown) => `${SILENT}: ${(error as Error).message.slice(0, 40)}`)).replaceAll(s.dir, 'DIR').replace(/127\.0\.0\.1:(\d+)/g, '127.0.0.1:N'));
+  }
+  await s.stop('QUIT');
+  const log = logLines(readFileSync(`${s.dir}/error.log`, 'utf8'), s.read('connections.log'));
+  const complete = (row: Row): string =>
+    [answers.get(row)!, ...(row.mode === '' ? [] : (log.get(`${row.file}/${row.index}`) ?? []))].join(' ').replaceAll(s.dir, 'DIR').replaceAll('\n', '\\n');
+  for (const { name, rows } of files) {
+    if (recording) {
+      recordAnswers(name, rows.map(complete));
+    } else {
+      for (const row of rows) {
+        t.equal(complete(row), row.ours ?? row.answer, `${name}: ${row.mode}> ${row.code}`);
+      }
+    }
+  }
+  t.ok(files.length > 0);
+});
