@@ -1,4 +1,4 @@
-// Puts the figures of docs/performance.md into README.md, and makes the pages of docs/reference from the modules: which directives and
+// Puts the figures of docs/performance.json into README.md and docs/performance.md, and makes the pages of docs/reference from the modules: which directives and
 // variables there are comes from their tables, what they mean from the file reference.md beside each table. `npm run docs`; with --check
 // it writes nothing, prints what is wrong and exits with 1.
 //
@@ -18,39 +18,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { fullTable, shortTable } from './bench/tables.mjs';
 import { makePages } from './reference/pages.mjs';
 import { readTexts } from './reference/texts.mjs';
 
 const root = new URL('..', import.meta.url).pathname;
 const check = process.argv.includes('--check');
 
-/** Rows of docs/performance.md that README.md shows, and what they are called there. */
-const FIGURES = [
-  ['return200', '`return 200`'],
-  ['static1k', 'file of 1 KB'],
-  ['static64k', '64 KB'],
-  ['notmod304', '304'],
-  ['gzip10k', 'gzip of 10 KB'],
-  ['proxy', 'proxy'],
-  ['cachehit', 'cache HIT'],
-  ['limits', 'limits'],
-  ['jsonlog', 'JSON log'],
-  ['tls', 'TLS'],
-  ['h2-tls1k', 'HTTP/2 with TLS'],
-  ['grpc', 'gRPC'],
-];
-
 const server = await loadServer();
 const texts = readTexts(`${root}src/worker/`, server.modules);
 const { pages, problems } = makePages(server, texts, directivesOfNginx());
 
-const readme = readFileSync(`${root}README.md`, 'utf8');
-const filled = withFigures(readme, readFileSync(`${root}docs/performance.md`, 'utf8'));
+/** @type {import('./bench/tables.mjs').Recording} */
+const recording = JSON.parse(readFileSync(`${root}docs/performance.json`, 'utf8'));
+const figures = [withFigures('README.md', shortTable(recording)), withFigures('docs/performance.md', fullTable(recording))];
 
 const folder = `${root}docs/reference/`;
 if (check) {
-  if (filled !== readme) {
-    problems.push('README.md has other figures than docs/performance.md: npm run docs puts them in');
+  for (const { page, before, after } of figures) {
+    if (after !== before) {
+      problems.push(`${page} has other figures than docs/performance.json: npm run docs puts them in`);
+    }
   }
   for (const [file, text] of pages) {
     if (!existsSync(folder + file) || readFileSync(folder + file, 'utf8') !== text) {
@@ -63,7 +51,9 @@ if (check) {
     }
   }
 } else {
-  writeFileSync(`${root}README.md`, filled);
+  for (const { page, after } of figures) {
+    writeFileSync(root + page, after);
+  }
   for (const file of readdirSync(folder)) {
     if (!pages.has(file)) {
       rmSync(folder + file);
@@ -78,19 +68,18 @@ for (const problem of problems) {
 }
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** README.md with the table of some rows of the first table of results, between its two marks. */
-function withFigures(page, results) {
-  const rows = new Map();
-  const table = results.slice(results.indexOf('| Row | Work |')).split('\n\n')[0];
-  for (const line of table.split('\n').slice(2)) {
-    const [, row, , , uring] = line.split('|').map((cell) => cell.trim());
-    rows.set(row.replaceAll('`', ''), uring.replaceAll('*', ''));
+/**
+ * A page with a table between its two marks.
+ * @param {string} page its path below the root
+ * @param {string} table
+ */
+function withFigures(page, table) {
+  const before = readFileSync(root + page, 'utf8');
+  const marks = /(<!-- figures -->\n)[\s\S]*?(<!-- end of figures -->)/;
+  if (!marks.test(before)) {
+    problems.push(`${page} has no marks for its figures`);
   }
-  const shown = FIGURES.map(([row, title]) => [title, rows.get(row) ?? problems.push(`docs/performance.md has no row "${row}"`)]);
-  const line = (cells) => `| ${cells.join(' | ')} |\n`;
-  const made =
-    line(shown.map(([title]) => title)) + line(shown.map(() => '---')).replaceAll(' ', '') + line(shown.map(([, ratio]) => ratio));
-  return page.replace(/(<!-- performance -->[^|]*)(?:\|.*\n)+/, (_all, before) => before + made);
+  return { page, before, after: before.replace(marks, (_all, open, close) => open + table + close) };
 }
 
 /** The parts of the server that know the directives. */

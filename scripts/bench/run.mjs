@@ -2,8 +2,12 @@
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
 //   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--engine uring,libuv] [--beside caddy,haproxy] [--load wrk|h2load]
-//     [--rounds N] [--seconds S] [--json FILE] [--list]
+//     [--rounds N] [--seconds S] [--json FILE] [--record FILE] [--list]
+//
+// `--record docs/performance.json` measures all rows on both engines; `npm run docs` then makes the tables of the documents of that.
+import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as datagrams from './datagrams.mjs';
 import * as h2load from './h2load.mjs';
@@ -36,6 +40,7 @@ const { values: options, positionals } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
     json: { type: 'string' },
+    record: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
@@ -48,6 +53,12 @@ if (options.list) {
 const unknown = positionals.filter((name) => !rows.some((row) => row.name === name));
 if (unknown.length > 0) {
   throw new Error(`no such row: ${unknown.join(', ')} (--list shows them)`);
+}
+if (options.record !== undefined) {
+  if (positionals.length > 0 || options.beside !== '' || options.load !== 'wrk') {
+    throw new Error('--record measures all rows, with wrk, beside nginx alone: the tables have one date');
+  }
+  options.engine = 'uring,libuv';
 }
 const chosen = positionals.length === 0 ? rows : rows.filter((row) => positionals.includes(row.name));
 /** V8 still compiles a worker's code after 40,000 requests, and hardly any after so many. */
@@ -89,7 +100,32 @@ for (const row of chosen) {
 if (options.json !== undefined) {
   writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
 }
+if (options.record !== undefined) {
+  writeFileSync(options.record, recordingOf(results));
+}
 process.exit(0);
+
+/** What tables.mjs reads: when, where, and each row's figures on a line. */
+function recordingOf(results) {
+  const [{ model }, ...others] = cpus();
+  const recording = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${1 + others.length} cores (${model.trim()}), Linux ${release().split('-')[0]}`,
+    node: process.versions.node,
+    nginx: nginx && /nginx\/(\S+)/.exec(spawnSync(nginx[0], ['-v'], { encoding: 'utf8' }).stderr)?.[1],
+    rounds: `${rounds} rounds of ${options.seconds} s`,
+  };
+  const short = (number) => (number === undefined ? undefined : Number(number.toPrecision(5)));
+  const lines = results.map(({ row, servers: measured, missing }) => {
+    const figures = Object.entries(measured).map(([name, { cpu, p50, p99 }]) => [
+      name,
+      { cpu: short(cpu), p50: short(p50), p99: short(p99) },
+    ]);
+    return `    ${JSON.stringify({ row, servers: Object.fromEntries(figures), missing })}`;
+  });
+  const head = Object.entries(recording).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
+  return `{\n${head.join('')}  "results": [\n${lines.join(',\n')}\n  ]\n}\n`;
+}
 
 function writeLargeFile() {
   if (!chosen.some((row) => row.paths[0]?.endsWith(`/${largeFile.name}`))) {
