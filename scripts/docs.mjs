@@ -1,6 +1,6 @@
-// Puts the figures of docs/performance.json into README.md and docs/performance.md, and makes the pages of docs/reference from the modules: which directives and
-// variables there are comes from their tables, what they mean from the file reference.md beside each table. `npm run docs`; with --check
-// it writes nothing, prints what is wrong and exits with 1.
+// Puts the figures of docs/performance.json into README.md and docs/performance.md, makes docs/request-fields.md, and makes the pages of
+// docs/reference from the modules: which directives and variables there are comes from their tables, what they mean from the file
+// reference.md beside each table. `npm run docs`; with --check it writes nothing, prints what is wrong and exits with 1.
 //
 // A reference.md has a title and an introduction, and then a section for each directive or variable:
 //
@@ -21,6 +21,7 @@ import { build } from 'esbuild';
 import { fullTable, shortTable } from './bench/tables.mjs';
 import { makePages } from './reference/pages.mjs';
 import { readTexts } from './reference/texts.mjs';
+import { fieldsPage } from './request-fields.mjs';
 
 const root = new URL('..', import.meta.url).pathname;
 const check = process.argv.includes('--check');
@@ -33,8 +34,13 @@ const { pages, problems } = makePages(server, texts, directivesOfNginx());
 const recording = JSON.parse(readFileSync(`${root}docs/performance.json`, 'utf8'));
 const figures = [withFigures('README.md', shortTable(recording)), withFigures('docs/performance.md', fullTable(recording))];
 
+const [fieldsFile, fields] = fieldsPage();
+
 const folder = `${root}docs/reference/`;
 if (check) {
+  if (!existsSync(root + fieldsFile) || readFileSync(root + fieldsFile, 'utf8') !== fields) {
+    problems.push(`${fieldsFile}: npm run docs makes it anew`);
+  }
   for (const { page, before, after } of figures) {
     if (after !== before) {
       problems.push(`${page} has other figures than docs/performance.json: npm run docs puts them in`);
@@ -54,6 +60,7 @@ if (check) {
   for (const { page, after } of figures) {
     writeFileSync(root + page, after);
   }
+  writeFileSync(root + fieldsFile, fields);
   for (const file of readdirSync(folder)) {
     if (!pages.has(file)) {
       rmSync(folder + file);

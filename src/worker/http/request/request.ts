@@ -109,22 +109,28 @@ export class Request implements ClientTask {
   requestBodyInFileOnly = false;
   requestBodyNoBuffering = false;
 
-  // --- the response
+  // --- the head of the response
   readonly out = new HeadersOut();
   headerSent = false;
   headerOnly = false;
   /** The body goes out in chunks. */
   chunkedOut = false;
+
+  // --- the body that goes out
   source: Source | null = null;
   /** First stage of the body chain. */
   first: BodyStage | null = null;
   pumping = false;
   wantMore = false;
+
+  // --- how it ends
   finished = false;
   keepalive = false;
   lingeringClose = false;
   /** The error code of HTTP/2 for a response that breaks off, as a backend gave it; 0 for our own. */
   resetCode = 0;
+
+  // --- what filters know of the response
   /** Trailers may be added once the body is over. nginx: r->expect_trailers. */
   expectTrailers = false;
   /** Names the exact bytes of the body (a file with its time and size), for filters that remember what they made of it. */
@@ -139,18 +145,24 @@ export class Request implements ClientTask {
   singleRange = false;
   /** Ranges are cut out of this response even if it is a subrequest's. nginx: r->subrequest_ranges. */
   subrequestRanges = false;
+
+  // --- what leaves
   headerSize = 0;
   /** Bytes put on the connection for this request. */
   bytesSent = 0;
   limitRate = 0;
   limitRateAfter = 0;
   limitRateSet = false;
+
+  // --- a client that is lost
   /** Nothing more of the response leaves; what is kept of it may still be on its way. */
   aborted = false;
   /** It was given up for a client that was too slow, or by `return 444`. */
   timedOut = false;
   /** On a main request: who is told that the client has gone; see client-gone.ts. */
   watcher: ClientWatcher | null = null;
+
+  // --- what is told of it
   /** Counts it as being processed. */
   zone: Meter | null = null;
   /** On a main request that is traced: what is told of it and of its subrequests. */
@@ -167,6 +179,7 @@ export class Request implements ClientTask {
   /** The moment when the head's first byte was read, in milliseconds of the monotonic clock. */
   readonly startTime: number;
 
+  // --- what is undone
   /** Undone in reverse order when the request ends. */
   cleanups: (() => void)[] | null = null;
 
@@ -179,6 +192,8 @@ export class Request implements ClientTask {
   child: Child | null = null;
   /** On a main request: its subrequests, once there has been one. */
   children: Children | null = null;
+
+  // --- what it is asked about itself
   logged = false;
   /** What the engine decides is noted here for whoever asked for it; null for all other requests. */
   trace: Trace | null;
