@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { filesBelow, root } from './source-files.js';
+
+/**
+ * What a module may hold that changes, of which there is one in each thread:
+ *
+ * - `loads`: a part of Node, of the system or of a package, or a file of ours; looked up once, and the same ever after
+ * - `memory`: memory and objects that are used up, or given back, before somebody else has them
+ * - `value`: what came of a calculation, of which nothing else depends than its time; bounded
+ * - `numbers`: a number that only grows, so that no two are equal
+ * - `process`: what the process, or the thread, is at by itself
+ */
+type Kind = 'loads' | 'memory' | 'value' | 'numbers' | 'process';
+
+/** How many variables, arrays, maps and sets at the outermost level of a file change, and of which kinds they are. */
+const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
+  'master/processes/try-ring.ts': [1, 'loads'],
+  'shared/lib/http-date.ts': [2, 'value'],
+  'shared/lib/native/event-loop.ts': [1, 'loads'],
+  'shared/lib/native/native.ts': [2, 'loads'],
+  'shared/lib/password/hash-thread.ts': [1, 'process'],
+  'shared/lib/random-bytes.ts': [2, 'memory'],
+  'shared/lib/time-format.ts': [2, 'value'],
+  'shared/log/winston.ts': [1, 'loads'],
+  'shared/net/datagram-handle.ts': [3, 'loads', 'memory'],
+  'shared/net/handle-pipe.ts': [2, 'loads', 'process'],
+  'shared/net/joined.ts': [2, 'memory'],
+  'shared/net/openssl/handshake-stream.ts': [1, 'loads'],
+  'shared/net/openssl/record-stream.ts': [2, 'memory'],
+  'shared/net/openssl/records.ts': [3, 'loads', 'process'],
+  'shared/net/plain-backend-socket.ts': [1, 'loads'],
+  'shared/net/plain-socket.ts': [2, 'memory'],
+  'shared/net/plain-stream.ts': [3, 'loads', 'value'],
+  'shared/net/read-into.ts': [1, 'loads'],
+  'shared/net/socket-addresses.ts': [1, 'value'],
+  'shared/net/stream-binding.ts': [2, 'loads', 'memory'],
+  'shared/net/tls-binding.ts': [1, 'loads'],
+  'shared/net/tls-socket.ts': [3, 'loads', 'memory'],
+  'shared/net/uring/bell.ts': [1, 'process'],
+  'shared/net/uring/turns.ts': [1, 'process'],
+  'shared/net/uring/uring-datagram-socket.ts': [1, 'memory'],
+  'shared/regex/parse.ts': [2, 'value'],
+  'shared/zone/sqlite.ts': [1, 'loads'],
+  'worker/acme-process/client.ts': [1, 'loads'],
+  'worker/acme-process/issue-certificate.ts': [1, 'loads'],
+  'worker/cache/index-zone.ts': [1, 'numbers'],
+  'worker/cache/writer.ts': [1, 'numbers'],
+  'worker/cgi/params.ts': [1, 'value'],
+  'worker/client/at-work.ts': [2, 'process'],
+  'worker/client/client-task.ts': [1, 'numbers'],
+  'worker/http/body/compressor.ts': [3, 'memory'],
+  'worker/http/http1/response-head.ts': [3, 'value'],
+  'worker/http/http2-frames/hpack/decoder.ts': [1, 'memory'],
+  'worker/http/http2-frames/hpack/encoder.ts': [1, 'value'],
+  'worker/http/http2-frames/hpack/field-table.ts': [1, 'value'],
+  'worker/http/http2-frames/output.ts': [2, 'memory'],
+  'worker/http/request/request.ts': [1, 'numbers'],
+  'worker/http/request/response-status.ts': [1, 'value'],
+  'worker/http/request/temp-file.ts': [1, 'numbers'],
+  'worker/http/syntax/header-names.ts': [3, 'value'],
+  'worker/http/syntax/uri.ts': [1, 'memory'],
+  'worker/js/handlers/fetch-handler.ts': [1, 'loads'],
+  'worker/js/handlers/isolate-thread.ts': [5, 'process'],
+  'worker/js/handlers/light-request.ts': [1, 'loads'],
+  'worker/js/handlers/light-response.ts': [1, 'loads'],
+  'worker/js/handlers/watchdog-thread.ts': [5, 'process'],
+  'worker/js/source-maps.ts': [1, 'loads'],
+  'worker/js/task.ts': [1, 'process'],
+  'worker/main.ts': [2, 'process'],
+  'worker/modules/dashboard/page.ts': [1, 'loads'],
+  'worker/modules/userid/uid.ts': [2, 'numbers'],
+  'worker/rehearsal/rehearsal.ts': [1, 'process'],
+  'worker/trace/export-thread.ts': [2, 'process'],
+  'worker/upstream/http2/window-growth.ts': [1, 'process'],
+};
+
+// A weak collection is left out: what it has belongs to its keys. So is an array, a map or a set whose type says that nobody changes it.
+const CHANGES =
+  /^(?:export )?(?:let \w+|const \w+(?:: (?!Readonly|readonly )[^=]+(?:=> [^=]+)?)? = (?:new (?:Map|Set)(?:<.*>)?\(\)|\[\]);)/gm;
+
+t.test('what changes at the outermost level is known', async (t) => {
+  const found: Record<string, number> = {};
+  for (const file of filesBelow('src', '.ts')) {
+    const count = readFileSync(`${root}src/${file}`, 'utf8').match(CHANGES)?.length ?? 0;
+    if (count > 0) {
+      found[file] = count;
+    }
+  }
+  t.strictSame(found, Object.fromEntries(Object.entries(STATE).map(([file, [count]]) => [file, count])));
+});
+
+t.test('a setting or a connection at the outermost level would be found', async (t) => {
+  const some = 'let settings: Settings | undefined;\nconst open: Connection[] = [];\nconst byName = new Map<string, Zone>();\n';
+  t.equal(some.match(CHANGES)?.length, 3);
+  t.equal('const none: readonly string[] = [];\nconst views = new WeakMap<object, View>();\n  let inside = 1;\n'.match(CHANGES), null);
+});
