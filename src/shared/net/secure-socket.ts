@@ -13,6 +13,8 @@ export interface HandshakeOwner {
 export interface SecureSocket extends ClientSocket {
   /** What runs the handshake and then knows what was agreed; null once the connection is closed. */
   readonly cipher: CipherHandle | null;
+  /** The handshake is not over, and what came may have been sent before, by another client. */
+  readonly early?: boolean;
   /** Takes bytes that were read before. */
   receive(bytes: Buffer): void;
   /** Sends no longer records than that, in bytes. */

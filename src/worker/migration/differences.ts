@@ -118,8 +118,12 @@ export const differenceTables: readonly DifferenceTable[] = [
     head: ['Directive', 'What happens'],
     rows: [
       {
-        directives: ['ssl_early_data', 'ssl_ech_file'],
-        note: "ignored with nginx's warning for platforms without them",
+        directives: ['ssl_ech_file'],
+        note: "ignored with nginx's warning for platforms without it",
+      },
+      {
+        directives: ['ssl_early_data'],
+        note: 'in force for connections on io_uring, tickets with the newest key, and servers that ask for no certificates of clients and name their own without variables; otherwise the handshake refuses early data, and clients send it again. Without the optional package koffi there is a warning',
         when: (args) => args[0]?.toLowerCase() !== 'off',
       },
       {
@@ -154,7 +158,7 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: [],
-        shown: '`$ssl_sigalg`, `$ssl_client_sigalg`, `$ssl_early_data`, `$ssl_ech_*`',
+        shown: '`$ssl_sigalg`, `$ssl_client_sigalg`, `$ssl_ech_*`',
         note: 'always empty',
       },
     ],

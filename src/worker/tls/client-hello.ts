@@ -16,6 +16,7 @@ const EXT = {
   SIGNATURE_ALGORITHMS: 13,
   ALPN: 16,
   PRE_SHARED_KEY: 41,
+  EARLY_DATA: 42,
   VERSIONS: 43,
   KEY_SHARE: 51,
 } as const;
@@ -33,6 +34,8 @@ export class ClientHello {
   readonly tls13: boolean;
   /** The client asks for the status of the server's certificate. */
   readonly wantsStatus: boolean;
+  /** Early data follows. */
+  readonly earlyData: boolean;
   readonly #sessionAt: number;
   readonly #ciphersAt: number;
   readonly #groupsAt: number;
@@ -53,6 +56,7 @@ export class ClientHello {
     let serverName: string | undefined;
     let tls13 = false;
     let wantsStatus = false;
+    let earlyData = false;
     let groupsAt = 0;
     let signaturesAt = 0;
     let sharesAt = 0;
@@ -85,6 +89,9 @@ export class ClientHello {
           case EXT.PRE_SHARED_KEY:
             identitiesAt = body;
             break;
+          case EXT.EARLY_DATA:
+            earlyData = true;
+            break;
           case EXT.VERSIONS:
             tls13 = offers13(message, body, next);
             break;
@@ -99,6 +106,7 @@ export class ClientHello {
     this.serverName = serverName;
     this.tls13 = tls13;
     this.wantsStatus = wantsStatus;
+    this.earlyData = earlyData;
     this.#groupsAt = groupsAt;
     this.#signaturesAt = signaturesAt;
     this.#sharesAt = sharesAt;

@@ -56,7 +56,8 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     }
     this.#choice = choice;
     this.#hello = hello;
-    const socket = network.secure(plain, choice.context, this);
+    const early = hello?.earlyData && network.readsEarly(plain) ? choice.tls.earlyContext(choice.context, hello) : undefined;
+    const socket = early === undefined ? network.secure(plain, choice.context, this) : network.secureEarly(plain, early, this);
     this.#socket = socket;
     const cipher = socket.cipher as CipherHandle;
     if (choice.protocols !== undefined) {
@@ -68,6 +69,10 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
     if (response !== undefined) {
       cipher.setOCSPResponse?.(response);
+    }
+    if (early !== undefined && 'beginEarly' in socket) {
+      socket.beginEarly(bytes);
+      return;
     }
     this.#sessions(cipher);
     socket.receive(bytes);

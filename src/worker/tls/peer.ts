@@ -9,6 +9,8 @@ import { type VerifyFailure, verifyFailure } from './verify.js';
 /** The owner of a connection's cipher, while there is one; afterwards the agreed parameters are no longer known. */
 export interface CipherOwner {
   readonly cipher: CipherState | null;
+  /** The handshake is not over, and what came may have been sent before, by another client. */
+  readonly early?: boolean;
 }
 
 /** What is known of a client's TLS connection beyond its bytes. */
@@ -35,6 +37,10 @@ export class TlsPeer implements TlsConnection {
   /** Null once the connection is closed. */
   get cipher(): CipherState | null {
     return this.#owner.cipher;
+  }
+
+  get early(): boolean {
+    return this.#owner.early === true;
   }
 
   /** The client's certificate. */

@@ -8,6 +8,7 @@ import { chosenCertificate } from './certificate-choice.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';
 import { type ContextBase, contextBase, makeContext, speaks13 } from './context.js';
+import { EarlyContext } from './early-context.js';
 import { configuredIdentity, type Identity } from './identity.js';
 import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
@@ -32,6 +33,7 @@ export class ServerTls {
   readonly #speaks13: boolean = false;
   readonly #base: ContextBase | undefined;
   readonly #fixed: SecureContext | undefined;
+  readonly #early: EarlyContext | undefined;
   readonly #keys: TicketKeys | undefined;
   readonly #passwords: readonly string[];
   readonly #contexts: IdentityContexts | undefined;
@@ -76,10 +78,23 @@ export class ServerTls {
       this.statusRules = statusRules(settings, this.#base.authorities, zones);
     }
     if (!dynamic) {
-      this.#fixed = this.#ready(makeContext(this.#base, identities), true);
+      const make = (): SecureContext => makeContext(this.#base!, identities);
+      this.#fixed = this.#ready(make(), true);
+      if (settings.earlyData && this.#keys !== undefined && this.#speaks13) {
+        this.#early = new EarlyContext(make, this.#fixed, this.#keys);
+      }
     } else {
       this.#contexts = contextsOf(settings.certificateCache);
     }
+  }
+
+  /**
+   * The context for a client that sends early data with this hello, in place of its usual one; undefined where that is refused, which the
+   * handshake tells the client.
+   */
+  earlyContext(usual: SecureContext, hello: ClientHello): SecureContext | undefined {
+    const taken = usual === this.#fixed && this.settings.verify === 'off' && this.agreesOn13(hello);
+    return taken ? this.#early?.current() : undefined;
   }
 
   /** Whom clients are checked against. */

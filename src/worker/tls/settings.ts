@@ -63,6 +63,7 @@ export interface TlsSettings {
   certificateCache: CertificateCache | null;
   passwordFile: string | undefined;
   certificateCompression: boolean;
+  earlyData: boolean;
   dhparam: string | undefined;
   ecdhCurve: string;
   /** Bits of {@link TLS}. */

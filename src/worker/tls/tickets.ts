@@ -13,7 +13,7 @@ export interface TicketKeys {
 }
 
 /** A key by its parts, 16 bytes each. */
-class TicketKey {
+export class TicketKey {
   readonly name: Buffer;
   readonly aes: Buffer;
   readonly hmac: Buffer;
@@ -80,6 +80,7 @@ const RENEW = 2;
 type TicketKeyCallback = (name: Buffer, iv: Buffer, encrypt: boolean) => readonly (number | Buffer)[];
 
 interface NativeContext {
+  setTicketKeys(keys: Buffer): void;
   enableTicketKeyCallback(): void;
   onticketkeycallback: TicketKeyCallback;
 }
@@ -103,4 +104,12 @@ export function useTicketKeys(context: SecureContext, keys: TicketKeys): void {
     return [NOT_FOUND, NO_KEY, NO_KEY];
   };
   native.enableTicketKeyCallback();
+}
+
+/**
+ * Gives a context the key of new tickets for tickets of either kind. Node asks nobody for such a key, so that it can be needed where no
+ * JavaScript may run; the names and the parts of keys are those of {@link useTicketKeys}.
+ */
+export function useCurrentKey(context: SecureContext, { name, hmac, aes }: TicketKey): void {
+  (context.context as NativeContext).setTicketKeys(Buffer.concat([name, hmac, aes]));
 }

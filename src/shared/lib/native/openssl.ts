@@ -11,9 +11,15 @@ const NO_COMPRESSED_CERTIFICATES = 2 ** 32;
 const NO_COMPRESSED_FROM_CLIENTS = 2 ** 33;
 /** TLSEXT_comp_cert_brotli, _zstd and _zlib: what makes certificates shortest first. */
 const CODINGS = new Int32Array([2, 3, 1]);
+/** SSL_OP_NO_ANTI_REPLAY: without it, tickets name sessions that one worker alone knows. */
+const NO_ANTI_REPLAY = 2 ** 24;
 const HELLO_GOES_ON = 1;
 /** Bytes of a description of an error, at most. */
 const ERROR_LENGTH = 256;
+
+/** What {@link OpenSsl.readEarly} says. */
+export const EARLY_READ = 1;
+export const EARLY_OVER = 2;
 
 /** OpenSSL's functions, on addresses of what they work on. */
 export interface OpenSsl {
@@ -29,6 +35,14 @@ export interface OpenSsl {
   output(ssl: number): number;
   /** Forgets what went wrong in this thread so far. */
   clearErrors(): void;
+  /** Makes a server's connection as new, after its first bytes; Node is told no more of its handshake. */
+  startAnew(ssl: number): void;
+  /** SSL_read_early_data, which also shakes hands: {@link EARLY_READ}, with the length in `count`, {@link EARLY_OVER}, or 0 as for others. */
+  readEarly(ssl: number, into: Buffer, length: number, count: BigUint64Array): number;
+  /** SSL_write_early_data: encrypts for a client that has not finished its handshake. Returns 1 unless the connection is broken. */
+  writeEarly(ssl: number, bytes: Buffer, length: number, count: BigUint64Array): number;
+  /** The handshake is over: who is there has shown that it is there now. */
+  finished(ssl: number): boolean;
   /** What went wrong first, as OpenSSL writes it: error:CODE:LIBRARY::REASON. Empty when nothing did. */
   firstError(): string;
   /** SSL_read: decrypts into memory of so many bytes. */
@@ -67,6 +81,8 @@ export function loadOpenSsl(seen: (ssl: number) => void): OpenSsl | string {
 export interface ContextCalls {
   /** Makes the context's certificates ready to leave in all codings that OpenSSL has here. Returns false when none is left to send. */
   compressCertificates(context: number): boolean;
+  /** Has a context's tickets allow so many bytes of early data, as often as a ticket is used. */
+  allowEarlyData(context: number, bytes: number): void;
   /** Whether OpenSSL can compress certificates, which this context shows. It is not to be used for anything else. */
   canCompress(context: number): boolean;
 }
@@ -82,7 +98,12 @@ export function loadContextCalls(): ContextCalls | string {
     const setOptions = library.find('uint64_t SSL_CTX_set_options(intptr_t, uint64_t)');
     const clearOptions = library.find('uint64_t SSL_CTX_clear_options(intptr_t, uint64_t)');
     const prefer = library.find('int SSL_CTX_set1_cert_comp_preference(intptr_t, void *, size_t)');
+    const allow = library.find('int SSL_CTX_set_max_early_data(intptr_t, uint32_t)');
     return {
+      allowEarlyData(context, bytes) {
+        allow(context, bytes);
+        setOptions(context, NO_ANTI_REPLAY);
+      },
       compressCertificates(context) {
         setOptions(context, NO_COMPRESSED_FROM_CLIENTS);
         clearOptions(context, NO_COMPRESSED_CERTIFICATES);
@@ -113,6 +134,9 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
   const describe = find('void ERR_error_string_n(unsigned long, void *, size_t)');
   const sessionOf = find('intptr_t SSL_get_session(intptr_t)');
   const isResumable = find('int SSL_SESSION_is_resumable(intptr_t)');
+  const setInfoCallback = find('void SSL_set_info_callback(intptr_t, intptr_t)');
+  const clear = find('int SSL_clear(intptr_t)');
+  const isFinished = find('int SSL_is_init_finished(intptr_t)');
   const text = Buffer.alloc(ERROR_LENGTH);
   return {
     watchHellos: (context) => setHelloCallback(context, hello, 0),
@@ -121,6 +145,14 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     contextOf: find('intptr_t SSL_get_SSL_CTX(intptr_t)'),
     input: find('intptr_t SSL_get_rbio(intptr_t)'),
     output: find('intptr_t SSL_get_wbio(intptr_t)'),
+    startAnew(ssl) {
+      setInfoCallback(ssl, 0);
+      removeMessageCallback(ssl, 0);
+      clear(ssl);
+    },
+    readEarly: find('int SSL_read_early_data(intptr_t, void *, size_t, void *)'),
+    writeEarly: find('int SSL_write_early_data(intptr_t, void *, size_t, void *)'),
+    finished: (ssl) => isFinished(ssl) === 1,
     clearErrors: find('void ERR_clear_error()'),
     firstError() {
       const code = nextError();

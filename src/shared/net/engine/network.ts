@@ -77,6 +77,16 @@ export class Network {
     void this.secures;
   }
 
+  /** Whether what is sent before a handshake is over can be read on this connection. */
+  readsEarly(socket: ClientSocket): boolean {
+    return !(socket instanceof PlainSocket) && this.secures;
+  }
+
+  /** Begins a handshake on a client's connection, one of {@link readsEarly}. `beginEarly` follows. */
+  secureEarly(socket: ClientSocket, context: SecureContext, handshake: HandshakeOwner): RecordSocket {
+    return new RecordSocket(socket, context, handshake, true);
+  }
+
   /** Begins a handshake on a client's connection. */
   secure(socket: ClientSocket, context: SecureContext, handshake: HandshakeOwner): SecureSocket {
     if (socket instanceof PlainSocket) {

@@ -25,11 +25,15 @@ export class RecordSocket extends RecordStream implements SecureSocket, SocketOw
   #late = 0;
 
   /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. */
-  constructor(below: ClientSocket, context: SecureContext, handshake: HandshakeOwner) {
-    super(context, true);
+  constructor(below: ClientSocket, context: SecureContext, handshake: HandshakeOwner, early = false) {
+    super(context, true, early);
     this.#below = below;
     this.#handshake = handshake;
     below.start(this);
+  }
+
+  get early(): boolean {
+    return !this.closed && this.records.early;
   }
 
   limitRecords(bytes: number): void {

@@ -57,6 +57,8 @@ export abstract class RecordStream {
   /** The cipher is on the stack. */
   #inside = false;
   #draining = false;
+  /** A handshake with early data is under way of which the owner knows nothing yet. */
+  #startsEarly = false;
   protected handshaking = true;
   /** The handshake is over, and OpenSSL has not told where the connection is. */
   #unknown = false;
@@ -69,7 +71,7 @@ export abstract class RecordStream {
   protected ended = false;
   protected closed = false;
 
-  constructor(context: SecureContext, server: boolean) {
+  constructor(context: SecureContext, server: boolean, early = false) {
     plain ??= Buffer.allocUnsafeSlow(RECORD);
     encrypted ??= Buffer.allocUnsafeSlow(ENCRYPTED);
     this.#node = streamBinding() as StreamBinding;
@@ -78,7 +80,7 @@ export abstract class RecordStream {
     stream.isClosing = isClosing;
     stream.onwrite = onWrite;
     this.#stream = stream;
-    this.records = new Records(stream, context, server);
+    this.records = new Records(stream, context, server, early);
     const cipher = this.records.cipher as OwnedCipher;
     cipher.records = this;
     cipher.useUserBuffer(plain);
@@ -130,6 +132,46 @@ export abstract class RecordStream {
   /** Takes bytes that are the handshake's, or are behind it. */
   receive(bytes: Buffer): void {
     this.atWork((records) => records.handshake(bytes));
+  }
+
+  /** Begins a handshake with early data in what came. */
+  beginEarly(bytes: Buffer): void {
+    let known = false;
+    this.atWork((records) => {
+      known = records.beginEarly(bytes);
+    });
+    if (!this.closed && !known) {
+      this.#failed(new UnknownPlace());
+    } else if (!this.closed) {
+      this.#startsEarly = true;
+      this.#cameEarly(bytes, bytes.length);
+    }
+  }
+
+  /** As much of the handshake as what came makes possible: it is over for the owner once the first early data is there. */
+  #cameEarly(bytes: Buffer, length: number): void {
+    const { records } = this;
+    const read = records.put(bytes, length) ? records.read(plain!) : BROKEN;
+    // The owner may read other connections before it looks at this.
+    const first = read > 0 ? Buffer.from(plain!.subarray(0, read)) : undefined;
+    if (read === BROKEN || read === THE_END) {
+      this.#send();
+      this.#failed(read === BROKEN ? handshakeError(records.failure) : undefined);
+      return;
+    }
+    if (first === undefined && records.early) {
+      this.#send();
+      return;
+    }
+    this.#startsEarly = false;
+    this.handshaking = false;
+    this.direct = true;
+    this.#send();
+    this.handshakeOver();
+    if (first !== undefined && !this.closed) {
+      this.decrypted(first, first.length);
+    }
+    this.drain();
   }
 
   /** The pieces are the caller's no more. */
@@ -219,7 +261,9 @@ export abstract class RecordStream {
 
   /** So many bytes came from the socket below. */
   protected came(bytes: Buffer, length: number): void {
-    if (!this.direct) {
+    if (this.#startsEarly) {
+      this.#cameEarly(bytes, length);
+    } else if (!this.direct) {
       this.receive(bytes.subarray(0, length));
     } else if (this.records.put(bytes, length)) {
       this.drain();
@@ -364,6 +408,12 @@ export abstract class RecordStream {
     this.#cipher = null;
     cipher?.destroySSL();
   }
+}
+
+/** An error in the form that Node gives those of handshakes. */
+function handshakeError(failure: string): Error {
+  const reason = failure.slice(failure.indexOf('::') + 2);
+  return Object.assign(new Error(failure), { code: `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}` });
 }
 
 function settle(stream: RecordStream): void {

@@ -2,7 +2,7 @@
 // one address, which OpenSSL tells with the client's hello: when a server reads it, and when a client says it. Here alone are addresses
 // kept, each only as long as the object is there.
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { loadOpenSsl, type OpenSsl, WANT_READ, ZERO_RETURN } from '../../lib/native/openssl.js';
+import { EARLY_OVER, EARLY_READ, loadOpenSsl, type OpenSsl, WANT_READ, ZERO_RETURN } from '../../lib/native/openssl.js';
 import type { WriteRequest } from '../stream-binding.js';
 import { type CipherHandle, cipherMaker } from '../tls-binding.js';
 import { contextAddress } from './context-address.js';
@@ -27,6 +27,10 @@ let ssl: OpenSsl;
 let problem: string | undefined;
 /** Whose hello is being read, or said. */
 let current: Records | undefined;
+/** How many bytes were read early, or written. */
+const count = new BigUint64Array(1);
+/** The length of the head of a record, with which OpenSSL has begun and has done nothing. */
+const RECORD_HEAD = 5;
 
 /** Why OpenSSL cannot be asked directly, in words that follow "because"; empty when it can. The first call tries it. */
 export function whyNoRecords(): string {
@@ -112,13 +116,17 @@ export class Records {
   #ssl = 0;
   #input = 0;
   #output = 0;
+  /** Early data is still read. */
+  #early = false;
+  /** The handshake was begun with early data, and it is not known to be over. */
+  #unfinished = false;
   /** Why the connection broke, in OpenSSL's words. */
   failure = '';
 
-  /** Puts a cipher on a stream. */
-  constructor(stream: HandshakeStream, context: SecureContext, server: boolean) {
+  /** Puts a cipher on a stream. `early`: the context is for {@link beginEarly}, and for nothing else. */
+  constructor(stream: HandshakeStream, context: SecureContext, server: boolean, early = false) {
     // Before that: OpenSSL gives a connection what its context has by then.
-    this.#context = watched(context, server);
+    this.#context = watched(context, server && !early);
     this.cipher = cipherMaker()!(stream, context, server);
   }
 
@@ -145,6 +153,31 @@ export class Records {
     } finally {
       current = before;
     }
+  }
+
+  /**
+   * Begins the handshake of a client that sends early data; what it sent is to be {@link put}. Node's cipher runs no part of it: what Node
+   * calls JavaScript for cannot happen on the stack that these calls have. Returns false when OpenSSL does not tell where the connection is.
+   */
+  beginEarly(bytes: Buffer): boolean {
+    this.handshake(bytes.subarray(0, RECORD_HEAD));
+    if (this.#ssl === 0) {
+      return false;
+    }
+    ssl.startAnew(this.#ssl);
+    ssl.forbidRenegotiation(this.#ssl);
+    this.cipher.onhandshakedone = undefined;
+    this.#early = true;
+    this.#unfinished = true;
+    return true;
+  }
+
+  /** The client may be somebody who sends again what another one has sent: its handshake is not over. nginx: ngx_ssl_get_early_data. */
+  get early(): boolean {
+    if (this.#unfinished && (this.#ssl === 0 || ssl.finished(this.#ssl))) {
+      this.#unfinished = false;
+    }
+    return this.#unfinished;
   }
 
   /** This connection's hello has come, or leaves. */
@@ -196,7 +229,7 @@ export class Records {
     }
     // What somebody else left there would be taken for this connection's.
     ssl.clearErrors();
-    const length = ssl.read(this.#ssl, into, into.length);
+    const length = this.#early ? this.#readEarly(into) : ssl.read(this.#ssl, into, into.length);
     if (length > 0) {
       return length;
     }
@@ -205,6 +238,20 @@ export class Records {
       return NOTHING_YET;
     }
     return error === ZERO_RETURN ? THE_END : this.#broken();
+  }
+
+  /** As SSL_read, of what came before the handshake is over. nginx: ngx_ssl_recv_early. */
+  #readEarly(into: Buffer): number {
+    count[0] = 0n;
+    const result = ssl.readEarly(this.#ssl, into, into.length, count);
+    if (result === EARLY_READ) {
+      return Number(count[0]);
+    }
+    if (result !== EARLY_OVER) {
+      return result;
+    }
+    this.#early = false;
+    return ssl.read(this.#ssl, into, into.length);
   }
 
   #broken(): typeof BROKEN {
@@ -218,7 +265,15 @@ export class Records {
     if (this.#ssl === 0) {
       return false;
     }
-    if (bytes.length === 0 || ssl.write(this.#ssl, bytes, bytes.length) === bytes.length) {
+    if (bytes.length === 0) {
+      return true;
+    }
+    if (this.early) {
+      ssl.clearErrors();
+      if (ssl.writeEarly(this.#ssl, bytes, bytes.length, count) === 1 && count[0] === BigInt(bytes.length)) {
+        return true;
+      }
+    } else if (ssl.write(this.#ssl, bytes, bytes.length) === bytes.length) {
       return true;
     }
     this.#broken();

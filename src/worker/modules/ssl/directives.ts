@@ -6,6 +6,7 @@ import { parseSize } from '../../../shared/config/language/units.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import { append } from '../../../shared/lib/append.js';
 import { whyNoCompression } from '../../../shared/net/openssl/certificate-compression.js';
+import { whyNoEarlyData } from '../../../shared/net/openssl/early-data.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ClientTask } from '../../client/client-task.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
@@ -59,7 +60,6 @@ const unsupported =
       ctx.warn(notSupported(node));
     }
   };
-const on = (node: DirectiveNode): boolean => node.args[0]!.toLowerCase() === 'on';
 
 /** What sessions know besides. */
 export interface SessionTlsSettings {
@@ -103,6 +103,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
     certificateCache: inherit<TlsSettings['certificateCache']>(null),
     passwordFile: inherit<string | undefined>(undefined),
     certificateCompression: inherit(false),
+    earlyData: inherit(false),
     dhparam: inherit<string | undefined>(undefined),
     ecdhCurve: inherit('auto'),
     protocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
@@ -222,7 +223,16 @@ export const sslScope = defineSharedScope<TlsSettings>({
     ssl_stapling_file: { in: ANY_SERVER, args: 1, set: file('staplingFile') },
     ssl_stapling_responder: { in: ANY_SERVER, args: 1, set: text('staplingResponder') },
     ssl_stapling_verify: { in: ANY_SERVER, args: 'flag', set: flag('staplingVerify') },
-    ssl_early_data: { in: HTTP_SERVER, args: 'flag', set: unsupported(on) },
+    ssl_early_data: {
+      in: HTTP_SERVER,
+      args: 'flag',
+      set(conf, node, ctx) {
+        flag<'earlyData', ClientTask>('earlyData')(conf, node, ctx);
+        if (conf.earlyData && whyNoEarlyData() !== '') {
+          ctx.warn(notSupported(node), { hint: `sluice cannot ask for it because ${whyNoEarlyData()}` });
+        }
+      },
+    },
     ssl_conf_command: {
       in: ANY_SERVER,
       args: 2,

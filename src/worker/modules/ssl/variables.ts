@@ -40,7 +40,7 @@ export const variables: readonly SharedVariable[] = [
     return session === undefined ? undefined : sessionId(session).toString('hex');
   }),
   ofTls('session_reused', ({ cipher }) => (cipher === null ? undefined : cipher.isSessionReused() ? 'r' : '.')),
-  { ...ofTls('early_data', () => undefined), cacheable: false },
+  { ...ofTls('early_data', ({ early }) => (early ? '1' : undefined)), cacheable: false },
   // Also known while the handshake runs, for names of certificates.
   { name: 'ssl_server_name', changeable: true, get: (r) => r.connection.sni || undefined },
   ofTls('alpn_protocol', ({ cipher }) => cipher?.getALPNNegotiatedProtocol() || undefined),
