@@ -90,7 +90,12 @@ export function answerBytes({ status, fields, body, framing, interim = [], raw }
   const bare = status === 204 || status === 304;
   const chunked = framing === 'chunked' || framing === 'trailers' || framing === 'bad-chunk';
   const length = { short: content.length + 10, long: Math.max(content.length - 1, 0) }[framing as 'short'] ?? content.length;
-  const own = bare || framing === 'close' ? [] : [chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`];
+  const own =
+    (bare || head) && framing === 'close'
+      ? ['Connection: close']
+      : bare || framing === 'close'
+        ? []
+        : [chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`];
   const lines = [`HTTP/1.1 ${status} Status`, ...fields.map(([name, value]) => `${name}: ${value}`), ...own];
   const pieces: (Buffer | string)[] = [...interim, `${lines.join('\r\n')}\r\n\r\n`];
   if (!bare && !head) {

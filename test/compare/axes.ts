@@ -35,7 +35,7 @@ const always = (): boolean => true;
 
 /** The framing of a protocol, and the variables that count its bytes. */
 const FRAMING =
-  /: version$|: header (connection|keep-alive|transfer-encoding|upgrade)$|\$(server_protocol|http2|request_length|bytes_sent|body_bytes_sent|pipe|sent_http_connection|sent_http_transfer_encoding|connection_requests)$|^end$|: trailers$|: complete$/;
+  /: version$|: header (connection|keep-alive|transfer-encoding|upgrade)$|\$(server_protocol|http2|request_length|bytes_sent|body_bytes_sent|pipe|sent_http_connection|sent_http_transfer_encoding|upstream_bytes_sent|connection_requests)$|^end$|: trailers$|: complete$/;
 
 /** What a request is without what HTTP/2 writes otherwise. */
 const inAnyVersion = (text: string, what: string): string => {
@@ -81,7 +81,7 @@ export const axes: readonly Axis[] = [
     left: { ...BASE, http2: true },
     right: { ...BASE, http2: true, tls: true },
     applies: simple,
-    compares: (what) => !/\$(scheme|bytes_sent)$|^end$|\$http2$/.test(what),
+    compares: (what) => !/\$(scheme|request_length|bytes_sent)$|^end$|\$http2$/.test(what),
     common: (text) => text.replaceAll('https:', 'http:'),
   },
   { name: 'engine', left: BASE, right: { ...BASE, site: 'uring' }, applies: always, compares: always },

@@ -61,13 +61,17 @@ const sorted = (asked: readonly BackendRequest[]): BackendRequest[] => {
 /** Fields whose values depend on the moment; they are only there or not. */
 const VOLATILE = /^(date)$/i;
 
+/** A time that is reckoned from now. */
+const laterOr = (time: string): string => (/ (1970|2037) /.test(time) ? time : 'reckoned from now');
+
 function* responseTexts({ status, version, interim, fields, body, trailers, complete }: Received): Generator<[string, string]> {
   yield ['status', String(status)];
   yield ['version', version];
   yield ['interim', interim.map((one) => [one.status, ...fieldTexts(one.fields)].join('; ')).join('\n')];
   const names = new Set(fields.map(([name]) => name.toLowerCase()));
   for (const wanted of [...names].sort()) {
-    const values = fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+    const all = fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+    const values = wanted === 'expires' ? all.map((value) => value.replace(/^.*GMT$/, laterOr)) : all;
     yield [`header ${wanted}`, VOLATILE.test(wanted) ? `${values.length} times` : values.join('\n')];
   }
   yield ['body', bodyText(body, fields, complete)];

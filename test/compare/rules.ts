@@ -20,7 +20,7 @@ const uses = (one: Case, text: RegExp): boolean => one.parts.some((part) => text
 const badBody = (one: Case): boolean => anyRequest(one, ({ body }) => body?.framing.startsWith('bad') === true);
 
 const CLOSING =
-  /^end$|^responses$|: header (connection|keep-alive)$|\$(sent_http_connection|bytes_sent|request_length|body_bytes_sent|pipe|request_completion|connection_requests)$|^error log$|^log [2-9]|^response [2-9]|^lines of/;
+  /^end$|^responses$|: header (connection|keep-alive)$|\$(sent_http_connection|content_length|bytes_sent|request_length|body_bytes_sent|pipe|request_completion|connection_requests)$|^error log$|^log [2-9]|^response [2-9]|^lines of/;
 
 /** Why two runs of one server may differ. */
 const between: readonly Rule[] = [
@@ -49,11 +49,24 @@ const between: readonly Rule[] = [
     what: /\$upstream_(bytes_received|response_length)$/,
   },
   {
+    name: 'sizes of chunks',
+    why: 'bytes of chunked responses are counted with their framing, which depends on the pieces',
+    when: ({ left }) => [...left].some(([what, text]) => /header transfer-encoding$/.test(what) && text === 'chunked'),
+    what: /\$(body_)?bytes_sent$/,
+  },
+  {
     name: 'HTTP/1 ends at a response of 400',
     why: 'a malformed request ends the connection of HTTP/1, and only the stream of HTTP/2',
     axes: ['http2'],
     when: ({ left, right }) => Number(left.get('responses')) < Number(right.get('responses')),
     what: /^responses$|^response [2-9]|^log [2-9]|^lines of|^request/,
+  },
+  {
+    name: 'limit_rate without buffers',
+    why: 'there is no limit for responses that are passed on as they come',
+    axes: ['buffering'],
+    when: ({ case: one }) => uses(one, /limit_rate /),
+    what: /\$limit_rate$/,
   },
   {
     name: 'trailers without chunks',
@@ -69,6 +82,41 @@ const nginx = ['nginx', 'nginx-http2'];
 /** Where sluice and nginx differ on purpose. */
 const beside: readonly Rule[] = [
   {
+    name: '$sent_http_connection of a kept connection',
+    told: '**`$sent_http_connection`**',
+    axes: ['nginx'],
+    when: () => true,
+    what: /\$sent_http_connection$/,
+  },
+  {
+    name: 'interim responses of backends',
+    told: '**Interim responses** (1xx)',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.interim !== undefined || one.answer.raw?.startsWith('HTTP/1.1 101') === true,
+    what: /^/,
+  },
+  {
+    name: 'a malformed response',
+    told: '**A malformed chunk**',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.framing === 'bad-chunk',
+    what: /^end$|^response|: (body|complete)$|bytes_sent$|\$upstream_|^error log$|\$request_completion$/,
+  },
+  {
+    name: 'Accept-Ranges twice',
+    told: 'the `Accept-Ranges` of the backend',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.fields.some(([name]) => name === 'Accept-Ranges'),
+    what: /header accept-ranges$|\$bytes_sent$/,
+  },
+  {
+    name: 'no arguments',
+    why: 'nginx logs a "-" or nothing for the arguments of a URI without any, as its memory has it',
+    axes: nginx,
+    when: ({ left, right }) => left.get('log 1: $args') === '-' && right.get('log 1: $args') === '',
+    what: /\$args$/,
+  },
+  {
     name: 'HPACK',
     why: 'header sections have other bytes, for the same fields',
     axes: ['nginx-http2'],
@@ -80,7 +128,7 @@ const beside: readonly Rule[] = [
     told: '`100 Continue`** is not sent for a request without a body',
     axes: ['nginx'],
     when: ({ case: one }) => anyRequest(one, ({ fields, body }) => body === undefined && fields.some(([name]) => name === 'Expect')),
-    what: /: interim$|\$bytes_sent$/,
+    what: /: interim$|\$(body_)?bytes_sent$/,
   },
   {
     name: 'variables in proxy_pass',
@@ -91,7 +139,7 @@ const beside: readonly Rule[] = [
   },
   {
     name: 'a body that failed',
-    told: 'A request body that failed**',
+    told: '**A request body that failed**',
     axes: nginx,
     when: ({ case: one }) => badBody(one) || uses(one, /client_max_body_size/),
     what: /^request \d+ to the backend$|\$upstream_bytes_sent$|\$content_length$|^requests to the backend$/,

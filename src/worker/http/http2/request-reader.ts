@@ -159,7 +159,7 @@ export class RequestReader implements FieldSink, HostParts {
     if (normalizeUri(value, this.#request.server.settings.headLimits.mergeSlashes, head)) {
       return 0;
     }
-    head.uri = head.args = head.exten = '';
+    head.uri = head.args = head.exten = head.unparsedUri = '';
     return this.#refuse(400, 'client sent invalid request');
   }
 

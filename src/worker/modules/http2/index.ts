@@ -128,9 +128,10 @@ export const http2Module = defineModule({
   variables: [
     {
       name: 'http2',
-      get: (r) => (r.httpVersion < 2000 || r.httpVersion >= 3000 ? undefined : r.connection.tls === undefined ? 'h2c' : 'h2'),
+      // Not by the request's version: a backend without a status line makes that 0.9.
+      get: (r) => (r.head.protocol !== 'HTTP/2.0' ? '' : r.connection.tls === undefined ? 'h2c' : 'h2'),
     },
-    { name: 'http3', get: () => undefined },
+    { name: 'http3', get: () => '' },
   ],
   installServer(conf, server) {
     const { http2ByDefault: _, ...settings } = conf;

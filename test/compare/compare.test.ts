@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { needsRing } from '../support/ring.js';
+import { axes as allAxes } from './axes.js';
+import { type Compared, differencesOf } from './differences.js';
+import { generate } from './generate.js';
+import { ruleOf, rules } from './rules.js';
+import { Runner } from './runner.js';
+import { kindOf } from './shrink.js';
+import { startSites } from './sites.js';
+
+/** Cases that every change must leave the same; enough of them to meet each handler, few enough for each run of the tests. */
+const SEED = 36;
+const CASES = 60;
+const AT_ONCE = 60;
+
+const axes = allAxes.filter(({ name }) => !/^nginx/.test(name) && (name !== 'engine' || needsRing.skip === false));
+
+const unnamed = (compared: readonly Compared[]): Compared[] =>
+  compared.filter((one) => differencesOf(one).some((difference) => ruleOf(difference, one) === undefined));
+
+const told = (one: Compared): string =>
+  differencesOf(one)
+    .filter((difference) => ruleOf(difference, one) === undefined)
+    .map((difference) => `${kindOf(difference)}: ${JSON.stringify(difference.left)} | ${JSON.stringify(difference.right)}`)
+    .join('\n');
+
+t.test('a request means the same, however it comes and is served', { skip: againstNginx }, async (t) => {
+  const runner = new Runner(await startSites(t, axes));
+  const suspects: Compared[] = [];
+  let compared = 0;
+  for (let first = 0; first < CASES; first += AT_ONCE) {
+    const cases = Array.from({ length: AT_ONCE }, (_, i) => generate(SEED, first + i));
+    const batch = await runner.play(cases, axes);
+    t.strictSame(
+      batch.refused.map(({ message }) => message),
+      [],
+    );
+    compared += batch.compared.length;
+    suspects.push(...unnamed(batch.compared));
+  }
+  // What is different once in a while is a matter of who was faster.
+  const again = await runner.play([...new Set(suspects.map((one) => one.case))], axes);
+  for (const one of unnamed(again.compared)) {
+    const before = suspects.some((suspect) => suspect.axis === one.axis && suspect.case === one.case);
+    t.notOk(before, `${one.axis.name}: ${told(one)}\n${JSON.stringify(one.case)}`);
+  }
+  t.ok(compared > 4 * CASES, `${compared} comparisons`);
+});
+
+t.test('a difference to nginx is told in the page', async (t) => {
+  const page = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8');
+  for (const { name, told: words, why } of rules) {
+    t.ok(words === undefined ? why : page.includes(words), name);
+  }
+});
+
+t.test('a comparison finds what is different', async (t) => {
+  const [axis] = axes;
+  const left = new Map([['response 1: status', '200']]);
+  const one = { axis: axis!, case: generate(SEED, 0), left, right: new Map([['response 1: status', '404']]) };
+  t.strictSame(told(one), 'response N: status: "200" | "404"');
+  t.strictSame(told({ ...one, right: left }), '');
+});
