@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
-import { answerText, BASE, configurationOf, logLines, moduleOf, type Row, readTable, recordAnswers, socketOf } from '../support/njs-table.js';
+import { answerText, BASE, configurationOf, logLines, moduleOf, type Row, readTable, recordAnswers, sentBy, socketOf } from '../support/njs-table.js';
 import { RawClient } from '../support/raw-client.js';
+import { parseResponse } from '../support/response.js';
 import { type Server, startServer } from '../support/server.js';
 
 // What njs's objects do, row by row (test/njs/): the answers are those of nginx with njs. `scripts/record-njs PATH_TO_NGINX` asks for them anew.
@@ -17,23 +18,43 @@ if (againstNginx && !recording) {
 const SILENT = 'no answer';
 const timeout = recording ? 1500 : 60_000;
 
+/** An answer without what differs from run to run, in one line. */
+const steady = (text: string): string =>
+  text
+    .replace(/localhost:\d+/g, 'localhost:N')
+    .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:N')
+    .replace(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'DATE')
+    .replace(/"[0-9a-f]{8}-4"/g, 'TAG')
+    .replace(/(?:nginx|sluice)\/\d+\.\d+\.\d+/g, 'SERVER')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\0', '\\0');
+
 async function ask(s: Server, row: Row): Promise<string> {
   const { file, index, mode, request } = row;
-  if (mode.startsWith('stream')) {
-    const client = await RawClient.connect(socketOf(row).replace('%%DIR%%', s.dir), { timeout });
-    client.send(request.send ?? 'hi\n');
-    await client.closed();
-    return JSON.stringify(client.received);
-  }
+  const stream = mode.startsWith('stream');
+  const client = await RawClient.connect(stream ? socketOf(row).replace('%%DIR%%', s.dir) : s.port(0), { timeout });
   const { method = 'GET', query, headers = {}, body } = request;
   const fields = Object.entries({ Host: 'localhost', ...headers, ...(body === undefined ? {} : { 'Content-Length': String(body.length) }) });
-  const client = await RawClient.connect(s.port(0), { timeout });
-  client.send(
-    `${method} /${file}/${index}${query === undefined ? '' : `?${query}`} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body ?? ''}`,
-  );
-  const response = await client.response();
-  client.destroy();
-  return answerText(mode, response.status, response.headers, response.body.toString());
+  const sent = stream
+    ? sentBy(row)
+    : `${method} /${file}/${index}${query === undefined ? '' : `?${query}`} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body ?? ''}`;
+  if (sent !== '') {
+    client.send(sent);
+  }
+  await client.closed();
+  if (stream) {
+    return JSON.stringify(client.received);
+  }
+  if (client.received === '') {
+    return 'closed';
+  }
+  try {
+    const response = parseResponse(Buffer.from(client.received, 'latin1'), method, true)!;
+    return answerText(mode, response.status, response.headers, response.body.toString()) + (response.complete ? '' : ' incomplete');
+  } catch (error) {
+    return `bad: ${(error as Error).message}`;
+  }
 }
 
 t.test('the table of njs', async (t) => {
@@ -64,13 +85,18 @@ t.test('the table of njs', async (t) => {
     expectAlerts: /./,
   });
   const answers = new Map<Row, string>();
-  for (const row of files.flatMap(({ rows }) => rows)) {
-    answers.set(row, (await ask(s, row).catch((error: unknown) => `${SILENT}: ${(error as Error).message.slice(0, 40)}`)).replaceAll(s.dir, 'DIR').replace(/127\.0\.0\.1:(\d+)/g, '127.0.0.1:N'));
-  }
+  await Promise.all(
+    files.map(async ({ rows }) => {
+      // Rows of a file may follow from each other.
+      for (const row of rows) {
+        answers.set(row, await ask(s, row).catch((error: unknown) => `${SILENT}: ${(error as Error).message.slice(0, 40)}`));
+      }
+    }),
+  );
   await s.stop('QUIT');
   const log = logLines(readFileSync(`${s.dir}/error.log`, 'utf8'), s.read('connections.log'));
   const complete = (row: Row): string =>
-    [answers.get(row)!, ...(row.mode === '' ? [] : (log.get(`${row.file}/${row.index}`) ?? []))].join(' ').replaceAll(s.dir, 'DIR').replaceAll('\n', '\\n');
+    steady([answers.get(row)!, ...(row.mode === '' ? [] : (log.get(`${row.file}/${row.index}`) ?? []))].join(' ').replaceAll(s.dir, 'DIR'));
   for (const { name, rows } of files) {
     if (recording) {
       recordAnswers(name, rows.map(complete));

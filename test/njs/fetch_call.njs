@@ -1,6 +1,7 @@
 # ngx.fetch.
 > ngx.fetch.length
 = 0
+~ 2
 > ngx.fetch.name
 = "fetch"
 > ngx.fetch()
@@ -27,6 +28,7 @@
 = ["Error","connect failed",true]
 > ngx.fetch('http://nowhere.invalid/').catch(function (e) { return [e.name, e.message]; })
 = ["InternalError","no resolver defined"]
+~ ["Error","no resolver defined"]
 > ngx.fetch(r.variables.origin + 'a b')
 = throws TypeError: unsupported URL schema (only http or https are supported)
 > ngx.fetch('http://127.0.0.1:1/', {method: 'TRACE'})
@@ -90,7 +92,8 @@
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/', {method: 'POST', body: 'xyz', headers: {'Content-Length': '1'}})).text()
 = "[\"POST\",\"/\",\"127.0.0.1:N\",[[\"User-Agent\",\"nginx-js\"],[\"Content-Type\",\"text/plain;charset=UTF-8\"],[\"Content-Length\",\"3\"]],\"xyz\"]"
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/', {method: 'POST', body: 'xyz', headers: {'Transfer-Encoding': 'chunked', 'Connection': 'keep-alive', 'Content-Type': 'a/b'}})).text()
-= "<html>\r\n<head><title>400 Bad Request</title></head>\r\n<body>\r\n<center><h1>400 Bad Request</h1></center>\r\n<hr><center>nginx/1.31.5</center>\r\n</body>\r\n</html>\r\n"
+= "<html>\r\n<head><title>400 Bad Request</title></head>\r\n<body>\r\n<center><h1>400 Bad Request</h1></center>\r\n<hr><center>SERVER</center>\r\n</body>\r\n</html>\r\n"
+~ "[\"POST\",\"/\",\"127.0.0.1:N\",[[\"User-Agent\",\"nginx-js\"],[\"Content-Type\",\"a/b\"],[\"Content-Length\",\"3\"]],\"xyz\"]"
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/', {method: 'HEAD'})).text()
 = ""
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/', {method: 'HEAD'})).headers.get('content-length')
@@ -127,8 +130,10 @@
 = "[object Response]"
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x')) instanceof Response
 = false
+~ true
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x')).headers instanceof Headers
 = false
+~ true
 > (async function (s) { return [await s.text(), s.bodyUsed, await later(function () { return s.text(); }), await later(function () { return s.json(); })]; })(await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x'))
 = ["x",true,"throws TypeError: body stream already read","throws TypeError: body stream already read"]
 > (await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x')).arrayBuffer()
@@ -158,11 +163,13 @@
 > (await Promise.all([ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=a'), ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=b')])).map(function (s) { return s.status; })
 = [200,200]
 > JSON.stringify(await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x'))
-= "{\"bodyUsed\":false,\"headers\":{\"Connection\":\"close\",\"Content-Length\":\"1\",\"Content-Type\":\"text/plain\",\"Date\":\"Wed, 25 Nov 2026 09:10:30 GMT\",\"Server\":\"nginx/1.31.5\"},\"ok\":true,\"redirected\":false,\"status\":200,\"statusText\":\"OK\",\"type\":\"basic\",\"url\":\"http://127.0.0.1:N/?body=x\"}"
+= "{\"bodyUsed\":false,\"headers\":{\"Connection\":\"close\",\"Content-Length\":\"1\",\"Content-Type\":\"text/plain\",\"Date\":\"DATE\",\"Server\":\"SERVER\"},\"ok\":true,\"redirected\":false,\"status\":200,\"statusText\":\"OK\",\"type\":\"basic\",\"url\":\"http://127.0.0.1:N/?body=x\"}"
 > njs.dump(await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x'))
-= "Response {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,headers:Headers {Connection:'close',Content-Length:'1',Content-Type:'text/plain',Date:'Wed, 25 Nov 2026 09:10:30 GMT',Server:'nginx/1.31.5'},json:[Function: json],ok:true,redirected:false,status:200,statusText:'OK',text:[Function: text],type:'basic',url:'http://127.0.0.1:N/?body=x'}"
+= "Response {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,headers:Headers {Connection:'close',Content-Length:'1',Content-Type:'text/plain',Date:'DATE',Server:'SERVER'},json:[Function: json],ok:true,redirected:false,status:200,statusText:'OK',text:[Function: text],type:'basic',url:'http://127.0.0.1:N/?body=x'}"
+~ "Response {}"
 > Object.keys(await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x'))
 = ["arrayBuffer","bodyUsed","headers","json","ok","redirected","status","statusText","text","type","url"]
+~ []
 http> ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x').then(function (s) { return s.text(); }).then(function (b) { r.return(200, b); });
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
 http> ngx.fetch('http://127.0.0.1:1/');

@@ -25,8 +25,10 @@
 = throws TypeError: header does not contain exactly two items
 > new Headers(['ab'])
 = throws TypeError: njs_vm_array_start() argument is not a fast array
+~ throws TypeError: header does not contain exactly two items
 > new Headers([1])
 = throws TypeError: njs_vm_array_start() argument is not a fast array
+~ throws TypeError: header does not contain exactly two items
 > new Headers({a: undefined}).get('a')
 = ""
 > new Headers({a: null}).get('a')
@@ -119,6 +121,7 @@
 = throws TypeError: "callback" is not a function
 > new Headers({b: '1'}).forEach(function () { return 1; })
 = function
+~ undefined
 > (function (out) { new Headers({b: '1'}).forEach(function () { out.push(arguments.length, typeof arguments[2]); }); return out; })([])
 = [2,"undefined"]
 > Object.keys(new Headers({b: '1', a: '2', C: '3'}))
@@ -141,6 +144,7 @@
 = true
 > (function (h) { h.a = '2'; return h.get('a'); })(new Headers({a: '1'}))
 = throws TypeError: Cannot assign to read-only property "a" of object
+~ throws TypeError: 'set' on proxy: trap returned falsish for property 'a'
 > JSON.stringify(new Headers({a: '1', b: '2'}))
 = "{\"a\":\"1\",\"b\":\"2\"}"
 > JSON.stringify(new Headers([['a', '1'], ['a', '2']]))
@@ -149,6 +153,7 @@
 = "[object Headers]"
 > Object.prototype.toString.call(Headers.prototype)
 = "[object Object]"
+~ "[object Headers]"
 > typeof Headers
 = "function"
 > Headers.name
@@ -157,22 +162,28 @@
 = 0
 > Object.getOwnPropertyNames(Headers.prototype).sort()
 = ["constructor"]
+~ ["append","constructor","delete","entries","forEach","get","getSetCookie","has","keys","set","values"]
 > Object.getOwnPropertyDescriptor(new Headers({a: '1'}), 'a')
 = {value:"1",writable:false,enumerable:true,configurable:false}
+~ {value:"1",writable:false,enumerable:true,configurable:true}
 > Object.getOwnPropertyDescriptors(new Headers({a: '1', b: '2'}))
 = {a:{value:"1",writable:false,enumerable:true,configurable:false},b:{value:"2",writable:false,enumerable:true,configurable:false}}
+~ {a:{value:"1",writable:false,enumerable:true,configurable:true},b:{value:"2",writable:false,enumerable:true,configurable:true}}
 > Object.entries(new Headers({a: '1', b: '2'}))
 = [["a","1"],["b","2"]]
 > Object.values(new Headers({a: '1', b: '2'}))
 = ["1","2"]
 > new Headers() instanceof Headers
 = false
+~ true
 > new Headers({}) instanceof Object
 = true
 > Headers.prototype.get.call({}, 'a')
 = throws TypeError: cannot get property "call" of undefined
+~ throws TypeError: Illegal invocation
 > Headers.prototype.append.call({}, 'a', 'b')
 = throws TypeError: cannot get property "call" of undefined
+~ throws TypeError: Illegal invocation
 > njs.dump(new Headers({a: '1'}))
 = "Headers {a:'1'}"
 > new Headers({Host: 'x', Connection: 'close', 'Transfer-Encoding': 'chunked'}).get('host')
@@ -183,8 +194,10 @@
 = ["1","2"]
 > new Headers([['a', '1'], null])
 = throws TypeError: njs_vm_array_start() argument is not a fast array
+~ throws TypeError: header does not contain exactly two items
 > new Headers([['a', '1'], undefined])
 = throws TypeError: njs_vm_array_start() argument is not a fast array
+~ throws TypeError: header does not contain exactly two items
 > new Headers([]).has('a')
 = false
 > new Headers(true)

@@ -17,6 +17,7 @@
 = throws TypeError: unsupported URL schema (only http or https are supported)
 > new Request('http:///a').url
 = throws TypeError: invalid url
+~ "http:///a"
 > new Request('  http://a/  ').url
 = "http://a/"
 > new Request('HTTP://A/b').url
@@ -31,6 +32,7 @@
 = throws TypeError: invalid url
 > new Request('http://u:p@a/').url
 = throws TypeError: invalid url
+~ "http://u:p@a/"
 > new Request('http://[::1]/').url
 = "http://[::1]/"
 > new Request('http://a/é').url
@@ -45,6 +47,7 @@
 = throws TypeError: input is not string or a Request object
 > Request('http://a/')
 = [object Request]{arrayBuffer:function,bodyUsed:false,cache:"default",credentials:"same-origin",json:function,headers:[object Headers]{},method:"GET",mode:"no-cors",text:function,url:"http://a/"}
+~ [object Request]{}
 > new Request('http://a/', {method: 'post'}).method
 = "POST"
 > new Request('http://a/', {method: 'patch'}).method
@@ -67,8 +70,10 @@
 = throws TypeError: forbidden method: TRACK
 > new Request('http://a/', {method: undefined}).method
 = throws TypeError: invalid Request method
+~ "GET"
 > new Request('http://a/', {method: null}).method
 = throws TypeError: invalid Request method
+~ "null"
 > new Request('http://a/', {method: 5}).method
 = "5"
 > new Request('http://a/', {cache: 'no-cache'}).cache
@@ -87,6 +92,7 @@
 = throws TypeError: unknown mode type: x
 > new Request('http://a/', {cache: null}).cache
 = throws TypeError: unknown cache type: 
+~ throws TypeError: unknown cache type: null
 > new Request('http://a/', {headers: {a: 'b'}}).headers.get('a')
 = "b"
 > new Request('http://a/', {headers: [['a', 'b'], ['a', 'c']]}).headers.get('a')
@@ -101,6 +107,7 @@
 = throws TypeError: Headers is not an object
 > new Request('http://a/', {headers: undefined}).headers.has('a')
 = throws TypeError: Headers is not an object
+~ false
 > new Request('http://a/', {headers: {'a b': 'c'}})
 = throws TypeError: invalid header name
 > (function (q) { q.headers.append('a', 'b'); return q.headers.get('a'); })(new Request('http://a/'))
@@ -151,10 +158,13 @@
 = ["x","text/plain;charset=UTF-8"]
 > (async function (q) { await q.text(); return tried(function () { return new Request(q).bodyUsed; }); })(new Request('http://a/', {method: 'POST', body: 'x'}))
 = "true"
+~ "false"
 > (function (q) { q.method = 'X'; return q.method; })(new Request('http://a/'))
 = throws TypeError: Cannot assign to read-only property "method" of object
+~ throws TypeError: Cannot set property method of #<_FetchRequest> which has only a getter
 > (function (q) { q.url = 'X'; return q.url; })(new Request('http://a/'))
 = throws TypeError: Cannot assign to read-only property "url" of object
+~ throws TypeError: Cannot set property url of #<_FetchRequest> which has only a getter
 > Object.prototype.toString.call(new Request('http://a/'))
 = "[object Request]"
 > String(new Request('http://a/'))
@@ -163,18 +173,23 @@
 = "{\"bodyUsed\":false,\"cache\":\"default\",\"credentials\":\"same-origin\",\"headers\":{},\"method\":\"GET\",\"mode\":\"no-cors\",\"url\":\"http://a/\"}"
 > Object.keys(new Request('http://a/'))
 = ["arrayBuffer","bodyUsed","cache","credentials","json","headers","method","mode","text","url"]
+~ []
 > Object.getOwnPropertyNames(Request.prototype).sort()
 = ["constructor"]
 > njs.dump(new Request('http://a/'))
 = "Request {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,cache:'default',credentials:'same-origin',json:[Function: json],headers:Headers {},method:'GET',mode:'no-cors',text:[Function: text],url:'http://a/'}"
+~ "Request {}"
 > typeof Request
 = "function"
 > Request.name
 = "Request"
+~ "OpenRequest"
 > Request.length
 = 0
+~ 2
 > new Request('http://a/') instanceof Request
 = false
+~ true
 > new Request('http://a/', 5).method
 = "GET"
 > new Request('http://a/', null).method
@@ -185,10 +200,13 @@
 = throws TypeError: input is not string or a Request object
 > new Request('http://a/', {body: Symbol('a'), method: 'POST'})
 = throws TypeError: Cannot convert a Symbol value to a string
+~ [object Request]{}
 > Request.prototype.text.call({})
 = throws TypeError: cannot get property "call" of undefined
+~ throws TypeError: Illegal invocation
 > (function (q) { return q.clone; })(new Request('http://a/'))
 = undefined
+~ function
 > new Request('https://a/x').url
 = "https://a/x"
 > new Request('http://a/', {headers: {Host: 'b', 'Content-Length': '5'}}).headers.get('content-length')

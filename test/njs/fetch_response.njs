@@ -31,6 +31,7 @@
 = throws TypeError: invalid number
 > new Response('x', {status: undefined}).status
 = throws TypeError: invalid number
+~ 200
 > new Response('x', {status: {}})
 = throws TypeError: invalid number
 > new Response('x', {statusText: 'a\nb'})
@@ -63,6 +64,7 @@
 = null
 > new Response('x', {headers: {'content-type': 'y'}}).headers.get('Content-Type')
 = "y, text/plain;charset=UTF-8"
+~ "y"
 > new Response('x').text()
 = "x"
 > new Response().text()
@@ -97,6 +99,7 @@
 = ["",true,"throws TypeError: body stream already read"]
 > Response('x')
 = [object Response]{arrayBuffer:function,bodyUsed:false,headers:[object Headers]{Content-Type:"text/plain;charset=UTF-8"},json:function,ok:true,redirected:false,status:200,statusText:"",text:function,type:"basic",url:""}
+~ [object Response]{}
 > Object.prototype.toString.call(new Response())
 = "[object Response]"
 > String(new Response())
@@ -105,35 +108,50 @@
 = "{\"bodyUsed\":false,\"headers\":{\"Content-Type\":\"text/plain;charset=UTF-8\"},\"ok\":true,\"redirected\":false,\"status\":200,\"statusText\":\"\",\"type\":\"basic\",\"url\":\"\"}"
 > Object.keys(new Response('x'))
 = ["arrayBuffer","bodyUsed","headers","json","ok","redirected","status","statusText","text","type","url"]
+~ []
 > Object.getOwnPropertyNames(Response.prototype).sort()
 = ["constructor"]
+~ ["arrayBuffer","blob","body","bodyUsed","bytes","clone","constructor","formData","headers","json","ok","redirected","status","statusText","text","type","url"]
 > njs.dump(new Response('x'))
 = "Response {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,headers:Headers {Content-Type:'text/plain;charset=UTF-8'},json:[Function: json],ok:true,redirected:false,status:200,statusText:'',text:[Function: text],type:'basic',url:''}"
+~ "Response {}"
 > Response.name
 = "Response"
+~ "_LightResponse"
 > Response.length
 = 0
+~ 2
 > new Response('x') instanceof Response
 = false
+~ true
 > new Response('x', 5)
 = [object Response]{arrayBuffer:function,bodyUsed:false,headers:[object Headers]{Content-Type:"text/plain;charset=UTF-8"},json:function,ok:true,redirected:false,status:200,statusText:"",text:function,type:"basic",url:""}
+~ [object Response]{}
 > new Response('x', null)
 = [object Response]{arrayBuffer:function,bodyUsed:false,headers:[object Headers]{Content-Type:"text/plain;charset=UTF-8"},json:function,ok:true,redirected:false,status:200,statusText:"",text:function,type:"basic",url:""}
+~ [object Response]{}
 > new Response('x', 'y')
 = [object Response]{arrayBuffer:function,bodyUsed:false,headers:[object Headers]{Content-Type:"text/plain;charset=UTF-8"},json:function,ok:true,redirected:false,status:200,statusText:"",text:function,type:"basic",url:""}
+~ [object Response]{}
 > (function (s) { s.status = 5; return s.status; })(new Response())
 = throws TypeError: Cannot assign to read-only property "status" of object
+~ throws TypeError: Cannot set property status of #<_FetchResponse> which has only a getter
 > Response.prototype.text.call({})
 = throws TypeError: cannot get property "call" of undefined
+~ throws TypeError: Receiver must be an instance of class _LightResponse
 > new Response('x', {status: 204}).text()
 = "x"
 > new Response(null, {status: 204}).status
 = 204
 > new Response(Symbol('a'))
 = throws TypeError: Cannot convert a Symbol value to a string
+~ [object Response]{}
 > typeof Response.json
 = "undefined"
+~ "function"
 > typeof Response.error
 = "undefined"
+~ "function"
 > new Response('x').clone
 = undefined
+~ function

@@ -23,10 +23,12 @@ set> return new Uint8Array([65, 66]);
 = 200 Content-Type: text/plain | Content-Length: 4 "[AB]"
 set> return Symbol('x');
 = 200 Content-Type: text/plain | Content-Length: 2 "[]"
+~ 200 Content-Type: text/plain | Content-Length: 11 "[Symbol(x)]"
 set> return new Error('e');
 = 200 Content-Type: text/plain | Content-Length: 10 "[Error: e]"
 set> return function f() {};
 = 200 Content-Type: text/plain | Content-Length: 19 "[[object Function]]"
+~ 200 Content-Type: text/plain | Content-Length: 17 "[function f() {}]"
 set> return NaN;
 = 200 Content-Type: text/plain | Content-Length: 5 "[NaN]"
 set> return -0;
@@ -55,10 +57,12 @@ set> return Promise.reject(new Error('p'));
 = 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: p
 set> return new Promise(function () {});
 = 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]"
+~ 200 Content-Type: text/plain | Content-Length: 2 "[]"
 set> Promise.resolve().then(function () { r.setReturnValue('later'); });
 = 200 Content-Type: text/plain | Content-Length: 7 "[later]"
 set> Promise.resolve().then(function () { r.setReturnValue('later'); }); return 'now';
 = 200 Content-Type: text/plain | Content-Length: 7 "[later]"
+~ 200 Content-Type: text/plain | Content-Length: 5 "[now]"
 set> await null; r.setReturnValue('awaited');
 = 200 Content-Type: text/plain | Content-Length: 9 "[awaited]"
 set> await null; return 'awaited';
@@ -105,8 +109,10 @@ set> ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x').then(function (s) { r.setR
 = 200 Content-Type: text/plain | Content-Length: 2 "[]"
 set> ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x').then(function (s) { throw new Error('late'); }); return 'v';
 = 200 Content-Type: text/plain | Content-Length: 2 "[]"
+~ 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js unhandled rejection: Error: late
 set> r.return(200, 'x'); return 'v';
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
+~ 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: TypeError: a response cannot be sent in this handler
 set> r.sendHeader(); return 'v';
 = closed
 set> r.internalRedirect('/where'); return 'v';
@@ -133,10 +139,13 @@ set> return r.requestText;
 set> return await r.readRequestText();
 @ {"method": "POST", "body": "abc"}
 = 200 Content-Type: text/plain | Content-Length: 2 "[]"
+~ 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: the request body cannot be read in this handler
 set> var s = await fs.promises.readFile('/dev/null'); r.setReturnValue('read' + s.length);
 = 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: File is not regular
+~ 200 Content-Type: text/plain | Content-Length: 2 "[]"
 set> return fs.readFileSync('/dev/null').length + 'x';
 = 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: Error: File is not regular
+~ 200 Content-Type: text/plain | Content-Length: 4 "[0x]"
 set> return pre.text;
 = 200 Content-Type: text/plain | Content-Length: 3 "[x]"
 set> return typeof this;
@@ -153,6 +162,7 @@ set> return crypto.subtle.digest('SHA-256', 'abc');
 = 200 Content-Type: text/plain | Content-Length: 34 "[�x\u0016��\u0001��AA@�]�\"#�\u0003a��\u0017z��\u0010�a�\u0000\u0015�]"
 http> await null; r.return(200, r.variables.v_js_set_31);
 = 200 Content-Type: text/plain | Content-Length: 7 "awaited"
+~ 200 Content-Type: text/plain | Content-Length: 0 ""
 http> r.return(200, r.variables.v_js_set_31 + r.variables.v_js_set_38.slice(0, 4));
 = 200 Content-Type: text/plain | Content-Length: 11 "awaitedba78"
 http> r.return(200, Buffer.from(await crypto.subtle.digest('SHA-1', 'abc')).toString('hex'));

@@ -3,6 +3,7 @@
 = "[object Object]"
 > Object.keys(ngx).sort()
 = ["build","conf_file_path","conf_prefix","engine_id","error_log_path","fetch","log","prefix","shared","version","version_number","worker_id"]
+~ ["ERR","INFO","WARN","build","conf_file_path","conf_prefix","engine_id","error_log_path","fetch","log","prefix","shared","version","version_number","worker_id"]
 > typeof ngx.build
 = "string"
 > ngx.conf_prefix
@@ -25,6 +26,7 @@
 = undefined
 > (function () { ngx.INFO = 1; return ngx.INFO; })()
 = throws TypeError: Cannot assign to read-only property "INFO" of object
+~ throws TypeError: Cannot assign to read only property 'INFO' of object '#<Object>'
 > ngx.log()
 = throws TypeError: invalid number
 > ngx.log(ngx.INFO)
@@ -45,10 +47,12 @@ http> ngx.log(ngx.INFO, 'info'); ngx.log(ngx.WARN, 'warn'); ngx.log(ngx.ERR, 'er
 = 200 Content-Type: text/plain | Content-Length: 0 "" [info] js: info [warn] js: warn [error] js: err
 http> ngx.log(ngx.ERR, Buffer.from('buf')); ngx.log(ngx.ERR, {a: 1}); ngx.log(ngx.ERR, null); ngx.log(ngx.ERR, undefined); ngx.log(ngx.ERR, 5); ngx.log(ngx.ERR); r.return(200);
 = 200 Content-Type: text/plain | Content-Length: 0 "" [error] js: Buffer [98,117,102] [error] js: {a:1} [error] js: null [error] js: undefined [error] js: 5
+~ 200 Content-Type: text/plain | Content-Length: 0 "" [error] js: Buffer [98,117,102] [error] js: {a:1} [error] js: null [error] js: undefined [error] js: 5 [error] js: undefined
 http> ngx.log(1, 'one'); ngx.log(2, 'two'); ngx.log(3, 'three'); ngx.log('4', 'four'); ngx.log(5.5, 'five'); r.return(200);
 = 500 Content-Type: text/html "page 500 Internal Server Error" [emerg] js: one [alert] js: two [crit] js: three [error] js exception: TypeError: invalid number
 http> r.log('log'); r.warn('warn'); r.error('error'); r.log(); r.warn({a: 1}); r.error(Buffer.from('x')); r.error(null); r.return(200);
 = 200 Content-Type: text/plain | Content-Length: 0 "" [info] js: log [warn] js: warn [error] js: error [warn] js: {a:1} [error] js: Buffer [120] [error] js: null
+~ 200 Content-Type: text/plain | Content-Length: 0 "" [info] js: log [warn] js: warn [error] js: error [info] js: undefined [warn] js: {a:1} [error] js: Buffer [120] [error] js: null
 http> r.error('a\nb'); r.return(200);
 = 200 Content-Type: text/plain | Content-Length: 0 "" [error] js: a
 http> console.log('log'); console.info('info'); console.warn('warn'); console.error('error'); r.return(200);
@@ -67,10 +71,12 @@ http> console.time(); console.time(); console.timeEnd('nope'); r.return(200);
 = "[object Console]"
 > Object.keys(console).sort()
 = ["dump","error","info","log","time","timeEnd","warn"]
+~ ["debug","dump","error","info","log","time","timeEnd","warn"]
 > typeof console.dump
 = "function"
 > typeof console.debug
 = "undefined"
+~ "function"
 > Object.prototype.toString.call(njs)
 = "[object njs]"
 > njs.engine.length > 0
@@ -97,8 +103,10 @@ http> console.time(); console.time(); console.timeEnd('nope'); r.return(200);
 = "/a/g"
 > njs.dump(new Error('x'))
 = "Error: x\n    at row48 (DIR/js/ngx_object.js:235)\n"
+~ "Error: x"
 > njs.dump([new Error('x')])
 = "[Error: x\n    at row49 (DIR/js/ngx_object.js:240)\n]"
+~ "[Error: x]"
 > njs.dump(function f() {})
 = "[Function: f]"
 > njs.dump(Symbol('a'))
@@ -113,12 +121,14 @@ http> console.time(); console.time(); console.timeEnd('nope'); r.return(200);
 = "Buffer [97,98]"
 > njs.dump(new ArrayBuffer(2))
 = "ArrayBuffer {}"
+~ "ArrayBuffer [0,0]"
 > njs.dump({a: 1}, 1)
 = "{\n a: 1\n}"
 > njs.dump([1, [2]], 2)
 = "[\n  1,\n  [\n    2\n  ]\n]"
 > njs.dump(new Map([[1, 2]]))
 = throws ReferenceError: "Map" is not defined
+~ "Map {}"
 > njs.dump(Promise.resolve(1))
 = "Promise {}"
 > njs.dump({get a() { return 1; }})
@@ -147,6 +157,7 @@ http> console.time(); console.time(); console.timeEnd('nope'); r.return(200);
 = throws TypeError: callback is not a function or null
 > njs.on('exit', function () {})
 = function
+~ undefined
 http> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit'); }); r.return(200, 'x');
 = 200 Content-Type: text/plain | Content-Length: 1 "x" [warn] js: exit
 http> njs.on('exit', function () { r.log('exit'); throw new Error('in exit'); }); r.return(200, 'x');
@@ -175,14 +186,17 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = throws TypeError: "signal" unknown value: "NOPE"
 > process.kill(process.pid, 'SIGNOPE')
 = throws TypeError: "signal" unknown value
+~ throws TypeError: "signal" unknown value: "SIGNOPE"
 > process.kill(process.pid, {})
 = throws TypeError: "signal" invalid type
 > process.kill(99999999, 0)
 = throws Error: kill failed with (3:No such process)
 > Object.keys(process).filter(function (k) { return k === 'pid' || k === 'argv'; })
 = []
+~ ["argv","pid"]
 > typeof setTimeout(function () {}, 1)
 = "number"
+~ "object"
 > setTimeout()
 = throws TypeError: too few arguments
 > setTimeout(5)
@@ -195,6 +209,7 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = undefined
 > clearTimeout(5)
 = throws InternalError: failed to find timer
+~ undefined
 > clearTimeout('x')
 = undefined
 > new Promise(function (done) { setTimeout(done, 1, 'a', 'b'); })
@@ -219,20 +234,26 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = "a"
 > setImmediate()
 = throws TypeError: too few arguments
+~ throws TypeError: The "callback" argument must be of type function. Received undefined
 > typeof setInterval
 = "undefined"
+~ "function"
 > typeof queueMicrotask
 = "undefined"
+~ "function"
 > typeof globalThis.structuredClone
 = "undefined"
+~ "function"
 > btoa('a')
 = "YQ=="
 > btoa('é')
 = "6Q=="
 > btoa('€')
 = throws TypeError: invalid character (> U+00FF)
+~ throws InvalidCharacterError: Invalid character
 > btoa()
 = "dW5kZWZpbmVk"
+~ throws TypeError: The "input" argument must be specified
 > btoa('')
 = ""
 > atob('YQ==')
@@ -243,10 +264,13 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = "a"
 > atob('!')
 = throws TypeError: the string to be decoded is not correctly encoded
+~ throws InvalidCharacterError: Invalid character
 > atob('Y')
 = throws TypeError: the string to be decoded is not correctly encoded
+~ throws InvalidCharacterError: The string to be decoded is not correctly encoded.
 > atob()
 = throws TypeError: the string to be decoded is not correctly encoded
+~ throws TypeError: The "input" argument must be specified
 > atob('4pyT').length
 = 3
 > typeof global
@@ -255,10 +279,13 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = "function"
 > typeof module
 = "undefined"
+~ "object"
 > typeof exports
 = "undefined"
+~ "object"
 > typeof __dirname
 = "undefined"
+~ "string"
 > typeof globalThis.ngx
 = "object"
 > Object.prototype.toString.call(globalThis)
@@ -271,6 +298,7 @@ http> setTimeout(function () { r.return(200, 'late'); }, 1);
 = 200 Content-Type: text/plain | Content-Length: 4 "late"
 http> setTimeout(function () { r.return(200, 'a'); }, 1); setTimeout(function () { r.error('second'); }, 5);
 = 200 Content-Type: text/plain | Content-Length: 1 "a" [error] js: second
+~ 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> Promise.reject(new Error('nobody')); r.return(200, 'x');
 = 200 Content-Type: text/plain | Content-Length: 1 "x" [error] js unhandled rejection: Error: nobody
 http> Promise.reject('text'); r.return(200, 'x');
@@ -285,6 +313,7 @@ http> Promise.resolve().then(function () { throw new Error('then'); });
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: then
 http> var p = Promise.reject(new Error('late')); setTimeout(function () { p.catch(function () {}); r.return(200, 'x'); }, 1);
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: late
 http> throw new Error('boom');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: Error: boom
 http> throw 'text';
@@ -297,8 +326,10 @@ http> throw undefined;
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: undefined
 http> nope();
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: ReferenceError: "nope" is not defined
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: ReferenceError: nope is not defined
 http> null.x;
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: cannot get property "x" of null
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: Cannot read properties of null (reading 'x')
 http> await null; throw new Error('boom');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: boom
 http> await new Promise(function (done) { setTimeout(done, 1); }); r.return(200, 'x');

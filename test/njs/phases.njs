@@ -8,13 +8,14 @@ access> r.return(403, 'no');
 access> r.return(200, 'yes');
 = 200 Content-Type: text/plain | Content-Length: 3 "yes"
 access> r.return(302, '/x');
-= 302 Content-Type: text/html | Location: http://localhost:32702/x "page 302 Found"
+= 302 Content-Type: text/html | Location: http://localhost:N/x "page 302 Found"
 access> r.decline();
 = 200 Content-Type: text/plain | Content-Length: 6 "passed"
 access> r.decline(); r.return(401);
 = 401 Content-Type: text/html "page 401 Authorization Required"
 access> r.return(401); r.decline();
 = 200 Content-Type: text/plain | Content-Length: 6 "passed"
+~ 401 Content-Type: text/html "page 401 Authorization Required"
 access> throw new Error('x');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: Error: x
 access> return 5;
@@ -31,10 +32,13 @@ access> r.internalRedirect('/where');
 = 200 Content-Type: text/plain | Content-Length: 16 "/where undefined"
 access> r.finish();
 = 200 Content-Type: text/plain | Content-Length: 6 "passed"
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 access> Promise.reject(new Error('x'));
 = 200 Content-Type: text/plain | Content-Length: 6 "passed" [error] js unhandled rejection: Error: x
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: x
 access> await null; throw new Error('x');
 = 200 Content-Type: text/plain | Content-Length: 6 "passed" [error] js unhandled rejection: Error: x
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: x
 access> r.variables.jsv = 'set'; 
 + js_content base.echo;
 = 200 Content-Type: text/plain | Content-Length: 48 "[\"GET\",\"/phases/18\",null,null,false,\"undefined\"]"
@@ -62,10 +66,12 @@ head> r.warn(r.headersOut['X-One'] + r.status);
 = 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: NaN
 head> r.send('x');
 = closed [error] js exception: TypeError: cannot send
+~ closed [error] js exception: Error: cannot send
 head> r.finish();
 = 200 Content-Type: text/plain | Content-Length: 4 "text"
 head> r.sendBuffer('x');
 = closed
+~ closed [error] js exception: TypeError: cannot send buffer
 head> r.done();
 = 200 Content-Type: text/plain | Content-Length: 4 "text"
 head> r.decline();
@@ -74,16 +80,20 @@ head> r.internalRedirect('/where');
 = closed [error] js exception: TypeError: internalRedirect cannot be called
 head> r.subrequest('/echo');
 = closed
+~ 200 Content-Type: text/plain | Content-Length: 4 "text"
 head> r.warn(typeof r.subrequest('/echo', {detached: true}));
 = 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: undefined
 head> setTimeout(function () { r.warn('late'); }, 1);
 = closed
+~ 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: late
 head> await null; r.headersOut.b = 'c';
 = 200 Content-Type: text/plain | Content-Length: 4 | b: c "text"
 head> Promise.resolve().then(function () { r.headersOut.b = 'c'; });
 = 200 Content-Type: text/plain | Content-Length: 4 | b: c "text"
+~ 200 Content-Type: text/plain | Content-Length: 4 "text"
 head> ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x').then(function () { r.warn('fetched'); });
 = closed
+~ 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: fetched
 head> Promise.reject(new Error('x'));
 = 200 Content-Type: text/plain | Content-Length: 4 "text" [error] js unhandled rejection: Error: x
 head> return 5;
@@ -94,6 +104,7 @@ head> r.headersOut['Content-Length'] = 5;
 = 200 Content-Type: text/plain | Content-Length: 5 "text" incomplete
 head> r.readRequestText().catch(function (e) { r.warn(e.name + e.message); });
 = closed
+~ 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: Errorthe request body cannot be read in this handler
 body> r.sendBuffer(data.toUpperCase(), flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "TEXT"
 body> r.sendBuffer(data, flags); r.done();
@@ -105,6 +116,7 @@ body> r.warn(njs.dump(data)); r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [warn] js: Buffer [116,101,120,116]
 body> ;
 = closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a ""
 body> r.sendBuffer('x');
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "x"
 body> r.sendBuffer('x', {last: true}); r.done();
@@ -123,24 +135,31 @@ body> r.sendBuffer('a', 5);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "a"
 body> r.sendBuffer('a', {last: false});
 = closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "a"
 body> throw new Error('x');
 = closed [error] js exception: Error: x
 body> r.return(200);
 = closed [error] js exception: InternalError: failed to send response
+~ closed [error] js exception: TypeError: a response cannot be sent in this handler
 body> r.sendHeader();
 = closed [error] js exception: InternalError: failed to send header
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a ""
 body> r.send('x');
 = closed [error] js exception: TypeError: cannot send
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a ""
 body> r.subrequest('/echo'); r.sendBuffer(data, flags);
 = closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
 body> setTimeout(function () { r.warn('late'); }, 1); r.sendBuffer(data, flags);
 = closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [warn] js: late
 body> await null; r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
 body> Promise.reject(new Error('x')); r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [error] js unhandled rejection: Error: x
 body> Promise.resolve().then(function () { r.sendBuffer(data, flags); });
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "" [error] js unhandled rejection: TypeError: cannot send buffer
 body> r.internalRedirect('/x'); r.sendBuffer(data, flags);
 = closed [error] js exception: TypeError: internalRedirect cannot be called
 body> r.headersOut.a = 'b'; r.sendBuffer(data, flags);

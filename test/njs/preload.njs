@@ -1,6 +1,4 @@
 # js_preload_object.
-> pre
-= throws TypeError: undefined is not a function
 > pre.a.b[1].c
 = 2
 > Object.prototype.toString.call(pre)
@@ -13,6 +11,7 @@
 = "undefined"
 > typeof other.map
 = "undefined"
+~ "function"
 > typeof other.length
 = "number"
 > other.length
@@ -21,24 +20,31 @@
 = ["number","object","object"]
 > (function () { pre.a = 1; return pre.a; })()
 = throws TypeError: Cannot assign to read-only property "a" of object
+~ throws TypeError: Cannot assign to read only property 'a' of object '[object Object]'
 > (function () { pre.x = 1; return pre.x; })()
 = throws TypeError: Cannot add property "x", object is not extensible
+~ throws TypeError: Cannot add property x, object is not extensible
 > (function () { delete pre.a; return pre.a; })()
 = throws TypeError: Cannot delete property "a" of object
+~ throws TypeError: Cannot delete property 'a' of [object Object]
 > (function () { pre.a.b[0] = 2; return pre.a.b; })()
 = throws TypeError: Cannot assign to read-only property "0" of array
+~ throws TypeError: Cannot assign to read only property '0' of object '[object Array]'
 > (function () { pre.a.b.push(2); return pre.a.b; })()
 = throws TypeError: undefined is not a function
+~ throws TypeError: Cannot add property 2, object is not extensible
 > (function () { Array.prototype.push.call(pre.a.b, 2); return pre.a.b; })()
 = throws TypeError: Cannot add property "2", object is not extensible
+~ throws TypeError: Cannot add property 2, object is not extensible
 > (function () { other[0] = 2; return other; })()
 = throws TypeError: Cannot assign to read-only property "0" of array
+~ throws TypeError: Cannot assign to read only property '0' of object '[object Array]'
 > (function () { other.length = 0; return other.length; })()
 = 0
-> (function () { pre = 1; return typeof pre; })()
-= "number"
+~ throws TypeError: Cannot assign to read only property 'length' of object '[object Array]'
 > (function () { pre.a.b[1].c = 5; return pre.a.b[1].c; })()
 = throws TypeError: Cannot assign to read-only property "c" of object
+~ throws TypeError: Cannot assign to read only property 'c' of object '[object Object]'
 > Object.isFrozen(pre)
 = true
 > Object.isFrozen(pre.a)
@@ -51,16 +57,20 @@
 = null
 > Object.getPrototypeOf(other)
 = null
+~ []
 > Object.setPrototypeOf(pre, {})
 = throws TypeError: Cannot set property "prototype", object is not extensible
+~ throws TypeError: [object Object] is not extensible
 > Object.defineProperty(pre, 'y', {value: 1})
 = throws TypeError: Cannot add property "y", object is not extensible
+~ throws TypeError: Cannot define property y, object is not extensible
 > Object.getOwnPropertyDescriptor(pre, 'text')
 = {value:"x",writable:false,enumerable:true,configurable:false}
 > Object.keys(pre)
 = ["a","text","n","a-b"]
 > Object.values(other)
 = throws TypeError: undefined is not a function
+~ [1,[2,3],{d:"e"}]
 > JSON.stringify(pre)
 = "{\"a\":{\"b\":[1,{\"c\":2}]},\"text\":\"x\",\"n\":null,\"a-b\":true}"
 > JSON.stringify(other)
@@ -89,17 +99,22 @@
 = false
 > other instanceof Array
 = false
+~ true
 > globalThis.pre === pre
 = true
+~ false
 > 'pre' in globalThis
 = true
+~ false
 > Object.assign({}, pre).text
 = "x"
 > [].concat(other).length
 = 3
 > other.concat
 = undefined
+~ function
 stream set> return pre.text + other.length;
-= ""
+= "[x3]"
 stream set> pre.x = 1; return 'v';
-= "" [error] js exception: TypeError: Cannot add property "x", object is not extensible
+= "[]" [error] js exception: TypeError: Cannot add property "x", object is not extensible
+~ "[]" [error] js exception: TypeError: Cannot add property x, object is not extensible

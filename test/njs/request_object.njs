@@ -5,6 +5,7 @@
 = "[object Request]"
 > Object.keys(r).sort()
 = ["args","decline","done","error","finish","headersIn","headersOut","httpVersion","internal","internalRedirect","jsVarNames","log","method","readRequestArrayBuffer","readRequestForm","readRequestJSON","readRequestText","remoteAddress","requestLine","requestText","responseText","return","send","sendBuffer","sendHeader","setReturnValue","status","subrequest","uri","warn"]
+~ []
 > typeof r.constructor
 = "function"
 > JSON.stringify(Object.keys(JSON.parse(JSON.stringify(r))).sort())
@@ -15,14 +16,19 @@
 = 1
 > (function () { r.uri = 'x'; return r.uri; })()
 = throws TypeError: Cannot assign to read-only property "uri" of object
+~ throws TypeError: Cannot set property uri of #<RequestObject> which has only a getter
 > (function () { r.method = 'x'; })()
 = throws TypeError: Cannot assign to read-only property "method" of object
+~ throws TypeError: Cannot set property method of #<RequestObject> which has only a getter
 > (function () { r.args = {}; })()
 = throws TypeError: Cannot assign to read-only property "args" of object
+~ throws TypeError: Cannot set property args of #<RequestObject> which has only a getter
 > Object.getOwnPropertyDescriptor(r, 'uri')
 = {value:"/request_object/10",writable:false,enumerable:true,configurable:false}
+~ undefined
 > Object.getOwnPropertyDescriptor(r, 'status')
 = {value:0,writable:true,enumerable:true,configurable:false}
+~ undefined
 > [r.httpVersion, r.method, r.uri, r.internal, r.remoteAddress, typeof r.requestLine]
 = ["1.1","GET","/request_object/12",false,"127.0.0.1","string"]
 > r.args
@@ -43,11 +49,13 @@
 > r.args.__proto__
 @ {"query": "__proto__=1"}
 = [{},"1"]
+~ "1"
 > Object.prototype.toString.call(r.args)
 = "[object Object]"
 > JSON.stringify(r.args)
 @ {"query": "a=1&b=2&b=3&length=5&toString=x"}
 = "{\"a\":\"1\",\"b\":[\"2\",\"3\"],\"length\":\"5\",\"toString\":[null,\"x\"]}"
+~ "{\"a\":\"1\",\"b\":[\"2\",\"3\"],\"length\":\"5\",\"toString\":\"x\"}"
 > [Object.prototype.toString.call(r.headersIn), Object.prototype.toString.call(r.headersOut), Object.prototype.toString.call(r.variables)]
 = ["[object Object]","[object Object]","[object Object]"]
 > [String(r.headersIn), String(r.variables)]
@@ -60,18 +68,23 @@
 = ["localhost","localhost","1",undefined,undefined]
 > (function () { r.headersIn.a = 'b'; })()
 = throws TypeError: Cannot assign to read-only property "a" of object
+~ throws TypeError: 'set' on proxy: trap returned falsish for property 'a'
 > delete r.headersIn.host
 = throws TypeError: Cannot delete property "host" of object
+~ throws TypeError: 'deleteProperty' on proxy: trap returned falsish for property 'host'
 > 'host' in r.headersIn
 = true
 > Object.getOwnPropertyDescriptor(r.headersIn, 'host')
 = {value:"localhost",writable:false,enumerable:true,configurable:false}
+~ {value:"localhost",writable:false,enumerable:true,configurable:true}
 > Object.getOwnPropertyDescriptor(r.headersIn, 'Host')
 = {value:"localhost",writable:false,enumerable:true,configurable:false}
+~ {value:"localhost",writable:false,enumerable:true,configurable:true}
 > Object.getOwnPropertyDescriptor(r.headersIn, 'nope')
 = undefined
 > Object.getOwnPropertyDescriptors(r.headersIn)
 = {Host:{value:"localhost",writable:false,enumerable:true,configurable:false},Connection:{value:"close",writable:false,enumerable:true,configurable:false}}
+~ {Host:{value:"localhost",writable:false,enumerable:true,configurable:true},Connection:{value:"close",writable:false,enumerable:true,configurable:true}}
 > Object.entries(r.headersIn)
 = [["Host","localhost"],["Connection","close"]]
 > JSON.stringify(r.headersIn)
@@ -95,6 +108,7 @@
 > [r.requestText, r.requestBuffer]
 @ {"method": "POST", "body": ""}
 = throws TypeError: detached buffer
+~ ["",Buffer ]
 > [typeof r.requestText, r.requestText.length, r.requestBuffer]
 @ {"method": "POST", "body": "\u00ff\u00c3\u00a9"}
 = ["string",2,Buffer ffc3a9]
@@ -117,12 +131,14 @@
 = 201
 > (function () { r.status = '404'; return r.status; })()
 = throws TypeError: invalid number
+~ 404
 > (function () { r.status = 99; return r.status; })()
 = 99
 > (function () { r.status = 1000; return r.status; })()
 = 1000
 > (function () { r.status = -1; return r.status; })()
 = 18446744073709552000
+~ throws RangeError: status is out of range
 > (function () { r.status = 'x'; return r.status; })()
 = throws TypeError: invalid number
 > (function () { r.status = 200.9; return r.status; })()
@@ -131,6 +147,7 @@
 = throws TypeError: invalid number
 > (function () { r.status = null; return r.status; })()
 = throws TypeError: invalid number
+~ 0
 > (function () { r.status = undefined; return r.status; })()
 = throws TypeError: invalid number
 > r.jsVarNames()
@@ -165,10 +182,12 @@
 = "ab"
 > (function () { r.variables.jsv = Symbol('a'); return r.variables.jsv; })()
 = throws TypeError: Cannot convert a Symbol value to a string
+~ "Symbol(a)"
 > (function () { r.variables.nope = 'a'; return r.variables.nope; })()
 = throws TypeError: variable not found
 > (function () { r.variables.host = 'a'; return r.variables.host; })()
 = "a"
+~ throws TypeError: variable is not writable
 > (function () { r.variables.http_x = 'a'; return r.variables.http_x; })()
 = throws TypeError: variable not found
 > (function () { r.variables.args = 'x=1'; return [r.variables.args, r.variables.arg_x, r.args]; })()
@@ -188,8 +207,10 @@
 = false
 > delete r.variables.uri
 = throws TypeError: Cannot delete property "uri" of object
+~ true
 > Object.getOwnPropertyDescriptor(r.variables, 'uri')
 = {value:"/request_object/86",writable:true,enumerable:false,configurable:false}
+~ {value:"/request_object/86",writable:true,enumerable:true,configurable:true}
 > r.rawVariables.uri
 = Buffer 2f726571756573745f6f626a6563742f3837
 > Object.prototype.toString.call(r.rawVariables)
@@ -208,8 +229,10 @@
 = throws TypeError: invalid number
 > r.return(999.5)
 = undefined
+~ 999 Content-Length: 0 ""
 > r.return(200, Symbol('a'))
 = throws InternalError: 
+~ Symbol(a)
 http> r.return(200);
 = 200 Content-Type: text/plain | Content-Length: 0 ""
 http> r.return(200, 'a');
@@ -218,6 +241,7 @@ http> r.return(201, Buffer.from('b'));
 = 201 Content-Type: text/plain | Content-Length: 1 "b"
 http> r.return('202', 'c');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: invalid number
+~ 202 Content-Type: text/plain | Content-Length: 1 "c"
 http> r.return(200, 5);
 = 200 Content-Type: text/plain | Content-Length: 1 "5"
 http> r.return(200, null);
@@ -243,7 +267,7 @@ http> r.return(204, 'x');
 http> r.return(304);
 = 304 Content-Type: text/plain | Content-Length: 0 ""
 http> r.return(301, '/x');
-= 301 Content-Type: text/html | Location: http://localhost:32702/x "page 301 Moved Permanently"
+= 301 Content-Type: text/html | Location: http://localhost:N/x "page 301 Moved Permanently"
 http> r.return(301, 'http://a/b');
 = 301 Content-Type: text/html | Location: http://a/b "page 301 Moved Permanently"
 http> r.return(302);
@@ -251,11 +275,11 @@ http> r.return(302);
 http> r.return(302, '');
 = 302 Content-Type: text/html | Location:  "page 302 Found"
 http> r.return(307, '/é');
-= 307 Content-Type: text/html | Location: http://localhost:32702/Ã© "page 307 Temporary Redirect"
+= 307 Content-Type: text/html | Location: http://localhost:N/Ã© "page 307 Temporary Redirect"
 http> r.return(308, '/x\r\nA: b');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: invalid header value
 http> r.return(303, '/x');
-= 303 Content-Type: text/html | Location: http://localhost:32702/x "page 303 See Other"
+= 303 Content-Type: text/html | Location: http://localhost:N/x "page 303 See Other"
 http> r.return(300, '/x');
 = 300 Content-Type: text/plain | Content-Length: 2 "/x"
 http> r.return(305, 'x');
@@ -292,14 +316,17 @@ http> r.return(499);
 = closed
 http> r.return(200, 'a'); r.return(200, 'b');
 = 200 Content-Type: text/plain | Content-Length: 1 "a" [error] js exception: InternalError: failed to send response
+~ 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> r.return(200, 'a'); throw new Error('after');
 = 200 Content-Type: text/plain | Content-Length: 1 "a" [error] js exception: Error: after
+~ 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> r.status = 404; r.return(200, 'a');
 = 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> r.headersOut['Content-Type'] = 'text/html'; r.return(200, 'a');
 = 200 Content-Type: text/html | Content-Length: 1 "a"
 http> r.headersOut['Content-Length'] = 5; r.return(200, 'a');
 = 200 Content-Type: text/plain | Content-Length: 5 "a" incomplete
+~ 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> r.headersOut['Content-Type'] = ''; r.return(200, 'a');
 = 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> r.headersOut['Content-Type'] = null; r.return(200, 'a');
@@ -316,8 +343,10 @@ http> r.headersOut.foo = 5; r.headersOut.bar = true; r.headersOut.baz = {}; r.re
 = 200 Content-Type: text/plain | Content-Length: 0 | foo: 5 | bar: true | baz: [object Object] ""
 http> r.headersOut.foo = ['a', 'b']; r.return(200, njs.dump(r.headersOut.foo));
 = 200 Content-Type: text/plain | Content-Length: 6 | foo: a | foo: b "a, b, "
+~ 200 Content-Type: text/plain | Content-Length: 4 | foo: a | foo: b "a, b"
 http> r.headersOut.foo = ['a', '', null, 'b']; r.return(200, njs.dump(r.headersOut.foo));
 = 200 Content-Type: text/plain | Content-Length: 6 | foo: a | foo: b "a, b, "
+~ 200 Content-Type: text/plain | Content-Length: 4 | foo: a | foo: b "a, b"
 http> r.headersOut.foo = []; r.return(200, njs.dump(r.headersOut.foo));
 = 200 Content-Type: text/plain | Content-Length: 9 "undefined"
 http> r.headersOut.foo = 'a'; r.headersOut.foo = ''; r.return(200, njs.dump(r.headersOut.foo));
@@ -348,6 +377,7 @@ http> r.headersOut.ETag = '"a"'; r.headersOut['Last-Modified'] = 'Mon'; r.return
 = 200 Content-Type: text/plain | Content-Length: 6 | ETag: "a" | Last-Modified: Mon "\"a\"Mon"
 http> r.headersOut['Content-Encoding'] = 'gzip'; r.headersOut['Transfer-Encoding'] = 'chunked'; r.return(200, 'x');
 = 200 Content-Type: text/plain | Content-Length: 1 | Content-Encoding: gzip | Transfer-Encoding: chunked "" incomplete
+~ 200 Content-Type: text/plain | Content-Length: 1 | Content-Encoding: gzip "x"
 http> r.headersOut['Content-Length'] = 'x'; r.return(200, 'x');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: failed converting argument to positive integer
 http> r.headersOut['Content-Length'] = -1; r.return(200, 'x');
@@ -356,6 +386,7 @@ http> r.headersOut.Age = ['1', '2']; r.headersOut['Retry-After'] = ['3', '4']; r
 = 200 Content-Type: text/plain | Content-Length: 5 | Age: 1 | Age: 2 | Retry-After: 3 | Retry-After: 4 | Expires: 5 | Expires: 6 "1,3,5"
 http> r.headersOut['Cache-Control'] = ['a', 'b']; r.headersOut.Link = ['c', 'd']; r.headersOut.Vary = ['e', 'f']; r.headersOut['WWW-Authenticate'] = ['g', 'h']; r.return(200, [r.headersOut['cache-control'], r.headersOut.link, r.headersOut.vary, r.headersOut['www-authenticate']].join('|'));
 = 200 Content-Type: text/plain | Content-Length: 27 | Cache-Control: a | Cache-Control: b | Link: c | Link: d | Vary: e | Vary: f | WWW-Authenticate: g | WWW-Authenticate: h "a, b, |c, d, |e, f, |g, h, "
+~ 200 Content-Type: text/plain | Content-Length: 19 | Cache-Control: a | Cache-Control: b | Link: c | Link: d | Vary: e | Vary: f | WWW-Authenticate: g | WWW-Authenticate: h "a, b|c, d|e, f|g, h"
 http> r.headersOut.Connection = 'x'; r.headersOut['Keep-Alive'] = 'y'; r.return(200);
 = 200 Content-Type: text/plain | Content-Length: 0 | Keep-Alive: y ""
 http> r.headersOut.a = '1'; r.return(200, JSON.stringify(r.headersOut) + njs.dump(r.headersOut) + JSON.stringify(r.rawHeadersOut) + ('a' in r.headersOut) + ('b' in r.headersOut));
@@ -372,22 +403,29 @@ http> r.status = 200; r.sendHeader(); r.send('a', Buffer.from('b'), 5, null, und
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked "ab5[object Object]"
 http> r.headersOut['Content-Length'] = 2; r.sendHeader(); r.send('ab'); r.finish();
 = bad: not a status line: "HTTP/1.1 000 "
+~ 200 Content-Type: text/plain | Content-Length: 2 "ab"
 http> r.status = 200; r.sendHeader(); r.send(); r.send(''); r.finish();
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 http> r.send('a');
 = 0  "page 500 Internal Server Error"
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: Error: cannot send
 http> r.finish();
 = closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 http> r.status = 200; r.sendHeader(); r.sendHeader(); r.finish();
 = closed [error] js exception: InternalError: failed to send header
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 http> r.status = 200; r.sendHeader(); r.send('a'); r.return(200, 'b');
 = closed [error] js exception: InternalError: failed to send response
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked "a"
 http> r.status = 200; r.sendHeader(); r.send('a');
 = closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked "a"
 http> r.status = 200; r.sendHeader(); r.headersOut.a = 'b'; r.status = 300; r.finish();
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 http> r.status = 200; r.sendHeader(); r.send('a'); throw new Error('late');
 = closed [error] js exception: Error: late
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked "a" incomplete [error] js exception: Error: late
 http> r.status = 200; r.sendHeader(); r.finish(); r.finish(); r.send('x');
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 http> r.status = 200; r.sendHeader(); setTimeout(function () { r.send('late'); r.finish(); }, 1);
@@ -445,7 +483,7 @@ http> r.internalRedirect('@');
 http> r.internalRedirect('/internal');
 = 200 Content-Type: text/plain | Content-Length: 8 "internal"
 http> r.internalRedirect('/file.txt');
-= 200 Content-Type: text/plain | Content-Length: 4 | Last-Modified: Wed, 25 Nov 2026 09:10:29 GMT | ETag: "6b06a605-4" | Accept-Ranges: bytes "file"
+= 200 Content-Type: text/plain | Content-Length: 4 | Last-Modified: DATE | ETag: TAG | Accept-Ranges: bytes "file"
 http> r.internalRedirect(5);
 = 404 Content-Type: text/html "page 404 Not Found"
 http> r.internalRedirect(null);
@@ -468,6 +506,7 @@ http> await null; r.internalRedirect('/where');
 = 200 Content-Type: text/plain | Content-Length: 16 "/where undefined"
 http> r.return(200, r.subrequest.length + r.return.length + '');
 = 200 Content-Type: text/plain | Content-Length: 1 "0"
+~ 200 Content-Type: text/plain | Content-Length: 1 "3"
 http> var s = await r.subrequest('/echo'); r.return(s.status, s.responseText);
 = 200 Content-Type: text/plain | Content-Length: 39 "[\"GET\",\"/echo\",null,null,true,\"object\"]"
 http> var s = await r.subrequest('/echo', 'a=b'); r.return(s.status, s.responseText);
@@ -499,6 +538,7 @@ http> var s = await r.subrequest('/echo', {body: null, method: 'POST'}); r.retur
 = 200 Content-Type: text/plain | Content-Length: 40 "[\"POST\",\"/echo\",null,null,true,\"object\"]"
 http> var s = await r.subrequest('/heads'); r.return(s.status, JSON.stringify(s.headersOut) + JSON.stringify(s.rawHeadersOut) + s.responseText);
 = 201 Content-Type: text/plain | Content-Length: 224 "{\"Content-Type\":\"text/x\",\"Content-Length\":\"5\",\"X-One\":\"a\",\"X-Two\":\"b, c, \",\"X-Two\":\"b, c, \",\"Set-Cookie\":[\"d\",\"e\"],\"Set-Cookie\":[\"d\",\"e\"]}[[\"X-One\",\"a\"],[\"X-Two\",\"b\"],[\"X-Two\",\"c\"],[\"Set-Cookie\",\"d\"],[\"Set-Cookie\",\"e\"]]heads"
+~ 201 Content-Type: text/plain | Content-Length: 182 "{\"Content-Type\":\"text/x\",\"Content-Length\":\"5\",\"X-One\":\"a\",\"X-Two\":\"b, c\",\"Set-Cookie\":[\"d\",\"e\"]}[[\"X-One\",\"a\"],[\"X-Two\",\"b\"],[\"X-Two\",\"c\"],[\"Set-Cookie\",\"d\"],[\"Set-Cookie\",\"e\"]]heads"
 http> var s = await r.subrequest('/status'); r.return(200, s.status + s.responseText + s.uri + s.method + (s.parent === r) + s.internal);
 = 200 Content-Type: text/plain | Content-Length: 25 "404gone/statusGETtruetrue"
 http> var s = await r.subrequest('/status'); r.return(200, [typeof s.parent, s.parent && s.parent.uri, s.responseBuffer.length, typeof s.requestText, s.args, s.variables.uri].join());
@@ -513,6 +553,7 @@ http> var s = await r.subrequest('/echo', {method: 'HEAD'}); r.return(200, s.sta
 = 200 Content-Type: text/plain | Content-Length: 14 "200[undefined]"
 http> var s = await r.subrequest('/echo'); s.return(200, 'x');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: InternalError: failed to send response
+~ 500 Content-Type: text/html "page 500 Internal Server Error"
 http> var s = await r.subrequest('/echo'); try { s.subrequest('/echo'); } catch (e) { r.return(200, e.name + e.message); }
 = 200 Content-Type: text/plain | Content-Length: 63 "TypeErrorsubrequest can only be created for the primary request"
 http> var s = await r.subrequest('/echo'); try { s.internalRedirect('/echo'); } catch (e) { r.return(200, e.name + e.message); }
@@ -533,6 +574,7 @@ http> r.subrequest('/echo', {detached: true}, function () {});
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: detached flag and callback are mutually exclusive
 http> r.subrequest('/echo', {args: Symbol('a')});
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: failed to convert options.args
+~ 500 Content-Type: text/html "page 500 Internal Server Error"
 http> r.subrequest('/echo', Symbol('a'));
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: failed to convert args
 http> r.subrequest('/echo', 5);
@@ -549,6 +591,7 @@ http> r.subrequest('/../x');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: unsafe uri
 http> r.subrequest(Symbol('a'));
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: TypeError: failed to convert uri arg
+~ 500 Content-Type: text/html "page 500 Internal Server Error"
 http> var s = await r.subrequest('/where/a%20b?c'); r.return(200, s.responseText);
 = 200 Content-Type: text/plain | Content-Length: 12 "/where/a b c"
 http> var s = await r.subrequest('/where/a b'); r.return(200, s.responseText);
@@ -572,6 +615,7 @@ http> r.return(200, njs.dump(await r.readRequestJSON()));
 http> r.return(200, njs.dump(await r.readRequestJSON()));
 @ {"method": "POST", "body": "{"}
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: SyntaxError: Unexpected end of input at position 1
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)
 http> r.return(200, String((await r.readRequestArrayBuffer()).byteLength));
 @ {"method": "POST", "body": "abc"}
 = 200 Content-Type: text/plain | Content-Length: 1 "3"

@@ -1,8 +1,10 @@
 # ngx.shared.
 > Object.prototype.toString.call(ngx.shared)
 = "[object GlobalShared]"
+~ "[object Object]"
 > Object.keys(ngx.shared).sort()
 = ["hevict","hfull","hn","hs","ht","htn"]
+~ ["hevict","hfull","hn","hs","ht","htn","zevict","zfull","zn","zs","zt","ztn"]
 > 'hs' in ngx.shared
 = true
 > 'nope' in ngx.shared
@@ -11,26 +13,33 @@
 = undefined
 > ngx.shared.nope = 1
 = throws TypeError: Cannot assign to read-only property "nope" of object
+~ throws TypeError: 'set' on proxy: trap returned falsish for property 'nope'
 > delete ngx.shared.hs
 = throws TypeError: Cannot delete property "hs" of object
+~ throws TypeError: 'deleteProperty' on proxy: trap returned falsish for property 'hs'
 > JSON.stringify(ngx.shared)
 = "{\"hevict\":{\"capacity\":32768,\"name\":\"hevict\",\"type\":\"string\"},\"hfull\":{\"capacity\":32768,\"name\":\"hfull\",\"type\":\"string\"},\"htn\":{\"capacity\":32768,\"name\":\"htn\",\"type\":\"number\"},\"ht\":{\"capacity\":32768,\"name\":\"ht\",\"type\":\"string\"},\"hn\":{\"capacity\":32768,\"name\":\"hn\",\"type\":\"number\"},\"hs\":{\"capacity\":32768,\"name\":\"hs\",\"type\":\"string\"}}"
+~ "{\"hs\":{\"capacity\":32768,\"name\":\"hs\",\"type\":\"string\"},\"hn\":{\"capacity\":32768,\"name\":\"hn\",\"type\":\"number\"},\"ht\":{\"capacity\":32768,\"name\":\"ht\",\"type\":\"string\"},\"htn\":{\"capacity\":32768,\"name\":\"htn\",\"type\":\"number\"},\"hfull\":{\"capacity\":32768,\"name\":\"hfull\",\"type\":\"string\"},\"hevict\":{\"capacity\":32768,\"name\":\"hevict\",\"type\":\"string\"},\"zs\":{\"capacity\":32768,\"name\":\"zs\",\"type\":\"string\"},\"zn\":{\"capacity\":32768,\"name\":\"zn\",\"type\":\"number\"},\"zt\":{\"capacity\":32768,\"name\":\"zt\",\"type\":\"string\"},\"ztn\":{\"capacity\":32768,\"name\":\"ztn\",\"type\":\"number\"},\"zfull\":{\"capacity\":32768,\"name\":\"zfull\",\"type\":\"string\"},\"zevict\":{\"capacity\":32768,\"name\":\"zevict\",\"type\":\"string\"}}"
 > njs.dump(ngx.shared.hs)
 = "SharedDict {add:[Function: add],capacity:32768,clear:[Function: clear],freeSpace:[Function: freeSpace],delete:[Function: delete],incr:[Function: incr],items:[Function: items],get:[Function: get],has:[Function: has],keys:[Function: keys],name:'hs',pop:[Function: pop],replace:[Function: replace],set:[Function: set],size:[Function: size],ttl:[Function: ttl],type:'string'}"
+~ "SharedDict {}"
 > String(ngx.shared.hs)
 = "[object SharedDict]"
 > Object.prototype.toString.call(ngx.shared.hs)
 = "[object SharedDict]"
 > Object.keys(ngx.shared.hs).sort()
 = ["add","capacity","clear","delete","freeSpace","get","has","incr","items","keys","name","pop","replace","set","size","ttl","type"]
+~ []
 > Object.getOwnPropertyNames(ngx.shared.hs).sort()
 = ["add","capacity","clear","delete","freeSpace","get","has","incr","items","keys","name","pop","replace","set","size","ttl","type"]
+~ []
 > JSON.stringify(ngx.shared.hs)
 = "{\"capacity\":32768,\"name\":\"hs\",\"type\":\"string\"}"
 > [ngx.shared.hs.name, ngx.shared.hs.capacity, ngx.shared.hs.type, ngx.shared.hn.type]
 = ["hs",32768,"string","number"]
 > ngx.shared.hs === ngx.shared.hs
 = false
+~ true
 > ngx.shared.hs.nope
 = undefined
 > (function (d) { return [d.set('a', 'b') === d, d.get('a'), d.has('a'), d.size()]; })(ngx.shared.hs)
@@ -81,28 +90,35 @@
 = throws TypeError: shared dict must be declared with timeout
 > ngx.shared.hs.set('a', 'b', undefined) === ngx.shared.hs
 = false
+~ true
 > ngx.shared.ht.set('a', 'b', 'x')
 = throws TypeError: timeout is not a number
 > ngx.shared.ht.set('a', 'b', 0)
 = throws TypeError: timeout must be greater than or equal to 1
 > ngx.shared.ht.set('a', 'b', -1)
 = [object SharedDict]{add:function,capacity:32768,clear:function,freeSpace:function,delete:function,incr:function,items:function,get:function,has:function,keys:function,name:"ht",pop:function,replace:function,set:function,size:function,ttl:function,type:"string"}
+~ throws TypeError: timeout must be greater than or equal to 1
 > ngx.shared.ht.set('a', 'b', null)
 = throws TypeError: timeout is not a number
 > ngx.shared.ht.set('a', 'b', NaN)
 = [object SharedDict]{add:function,capacity:32768,clear:function,freeSpace:function,delete:function,incr:function,items:function,get:function,has:function,keys:function,name:"ht",pop:function,replace:function,set:function,size:function,ttl:function,type:"string"}
+~ throws TypeError: timeout is not a number
 > ngx.shared.ht.set('a', 'b', Infinity)
 = throws TypeError: timeout must be greater than or equal to 1
+~ [object SharedDict]{}
 > ngx.shared.ht.set('a', 'b', 1e15)
 = [object SharedDict]{add:function,capacity:32768,clear:function,freeSpace:function,delete:function,incr:function,items:function,get:function,has:function,keys:function,name:"ht",pop:function,replace:function,set:function,size:function,ttl:function,type:"string"}
+~ [object SharedDict]{}
 > ngx.shared.ht.set('a', 'b', '5')
 = throws TypeError: timeout is not a number
 > ngx.shared.ht.set('a', 'b', {})
 = throws TypeError: timeout is not a number
 > ngx.shared.ht.set('a', 'b', 1.5) === ngx.shared.ht
 = false
+~ true
 > ngx.shared.ht.set('a', 'b', 100000) === ngx.shared.ht
 = false
+~ true
 > ngx.shared.ht.set('a', 'b', 0.5)
 = throws TypeError: timeout must be greater than or equal to 1
 > ngx.shared.ht.ttl('a') > 90000
@@ -161,12 +177,16 @@
 = throws TypeError: delta is not a number
 > ngx.shared.hn.incr('i', NaN)
 = NaN
+~ throws TypeError: delta is not a number
 > ngx.shared.hn.incr('i', Infinity)
 = NaN
+~ Infinity
 > ngx.shared.hn.incr('i', 1)
 = NaN
+~ Infinity
 > ngx.shared.hn.set('i', 0) === ngx.shared.hn
 = false
+~ true
 > ngx.shared.hn.incr('i', 0.5)
 = 0.5
 > ngx.shared.hn.incr('k', 1, '5')
@@ -197,8 +217,10 @@
 = throws TypeError: number value is expected
 > ngx.shared.hn.set('i', NaN)
 = [object SharedDict]{add:function,capacity:32768,clear:function,freeSpace:function,delete:function,incr:function,items:function,get:function,has:function,keys:function,name:"hn",pop:function,replace:function,set:function,size:function,ttl:function,type:"number"}
+~ throws TypeError: number value is expected
 > ngx.shared.hn.set('i', Infinity)
 = [object SharedDict]{add:function,capacity:32768,clear:function,freeSpace:function,delete:function,incr:function,items:function,get:function,has:function,keys:function,name:"hn",pop:function,replace:function,set:function,size:function,ttl:function,type:"number"}
+~ [object SharedDict]{}
 > ngx.shared.hn.get('i')
 = Infinity
 > ngx.shared.hn.set('i', -0) && Object.is(ngx.shared.hn.get('i'), -0)
@@ -249,6 +271,7 @@
 = true
 > ngx.shared.hs.freeSpace()
 = 20480
+~ 24576
 > ngx.shared.hn.freeSpace() >= 0
 = true
 > (function (d) { d.clear(); for (var i = 0; i < 10; i++) { d.set('k' + i, 'v' + i); } return d.keys(); })(ngx.shared.hs)
@@ -259,18 +282,23 @@
 = 1
 > (function (d) { d.set('t1', 'x', 1); var n = Date.now(); while (Date.now() - n < 5) {} return [d.get('t1'), d.has('t1'), d.ttl('t1'), d.keys().indexOf('t1'), d.pop('t1'), d.delete('t1'), d.replace('t1', 'y'), d.add('t1', 'z'), d.get('t1')]; })(ngx.shared.ht)
 = ["x",true,1,0,"x",false,false,true,"z"]
+~ [undefined,false,undefined,-1,undefined,false,false,true,"z"]
 > (function (d) { try { for (var i = 0; i < 2000; i++) { d.set('key' + i, 'x'.repeat(100)); } } catch (e) { return [e.name, e.message, e instanceof SharedMemoryError, e instanceof Error, Object.prototype.toString.call(e), e.constructor.name]; } })(ngx.shared.hfull)
 = ["SharedMemoryError","",true,true,"[object Error]","SharedMemoryError"]
+~ ["SharedMemoryError","out of shared memory",true,true,"[object Error]","SharedMemoryError"]
 > ngx.shared.hfull.add('another', 'x'.repeat(5000))
 = throws SharedMemoryError: 
+~ throws SharedMemoryError: out of shared memory
 > ngx.shared.hfull.size() > 50
 = true
 > ngx.shared.hfull.set('big', 'x'.repeat(100000))
 = throws SharedMemoryError: 
+~ throws SharedMemoryError: out of shared memory
 > (function (d) { for (var i = 0; i < 2000; i++) { d.set('key' + i, 'x'.repeat(100)); } return [d.has('key0'), d.has('key1999')]; })(ngx.shared.hevict)
 = [false,true]
 > ngx.shared.hevict.set('big', 'x'.repeat(100000))
 = throws SharedMemoryError: 
+~ throws SharedMemoryError: out of shared memory
 > typeof SharedMemoryError
 = "function"
 > new SharedMemoryError('x').message
@@ -279,11 +307,14 @@
 = "SharedMemoryError"
 > ngx.shared.hs.get.call({}, 'a')
 = throws TypeError: "this" is not a shared dict
+~ throws TypeError: Receiver must be an instance of class anonymous
 > ngx.shared.hs.set.call(null, 'a', 'b')
 = throws TypeError: "this" is not a shared dict
+~ throws TypeError: Cannot read properties of null (reading 'anonymous')
 > (function (d) { d.get = 5; return typeof d.get; })(ngx.shared.hs)
 = "number"
 > (function (d) { d.x = 5; return d.x; })(ngx.shared.hs)
 = 5
 > Object.getOwnPropertyDescriptor(ngx.shared.hs, 'name')
 = {value:"hs",writable:false,enumerable:true,configurable:false}
+~ undefined

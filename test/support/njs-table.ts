@@ -175,6 +175,10 @@ export default { ${rows.map(({ index }) => `row${index}`).join(', ')} };
 /** The socket on which a row of stream listens. */
 export const socketOf = ({ file, index }: Row): string => `%%DIR%%/s-${file}-${index}`;
 
+/** What the client of a row of stream sends: something where the row listens to it. */
+export const sentBy = ({ mode, code, request }: Row): string =>
+  request.send ?? (mode === 'stream filter' || (mode !== 'stream set' && code.includes("s.on('up")) ? 'hi\n' : '');
+
 /** The location of a row of http. */
 export function locationOf({ file, index, mode, directives }: Row): string {
   const name = `${file}.row${index}`;
@@ -200,7 +204,7 @@ export function serverOf(row: Row): string {
     'stream preread': `js_preread ${name}; return "passed";`,
     'stream filter': `js_filter ${name}; proxy_pass 127.0.0.1:%%PORT_9%%;`,
   };
-  return `server { listen unix:${socketOf(row)}; ${within[mode]!} ${directives} }`;
+  return `server { listen unix:${socketOf(row)}; set $row ${file}/${index}; ${within[mode]!} ${directives} }`;
 }
 
 /** What the configuration says of all rows. */
@@ -252,7 +256,7 @@ http {
   }
 }
 stream {
-  log_format connections '$connection $server_addr';
+  log_format connections '$connection /$row';
   access_log %%DIR%%/connections.log connections;
   ${common}
   ${zones('z')}
@@ -296,7 +300,7 @@ export function answerText(mode: string, status: number, fields: readonly (reado
 /** What scripts logged and what the server said of them, by row. `connections`: the log of connections, whose numbers the lines have. */
 export function logLines(log: string, connections: string): Map<string, string[]> {
   const rows = new Map<string, string>();
-  for (const [, connection, file, index] of connections.matchAll(/^(\d+) \S*[/-]([a-z_]+)[/-](\d+)\b/gm)) {
+  for (const [, connection, file, index] of connections.matchAll(/^(\d+) \/([a-z_]+)\/(\d+)\b/gm)) {
     rows.set(connection!, `${file}/${index}`);
   }
   const found = new Map<string, string[]>();

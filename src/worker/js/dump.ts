@@ -1,13 +1,24 @@
 /** How deep a value is shown. */
 const DEEPEST = 16;
+/** More blanks than this are no indentation. */
+const MOST_INDENT = 10;
+
+/** How a value is shown: the objects around it, and the blanks by which its members stand further in. */
+interface Place {
+  readonly around: readonly object[];
+  readonly indent: number;
+}
 
 /** A value as njs shows it: `{a:['B',1]}`. Texts at the top are shown as they are. nginx: njs_vm_value_dump. */
-export const dump = (value: unknown): string => (typeof value === 'string' ? value : shown(value, []));
+export function dump(value: unknown, indent: unknown = 0): string {
+  const blanks = typeof indent === 'number' && indent > 0 ? Math.min(Math.trunc(indent), MOST_INDENT) : 0;
+  return typeof value === 'string' ? value : shown(value, { around: [], indent: blanks });
+}
 
-function shown(value: unknown, around: readonly object[]): string {
+function shown(value: unknown, place: Place): string {
   switch (typeof value) {
     case 'string':
-      return `'${value}'`;
+      return quoted(value);
     case 'number':
       return Object.is(value, -0) ? '-0' : String(value);
     case 'bigint':
@@ -15,13 +26,16 @@ function shown(value: unknown, around: readonly object[]): string {
     case 'function':
       return value.name === '' ? '[Function]' : `[Function: ${value.name}]`;
     case 'object':
-      return value === null ? 'null' : shownObject(value, around);
+      return value === null ? 'null' : shownObject(value, place);
     default:
       return String(value);
   }
 }
 
-function shownObject(value: object, around: readonly object[]): string {
+const ESCAPED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const quoted = (text: string): string => `'${text.replace(/[\n\r\t]/g, (c) => ESCAPED[c]!)}'`;
+
+function shownObject(value: object, { around, indent }: Place): string {
   if (around.includes(value)) {
     return '[Circular]';
   }
@@ -37,21 +51,49 @@ function shownObject(value: object, around: readonly object[]): string {
   if (value instanceof Promise) {
     return 'Promise {}';
   }
-  const inside = [...around, value];
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return `[${value.constructor.name}: ${shown(value.valueOf(), { around, indent })}]`;
+  }
+  const inside = { around: [...around, value], indent };
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    return `${value.constructor.name} [${[...(value as Uint8Array)].join(',')}]`;
+    return `${value.constructor.name} ${list([...(value as Uint8Array)].map(String), '[]', inside)}`;
   }
   if (value instanceof ArrayBuffer) {
-    return `ArrayBuffer [${[...new Uint8Array(value)].join(',')}]`;
+    return `ArrayBuffer ${list([...new Uint8Array(value)].map(String), '[]', inside)}`;
   }
   if (Array.isArray(value)) {
-    return `[${value.map((one) => shown(one, inside)).join(',')}]`;
+    const items: string[] = [];
+    for (let i = 0; i < value.length; i++) {
+      items.push(i in value ? shown(value[i], inside) : '<empty>');
+    }
+    return list(items, '[]', inside);
   }
-  const own = members(value).map(([name, one]) => `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name}'`}:${shown(one, inside)}`);
-  return `{${own.join(',')}}`;
+  const colon = indent === 0 ? ':' : ': ';
+  const own = members(value).map(([name, one]) => `${name}${colon}${one === GETTER ? "'[Getter]'" : shown(one, inside)}`);
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  return `${tag === 'Object' ? '' : `${tag} `}${list(own, '{}', inside)}`;
+}
+
+function list(items: readonly string[], [open, close]: string, { around, indent }: Place): string {
+  if (indent === 0 || items.length === 0) {
+    return `${open}${items.join(',')}${close}`;
+  }
+  const line = `\n${' '.repeat(indent * around.length)}`;
+  return `${open}${items.map((item) => `${line}${item}`).join(',')}\n${' '.repeat(indent * (around.length - 1))}${close}`;
 }
 
 /** What objects of the server show of themselves instead of their properties. */
 export const SHOWN: unique symbol = Symbol('shown');
 
-const members = (value: object): [string, unknown][] => Object.entries((value as { [SHOWN]?: () => object })[SHOWN]?.() ?? value);
+const GETTER = Symbol('getter');
+
+function members(value: object): [string, unknown][] {
+  const own = (value as { [SHOWN]?: () => object })[SHOWN]?.();
+  if (own !== undefined) {
+    return Object.entries(own);
+  }
+  return Object.keys(value).map((name) => {
+    const member = Object.getOwnPropertyDescriptor(value, name);
+    return [name, member?.get === undefined ? member?.value : GETTER];
+  });
+}

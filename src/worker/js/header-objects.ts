@@ -116,10 +116,13 @@ function namesOut(out: HeadersOut): string[] {
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));
 }
 
+/** What such an object is as a text. */
+const plainText = (): string => '[object Object]';
+
 /** An object whose properties are looked up by name when they are asked for. */
 export function namedValues(get: (name: string) => unknown, names: () => string[], set?: (name: string, value: unknown) => void): object {
   return new Proxy(Object.create(null) as object, {
-    get: (_target, name) => (typeof name === 'string' ? get(name) : undefined),
+    get: (_target, name) => (typeof name === 'string' ? get(name) : name === Symbol.toPrimitive ? plainText : undefined),
     has: (_target, name) => typeof name === 'string' && get(name) !== undefined,
     ownKeys: names,
     getOwnPropertyDescriptor(_target, name) {

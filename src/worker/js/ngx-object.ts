@@ -1,3 +1,5 @@
+import { constants as osConstants } from 'node:os';
+import { errnoText } from '../../shared/lib/errno.js';
 import { setTimer } from '../../shared/lib/timer.js';
 import { DEBUG, ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { dump } from './dump.js';
@@ -7,7 +9,7 @@ import { scriptCrypto } from './script-crypto.js';
 import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
-import { currentTask, logNow, Task, type TaskOwner } from './task.js';
+import { currentTask, exceptionText, logNow, Task, type TaskOwner } from './task.js';
 import { integer } from './text.js';
 
 /** What scripts are told of the server. */
@@ -33,13 +35,13 @@ const NJS_VERSION = '1.0.1';
 export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown>> {
   const shared = namedValues((name) => host.dict(name), host.dictNames);
   const ngx = {
-    INFO,
-    WARN,
-    ERR,
-    log: (level: unknown, message: unknown) => logNow(integer(level) as Level, String(message), host.log),
+    log: (level: unknown, message: unknown) => logNow(levelOf(level), dump(message), host.log),
     fetch: scriptFetch(host.log),
   };
   const facts = {
+    INFO,
+    WARN,
+    ERR,
     build: '',
     conf_file_path: host.confFile,
     conf_prefix: host.confPrefix,
@@ -56,7 +58,9 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
   Object.defineProperty(ngx, 'engine_id', { get: () => currentTask()?.owner.engineId ?? 0, enumerable: true });
   return {
     ngx,
-    njs: { version: NJS_VERSION, version_number: versionNumber(NJS_VERSION), engine: 'V8', dump, on: onEvent },
+    njs: {
+      [Symbol.toStringTag]: 'njs',
+      version: NJS_VERSION, version_number: versionNumber(NJS_VERSION), engine: 'V8', dump, on: onEvent },
     process: scriptProcess(host.argv),
     console: scriptConsole(host.log),
     setTimeout: scriptTimeout,
@@ -81,13 +85,22 @@ const versionNumber = (version: string): number => {
 /** `njs.on`: has a function called when the request or session is over. nginx: ngx_js_ext_on. */
 function onEvent(event: unknown, callback: unknown): void {
   if (event !== 'exit') {
-    throw new TypeError(`unknown event "${String(event)}"`);
+    throw new TypeError(`unknown hook type "${String(event)}"`);
+  }
+  if (callback === null) {
+    return;
   }
   if (typeof callback !== 'function') {
-    throw new TypeError('callback is not a function');
+    throw new TypeError('callback is not a function or null');
   }
   const owner = currentTask()?.owner;
-  owner?.subject?.onFinish(() => new Task(owner, { settled() {}, failed() {} }).run(() => (callback as () => unknown)()));
+  owner?.subject?.onFinish(() => {
+    try {
+      new Task(owner, { settled() {}, failed() {} }).within(callback as () => unknown);
+    } catch (error) {
+      owner.log(ERR, `js exit hook exception: ${exceptionText(error)}`);
+    }
+  });
 }
 
 /** Node's process with the command line of the server. */
@@ -98,18 +111,49 @@ const scriptProcess = (argv: readonly string[]): NodeJS.Process =>
         return [...argv];
       }
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
+      return name === 'kill' ? killProcess : typeof value === 'function' ? value.bind(target) : value;
     },
   });
+
+/** `process.kill`, with njs's errors. nginx: njs_ext_process_kill. */
+function killProcess(pid: unknown, signal: unknown = 'SIGTERM'): true {
+  if (typeof pid !== 'number') {
+    throw new TypeError('"pid" is not a number');
+  }
+  if (typeof signal !== 'number' && typeof signal !== 'string') {
+    throw new TypeError('"signal" invalid type');
+  }
+  if (typeof signal === 'string' && !Object.hasOwn(osConstants.signals, signal)) {
+    throw new TypeError(`"signal" unknown value: "${signal}"`);
+  }
+  try {
+    return process.kill(pid, signal as NodeJS.Signals);
+  } catch (error) {
+    throw new Error(`kill failed with (${errnoText(error).replace(': ', ':')})`);
+  }
+}
+
+/** A level that nginx has: numbers beside them are the next that it has. @throws TypeError for what is no number. */
+function levelOf(given: unknown): Level {
+  if (typeof given !== 'number') {
+    throw new TypeError('invalid number');
+  }
+  return Math.min(Math.max(integer(given), 1), DEBUG) as Level;
+}
 
 function scriptConsole(fallback: TaskOwner): object {
   const writer =
     (level: Level) =>
-    (...values: unknown[]): void =>
-      logNow(level, values.map(dump).join(' '), fallback);
+    (...values: unknown[]): void => {
+      // As in njs, each has a line of its own.
+      for (const value of values) {
+        logNow(level, dump(value), fallback);
+      }
+    };
   const loose = new Map<string, number>();
   const times = (): Map<string, number> => currentTask()?.times ?? loose;
   return {
+    [Symbol.toStringTag]: 'Console',
     log: writer(INFO),
     info: writer(INFO),
     dump: writer(INFO),
@@ -139,7 +183,7 @@ function scriptConsole(fallback: TaskOwner): object {
 
 function scriptTimeout(callback: (...args: unknown[]) => unknown, delay: unknown = 0, ...args: unknown[]): NodeJS.Timeout {
   if (typeof callback !== 'function') {
-    throw new TypeError('first arg must be a function');
+    throw new TypeError(callback === undefined ? 'too few arguments' : 'first arg must be a function');
   }
   const ms = Math.max(0, Number(delay) || 0);
   return currentTask()?.startTimer(callback, ms, args) ?? setTimer(() => callback(...args), ms);

@@ -1,6 +1,6 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
-import { AGAIN, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
 import { MemorySink } from '../http/body/memory-sink.js';
 import { setContentType } from '../http/message/content-type.js';
 import { parseUnsafeUri } from '../http/message/unsafe-uri.js';
@@ -12,7 +12,7 @@ import { startSubrequest } from '../http/request/subrequest.js';
 import { methodBit } from '../http/syntax/method.js';
 import { Deadline } from '../io/deadline.js';
 import { argsObject } from './args-object.js';
-import { SHOWN } from './dump.js';
+import { dump, SHOWN } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
@@ -111,8 +111,7 @@ export class RequestObject {
   #reading: 'text' | 'buffer' | 'form' | undefined = undefined;
   #redirect: string | undefined = undefined;
   #declined = false;
-  /** What the handler that runs is; undefined while none does. */
-  stage: Stage = 'content';
+  #stage: Stage = 'content';
   /** The code with which the phase goes on once the handler has answered; undefined until then. */
   #code: Result | undefined = undefined;
   /** The phase waits for {@link Request.resume}. */
@@ -124,9 +123,8 @@ export class RequestObject {
   /** Of a handler that waits. */
   #deadline: Deadline | undefined = undefined;
   #timeout = 0;
-  /** What a body filter's run has passed on. */
-  output: FilterOutput | undefined = undefined;
-  returnValue: unknown = undefined;
+  #output: FilterOutput | undefined = undefined;
+  #returnValue: unknown = undefined;
 
   constructor(r: Request) {
     this.#r = r;
@@ -134,6 +132,33 @@ export class RequestObject {
   }
 
   // --- how a phase uses it
+
+  /** What the handler that runs is. */
+  get stage(): Stage {
+    return this.#stage;
+  }
+
+  set stage(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** What a body filter's run has passed on. */
+  get output(): FilterOutput | undefined {
+    return this.#output;
+  }
+
+  set output(output: FilterOutput | undefined) {
+    this.#output = output;
+  }
+
+  /** What a function of `js_set` has set. */
+  get returnValue(): unknown {
+    return this.#returnValue;
+  }
+
+  set returnValue(value: unknown) {
+    this.#returnValue = value;
+  }
 
   /** Runs a handler of the content or the access phase. Returns the code to return from it. */
   runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
@@ -205,7 +230,10 @@ export class RequestObject {
       return to === undefined ? 500 : internalRedirect(this.#r, to.uri, to.args, 0);
     }
     if (this.stage === 'access') {
-      return this.#declined ? -5 : OK;
+      return this.#declined ? DECLINED : OK;
+    }
+    if (this.#declined) {
+      return 404;
     }
     if (this.#r.headerSent) {
       this.#source?.end(this.#r);
@@ -264,15 +292,15 @@ export class RequestObject {
   }
 
   log(message: unknown): void {
-    this.#r.log(INFO, `js: ${bytesOf(String(message))}`);
+    this.#r.log(INFO, `js: ${bytesOf(dump(message))}`);
   }
 
   warn(message: unknown): void {
-    this.#r.log(WARN, `js: ${bytesOf(String(message))}`);
+    this.#r.log(WARN, `js: ${bytesOf(dump(message))}`);
   }
 
   error(message: unknown): void {
-    this.#r.log(ERR, `js: ${bytesOf(String(message))}`);
+    this.#r.log(ERR, `js: ${bytesOf(dump(message))}`);
   }
 
   // --- the request
@@ -318,7 +346,8 @@ export class RequestObject {
   }
 
   get parent(): RequestObject | undefined {
-    return this.#parent;
+    const { parent } = this.#r;
+    return this.#parent ?? (parent === null ? undefined : requestObject(parent));
   }
 
   get variables(): object {
@@ -539,6 +568,9 @@ export class RequestObject {
   /** Takes the body filter out of the rest of the response. */
   done(): void {
     if (this.output === undefined) {
+      if (this.stage === 'headers') {
+        return;
+      }
       throw new TypeError('cannot set done while not filtering');
     }
     this.output.done = true;
@@ -546,6 +578,9 @@ export class RequestObject {
 
   finish(): void {
     const r = this.#r;
+    if (this.stage !== 'content' && this.stage !== 'access') {
+      return;
+    }
     if (!r.headerSent) {
       this.sendHeader();
     }
@@ -558,10 +593,7 @@ export class RequestObject {
   }
 
   decline(): void {
-    if (this.stage !== 'access') {
-      throw new TypeError('decline() is only for js_access');
-    }
-    this.#declined = true;
+    this.#declined = this.stage === 'access' || this.stage === 'content';
   }
 
   internalRedirect(uri: unknown): void {
@@ -656,7 +688,7 @@ export class RequestObject {
         }
         const reply = requestObject(done);
         reply.#parent = this;
-        reply.#reply = Buffer.from(sink?.text ?? '', 'latin1');
+        reply.#reply = method === 'HEAD' ? undefined : Buffer.from(sink?.text ?? '', 'latin1');
         reply.stage = 'reply';
         if (callback !== undefined) {
           task.callback(() => callback(reply));
@@ -732,4 +764,14 @@ function wholeBody(r: Request, body: RequestBody): Buffer {
     r.log(WARN, 'http js reading request body from a temporary file');
   }
   return body.whole();
+}
+
+/** What a script finds when it goes through the members of a request. */
+const SHOWN_MEMBERS =
+  'args decline done error finish headersIn headersOut httpVersion internal internalRedirect jsVarNames log method parent rawHeadersIn ' +
+  'rawHeadersOut rawVariables readRequestArrayBuffer readRequestForm readRequestJSON readRequestText remoteAddress requestBuffer requestLine ' +
+  'requestText responseBuffer responseText return send sendBuffer sendHeader setReturnValue status subrequest uri variables warn';
+for (const name of SHOWN_MEMBERS.split(' ')) {
+  const member = Object.getOwnPropertyDescriptor(RequestObject.prototype, name)!;
+  Object.defineProperty(RequestObject.prototype, name, { ...member, enumerable: true });
 }

@@ -62,7 +62,7 @@ export function jsVariables(table: object): string[] {
 /** The names of `js_var` that begin so. @throws TypeError for a prefix that is no text. */
 export function jsVariableNames(table: object, prefix: unknown): string[] {
   if (prefix !== undefined && typeof prefix !== 'string') {
-    throw new TypeError('prefix must be a string');
+    throw new TypeError('"prefix" must be a string');
   }
   return jsVariables(table).filter((name) => name.startsWith(prefix ?? ''));
 }

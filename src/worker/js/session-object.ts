@@ -5,13 +5,14 @@ import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.j
 import type { Session } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
+import { dump } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { placeOf } from './script-place.js';
 import { jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf } from './text.js';
+import { bufferOf, bytesOf, integer } from './text.js';
 
 /** What a listener is told of bytes beside them. */
 interface Flags {
@@ -68,6 +69,8 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   #broken = false;
   /** Bytes are being filtered. */
   #filtering = false;
+  /** The filter's function runs, which only says what it listens to. */
+  #installing = false;
   #filter: ScriptFunction | undefined = undefined;
   #output: SessionOutput | undefined = undefined;
   /** The direction of the bytes that a listener is looking at; undefined outside of its call. */
@@ -180,16 +183,22 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   }
 
   /** What a phase goes on with. nginx: ngx_stream_js_ext_done. */
-  decide(name: string, code: unknown, otherwise: Result): void {
+  decide(code: unknown, otherwise: Result): void {
     let status: number = otherwise;
     if (code !== undefined) {
-      status = Number(code);
+      if (typeof code !== 'number') {
+        throw new TypeError('invalid number');
+      }
+      status = integer(code);
       if (!(status >= LOWEST && status <= STATUS_LIMIT)) {
         throw new RangeError('code is out of range');
       }
     }
+    if (this.#installing) {
+      return;
+    }
     if (this.#filtering) {
-      throw new TypeError(`${name}: should not be called while filtering`);
+      throw new TypeError('should not be called while filtering');
     }
     this.#status = Math.trunc(status);
     this.#upload = undefined;
@@ -223,7 +232,9 @@ export class SessionScripts implements TaskOwner, SessionFilter {
       this.#filtering = true;
       this.#broken = false;
       this.#direction = fromUpstream;
+      this.#installing = true;
       this.#run(() => this.#filter!(this.#object));
+      this.#installing = false;
       this.#direction = undefined;
     }
     const listener = fromUpstream ? this.#download : this.#upload;
@@ -243,13 +254,13 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   #call(listener: Listener, bytes: Buffer, last: boolean, fromUpstream: boolean): void {
     const data = this.#text === true ? bytes.toString('utf8') : Buffer.from(bytes);
     this.#direction = fromUpstream;
-    this.#run(() => listener(data, { last, from_upstream: fromUpstream }));
+    this.#run(() => listener(data, { from_upstream: fromUpstream, last }));
     this.#direction = undefined;
   }
 
   // nginx: ngx_stream_js_ext_send.
   send(data: unknown, flags: unknown, to: boolean | undefined): void {
-    if (!this.#filtering) {
+    if (!this.#filtering || this.#installing) {
       throw new TypeError('cannot send buffer in this handler');
     }
     const given = typeof flags === 'object' && flags !== null ? (flags as Flags).from_upstream : undefined;
@@ -301,34 +312,36 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   }
 }
 
+const nameOf = (name: unknown): string => (name === undefined || name === null ? '' : String(name));
+
 /** The methods of {@link SessionObject}, which are its own properties as in njs. */
 const methods = {
   allow(this: SessionObject, code?: unknown): void {
-    SessionObject.scripts(this).decide('allow', code, OK);
+    SessionObject.scripts(this).decide(code, OK);
   },
   decline(this: SessionObject, code?: unknown): void {
-    SessionObject.scripts(this).decide('decline', code, DECLINED);
+    SessionObject.scripts(this).decide(code, DECLINED);
   },
   deny(this: SessionObject, code?: unknown): void {
-    SessionObject.scripts(this).decide('deny', code, FORBIDDEN);
+    SessionObject.scripts(this).decide(code, FORBIDDEN);
   },
   done(this: SessionObject, code?: unknown): void {
-    SessionObject.scripts(this).decide('done', code, OK);
+    SessionObject.scripts(this).decide(code, OK);
   },
   error(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(ERR, `js: ${String(message)}`);
+    SessionObject.scripts(this).log(ERR, `js: ${dump(message)}`);
   },
   log(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(INFO, `js: ${String(message)}`);
+    SessionObject.scripts(this).log(INFO, `js: ${dump(message)}`);
   },
   warn(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(WARN, `js: ${String(message)}`);
+    SessionObject.scripts(this).log(WARN, `js: ${dump(message)}`);
   },
   on(this: SessionObject, name: unknown, listener: unknown): void {
-    SessionObject.scripts(this).on(String(name), listener);
+    SessionObject.scripts(this).on(nameOf(name), listener);
   },
   off(this: SessionObject, name: unknown): void {
-    SessionObject.scripts(this).off(String(name));
+    SessionObject.scripts(this).off(nameOf(name));
   },
   send(this: SessionObject, data: unknown, flags?: unknown): void {
     SessionObject.scripts(this).send(data, flags, undefined);
@@ -381,6 +394,11 @@ class SessionObject {
   get rawVariables(): object {
     this.#rawVariables ??= rawVariablesOf(this.#scripts.subject);
     return this.#rawVariables;
+  }
+
+  toJSON(): object {
+    const { remoteAddress, status } = this;
+    return { remoteAddress, status };
   }
 
   get [Symbol.toStringTag](): string {

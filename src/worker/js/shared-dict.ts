@@ -145,8 +145,8 @@ export class SharedDict {
     });
   }
 
-  replace(key: unknown, value: unknown): boolean {
-    const entry = this.#entry(value, undefined);
+  replace(key: unknown, value: unknown, timeout?: unknown): boolean {
+    const entry = this.#entry(value, timeout);
     return this.#change(() => {
       if (this.#get.get(hashOf(key), keyOf(key), Date.now()) === undefined) {
         return false;
@@ -195,12 +195,12 @@ export class SharedDict {
     return this.#do(() => this.#count.one(Date.now()));
   }
 
-  keys(most: unknown = 1024): string[] {
-    return this.#do(() => this.#all.all(Date.now(), integer(most)).map(([key]) => key));
+  keys(...most: unknown[]): string[] {
+    return this.#do(() => this.#all.all(Date.now(), mostOf(most)).map(([key]) => key));
   }
 
-  items(most: unknown = 1024): [string, Value][] {
-    return this.#do(() => this.#all.all(Date.now(), integer(most)).map(([key, value]) => [key, value]));
+  items(...most: unknown[]): [string, Value][] {
+    return this.#do(() => this.#all.all(Date.now(), mostOf(most)).map(([key, value]) => [key, value]));
   }
 
   freeSpace(): number {
@@ -344,7 +344,16 @@ export class SharedDict {
   }
 }
 
-const keyOf = (key: unknown): string => (key === undefined || key === null ? '' : String(key));
+/** As a script gives it. @throws TypeError for a symbol. */
+const keyOf = (key: unknown): string => (key === undefined || key === null ? '' : `${key as string}`);
+
+/** How many entries a script wants to see: 1024 unless told. @throws TypeError for what is no number. */
+function mostOf(given: readonly unknown[]): number {
+  if (given.length > 0 && typeof given[0] !== 'number') {
+    throw new TypeError('invalid number');
+  }
+  return given.length === 0 ? 1024 : integer(given[0]);
+}
 
 /** A number of a script's; NaN is none, which would spoil what it is added to. */
 function numberOf(value: unknown, what: string): number {

@@ -98,7 +98,7 @@ export class Task {
     if (isPromise(result)) {
       result.then(
         () => this.release(),
-        (error: unknown) => this.fail(error),
+        (error: unknown) => this.#broken(error),
       );
     } else {
       // What it put off to the end of the tick may still answer.
@@ -131,7 +131,7 @@ export class Task {
             outcome = { late: false, value: result };
             this.release();
           } else {
-            this.fail(error);
+            this.#broken(error);
           }
         },
       );
@@ -176,7 +176,7 @@ export class Task {
     }
     const result = this.#guard(action);
     if (isPromise(result)) {
-      result.then(undefined, (error: unknown) => this.fail(error));
+      result.then(undefined, (error: unknown) => this.#broken(error));
     }
     setImmediate(() => this.release());
   }
@@ -245,6 +245,13 @@ export class Task {
       this.#fail();
     } else {
       this.owner.subject?.breakOff();
+    }
+  }
+
+  /** The promise of a function of the task's was rejected. */
+  #broken(reason: unknown): void {
+    if (!this.#over) {
+      this.rejected(reason);
     }
   }
 
