@@ -23,9 +23,13 @@ const [oldestMajor, oldestMinor] = oldestNode.split('.');
 /** The first statement of the program, for any Node: one that is too old gets no further. */
 const REFUSE_OLD_NODE = `{ const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < ${oldestMajor} || (major === ${oldestMajor} && minor < ${oldestMinor})) require('./old-node.js'); }`;
-/** What Nodes that are too old can read. */
+/**
+ * What Nodes that are too old can read.
+ * @satisfies {import('esbuild').BuildOptions}
+ */
 const FOR_OLD_NODES = { target: 'node14', sourcemap: false };
 
+/** @type {import('esbuild').BuildOptions} */
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -34,6 +38,7 @@ const common = {
   target: 'node22',
   logLevel: 'warning',
 };
+/** @type {import('esbuild').BuildOptions} */
 const ours = {
   ...common,
   packages: 'external',

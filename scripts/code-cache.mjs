@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import vm from 'node:vm';
 
-const dist = resolve(process.argv[2]);
+const dist = resolve(process.argv[2] ?? 'dist');
 const work = mkdtempSync(join(tmpdir(), 'sluice-code-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 

@@ -6,6 +6,7 @@
 //
 // A line of the suite is a JSON object with `id`, `conf` (the text), `files` (by path: `text`, `dir` or `pem`) and `result` (`ok` for one
 // that nginx takes). Ports, paths and backends are put in the place of the configuration's own.
+// @ts-nocheck: not typed yet
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -160,8 +161,8 @@ const freePorts = (count) =>
         }),
     ),
   ).then(async (servers) => {
-    const ports = servers.map((server) => server.address().port);
-    await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+    const ports = servers.map((server) => /** @type {import('node:net').AddressInfo} */ (server.address()).port);
+    await Promise.all(servers.map((server) => new Promise((/** @type {(value?: any) => void} */ done) => server.close(done))));
     return ports;
   });
 
@@ -374,7 +375,7 @@ async function compare({ conf, files, id }) {
   } finally {
     rehearsal?.close();
     if (server !== undefined && server.exitCode === null) {
-      const over = new Promise((done) => server.once('exit', done));
+      const over = new Promise((/** @type {(value?: any) => void} */ done) => server.once('exit', done));
       server.kill('SIGTERM');
       await over;
     }

@@ -197,7 +197,7 @@ process.exit(different === 0 ? 0 : 1);
 function freePort() {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
-      const found = probe.address().port;
+      const found = /** @type {import('node:net').AddressInfo} */ (probe.address()).port;
       probe.close(() => resolve(found));
     });
   });

@@ -3,6 +3,7 @@
 // With --write it fills in the `log` and `nginx` blocks of cases that have no `log` yet, to be read before they are kept.
 //
 //   node scripts/compare-hostile.mjs NGINX_EXECUTABLE [--count 2000] [--seed 1] [--write]
+// @ts-nocheck: not typed yet
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 
 const root = new URL('..', import.meta.url).pathname;
 
-/** The oldest Node that the server runs on, as package.json has it: `22.12`. */
+/**
+ * The oldest Node that the server runs on, as package.json has it: `22.12`.
+ * @type {string}
+ */
 export const oldestNode = JSON.parse(readFileSync(`${root}package.json`, 'utf8')).engines.node.replace('>=', '');
 
 /** The path of the Node to use. Throws an Error that says what to install where there is none. */
@@ -23,8 +26,10 @@ export function usableNode() {
   throw new Error(`Node ${oldestNode} or later is needed, and ${process.execPath} is Node ${process.versions.node}: install Node 24`);
 }
 
+/** @param {string} version */
 function isUsable(version) {
-  const [[major, minor], [oldestMajor, oldestMinor]] = [version, oldestNode].map((text) => text.split('.').map(Number));
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number);
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
@@ -32,8 +37,8 @@ function isUsable(version) {
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   try {
     console.log(usableNode());
-  } catch ({ message }) {
-    console.error(`sluice: ${message}`);
+  } catch (error) {
+    console.error(`sluice: ${error instanceof Error ? error.message : error}`);
     process.exit(1);
   }
 }

@@ -3,6 +3,7 @@
 // size.
 //
 //   node scripts/bench/cache-entries.mjs [--entries 1000,1000000] [--seconds S] [--rounds N] [--folder DIR]
+// @ts-nocheck: not typed yet
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

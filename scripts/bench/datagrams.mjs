@@ -1,4 +1,5 @@
 // Loads a server with datagrams, and reads what came back. Its own process is the load generator, on a core of its own.
+// @ts-nocheck: not typed yet
 import { execFile, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { promisify } from 'node:util';
@@ -41,7 +42,7 @@ export async function startEcho() {
 function echo() {
   const socket = createSocket('udp4');
   socket.on('message', (bytes, { port, address }) => socket.send(bytes, port, address));
-  socket.bind(0, '127.0.0.1', () => console.log(`127.0.0.1:${socket.address().port}`));
+  socket.bind(0, '127.0.0.1', () => console.log(`127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (socket.address()).port}`));
 }
 
 function generate(port, clients, seconds) {

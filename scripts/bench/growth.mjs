@@ -3,6 +3,7 @@
 // start answers. Growth is CPU time with much over CPU time with little.
 //
 //   node scripts/bench/growth.mjs [ROW ...] [--rounds N] [--seconds S] [--nginx PATH] [--connections N]
+// @ts-nocheck: not typed yet
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,4 +1,5 @@
 // Requests over HTTP/2 that stay open without a byte moving: uploads whose bodies do not come.
+// @ts-nocheck: not typed yet
 import { connect } from 'node:http2';
 
 /** Opens so many streams on one connection; returns a function that gives them up. */

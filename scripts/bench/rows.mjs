@@ -9,6 +9,7 @@
 // while a worker is busy.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
 // aims at. `seconds`: a round takes at least so long.
+// @ts-nocheck: not typed yet
 
 const KB = 1024;
 

@@ -5,6 +5,7 @@
 //     [--rounds N] [--seconds S] [--json FILE] [--record FILE] [--list]
 //
 // `--record docs/performance.json` measures all rows on both engines; `npm run docs` then makes the tables of the documents of that.
+// @ts-nocheck: not typed yet
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, release } from 'node:os';

@@ -1,4 +1,5 @@
 // Starts the servers to compare, each with one worker on the first core: the built sluice, a real nginx, and others.
+// @ts-nocheck: not typed yet
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -80,9 +81,9 @@ const canPin = spawnSync('taskset', ['-c', '1', 'true']).status === 0;
 
 export async function freePort() {
   const server = createServer();
-  await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
+  await new Promise((/** @type {(value?: any) => void} */ done) => server.listen(0, '127.0.0.1', done));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  await new Promise((/** @type {(value?: any) => void} */ done) => server.close(done));
   return port;
 }
 
@@ -262,7 +263,7 @@ async function startScript(name, ...options) {
   const [file, ...args] = pinned(1, [process.execPath, `${root}scripts/bench/${name}.mjs`, String(port), ...options]);
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
   running.set(child.pid, child);
-  await new Promise((done) => child.once('message', done));
+  await new Promise((/** @type {(value?: any) => void} */ done) => child.once('message', done));
   child.disconnect();
   child.unref();
   return `127.0.0.1:${port}`;

@@ -3,6 +3,7 @@
 // zone's files and the workers' memory grew to.
 //
 //   node scripts/bench/zones.mjs [contention] [growth] [--rounds N] [--seconds S] [--keys N] [--nginx PATH]
+// @ts-nocheck: not typed yet
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf } from './measure.mjs';

@@ -13,7 +13,7 @@ const bound = (port = 0) =>
 export async function echo() {
   const socket = await bound();
   socket.on('message', (bytes, { port, address }) => socket.send(bytes, port, address));
-  return { address: `127.0.0.1:${socket.address().port}`, end: () => socket.close() };
+  return { address: `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (socket.address()).port}`, end: () => socket.close() };
 }
 
 /**

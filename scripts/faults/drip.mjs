@@ -1,4 +1,5 @@
 // Senders that cut everything into single bytes, each in a segment of its own, and may leave in the middle.
+// @ts-nocheck: not typed yet
 import { connect, createServer } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -104,5 +105,5 @@ export async function dripRelay(behind) {
 
 async function listen(listening, server) {
   await new Promise((done) => listening.listen(0, '127.0.0.1', done));
-  server.port = listening.address().port;
+  server.port = /** @type {import('node:net').AddressInfo} */ (listening.address()).port;
 }

@@ -1,5 +1,6 @@
 // A backend of HTTP/2 that floods whoever asks it, in a process of its own. It says its port to the parent, which sends the name of a
 // flood; 'count' is answered with how many connections there were and how many bytes they took.
+// @ts-nocheck: not typed yet
 import { createServer } from 'node:net';
 import { END_HEADERS, END_STREAM, field, frame, number32, PREFACE, settings, T } from './http2-frames.mjs';
 
@@ -94,13 +95,13 @@ const server = createServer((socket) => {
 
 process.on('message', (message) => {
   if (message === 'count') {
-    process.send(counts);
+    process.send?.(counts);
     counts = { connections: 0, bytes: 0 };
   } else if (message === 'names') {
-    process.send(Object.keys(floods));
+    process.send?.(Object.keys(floods));
   } else {
     flood = floods[message];
   }
 });
 process.on('disconnect', () => process.exit());
-server.listen(0, '127.0.0.1', () => process.send(server.address().port));
+server.listen(0, '127.0.0.1', () => process.send?.(/** @type {import('node:net').AddressInfo} */ (server.address()).port));

@@ -1,5 +1,6 @@
 // A backend of HTTP/2 behind the server under test, in a process of its own: small answers, answers that wait, answers without an end.
 // It says its port to the parent, which sends 'goaway' (every connection takes no further streams) and 'release' (what waits ends).
+// @ts-nocheck: not typed yet
 import { createServer } from 'node:http2';
 
 const piece = Buffer.alloc(64 * 1024, 'endless');
@@ -48,4 +49,6 @@ process.on('message', (message) => {
   }
 });
 process.on('disconnect', () => process.exit());
-server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => process.send(server.address().port));
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () =>
+  process.send?.(/** @type {import('node:net').AddressInfo} */ (server.address()).port),
+);

@@ -3,6 +3,7 @@
 //
 // The parent sends { clients: [{ kind, count, port, tls, request, status, body, pause }] } and later 'stop'; the answer
 // is a summary: answered, failed, why (the first reasons, counted), gap (the longest time without any answer, ms).
+// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -16,7 +17,7 @@ process.on('message', (message) => {
   if (message === 'stop') {
     void finish();
   } else if (message === 'report') {
-    process.send(totals);
+    process.send?.(totals);
   } else {
     for (const spec of message.clients) {
       for (let i = 0; i < (spec.count ?? 1); i++) {
@@ -30,7 +31,7 @@ process.on('disconnect', () => process.exit());
 async function finish() {
   stopping = true;
   await Promise.race([Promise.all(running), sleep(15_000)]);
-  process.send(totals, () => process.exit());
+  process.send?.(totals, () => process.exit());
 }
 
 function answered(name, since) {

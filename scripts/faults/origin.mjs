@@ -1,5 +1,6 @@
 // The backend behind the server under test, in a process of its own: answers small and large, counts uploads, echoes over
 // a tunnel. It says its port to the parent.
+// @ts-nocheck: not typed yet
 import { createServer } from 'node:http';
 
 const large = Buffer.alloc(1 << 20, 'large');
@@ -58,5 +59,5 @@ server.on('upgrade', (_request, socket) => {
   socket.on('error', () => socket.destroy());
   socket.pipe(socket);
 });
-server.listen(0, '127.0.0.1', () => process.send(server.address().port));
+server.listen(0, '127.0.0.1', () => process.send?.(/** @type {import('node:net').AddressInfo} */ (server.address()).port));
 process.on('disconnect', () => process.exit());

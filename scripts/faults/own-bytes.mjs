@@ -1,6 +1,7 @@
 // Clients that ask for what nobody else asks for, several requests at once on each connection, and compare every byte of the answers. Now
 // and then they read nothing for a while, or reset the connection. In a process of their own: the parent sends { port, connections,
 // requests, files }; 'report' is answered with the counts so far, as is 'end', which stops.
+// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 
 /** Requests on their way on a connection, at most. */
@@ -148,9 +149,9 @@ process.on('message', (message) => {
   if (message === 'report' || message === 'end') {
     stopped ||= message === 'end';
     if (message === 'end' && running > 0) {
-      stopping = () => process.send(counts);
+      stopping = () => process.send?.(counts);
     } else {
-      process.send({ ...counts, running });
+      process.send?.({ ...counts, running });
     }
     return;
   }
@@ -159,7 +160,7 @@ process.on('message', (message) => {
   for (let i = 0; i < settings.connections; i++) {
     client();
   }
-  process.send('begun');
+  process.send?.('begun');
 });
 process.on('disconnect', () => process.exit());
-process.send('ready');
+process.send?.('ready');

@@ -1,4 +1,5 @@
 // What a drill works with: one server (sluice or nginx) on a configuration in a folder of its own, its backend, and clients.
+// @ts-nocheck: not typed yet
 import { fork, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -96,7 +96,8 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
       wrong('no text, or one that does not end in a full stop');
     }
     if (example === '') {
-      return wrong('no Example');
+      wrong('no Example');
+      return;
     }
     const [node, ...rest] = parseConfig(`${example.replace(/\{ \.\.\. \}$/, '{ }')}\n`, 'example');
     const good = node !== undefined && !('syntaxError' in node) && node.name === name && rest.length === 0;

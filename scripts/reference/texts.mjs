@@ -69,6 +69,7 @@ function parse(source, file) {
   const introduction = head.replace(/^# .*\n/, '').trim();
   const sections = rest.map((part) => {
     const [heading, ...lines] = part.split('\n');
+    /** @type {{ name: string, file: string, syntax: string[], initial: string, example: string, text: string }} */
     const section = { name: heading.trim(), file, syntax: [], initial: '', example: '', text: '' };
     while (lines.length > 0) {
       const found = /^(Syntax|Default|Example): (.*)$/.exec(lines[0]);

@@ -1,5 +1,6 @@
 // The cost of finding the location of a URI among ten and among five thousand, in microseconds of CPU time: node
 // scripts/bench/micro/location.mjs
+// @ts-nocheck: not typed yet
 import { bundleSources } from '../bundle.mjs';
 import { measure } from './timing.mjs';
 

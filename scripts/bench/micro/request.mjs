@@ -5,6 +5,7 @@
 //   [STATUS=off|auto|zones] node scripts/bench/micro/request.mjs [ROW ...]
 //
 // STATUS: `status_zones` as it says, or a `status_zone` in server and location, too.
+// @ts-nocheck: not typed yet
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

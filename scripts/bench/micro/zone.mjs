@@ -142,7 +142,7 @@ function refs({ rateZone, connZone }) {
 /** One worker: turns of its event loop, each with a batch of requests that pass limit_req, then limit_conn, and end. */
 async function turns(parts) {
   const { SqliteZoneStore, RateDecision, ENTERED, monotonicMs } = parts;
-  process.send('ready');
+  process.send?.('ready');
   const { plan, zones } = await new Promise((done) => process.once('message', done));
   const [rate, count] = refs(parts);
   const store = new SqliteZoneStore(plan, [rate, count], process.pid, { log: (_level, text) => console.error(text) });
@@ -208,7 +208,7 @@ async function turns(parts) {
   for (let i = 0; i < WARM_UP; i++) {
     await turn();
   }
-  process.send('warm');
+  process.send?.('warm');
   await new Promise((done) => process.once('message', done));
   decisions = waits.length = 0;
   const switches = switchesSoFar();
@@ -221,7 +221,7 @@ async function turns(parts) {
     costs.push((user + system) / (RUN * batch));
   }
   store.close();
-  process.send({ costs, decisions, waits, switches: switchesSoFar() - switches }, () => process.exit(0));
+  process.send?.({ costs, decisions, waits, switches: switchesSoFar() - switches }, () => process.exit(0));
 }
 
 function switchesSoFar() {

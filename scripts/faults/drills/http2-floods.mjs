@@ -1,3 +1,4 @@
+// @ts-nocheck: not typed yet
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

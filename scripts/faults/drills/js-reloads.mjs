@@ -1,3 +1,4 @@
+// @ts-nocheck: not typed yet
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Resident memory of a process in MB. */

@@ -1,3 +1,4 @@
+// @ts-nocheck: not typed yet
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +49,11 @@ async function nameServer() {
     );
   });
   await new Promise((done) => socket.bind(0, '127.0.0.1', done));
-  return { port: socket.address().port, questions: () => questions, close: () => socket.close() };
+  return {
+    port: /** @type {import('node:net').AddressInfo} */ (socket.address()).port,
+    questions: () => questions,
+    close: () => socket.close(),
+  };
 }
 
 /** Every time is longer than Node's own timers can wait: nothing comes early, nothing spins. */

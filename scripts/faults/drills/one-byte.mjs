@@ -1,3 +1,4 @@
+// @ts-nocheck: not typed yet
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -161,7 +162,9 @@ export default {
     await new Promise((done) => tls.listen(0, '127.0.0.1', done));
     const backends = {};
     for (const [name, { tls: relayed, bytes }] of Object.entries(answers)) {
-      backends[name] = relayed ? await dripRelay(tls.address().port) : await dripServer(Buffer.isBuffer(bytes) ? bytes : latin1(bytes));
+      backends[name] = relayed
+        ? await dripRelay(/** @type {import('node:net').AddressInfo} */ (tls.address()).port)
+        : await dripServer(Buffer.isBuffer(bytes) ? bytes : latin1(bytes));
     }
     const locations = Object.entries(answers).map(
       ([name, { how }], i) => `location /${i}/ { ${how.replace('%%', `127.0.0.1:${backends[name].port}`)}; }`,

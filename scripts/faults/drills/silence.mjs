@@ -1,3 +1,4 @@
+// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { clients, recovered, usual } from '../stage.mjs';

@@ -22,8 +22,8 @@ async function backend(bytes) {
     socket.on('error', () => {});
     socket.once('data', () => socket.end(bytes));
   });
-  await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  return { address: `127.0.0.1:${server.address().port}`, close: () => server.close() };
+  await new Promise((/** @type {(value?: any) => void} */ done) => server.listen(0, '127.0.0.1', done));
+  return { address: `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`, close: () => server.close() };
 }
 
 const paths = {
