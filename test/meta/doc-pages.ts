@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import type { Test } from 'tap';
+import { ConfigErrors } from '../../src/shared/config/configuration.js';
+import { loadConfiguration } from '../../src/worker/configuration.js';
 import { certs } from '../support/certs.js';
 import { makePrefix, type Prefix } from '../support/prefix.js';
 import { type CliResult, runCli } from '../support/run-cli.js';
@@ -43,6 +45,25 @@ export async function shippedPrefix(t: Test): Promise<Prefix> {
     throw new Error(stderr);
   }
   return prefix;
+}
+
+/**
+ * The first error of a configuration; undefined when there is none. It is read in this process, many times faster than by the command
+ * line, which opens logs and sockets too.
+ */
+export async function firstError({ dir, write }: Prefix, text: string): Promise<string | undefined> {
+  await write('sluice.conf', moved(text, dir));
+  const prefix = `${dir}/`;
+  const places = { entry: `${dir}/sluice.conf`, prefix, confPrefix: prefix, errorLog: 'stderr', globals: '', pid: 'logs/sluice.pid' };
+  try {
+    await loadConfiguration({ ...places, signalling: false });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigErrors) {
+      return error.findings[0]?.message ?? 'an error';
+    }
+    throw error;
+  }
 }
 
 /** What `-t` says of a configuration. */
