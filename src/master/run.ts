@@ -58,7 +58,16 @@ async function runNginx(
     if (!(error instanceof UsageError)) {
       throw error;
     }
-    write(`${name}: ${error.message}\n${name === 'nginx' ? '' : wrongWordHint(byteText(args[0] ?? ''))}`);
+    write(
+      `${name}: ${error.message}\n${
+        name === 'nginx'
+          ? ''
+          : wrongWordHint(
+              byteText(args[0] ?? ''),
+              subcommands.map((each) => each.name),
+            )
+      }`,
+    );
     return 1;
   }
   if (commandLine.version) {

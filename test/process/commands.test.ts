@@ -70,6 +70,8 @@ t.test('words of other servers are answered with the right command', async (t) =
     ['validate', '`sluice -t`'],
     ['version', '`sluice -v`'],
     ['foo', '`sluice help`'],
+    ['hlep', 'did you mean `sluice help`?'],
+    ['statsu', 'did you mean `sluice status`?'],
   ] as const) {
     const { code, stderr } = await runCli([word]);
     t.equal(code, 1, "nginx's exit code");

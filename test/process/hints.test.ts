@@ -46,6 +46,68 @@ t.test('a zone that nothing defines', async (t) => {
   t.match(cache, /note: it is used here, in .*:6\n/);
 });
 
+t.test('slips of people who come from elsewhere', async (t) => {
+  for (const [inside, hint] of [
+    ['server { location / { proxy_pass localhost:3000; } }', 'write `http://localhost:3000`'],
+    ['server { location / { proxy_pass ws://localhost:3000; } }', 'it begins with `http://` or `https://`'],
+    ['server { if ($host == b) { return 403; } }', 'write `$host = b`'],
+    ['server { if ($host === b) { return 403; } }', 'write `$host = b`'],
+    ['server { if ($host < b) { return 403; } }', 'a variable is compared with `=`'],
+    ['upstream b { server nosuch.invalid; }', 'to start without its address, write `server NAME resolve=lazy;`'],
+    ['server { location / { proxy_pass http://nosuch.invalid; } }', 'to start without its address, write `server NAME resolve=lazy;`'],
+    ['js_challenge on;', '`js_challenge` is of the third-party module js_challenge, which sluice does not have'],
+    ['js_contnt f;', 'did you mean `js_content`?'],
+    ['auth_jwt x;', '`auth_jwt` is of NGINX Plus, and neither nginx nor sluice has it; `auth_request` asks'],
+    ['acme_client a;', '`acme_client` is of Angie, and neither nginx nor sluice has it; `acme_issuer` and'],
+    [
+      'set_cookie_flag x;',
+      '`set_cookie_flag` is of the third-party module cookie flag, which sluice does not have; `proxy_cookie_flags` does the same',
+    ],
+  ] as const) {
+    const stderr = await said(inside);
+    t.ok(stderr.includes(`    hint: ${hint}`), `${inside}: ${stderr}`);
+  }
+});
+
+t.test('the outer blocks', async (t) => {
+  const events = await testConfig(t, 'http { }');
+  t.match(events.stderr, `no "events" section in configuration\n    hint: write \`events { }\` at the top of ${events.file}\n`);
+  const outside = await testConfig(t, 'events {}\nserver { listen 80; }\n');
+  t.match(outside.stderr, 'hint: `server` may stand in http, upstream, stream or upstream in stream: put it into `http { }`, or `include`');
+  const inside = await testConfig(t, 'events {}\nhttp {\n server {\n  location / {\n   root a;\n }\n server { }\n}\n');
+  t.match(inside.stderr, '"server" directive is not allowed here');
+  t.match(inside.stderr, 'is the `}` of `server` on line 3 missing?');
+});
+
+t.test('a quote or a block that does not end is shown where it begins', async (t) => {
+  const open = await said('server {\n root "/a;\n index b;\n}');
+  t.match(open, 'note: the quote starts here; is its end missing?, in ');
+  t.match(open, '    6 |  root "/a;\n      |       ^');
+  const next = await said('server {\n root "/a;\n index "b";\n}');
+  t.match(next, /unexpected "b" in .*:7\n/);
+  t.match(next, 'the quote starts here');
+  const braces = await testConfig(
+    t,
+    'events {}\nhttp {\n  upstream b {\n    server 127.0.0.1;\n  }\n  server {\n    location / {\n  }\n}\n',
+  );
+  t.match(braces.stderr, 'unexpected end of file, expecting "}"');
+  t.match(braces.stderr, /note: is the "}" of "location" missing\? the one on line 8 stands where that of "server" would, in .*:7\n/);
+});
+
+t.test('access_log FILE json', async (t) => {
+  t.match(await testConfig(t, 'pid x.pid;\nevents {}\nhttp { access_log a.log json; server { listen 127.0.0.1:%%PORT_0%%; } }'), {
+    code: 0,
+  });
+  const own = "log_format json '$uri'; access_log a.log json;";
+  t.match(await testConfig(t, `pid x.pid;\nevents {}\nhttp { ${own} }`), { code: 0 });
+  const late = await said("access_log a.log json; log_format json '$uri';");
+  t.match(late, 'duplicate "log_format" name "json"');
+  t.match(late, 'hint: a line above uses the built-in one');
+  t.match(await testConfig(t, 'events {}\nstream { server { listen 127.0.0.1:%%PORT_0%%; return a; access_log a.log json; } }'), {
+    code: 1,
+  });
+});
+
 t.test('a conflicting server name: nginx names no place, both are shown', async (t) => {
   const server = 'server { listen 127.0.0.1:%%PORT_0%%;\n server_name a.example; }';
   const { stderr, file, prefix } = await testConfig(t, `pid %%DIR%%/x.pid; events {} http { access_log off;\n${server}\n${server}\n}`);

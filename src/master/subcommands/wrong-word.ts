@@ -1,3 +1,4 @@
+import { suggest } from '../../shared/config/suggest.js';
 import { ownValue } from '../../shared/lib/own-value.js';
 
 /** What to type instead of words that other servers' commands have. */
@@ -22,13 +23,18 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   down: 'stop',
 };
 
-/** Lines below nginx's message for a first word that is none of our commands, or the empty text. Text has a character for a byte. */
-export function wrongWordHint(word: string): string {
+/**
+ * Lines below nginx's message for a first word that is none of our commands, or the empty text. Text has a character for a byte;
+ * `commands` are the words that are.
+ */
+export function wrongWordHint(word: string, commands: readonly string[]): string {
   if (word.startsWith('-')) {
     return '';
   }
+  const meant = suggest(word, ['help', ...commands]);
   const hint =
     ownValue(INSTEAD, ownValue(SYNONYMS, word) ?? word) ??
+    (meant === undefined ? undefined : `did you mean \`sluice ${meant}\`?`) ??
     '`sluice DIRECTORY` serves a folder that is there, `sluice help` lists the commands';
   return `    hint: ${hint}\n`;
 }

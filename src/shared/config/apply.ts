@@ -8,10 +8,10 @@ import type { VariableTable } from '../value/variables.js';
 import type { ZoneKind, ZoneRef } from '../zone/kind.js';
 import { checkArgs } from './arity.js';
 import { Block } from './block.js';
-import { contextNames, In } from './context.js';
+import { In } from './context.js';
 import type { ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope } from './define.js';
 import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
-import { semicolonHint, unitHint } from './hints.js';
+import { misplacedHint, semicolonHint, unitHint } from './hints.js';
 import { argPosition, type DirectiveNode, type Node, type Pos } from './language/ast.js';
 import { LinesDirective, PlainLines } from './language/plain-lines.js';
 import type { NamedFiles } from './named-files.js';
@@ -115,7 +115,7 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
       fail(node, `unknown directive "${node.name}"`, hint === undefined ? undefined : { hint });
     }
     const contexts = rows.reduce((bits, r) => bits | r.directive.in, 0);
-    fail(node, `"${node.name}" directive is not allowed here`, { hint: `\`${node.name}\` may stand in ${contextNames(contexts)}` });
+    fail(node, `"${node.name}" directive is not allowed here`, { hint: misplacedHint(node, contexts, block) });
   }
   const { directive } = row;
   const hasBlock = node instanceof LinesDirective || node.block !== undefined;

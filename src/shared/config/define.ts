@@ -87,6 +87,8 @@ export interface HostOptions {
   readonly shown?: string;
   /** The whole message for a host that is not found. */
   readonly message?: string;
+  /** What a person may do about a name that is not found. */
+  readonly hint?: string;
   /** Asked once the whole configuration is read: a name that turned out to be something else is not looked up. */
   readonly needed?: () => boolean;
 }

@@ -1,4 +1,6 @@
 import type { ZoneRef } from '../zone/kind.js';
+import type { Block } from './block.js';
+import { contextNames, In } from './context.js';
 import { argPosition, type DirectiveNode } from './language/ast.js';
 import { suggest } from './suggest.js';
 import type { ZoneTable } from './zone-table.js';
@@ -61,4 +63,23 @@ export function zoneHint(
       others.map((zone) => zone.name),
     ) ?? (others.length === 1 ? others[0]!.name : undefined);
   return `no \`${definer}\` defines it${meant === undefined ? '' : `; did you mean \`${meant}\`?`}`;
+}
+
+/** Where a directive may stand, and what may have brought it where it is: a `}` that is missing above, or `http { }` around all. */
+export function misplacedHint({ name, pos }: DirectiveNode, contexts: number, block: Block): string {
+  const places = `\`${name}\` may stand in ${contextNames(contexts)}`;
+  if (block.context === In.MAIN && (contexts & (In.HTTP | In.STREAM)) !== 0) {
+    const outer = (contexts & In.HTTP) !== 0 ? 'http' : 'stream';
+    return `${places}: put it into \`${outer} { }\`, or \`include\` this file there`;
+  }
+  const { node } = block;
+  if (node === undefined || node.pos.file !== pos.file || pos.line === node.pos.line || pos.column > node.pos.column) {
+    return places;
+  }
+  for (let outer = block.parent; outer !== undefined; outer = outer.parent) {
+    if ((outer.context & contexts) !== 0) {
+      return `${places}; is the \`}\` of \`${node.name}\` on line ${node.pos.line} missing?`;
+    }
+  }
+  return places;
 }

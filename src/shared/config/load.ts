@@ -100,7 +100,7 @@ export async function loadFromDisk<R extends Subject>(language: Language<R>, ori
       const addresses = await resolveHost(ref.host);
       if (addresses === undefined) {
         const message = options.message ?? `host not found in ${what} "${options.shown ?? ref.host}"`;
-        draft.errors.splice(errors + missing++, 0, new ConfigError(message, ref.pos));
+        draft.errors.splice(errors + missing++, 0, new ConfigError(message, ref.pos, { hint: options.hint }));
         continue;
       }
       hosts[ref.host] = addresses;
@@ -204,7 +204,11 @@ function link<R extends Subject>(
   // Blocks were complete, for nginx, when their `}` was read; this it misses when the file is read.
   const parsed = errors.length === 0;
   if (root.seen('events') === undefined) {
-    errors.push(new ConfigError('no "events" section in configuration'));
+    errors.push(
+      new ConfigError('no "events" section in configuration', undefined, {
+        hint: `write \`events { }\` at the top of ${draft.sources.entry}`,
+      }),
+    );
   }
   for (const zone of draft.zones.all()) {
     if (zone.bytes !== 0) {

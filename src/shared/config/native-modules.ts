@@ -12,15 +12,16 @@ export interface NativeModule {
   has(directive: string): boolean;
 }
 
-/** Which third-party module a directive is of, and what does the same here; empty where nothing does. */
+/** Which third-party module a directive is of, or which other program, and what does the same here; empty where nothing does. */
 export interface ForeignDirective {
   readonly module: string;
+  readonly product: boolean;
   readonly instead: string;
 }
 
 /** The rest of a sentence that begins with the directive. */
-export const foreignText = ({ module, instead }: ForeignDirective): string =>
-  `the third-party module ${module}, which sluice does not have${instead === '' ? '' : `; ${instead}`}`;
+export const foreignText = ({ module, product, instead }: ForeignDirective): string =>
+  `${product ? `${module}, and neither nginx nor sluice has it` : `the third-party module ${module}, which sluice does not have`}${instead === '' ? '' : `; ${instead}`}`;
 
 /**
  * Checks each `load_module` once the configuration is read; no module is ever loaded. A module is missed when a directive that sluice

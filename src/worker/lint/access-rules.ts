@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { everything } from './tree.js';
+import { type Directive, everything, own } from './tree.js';
 
 /** Access rules are tried in order, and `all` ends them. */
 export const deadAccessRule: Rule = {
@@ -38,3 +38,47 @@ export const errorLogOff: Rule = {
     }
   },
 };
+
+/** Directives of the preaccess and access phases, which come behind the phase of `return`. */
+const LATE: ReadonlySet<string> = new Set([
+  'allow',
+  'deny',
+  'auth_basic',
+  'auth_request',
+  'auth_delay',
+  'limit_req',
+  'limit_conn',
+  'js_access',
+  'satisfy',
+]);
+/** With these values they restrict nobody. */
+const HARMLESS: Readonly<Record<string, string>> = { auth_basic: 'off', auth_request: 'off', allow: 'all', satisfy: 'all' };
+
+/** `return` belongs to the rewrite phase: it answers before access is checked, wherever in the block it stands. */
+export const returnBeforeAccess: Rule = {
+  name: 'return-before-access',
+  about: '`deny`, `auth_basic`, `limit_req` and the like beside a `return`, which answers before they are looked at',
+  *check(top) {
+    for (const block of everything(top)) {
+      if (block.name !== 'location' && block.name !== 'server') {
+        continue;
+      }
+      const ending = answersAlways(block);
+      const late = ending && block.inside.find(({ name, args }) => LATE.has(name) && HARMLESS[name] !== args[0]);
+      if (ending && late) {
+        yield {
+          at: late,
+          problem: `the \`return\` on line ${ending.node.pos.line} answers every request before \`${late.name}\` is looked at`,
+          remedy: 'put the answer where it comes later: `try_files /none =404;`, a file, or `js_content`',
+        };
+      }
+    }
+  },
+};
+
+/** The `return` that nothing in its block keeps from answering; undefined where there is none. */
+function answersAlways(block: Directive): Directive | undefined {
+  const ending = own(block, 'return')[0];
+  const before = block.inside.slice(0, ending === undefined ? 0 : block.inside.indexOf(ending));
+  return before.some(({ name }) => name === 'break' || name === 'rewrite') ? undefined : ending;
+}

@@ -1,10 +1,10 @@
 import { diagnosticDetail } from '../../shared/config/errors.js';
 import { argPosition, type Pos } from '../../shared/config/language/ast.js';
 import type { Sources } from '../../shared/config/sources.js';
-import { deadAccessRule, errorLogOff } from './access-rules.js';
+import { deadAccessRule, errorLogOff, returnBeforeAccess } from './access-rules.js';
 import { lostHeaders, twoCacheControls } from './header-rules.js';
-import { aliasSlash, evilIf, ifFile, unreachable } from './location-rules.js';
-import { bareDot, slowPattern } from './pattern-rules.js';
+import { aliasSlash, evilIf, ifFile, patternWithoutTilde, unreachable } from './location-rules.js';
+import { bareDot, endInside, slowPattern } from './pattern-rules.js';
 import { missingResolver, openProxy, proxySlash } from './proxying-rules.js';
 import { decodedRedirect, looseOrigin, spoofedHost } from './redirect-rules.js';
 import type { Found, Rule } from './rule.js';
@@ -23,12 +23,15 @@ export const rules: readonly Rule[] = [
   looseOrigin,
   slowPattern,
   bareDot,
+  endInside,
+  patternWithoutTilde,
   lostHeaders,
   twoCacheControls,
   evilIf,
   ifFile,
   unreachable,
   deadAccessRule,
+  returnBeforeAccess,
   missingResolver,
   noDefaultServer,
   oddServerName,

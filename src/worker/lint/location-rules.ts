@@ -117,6 +117,29 @@ const ABSENT = /^\( ?!-[fe] "?\$(?:request_filename|document_root\$(?:fastcgi_sc
 /** The rewrite takes the path whatever it is. */
 const WHOLE_PATH = /^(?:\^|\.\*|\.|\^\.\*\$|\^?\/?\((?:\.[*+])\)\$?)$/;
 
+/** A regular expression without `~` is a prefix like others, and no path begins with it. */
+export const patternWithoutTilde: Rule = {
+  name: 'pattern-without-tilde',
+  about: 'a location that looks like a regular expression and has no `~`',
+  *check(top) {
+    for (const location of everything(top)) {
+      const match = locationMatch(location);
+      if (match === undefined || !['', '^~', '='].includes(match.modifier) || !LIKE_PATTERN.test(match.pattern)) {
+        continue;
+      }
+      yield {
+        at: location,
+        arg: location.args.length - 1,
+        problem: `without "~" this is the beginning of a path, letter by letter, and hardly any path has "${match.pattern}" in it`,
+        remedy: `location ~ ${match.pattern}`,
+      };
+    }
+  },
+};
+
+/** What begins as no path does, or has groups, classes, repetitions, escapes or an end. */
+const LIKE_PATTERN = /^\(?[\^(]|\.[*+]|\\[.dwsb/]|\((?:\?|[^()]*\|)|\[[^\]]+\][*+?{]|[^/]\$$/;
+
 /** Locations that no request can reach. */
 export const unreachable: Rule = {
   name: 'unreachable-location',

@@ -1,7 +1,8 @@
 import type { Node, RepeatNode } from '../../shared/regex/ast.js';
+import { hasByte } from '../../shared/regex/byte-set.js';
 import { stepsOf } from '../../shared/regex/cost.js';
 import { parseRegex } from '../../shared/regex/parse.js';
-import { some } from '../../shared/regex/tree.js';
+import { nullable, some } from '../../shared/regex/tree.js';
 import type { Rule } from './rule.js';
 import { type Directive, everything, locationMatch } from './tree.js';
 
@@ -46,6 +47,51 @@ export const slowPattern: Rule = {
     }
   },
 };
+
+/** Behind the end of the subject nothing can match. */
+export const endInside: Rule = {
+  name: 'end-inside',
+  about: 'a `$` in a regular expression with more behind it, which nothing matches; variables have no value there',
+  *check(top) {
+    for (const directive of everything(top)) {
+      for (const { pattern, arg } of [...patternsOf(directive), ...conditionPatterns(directive)]) {
+        if (hasEndInside(pattern)) {
+          yield {
+            at: directive,
+            arg,
+            problem: '`$` stands for the end of the text in a regular expression, so that nothing matches what comes behind it',
+            remedy: 'leave the `$` out, or put it last; compare variables with a `map`',
+          };
+        }
+      }
+    }
+  },
+};
+
+function* conditionPatterns({ name, args }: Directive): Generator<{ readonly pattern: string; readonly arg: number }> {
+  const operator = name === 'if' ? args.findIndex((word) => /^!?~\*?$/.test(word)) : -1;
+  const pattern = args[operator + 1];
+  if (operator > 0 && pattern !== undefined) {
+    yield { pattern: operator + 2 === args.length ? pattern.replace(/\)$/, '') : pattern, arg: operator + 1 };
+  }
+}
+
+function hasEndInside(pattern: string): boolean {
+  try {
+    return some(parseRegex(pattern, false).root, (node) => node.t === 'sequence' && endsInside(node.items));
+  } catch {
+    // Not a pattern: -t says so.
+    return false;
+  }
+}
+
+function endsInside(items: readonly Node[]): boolean {
+  const end = items.findIndex((item) => item.t === 'assert' && (item.kind === 'endOrNewline' || item.kind === 'end'));
+  return end >= 0 && items.slice(end + 1).some((item) => !nullable(item) && !(item.t === 'set' && hasByte(item.set, LINE_FEED)));
+}
+
+/** `$` also matches before a line feed at the end. */
+const LINE_FEED = 10;
 
 function* patternsOf(directive: Directive): Generator<{ readonly pattern: string; readonly arg: number }> {
   const match = locationMatch(directive);

@@ -1,11 +1,15 @@
 import type { ForeignDirective, NativeModule } from '../../shared/config/native-modules.js';
 import { ownValue } from '../../shared/lib/own-value.js';
 import { missing } from '../modules/missing.js';
+import { moreForeign } from './more-foreign.js';
+import { otherProducts } from './other-products.js';
 
 /** A module that nginx loads and sluice does not, with what is known of it. */
 export interface ForeignModule {
   /** What people call it. */
   readonly name: string;
+  /** It is a program of its own, and no module for nginx. */
+  readonly product?: true;
   /** Names of the files that hold it, without `.so`. */
   readonly objects: readonly string[];
   /** Its directives. */
@@ -26,9 +30,8 @@ const foreignModules: readonly ForeignModule[] = [
   {
     name: 'njs',
     objects: ['ngx_stream_js_module'],
-    directives: /^js_/,
-    instead:
-      'of its directives there are `js_import`, `js_path`, `js_content`, `js_access`, `js_header_filter`, `js_body_filter`, `js_set`, `js_var` and `js_shared_dict_zone`',
+    directives: /^js_(include|load_(http|stream)_native_module)$/,
+    instead: 'its other directives, such as `js_import` and `js_content`, are there; modules are JavaScript for Node.js',
   },
   {
     name: 'headers-more',
@@ -152,6 +155,8 @@ const foreignModules: readonly ForeignModule[] = [
     directives: /^(naxsi_.*|BasicRule|MainRule|CheckRule|SecRulesEnabled|SecRulesDisabled|LearningMode|DeniedUrl)$/,
   },
   { name: 'the development kit', objects: ['ndk_http_module'], directives: /^(?!)/ },
+  ...otherProducts,
+  ...moreForeign,
 ];
 
 /** Modules of others that are built in, by the files that hold them. */
@@ -211,12 +216,12 @@ export function nativeModule(object: string): NativeModule | undefined {
   return { builtIn: names.length === 0 && object === 'ngx_stream_module', has: (directive) => names.includes(directive) };
 }
 
-/** The third-party module of a directive, and what does the same in sluice; undefined for an unknown directive. */
+/** The third-party module or product of a directive, and what does the same in sluice; undefined for an unknown directive. */
 export function foreignDirective(directive: string): ForeignDirective | undefined {
   const found = foreignModules.find(({ directives }) => directives.test(directive));
   if (found === undefined) {
     return undefined;
   }
-  const { name, instead = '' } = found;
-  return { module: name, instead: typeof instead === 'string' ? instead : instead(directive) };
+  const { name, instead = '', product = false } = found;
+  return { module: name, product, instead: typeof instead === 'string' ? instead : instead(directive) };
 }

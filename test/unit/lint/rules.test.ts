@@ -137,6 +137,48 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
       inServer('location @x { } return 301 /; error_page 404 = @x;'),
     ],
   },
+  'return-before-access': {
+    bad: [
+      inServer('location / { return 200 ok; deny all; }'),
+      inServer('location / { auth_basic x; if ($arg_a) { return 403; } return 200 ok; }'),
+      inServer('limit_req zone=a; return 301 /;'),
+      inServer('location /a { js_access main.f; return 204; }'),
+    ],
+    good: [
+      inServer('location / { if ($arg_a) { return 403; } deny all; }'),
+      inServer('auth_basic x; location /up { return 200 ok; } location /b { auth_basic off; allow all; return 204; }'),
+      inServer('location / { break; return 200 ok; deny all; }'),
+      inServer('location / { rewrite ^/a /b break; return 404; deny all; }'),
+    ],
+  },
+  'pattern-without-tilde': {
+    bad: [
+      inServer('location (^/x) { }'),
+      inServer('location ^/x { }'),
+      inServer('location /a/(b|c)/ { }'),
+      inServer('location /a/.* { }'),
+      inServer('location = /a\\.php { }'),
+      inServer('location /a$ { }'),
+      inServer('location ^~ /x/[0-9]+/ { }'),
+    ],
+    good: [
+      inServer('location / { } location /a(1)/ { } location ~ ^/x { } location @x { } location = /a.b { } location /.well-known { }'),
+      inServer('location /[x]/ { } location /a+b/ { } location ~* \\.png$ { }'),
+    ],
+  },
+  'end-inside': {
+    bad: [
+      inServer('location ~ ^/a$/ { }'),
+      inServer('rewrite ^/$/x /y;'),
+      inServer('if ($uri ~ ^/$host/x) { return 403; }'),
+      inServer('if ($uri ~* "(a$b)") { return 403; }'),
+      inHttp('map $uri $x { ~^/a$b 1; }'),
+    ],
+    good: [
+      inServer('location ~ (^/a$|b)c? { } location ~ ^/a\\$/ { } location ~ [$]/ { } rewrite ^/(a$)? /b; if ($uri ~ ^/a$) { return 403; }'),
+      inServer('if ($a = b$c) { return 403; } location ~ "a$(?!b)" { }'),
+    ],
+  },
   'dead-access-rule': {
     bad: [inServer('deny all; allow 10.0.0.0/8;'), inServer('location / { allow all; deny 10.0.0.1; }')],
     good: [inServer('allow 10.0.0.0/8; deny all; location / { deny 10.0.0.1; allow all; }')],

@@ -47,6 +47,9 @@ export class Lexer {
   error = '';
   errorLine = 0;
   errorColumn = 0;
+  /** Where the quote starts that the error is in or behind, when its end may be missing; the line is 0 for other errors. */
+  quoteLine = 0;
+  quoteColumn = 0;
   /** Where each word after a first one starts, of all runs: line and column by turns. */
   readonly places: number[] = [];
 
@@ -228,6 +231,7 @@ export class Lexer {
     }
     this.#at = Math.min(i + 1, text.length);
     if (i >= text.length) {
+      this.#quoteAt(line, column);
       return this.#unexpectedEnd();
     }
     this.#push(start, i, escaped, line, column);
@@ -248,7 +252,15 @@ export class Lexer {
     if (ch === semicolon || ch === openingBrace) {
       return ch === semicolon ? End.SEMICOLON : End.OPENING_BRACE;
     }
+    if (this.line > line) {
+      this.#quoteAt(line, column);
+    }
     return this.#fail(`unexpected "${text.charAt(after)}"`, this.line, this.column);
+  }
+
+  #quoteAt(line: number, column: number): void {
+    this.quoteLine = line;
+    this.quoteColumn = column;
   }
 
   #push(start: number, end: number, escaped: boolean, line: number, column: number): void {

@@ -1,6 +1,7 @@
 import { commandLine, type DirectiveNode, type Node, type Pos, type RelatedPosition, type SyntaxErrorNode } from './ast.js';
 import { End, Lexer } from './lexer.js';
 import { directiveOf, LinesDirective, PlainLines } from './plain-lines.js';
+import { unclosedBlock } from './unclosed.js';
 
 /** Blocks of which real configurations have some with a hundred thousand lines. */
 const LARGE_BLOCKS: ReadonlySet<string> = new Set(['geo', 'map']);
@@ -75,7 +76,7 @@ export function parseConfig(text: string, file: string): readonly Node[] {
       case End.TEXT: {
         const unclosed = open.at(-1)?.node;
         if (unclosed !== undefined) {
-          const related = [{ pos: unclosed.pos, text: `the block of "${unclosed.name}" starts here` }];
+          const related = [unclosedPlace(text, file) ?? { pos: unclosed.pos, text: `the block of "${unclosed.name}" starts here` }];
           nodes.push(
             syntaxError('unexpected end of file, expecting "}"', { file, line: lexer.line, column: lexer.column + 1 }, { related }),
           );
@@ -89,8 +90,25 @@ export function parseConfig(text: string, file: string): readonly Node[] {
   }
 }
 
+/** The block that lacks its `}`, as far as the indentation tells. */
+function unclosedPlace(text: string, file: string): RelatedPosition | undefined {
+  const found = unclosedBlock(text);
+  if (found === undefined) {
+    return undefined;
+  }
+  const { name, line, column, takenLine, of } = found;
+  return {
+    pos: { file, line, column },
+    text: `is the "}" of "${name}" missing? the one on line ${takenLine} stands where that of "${of}" would`,
+  };
+}
+
 function lexicalError(lexer: Lexer, file: string): SyntaxErrorNode {
   const pos = { file, line: lexer.errorLine, column: lexer.errorColumn };
+  if (lexer.quoteLine !== 0) {
+    const quoted = { file, line: lexer.quoteLine, column: lexer.quoteColumn };
+    return syntaxError(lexer.error, pos, { related: [{ pos: quoted, text: 'the quote starts here; is its end missing?' }] });
+  }
   if (lexer.name === undefined) {
     return syntaxError(lexer.error, pos);
   }

@@ -6,7 +6,7 @@ import type { LogBuffering } from '../../../shared/log/log-file.js';
 import { parseSyslog } from '../../../shared/log/syslog.js';
 import type { SharedContext } from '../../module.js';
 import { SERVER_NAME } from '../../version.js';
-import { type AccessLog, COMBINED, type FormatSettings, type LogFormat, type LogSettings } from './settings.js';
+import { type AccessLog, COMBINED, type FormatSettings, JSON_LINES, type LogFormat, type LogSettings } from './settings.js';
 
 const ESCAPES: readonly string[] = ['default', 'json', 'none'] satisfies LogEscape[];
 /** Bytes that `gzip` buffers when no `buffer=` is given, and its level when none is given. */
@@ -23,7 +23,9 @@ export function setFormat(conf: Partial<FormatSettings>, node: DirectiveNode, ct
   const [name = '', ...rest] = node.args;
   const formats = conf.formats ?? [];
   if ((name === COMBINED.name && !inStream(ctx)) || formats.some((format) => format.name === name)) {
-    ctx.fail(`duplicate "log_format" name "${name}"`, { arg: 0 });
+    const hint =
+      formats.includes(JSON_LINES) && name === JSON_LINES.name ? 'a line above uses the built-in one: put this line before it' : undefined;
+    ctx.fail(`duplicate "log_format" name "${name}"`, hint === undefined ? { arg: 0 } : { arg: 0, hint });
   }
   let escaping = 'default';
   if (rest[0]?.startsWith('escape=')) {
@@ -95,6 +97,11 @@ function findFormat(name: string, conf: Partial<FormatSettings>, ctx: SharedCont
   const wanted = name.toLowerCase();
   const known = conf.formats ?? [];
   const found = (inStream(ctx) ? known : [COMBINED, ...known]).find((format) => format.name.toLowerCase() === wanted);
+  if (found === undefined && wanted === JSON_LINES.name && !inStream(ctx)) {
+    useVariables(JSON_LINES, ctx);
+    conf.formats = [...known, JSON_LINES];
+    return JSON_LINES;
+  }
   if (found === undefined) {
     return ctx.fail(`unknown log format "${name}"`, { arg: 1, hint: `a log_format of that name has to stand above this line` });
   }

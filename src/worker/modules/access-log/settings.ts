@@ -1,5 +1,5 @@
 import type { HostRef } from '../../../shared/config/define.js';
-import type { FormatPart, LogEscape } from '../../../shared/log/format.js';
+import { type FormatPart, type LogEscape, parseFormat } from '../../../shared/log/format.js';
 import type { LogBuffering } from '../../../shared/log/log-file.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
 import type { OpenLogFileCache } from '../../../shared/log/variable-log-files.js';
@@ -67,4 +67,18 @@ export const COMBINED: LogFormat = {
     { variable: 'http_user_agent' },
     { text: '"' },
   ],
+};
+
+/** The format `json`, which is there unless the configuration defines one of this name. Its line is what the guide of logs shows. */
+export const JSON_LINES: LogFormat = {
+  name: 'json',
+  escaping: 'json',
+  parts: parseFormat(
+    '{"time":"$time_iso8601","client":"$remote_addr","method":"$request_method","uri":"$request_uri","status":$status,' +
+      '"bytes":$body_bytes_sent,"took":$request_time,"backend_took":"$upstream_response_time","why":"$error_reason",' +
+      '"host":"$host","referer":"$http_referer","agent":"$http_user_agent"}',
+    (message) => {
+      throw new Error(message);
+    },
+  ),
 };

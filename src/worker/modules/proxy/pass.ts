@@ -43,7 +43,8 @@ export function readPass(node: DirectiveNode, ctx: Context): ProxyPass {
   }
   const found = scheme(text);
   if (found === undefined) {
-    return ctx.fail('invalid URL prefix', { arg: 0 });
+    const hint = /^[a-z]+:\/\//i.test(text) ? 'it begins with `http://` or `https://`' : `write \`http://${text.replace(/^\/\//, '')}\``;
+    return ctx.fail('invalid URL prefix', { arg: 0, hint });
   }
   const { schema, port } = found;
   const url = parseBackendUrl(text.slice(schema.length), { defaultPort: port, uriPart: true });

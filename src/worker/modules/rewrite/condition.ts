@@ -90,7 +90,12 @@ function variableCondition(
       return found !== negated;
     };
   }
-  return ctx.fail(`unexpected "${operator}" in condition`);
+  const instead = operator === '==' || operator === '===' ? '=' : operator === '!==' ? '!=' : operator === '=~' ? '~' : undefined;
+  const hint =
+    instead === undefined
+      ? 'a variable is compared with `=`, `!=`, `~`, `~*`, `!~` or `!~*`'
+      : `write \`${subject} ${instead} ${operand}\``;
+  return ctx.fail(`unexpected "${operator}" in condition`, { arg: ctx.node.args.indexOf(operator), hint });
 }
 
 // nginx: ngx_http_script_file_code.

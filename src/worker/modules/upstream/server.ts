@@ -4,7 +4,7 @@ import { parseTime } from '../../../shared/config/language/units.js';
 import { parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { SharedContext } from '../../module.js';
 import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/balancing/peer.js';
-import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope } from '../../upstream/group/group-config.js';
+import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope, UNKNOWN_BACKEND } from '../../upstream/group/group-config.js';
 import { NAMES_BYTES, NAMES_ZONE, namesZone } from '../../upstream/group/names-zone.js';
 
 /** Longest `route`. nginx: NGX_HTTP_UPSTREAM_SID_LEN. */
@@ -61,7 +61,7 @@ export function readServer(node: DirectiveNode, ctx: SharedContext): GroupServer
   if (dynamic) {
     ctx.conf(groupScope).names ??= ctx.zone(namesZone, NAMES_ZONE, { bytes: NAMES_BYTES, data: undefined });
   }
-  const host = literal || dynamic ? undefined : ctx.host(url.host, 'upstream', { shown: name });
+  const host = literal || dynamic ? undefined : ctx.host(url.host, 'upstream', { shown: name, hint: UNKNOWN_BACKEND });
   return { url, options, backup, host, resolve: dynamic ? resolve : 'no', service };
 }
 

@@ -27,6 +27,10 @@ export const ACCEPTS = {
   SLOW_START: 0x200,
 } as const;
 
+/** What to do about a backend whose name is not known yet when the server starts. */
+export const UNKNOWN_BACKEND =
+  'to start without its address, write `server NAME resolve=lazy;` into an `upstream` (with a `resolver`), or put the name into a variable: it is looked up then when a request comes';
+
 export const ACCEPTS_ALL: number =
   ACCEPTS.WEIGHT |
   ACCEPTS.MAX_FAILS |
@@ -221,7 +225,7 @@ export function declareGroup(ctx: SharedContext, name: string, url: BackendUrl |
     url,
     addresses:
       url !== undefined && url.family === 'inet' && url.address === undefined
-        ? ctx.host(url.host, 'upstream', { needed: () => hasAddress(made) && made.port !== 0 })
+        ? ctx.host(url.host, 'upstream', { hint: UNKNOWN_BACKEND, needed: () => hasAddress(made) && made.port !== 0 })
         : undefined,
   };
   all.push(made);
