@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import t from 'tap';
-import { brotli, gunzip, gzip, type Transform } from '../../../src/worker/http/body/compressor.js';
+import { brotli, gunzip, gzip } from '../../../src/worker/http/body/compressor.js';
+import type { Transform } from '../../../src/worker/http/body/kept-stream.js';
 import { whyNoDictionary, zstd } from '../../../src/worker/http/body/zstd.js';
 
 const page = Buffer.from('<p>some words of a page and some more words</p>\n'.repeat(300));

@@ -3,7 +3,7 @@ import { OK } from '../../client/codes.js';
 import { type ContentTypes, hasContentType } from '../message/content-types.js';
 import type { BodyStage } from '../request/body-stage.js';
 import { contextSlot, type Request } from '../request/request.js';
-import type { Transform } from './compressor.js';
+import type { Transform } from './kept-stream.js';
 import { ReplacedStage } from './replaced-stage.js';
 import { TransformStage } from './transform-stage.js';
 

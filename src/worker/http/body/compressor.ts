@@ -1,8 +1,6 @@
 import { constants, createBrotliCompress, createGunzip, createGzip } from 'node:zlib';
 import { type Flushes, KeptStream, type SyncStream, type Transform, take, writtenLater } from './kept-stream.js';
 
-export type { Ending, Transform } from './kept-stream.js';
-
 const DEFLATE: Flushes = { more: constants.Z_NO_FLUSH, flush: constants.Z_SYNC_FLUSH, end: constants.Z_FINISH };
 const BROTLI: Flushes = {
   more: constants.BROTLI_OPERATION_PROCESS,

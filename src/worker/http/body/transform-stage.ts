@@ -3,8 +3,8 @@ import { ALERT } from '../../../shared/log/level.js';
 import { ERROR } from '../../client/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
-import type { Transform } from './compressor.js';
 import { type ExpandingStage, HeldInput } from './held-input.js';
+import type { Transform } from './kept-stream.js';
 
 /** What a decompressor gives at once: its input may become a thousand times longer. */
 const PIECE = 64 * 1024;
