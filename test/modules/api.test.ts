@@ -6,7 +6,7 @@ import { startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
 import { echo, startTcpBackend } from '../support/tcp-backend.js';
-import { waitFor } from '../support/wait.js';
+import { settled, waitFor } from '../support/wait.js';
 
 const skip = againstNginx && 'nginx sells it';
 
@@ -33,9 +33,16 @@ t.test('paths and shapes', { skip }, async (t) => {
     ppid: s.pid,
   });
   t.strictSame(Object.keys(await json(s, '/api/9/nginx?fields=version,build')), ['version', 'build']);
-  const { accepted, dropped, active, idle } = await json(s, '/api/9/connections');
+  const { accepted, dropped, active, idle } = await settled(
+    () => json(s, '/api/9/connections'),
+    (now) => now.active === 1 && now.idle === 0,
+  );
   t.strictSame([accepted > 3, dropped, active, idle], [true, 0, 1, 0]);
-  t.match(await json(s, '/api/9/http/requests'), { total: Number, current: 1 });
+  const requests = await settled(
+    () => json(s, '/api/9/http/requests'),
+    ({ current }) => current === 1,
+  );
+  t.match(requests, { total: Number, current: 1 });
   t.match(await json(s, '/api/9/ssl'), { handshakes: 0, verify_failures: { no_cert: 0 } });
   t.strictSame(await json(s, '/api/9/http/server_zones?fields='), ['localhost']);
   const workers = await json(s, '/api/9/workers/');
@@ -267,11 +274,19 @@ t.test('stream', { skip }, async (t) => {
   t.equal(await talk(), 'hello');
   t.equal(await talk(), 'hello');
   await RawClient.connect(s.port(2)).then((client) => client.rest());
-  t.match(await ask('GET', 'server_zones/front'), [
+  const front = await settled(
+    () => ask('GET', 'server_zones/front'),
+    ([, { processing, sessions }]) => processing === 0 && sessions.total === 2,
+  );
+  t.match(front, [
     200,
     { processing: 0, connections: 2, sessions: { '2xx': 2, '4xx': 0, '5xx': 0, total: 2 }, discarded: 0, received: 10, sent: 10 },
   ]);
-  t.match(await ask('GET', `server_zones/127.0.0.1:${s.port(2)}`), [200, { sessions: { total: 1 }, sent: 4 }]);
+  const gone = await settled(
+    () => ask('GET', `server_zones/127.0.0.1:${s.port(2)}`),
+    ([, { sessions }]) => sessions?.total === 1,
+  );
+  t.match(gone, [200, { sessions: { total: 1 }, sent: 4 }]);
   t.match(await ask('GET', 'limit_conns'), [200, { conns: { passed: 2, rejected: 0, rejected_dry_run: 0 } }]);
   const [, { peers, zone }] = await ask('GET', 'upstreams/app');
   t.equal(zone, 'app');

@@ -8,7 +8,7 @@ import { exchange, httpGet, RawClient } from '../support/raw-client.js';
 import { runCli } from '../support/run-cli.js';
 import { type Server, startServer } from '../support/server.js';
 import { echo, startTcpBackend } from '../support/tcp-backend.js';
-import { waitFor } from '../support/wait.js';
+import { settled, waitFor } from '../support/wait.js';
 
 const skip = againstNginx && 'nginx sells it';
 
@@ -112,7 +112,8 @@ t.test('peers, over workers, reloads and killed workers', { skip }, async (t) =>
   const good = `{upstream="back",peer="127.0.0.1:${backend.port}"}`;
   const bad = `{upstream="back",peer="127.0.0.1:${s.port(9)}"}`;
   await ask(20);
-  const first = await metrics(s);
+  const done = (n: number) => (now: Record<string, number>) => now['sessions_total{server="all",class="2xx"}'] === n;
+  const first = await settled(() => metrics(s), done(20));
   t.match(first, {
     'sessions_total{server="all",class="2xx"}': 20,
     [`upstream_peer_connections_total${good}`]: 20,
@@ -135,7 +136,7 @@ t.test('peers, over workers, reloads and killed workers', { skip }, async (t) =>
   await killWorkers([s.workers()[0]!]);
   await waitFor(() => s.workers().length === 2);
   await ask(10);
-  const last = await metrics(s);
+  const last = await settled(() => metrics(s), done(30));
   t.equal(last['sessions_total{server="all",class="2xx"}'], 30);
   t.equal(last[`upstream_peer_active${good}`], last['sessions_processing{server="all"}'], 'what a killed worker had open is over');
   kept.destroy();

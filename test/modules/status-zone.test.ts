@@ -5,7 +5,7 @@ import { startOrigin } from '../support/origin.js';
 import { killWorkers } from '../support/processes.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
-import { waitFor } from '../support/wait.js';
+import { settled, waitFor } from '../support/wait.js';
 
 const skip = againstNginx && 'nginx sells it';
 
@@ -48,19 +48,23 @@ t.test('requests are counted by server and location', { skip }, async (t) => {
 t.test('numbers are exact over workers, reloads and killed workers', { skip }, async (t) => {
   const conf = `worker_processes 3;\n${serverConf('location /api { api; } location / { status_zone all; return 200; }')}`;
   const s = await startServer(t, { conf, expectAlerts: /exited on signal 9/ });
-  const total = async (): Promise<number> => (await api(s, 'http/location_zones/all')).requests;
+  const total = (expected: number): Promise<number> =>
+    settled(
+      async () => (await api(s, 'http/location_zones/all')).requests,
+      (n) => n === expected,
+    );
   const many = (n: number) => Promise.all(Array.from({ length: n }, () => httpGet(s, '/')));
   await many(60);
-  t.equal(await total(), 60);
+  t.equal(await total(60), 60);
   await s.reload();
   await many(30);
-  t.equal(await total(), 90);
+  t.equal(await total(90), 90);
   await waitFor(() => s.workers().length === 3, { what: 'the end of the old workers' });
   // What was told has been published.
   await killWorkers([s.workers()[0]!]);
   await waitFor(() => s.workers().length === 3);
   await many(10);
-  t.equal(await total(), 100);
+  t.equal(await total(100), 100);
   t.match(await api(s, 'nginx'), { generation: 2 });
   t.match(await api(s, 'processes'), { respawned: 1 });
 });

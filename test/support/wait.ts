@@ -28,3 +28,15 @@ export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitO
     await sleep(5);
   }
 }
+
+/**
+ * Reads something until it is as expected, and returns what was read last, so that an assertion can say what is wrong. For numbers that
+ * several workers publish: each does so soon, but a reader in another worker does not know when one has had its turn on a busy machine.
+ */
+export async function settled<T>(read: () => Promise<T>, expected: (value: T) => boolean): Promise<T> {
+  let value = await read();
+  for (const until = Date.now() + 20_000; !expected(value) && Date.now() < until; value = await read()) {
+    await sleep(20);
+  }
+  return value;
+}
