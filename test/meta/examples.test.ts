@@ -45,6 +45,7 @@ function placeOf(block: string, page: string): Place | undefined {
 const NOT_TRIED: readonly [RegExp, string][] = [
   [/^ssl_engine /, 'refused: sluice loads no engines'],
   [/^\w*ssl_password_file /, 'the file has to exist'],
+  [/^zstd_dict_file /, 'the file has to exist'],
   [/^https internal;/, 'needs a server_name beside it'],
   [
     /^(js_(access|body_filter|content|filter|header_filter|import|path|periodic|preread)|node_handler) /,

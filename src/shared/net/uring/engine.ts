@@ -238,10 +238,8 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /** The event loop has the ring served, from now on. */
   beginTick(): void {
-    if (this.#waitedIn) {
-      // It serves the ring in an immediate, behind those of the tick before.
-      this.settledTick = this.ticks;
-    }
+    // A loop that waits in the ring serves it behind the immediates of the tick before.
+    this.settledTick = this.#waitedIn ? this.ticks : this.settledTick;
     this.ticks++;
     if (this.#next.length > 0) {
       this.#asking.push(...this.#next.splice(0));
@@ -250,8 +248,7 @@ export class UringEngine implements TickTask, WaitedRing {
 
   /**
    * Submits what waits, and serves what is complete, until the kernel has no more, or it is the event loop's turn. Throws
-   * {@link RingError} when the ring is broken. libuv calls it when something is complete, and the end of a tick does: what one call brings
-   * about may have its immediate behind the next call.
+   * {@link RingError} when the ring is broken. libuv calls it, and the end of a tick: immediates of one call may come behind the next call.
    */
   run(): void {
     if (this.#running) {
