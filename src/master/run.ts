@@ -14,7 +14,8 @@ import { daemonize, isDaemon, releaseStarter, tellStarter } from './processes/da
 import type { EarlySignals } from './processes/early-signals.js';
 import { INHERITED } from './processes/inherited.js';
 import { onlyTriesRing, ringTried, tryRingApart } from './processes/try-ring.js';
-import { type ServerStart, serveOptions } from './subcommands/serve-command.js';
+import type { ServerStart } from './subcommands/command.js';
+import { serveOptions } from './subcommands/serve-command.js';
 import { subcommands } from './subcommands/subcommand.js';
 import { wrongWordHint } from './subcommands/wrong-word.js';
 

@@ -1,4 +1,4 @@
-import type { Language } from '../shared/config/load.js';
+import type { Language } from '../shared/config/language-contract.js';
 import type { ClientTask } from './client/client-task.js';
 import { type SharedVariable, scopesOf } from './module.js';
 import { foreignDirective, missingInstead, missingModule, nativeModule } from './modules/foreign.js';

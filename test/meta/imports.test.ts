@@ -165,6 +165,80 @@ t.test('no files need each other in a circle', async (t) => {
   t.ok(circle([...within, back]), 'one more arrow that closes a circle is found');
 });
 
+/**
+ * Objects that consist of several files: these name the types of each other, and are read as one. `*` stands for the
+ * files of a room that is one object.
+ */
+const TOGETHER: readonly (readonly string[])[] = [
+  ['worker/client/client-task.ts', 'worker/client/protocol-runtime.ts'],
+  // A request and its life.
+  ['worker/http/request/*'],
+  ['worker/stream/session/*'],
+  ['worker/upstream/balancing/peer.ts', 'worker/upstream/balancing/membership.ts', 'worker/upstream/balancing/rotation.ts'],
+  ['worker/upstream/connection/connection.ts', 'worker/upstream/connection/channel.ts'],
+  // A connection to a backend with its streams, and the connections of a client with theirs.
+  ['worker/upstream/http2/*'],
+  ['worker/http/http2/*'],
+  // A request's business with its backends.
+  ['worker/upstream/exchange/*'],
+  ['worker/cache/disk-cache.ts', 'worker/cache/index-zone.ts'],
+  ['worker/cache/location-cache.ts', 'worker/cache/lock-jobs.ts'],
+  ['worker/modules/ssi/page.ts', 'worker/modules/ssi/commands.ts', 'worker/modules/ssi/include.ts'],
+  ['worker/modules/stream-proxy/session-proxy.ts', 'worker/modules/stream-proxy/flow.ts'],
+];
+
+/** Files that know each other in a circle, by their types too: each such group as a whole. The algorithm is Tarjan's. */
+function groups(arrows: readonly Import[]): string[][] {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of arrows) {
+    next.set(from, [...(next.get(from) ?? []), to]);
+  }
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): number => {
+    const number = order.size;
+    order.set(file, number);
+    lowest.set(file, number);
+    stack.push(file);
+    for (const to of next.get(file) ?? []) {
+      const seen = order.has(to) ? (stack.includes(to) ? order.get(to)! : number) : visit(to);
+      lowest.set(file, Math.min(lowest.get(file)!, seen));
+    }
+    if (lowest.get(file) === number) {
+      const group = stack.splice(stack.indexOf(file));
+      if (group.length > 1) {
+        found.push(group.sort());
+      }
+    }
+    return lowest.get(file)!;
+  };
+  for (const file of next.keys()) {
+    if (!order.has(file)) {
+      visit(file);
+    }
+  }
+  return found;
+}
+
+/** The groups that are no part of one row of {@link TOGETHER}, and the rows that no group is part of. */
+function strangers(arrows: readonly Import[]): string[] {
+  const all = groups(arrows);
+  const within = (row: readonly string[], group: readonly string[]): boolean =>
+    group.every((file) => row.some((name) => name === file || name === `${dirname(file)}/*`));
+  return [
+    ...all.filter((group) => !TOGETHER.some((row) => within(row, group))).map((group) => group.join(' ')),
+    ...TOGETHER.filter((row) => !all.some((group) => within(row, group))).map((row) => `no longer: ${row.join(' ')}`),
+  ];
+}
+
+t.test('files that know the types of each other are parts of one object', async (t) => {
+  t.strictSame(strangers(within), []);
+  const back = { from: 'shared/log/log-target.ts', to: 'shared/log/error-log.ts', typeOnly: true };
+  t.equal(strangers([...within, back]).length, 1, 'one more arrow that closes a circle of types is found');
+});
+
 t.test('shared imports nothing else, master and worker import shared', async (t) => {
   const foreign = within.filter(({ from, to }) => top(from) !== top(to) && top(to) !== 'shared' && !JOINS_WORKER.includes(roomOf(from)));
   t.strictSame(foreign.map(show), []);

@@ -3,7 +3,8 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type PackedTrace, unpackTrace } from '../../src/worker/http/serving/trace-text.js';
 import { type RehearsedResponse, readResponse } from '../../src/worker/rehearsal/read-response.js';
 import type { Rehearsal, Rehearsed } from '../../src/worker/rehearsal/rehearsal.js';
-import { type BackendRequest, type CompleteAnswer, type StubAnswer, stubReader } from '../../src/worker/rehearsal/stub-backend.js';
+import { type StubAnswer, stubReader } from '../../src/worker/rehearsal/stub-backend.js';
+import type { BackendRequest, CompleteAnswer } from '../../src/worker/rehearsal/stub-channel.js';
 
 /** The token in the configurations that are compared. */
 export const TOKEN = 'a-token-for-comparisons';

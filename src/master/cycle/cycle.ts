@@ -1,6 +1,4 @@
 import type { Configuration } from '../../shared/config/configuration.js';
-import { nativeText } from '../../shared/lib/native-text.js';
-import { userId } from '../../shared/lib/user-ids.js';
 import type { ErrorLog } from '../../shared/log/error-log.js';
 import { openErrorLog } from '../../shared/log/error-log-spec.js';
 import { EMERG } from '../../shared/log/level.js';
@@ -10,6 +8,7 @@ import { logsToTerminal } from '../processes/terminal.js';
 import type { Context } from './context.js';
 import { createPaths } from './create-paths.js';
 import { type Listeners, openListeners, socketsOf } from './listeners.js';
+import { workerUid } from './worker-uid.js';
 
 /** One configuration with what the master holds open for it. nginx: ngx_cycle_t. */
 export interface Cycle {
@@ -83,9 +82,4 @@ function openOrExplain<T>(path: string, open: () => T): T {
   } catch (error) {
     throw new Error(openFailure((error as { path?: string }).path ?? path, error));
   }
-}
-
-/** The numeric id of the user that workers become; undefined when they keep the master's. */
-export function workerUid({ process: { user } }: Configuration): number | undefined {
-  return user === undefined || process.geteuid?.() !== 0 ? undefined : userId(nativeText(user));
 }

@@ -2,7 +2,7 @@ import type { Configuration } from '../../shared/config/configuration.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import type { ZoneSet } from '../../shared/zone/zone-set.js';
-import { workerUid } from './cycle.js';
+import { workerUid } from './worker-uid.js';
 
 /** The shared zones of the service. The database library is loaded with the first configuration that is to be served. */
 export class MasterZones {

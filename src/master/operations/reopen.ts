@@ -1,5 +1,5 @@
 import { NOTICE } from '../../shared/log/level.js';
-import { workerUid } from '../cycle/cycle.js';
+import { workerUid } from '../cycle/worker-uid.js';
 import type { Master } from './master.js';
 import { isReloading } from './reload.js';
 import { followErrorLog } from './standard-error.js';

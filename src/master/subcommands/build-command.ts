@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nativeText } from '../../shared/lib/native-text.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import type { SubcommandValues } from './command.js';
 import { configuredFiles } from './configured-files.js';
 import { serverOptions } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** The part of the package typescript that is used. It is the user's own, so that nothing here depends on it. */
 interface Compiler {

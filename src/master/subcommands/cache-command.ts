@@ -3,9 +3,9 @@ import { ConfigErrors } from '../../shared/config/configuration.js';
 import { runCacheRequest } from '../../worker/cache/shell.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import type { SubcommandValues } from './command.js';
 import { serverOptions, textValue } from './server-options.js';
 import { shownText } from './shown-text.js';
-import type { SubcommandValues } from './subcommand.js';
 
 const ACTIONS = ['list', 'inspect', 'purge'] as const;
 

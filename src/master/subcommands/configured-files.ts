@@ -3,8 +3,8 @@ import { diskSources } from '../../shared/config/sources.js';
 import { nativeText } from '../../shared/lib/native-text.js';
 import { scriptFiles } from '../../worker/js/scripts.js';
 import { lintConfiguration } from '../../worker/lint/lint.js';
+import type { SubcommandValues } from './command.js';
 import { serverOptions } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** The files of the configuration, and the modules that it imports with theirs; as far as they can be read. */
 export function configuredFiles(values: SubcommandValues): string[] {

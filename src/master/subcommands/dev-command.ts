@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { writeFresh } from '../../shared/lib/state-file.js';
 import { setTimer } from '../../shared/lib/timer.js';
+import type { ServerStart, SubcommandValues } from './command.js';
 import { configuredFiles } from './configured-files.js';
-import type { ServerStart } from './serve-command.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** Milliseconds without another change before the files are looked at: editors write several times. */
 const SETTLED = 100;

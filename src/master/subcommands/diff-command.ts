@@ -10,8 +10,8 @@ import { EXIT } from '../command-line/exit-codes.js';
 import { loadOptions } from '../command-line/places.js';
 import { KeptConfigurations } from '../history/kept.js';
 import { readRecord } from '../history/record.js';
+import type { SubcommandValues } from './command.js';
 import { serverOptions, textValue } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** Exit codes of `sluice diff` are those of diff(1). */
 const DIFFERENT = EXIT.NO;

@@ -9,6 +9,7 @@ import { dropRights, enterDirectory, FatalSettings } from '../../worker/process-
 import { Rehearsal, RehearsalError, type Rehearsed } from '../../worker/rehearsal/rehearsal.js';
 import type { StubBackend } from '../../worker/rehearsal/stub-backend.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import type { SubcommandValues } from './command.js';
 import { tellConfigErrors } from './config-errors.js';
 import {
   type AskedRequest,
@@ -24,7 +25,6 @@ import {
 import { ExplainText, type OriginatedField, paint } from './explain-text.js';
 import { readersOf, usualPort } from './rehearsed-places.js';
 import { serverOptions, textValue } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** Runs `sluice explain URL|REQUEST`; resolves to the exit code. */
 export async function runExplainCommand(values: SubcommandValues): Promise<number> {

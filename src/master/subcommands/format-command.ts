@@ -9,8 +9,8 @@ import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { writeFresh } from '../../shared/lib/state-file.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import type { SubcommandValues } from './command.js';
 import { serverOptions } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /**
  * Runs `sluice format`; resolves to the exit code: 1 when a file cannot be parsed, read or written, or when `--check` finds one that is not

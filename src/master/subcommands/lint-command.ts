@@ -4,8 +4,8 @@ import { byteText } from '../../shared/lib/native-text.js';
 import { type Finding, lintConfiguration, rules } from '../../worker/lint/lint.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { loadOptions } from '../command-line/places.js';
+import type { SubcommandValues } from './command.js';
 import { serverOptions, textValue } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** Runs `sluice lint [FILE]`; resolves to the exit code: 0 when nothing was found. */
 export function runLintCommand(values: SubcommandValues): number {

@@ -11,13 +11,13 @@ import { directivesOf, everything } from '../../worker/lint/tree.js';
 import { accessLogScope } from '../../worker/modules/access-log/index.js';
 import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import type { SubcommandValues } from './command.js';
 import { type LogFilter, parseCondition } from './log-filter.js';
 import { formatReader, jsonReader, type LineReader } from './log-line.js';
 import { LogSummary } from './log-summary.js';
 import { LogTail } from './log-tail.js';
 import { serverOptions, textValue } from './server-options.js';
 import { shownText } from './shown-text.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** How often (milliseconds) a followed file is looked at. */
 const LOOK_MS = 250;

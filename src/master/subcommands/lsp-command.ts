@@ -4,8 +4,8 @@ import { Editor } from '../../worker/editor/editor.js';
 import { readReference } from '../../worker/editor/reference.js';
 import { Workspace } from '../../worker/editor/workspace.js';
 import { loadOptions } from '../command-line/places.js';
+import type { SubcommandValues } from './command.js';
 import type { MakeEditor } from './lsp-connection.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** Runs `sluice lsp`, the language server of an editor; resolves to the exit code once the editor has ended it. */
 export async function runLspCommand(values: SubcommandValues): Promise<number> {

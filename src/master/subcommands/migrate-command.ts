@@ -3,7 +3,7 @@ import { byteText } from '../../shared/lib/native-text.js';
 import { needsWork, reportText } from '../../worker/migration/report.js';
 import { surveyConfiguration } from '../../worker/migration/survey.js';
 import { loadOptions } from '../command-line/places.js';
-import type { SubcommandValues } from './subcommand.js';
+import type { SubcommandValues } from './command.js';
 
 /**
  * Runs `sluice migrate FILE`; resolves to the exit code: 0 when the configuration is accepted, 1 when something has to be changed first.

@@ -6,9 +6,9 @@ import { EXIT } from '../command-line/exit-codes.js';
 import { KeptConfigurations, type Manifest } from '../history/kept.js';
 import { isRunning, readRecord, type ServiceRecord } from '../history/record.js';
 import { askedBy, leaveRequest, newToken } from '../history/requests.js';
+import type { SubcommandValues } from './command.js';
 import { findServer } from './found-server.js';
 import { serverOptions, textValue } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** How long the master may take to answer (milliseconds), and how often its answer is looked for. */
 const PATIENCE = 60_000;

@@ -1,5 +1,4 @@
-import type { ServerStart } from './serve-command.js';
-import type { SubcommandValues } from './subcommand.js';
+import type { ServerStart, SubcommandValues } from './command.js';
 
 /** `sluice run`: serves a configuration in the foreground, and says where once clients are answered. */
 export function runRunCommand(values: SubcommandValues): ServerStart {

@@ -8,15 +8,8 @@ import { byteText } from '../../shared/lib/native-text.js';
 import { userId } from '../../shared/lib/user-ids.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { defaultPlaces } from '../command-line/places.js';
+import type { ServerStart, SubcommandOption, SubcommandValues } from './command.js';
 import { directoryConfiguration, proxyConfiguration, ServeError, type ServeOptions } from './serve-text.js';
-import type { SubcommandOption, SubcommandValues } from './subcommand.js';
-
-/** Goes on as a server in the foreground, with these arguments of nginx's command line. */
-export interface ServerStart {
-  readonly args: readonly string[];
-  /** Called once clients are answered, with where. */
-  readonly ready: (urls: readonly string[]) => void;
-}
 
 /** The options of `sluice DIRECTORY` and `sluice proxy`. */
 export const serveOptions: readonly SubcommandOption[] = [

@@ -1,7 +1,7 @@
 import type { LoadOptions } from '../../shared/config/configuration.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { loadOptions } from '../command-line/places.js';
-import type { SubcommandValues } from './subcommand.js';
+import type { SubcommandValues } from './command.js';
 
 /** A value of a subcommand's command line, one character for a byte; undefined when it was not given. */
 export function textValue(values: SubcommandValues, name: string): string | undefined {

@@ -13,12 +13,12 @@ import type { AcmeZoneRef } from '../../worker/acme/settings.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import { readRecord, type ServiceRecord } from '../history/record.js';
 import { runningMaster } from '../processes/pid-file.js';
+import type { SubcommandValues } from './command.js';
 import { tellConfigErrors } from './config-errors.js';
 import { type FoundServer, findServer } from './found-server.js';
 import { serverOptions } from './server-options.js';
 import { shownText } from './shown-text.js';
 import { countTables, type NamedCounts, namedCounts } from './status-tables.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** How often `--watch` shows it anew (milliseconds), and what clears a terminal. */
 const WATCH_MS = 2000;

@@ -12,11 +12,11 @@ import { type Case, CaseError, readCases } from './case-file.js';
 import { recordCase } from './case-record.js';
 import { junitReport, plainReport, tapReport } from './case-reports.js';
 import { type CaseResult, CaseRunner, passed } from './case-runner.js';
+import type { SubcommandValues } from './command.js';
 import { tellConfigErrors } from './config-errors.js';
 import { complete, parseLogLine, parseWords, RequestError, type RequestParts } from './explain-request.js';
 import { readersOf, usualPort } from './rehearsed-places.js';
 import { serverOptions, textValue } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** Files of cases are called so. */
 const SUFFIX = '.test.conf';

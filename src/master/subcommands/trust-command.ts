@@ -6,9 +6,9 @@ import { fsPath } from '../../shared/lib/fs-path.js';
 import { replaceStateFile } from '../../shared/lib/state-file.js';
 import { loadConfiguration } from '../../worker/configuration.js';
 import { EXIT } from '../command-line/exit-codes.js';
+import type { SubcommandValues } from './command.js';
 import { tellConfigErrors } from './config-errors.js';
 import { serverOptions } from './server-options.js';
-import type { SubcommandValues } from './subcommand.js';
 
 /** A system's place for further roots, and the command that takes them into its list. */
 interface TrustStore {

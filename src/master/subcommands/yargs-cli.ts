@@ -4,8 +4,7 @@
 import type { Argv } from 'yargs';
 import { UsageError } from '../command-line/cli.js';
 import { EXIT } from '../command-line/exit-codes.js';
-import type { ServerStart } from './serve-command.js';
-import type { Subcommand, SubcommandOption, SubcommandValues } from './subcommand.js';
+import type { ServerStart, Subcommand, SubcommandOption, SubcommandValues } from './command.js';
 
 /** nginx's options, so that the long help and the shell's completion know them. */
 const OPTIONS: Readonly<Record<string, string>> = {

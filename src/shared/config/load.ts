@@ -6,14 +6,14 @@ import type { ZoneRef } from '../zone/kind.js';
 import { applyNodes, ConfigBuilder, tableOf } from './apply.js';
 import type { Block } from './block.js';
 import type { Snapshot } from './configuration.js';
-import type { LinkContext, ModuleScopes, Scope } from './define.js';
+import type { LinkContext, Scope } from './define.js';
 import { ConfigError, closingPos, type Diagnostic } from './errors.js';
 import { zoneHint } from './hints.js';
-import type { RelatedPosition } from './language/ast.js';
-import { commandLine, type Pos } from './language/ast.js';
+import { commandLine, type Pos, type RelatedPosition } from './language/ast.js';
+import type { Language } from './language-contract.js';
 import { mergeBlocks, visitMerged } from './merge.js';
 import type { NamedFiles, Version } from './named-files.js';
-import { type ForeignDirective, judgeNativeModules, type NativeModule } from './native-modules.js';
+import { judgeNativeModules } from './native-modules.js';
 import type { Provenance } from './provenance.js';
 import { Registry } from './registry.js';
 import { diskSources, type KeptTexts, type Sources, snapshotSources } from './sources.js';
@@ -52,21 +52,6 @@ export class LoadFailure extends Error {
     this.sources = sources;
     this.parsed = parsed;
   }
-}
-
-/** What a protocol's modules add to the language. */
-export interface Language<R extends Subject> {
-  readonly modules: readonly ModuleScopes<R>[];
-  /** The module of nginx that has this directive and that sluice lacks; undefined when nginx has no such directive. */
-  missingModule(directive: string): string | undefined;
-  /** What does the same, or a part of it, in place of a directive of nginx that is missing; empty where nothing does. */
-  missingInstead(directive: string): string;
-  /** The third-party module that has this directive; undefined for an unknown directive. */
-  foreignDirective(directive: string): ForeignDirective | undefined;
-  /** What is known of a module that `load_module` names, by the name of its file without `.so`. */
-  nativeModule(object: string): NativeModule | undefined;
-  /** Defines the variables that exist without any directive. */
-  defineVariables(http: VariableTable<R>, stream: VariableTable<R>): void;
 }
 
 /** Where a configuration's text comes from. */

@@ -1,8 +1,8 @@
 import type { Subject } from '../value/subject.js';
 import { HTTP_CONTEXTS, STREAM_CONTEXTS } from './context.js';
 import { type Directive, type Field, type LevelName, type Scope, takeOver } from './define.js';
-import type { Language } from './load.js';
-import { foreignText } from './native-modules.js';
+import { foreignText } from './foreign.js';
+import type { Language } from './language-contract.js';
 import { suggest } from './suggest.js';
 
 /** One directive row with the scope it writes to. */

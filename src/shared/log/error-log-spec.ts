@@ -1,7 +1,8 @@
 import { parseSize } from '../config/language/units.js';
-import { ErrorLog, fileTarget, type LogTarget } from './error-log.js';
+import { ErrorLog, fileTarget } from './error-log.js';
 import { ALERT, DEBUG, ERROR, type Level, levelByName } from './level.js';
 import type { LogFiles } from './log-files.js';
+import type { LogTarget } from './log-target.js';
 import { memoryTarget } from './memory-target.js';
 import { parseSyslog, type SyslogSpec } from './syslog.js';
 import { openSyslog, syslogTarget } from './syslog-peer.js';

@@ -2,6 +2,7 @@ import { CRIT, DEBUG, EMERG, type Level } from './level.js';
 import type { LogFile } from './log-file.js';
 import type { LogFiles } from './log-files.js';
 import type { LogSubject } from './log-line.js';
+import type { LogTarget } from './log-target.js';
 import { type Carrier, plainCarrier, winstonCarrier } from './winston.js';
 
 /** Where error lines go. A call whose level is above `level` costs one comparison of integers. */
@@ -15,19 +16,6 @@ export interface Logger {
 /** The log with all its targets at level debug, for a connection that `debug_connection` picks out. */
 export function debugOf(log: Logger): Logger {
   return log instanceof ErrorLog ? log.debug : log;
-}
-
-/** One place that lines are written to: an `error_log` directive. */
-export interface LogTarget {
-  readonly level: Level;
-  /** True for one JSON object a line. */
-  readonly json: boolean;
-  /** Full path of the file that the lines go to; empty for standard error. Undefined where they go elsewhere. */
-  readonly path?: string;
-  /** Takes one complete line. */
-  write(level: Level, line: string): void;
-  /** Lets go of what belongs to this target alone. */
-  close?(): void;
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { LogTarget } from './error-log.js';
 import type { Level } from './level.js';
+import type { LogTarget } from './log-target.js';
 
 /**
  * A target that keeps the latest lines in `size` bytes of memory, for `error_log memory:SIZE`. Nothing is written anywhere; the buffer

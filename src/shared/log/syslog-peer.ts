@@ -4,8 +4,8 @@ import { connect, isIPv6, type NetConnectOpts, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { errnoCode, errnoText } from '../lib/errno.js';
-import type { LogTarget } from './error-log.js';
 import type { Level } from './level.js';
+import type { LogTarget } from './log-target.js';
 import { type SyslogSpec, syslogHeader } from './syslog.js';
 
 /** Messages that wait while the way to the server opens, and bytes that wait for a slow one; later messages are lost. */

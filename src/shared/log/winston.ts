@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import type { LoggerOptions, Logger as WinstonLogger } from 'winston';
 import type Transport from 'winston-transport';
 import { loadCompiled } from '../lib/compiled.js';
-import type { LogTarget } from './error-log.js';
 import { type Level, levelNames } from './level.js';
 import { jsonLine, type LogSubject, textLine } from './log-line.js';
+import type { LogTarget } from './log-target.js';
 
 /** Writes one line to those of its targets whose level admits it. */
 export type Carrier = (level: Level, message: string, subject: LogSubject | undefined) => void;

@@ -2,10 +2,10 @@ import { ERROR as ERR } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
+import type { CacheChoice } from './cache-choice.js';
 import { cachePathScope, openCache } from './cache-paths.js';
 import type { DiskCache } from './disk-cache.js';
 import type { CacheFamily } from './index-zone.js';
-import type { CacheChoice } from './settings.js';
 
 /** Gives the cache to use for a request; undefined: none, `null`: there is none of that name. nginx: ngx_http_upstream_cache_get. */
 export type CacheChooser = (r: Request) => DiskCache | undefined | null;

@@ -10,9 +10,10 @@ import { METHOD } from '../http/syntax/method.js';
 import { claimContent } from '../module.js';
 import { FailureType, nextUpstreamWords } from '../upstream/settings/failure.js';
 import type { StoreSettings } from '../upstream/settings/settings.js';
+import type { CacheChoice } from './cache-choice.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import { type PurgeRule, type PurgeTarget, readPurge } from './purge-rule.js';
-import type { CacheChoice, CacheSettings, CacheValid } from './settings.js';
+import type { CacheSettings, CacheValid } from './settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 

@@ -1,5 +1,9 @@
 import { setTimer } from '../../shared/lib/timer.js';
-import type { CacheIndex } from './index-zone.js';
+
+/** Who knows which entries are locked. */
+interface Locks {
+  isLocked(hash: string): boolean;
+}
 
 /** How often (milliseconds) locks of other processes are looked at. */
 const POLL_MS = 20;
@@ -18,11 +22,11 @@ export interface Waiter {
  * other processes. nginx: ngx_http_file_cache_lock_wait.
  */
 export class LockWaiters {
-  readonly #index: CacheIndex;
+  readonly #index: Locks;
   readonly #waiting = new Map<string, Waiter[]>();
   #timer: NodeJS.Timeout | undefined = undefined;
 
-  constructor(index: CacheIndex) {
+  constructor(index: Locks) {
     this.#index = index;
   }
 

@@ -5,8 +5,8 @@ import { explain } from '../http/request/error-reason.js';
 import { firstTrue } from '../http/request/predicates.js';
 import type { Request } from '../http/request/request.js';
 import type { Context } from '../module.js';
+import type { CacheChoice } from './cache-choice.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
-import type { CacheChoice } from './settings.js';
 
 /**
  * Which requests of a cached location purge the entry instead of reading it: nginx's conditions, or the form of FRiCKLE's

@@ -1,8 +1,6 @@
 import type { ComplexValue } from '../../shared/value/complex.js';
-import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { Request } from '../http/request/request.js';
-import type { CacheDef } from './cache-def.js';
-import type { CacheIndex } from './index-zone.js';
+import type { CacheChoice } from './cache-choice.js';
 import type { PurgeRule, PurgeTarget } from './purge-rule.js';
 
 /** One status (0: any) of `*_cache_valid` and its seconds. */
@@ -10,9 +8,6 @@ export interface CacheValid {
   readonly status: number;
   readonly seconds: number;
 }
-
-/** Where responses are kept: one cache, or the one that a value names. */
-export type CacheChoice = { readonly zone: ZoneRef<CacheIndex, CacheDef> } | { readonly name: ComplexValue<Request> };
 
 /** The settings of the cache that all protocols to backends share. nginx: the cache part of ngx_http_upstream_conf_t. */
 export interface CacheSettings {

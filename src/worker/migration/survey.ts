@@ -1,8 +1,8 @@
 import { applyInclude } from '../../shared/config/apply.js';
 import { ConfigErrors, type LoadOptions } from '../../shared/config/configuration.js';
 import { unlessConfigError } from '../../shared/config/errors.js';
+import { foreignText } from '../../shared/config/foreign.js';
 import type { DirectiveNode, Node } from '../../shared/config/language/ast.js';
-import { foreignText } from '../../shared/config/native-modules.js';
 import { Registry } from '../../shared/config/registry.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { levelNames, WARN } from '../../shared/log/level.js';

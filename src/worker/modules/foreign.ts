@@ -1,4 +1,4 @@
-import type { ForeignDirective, NativeModule } from '../../shared/config/native-modules.js';
+import type { ForeignDirective, NativeModule } from '../../shared/config/foreign.js';
 import { ownValue } from '../../shared/lib/own-value.js';
 import { missing } from '../modules/missing.js';
 import { moreForeign } from './more-foreign.js';

@@ -35,7 +35,8 @@ import { upstreamOf } from '../upstream/exchange/upstream-request.js';
 import { CapturedLog, type ErrorLine, NoLogFiles } from './captured-logs.js';
 import { MemorySocket } from './memory-socket.js';
 import { type RehearsedResponse, readResponse } from './read-response.js';
-import { type BackendRequest, type StubBackend, StubNetwork } from './stub-backend.js';
+import { type StubBackend, StubNetwork } from './stub-backend.js';
+import type { BackendRequest } from './stub-channel.js';
 import { arrivalOf, openedFor, RehearsalHost } from './virtual-client.js';
 import { nextTurn, realMilliseconds, VirtualTime } from './virtual-time.js';
 

@@ -1,26 +1,11 @@
 import type { BackendSocket, BackendSocketOwner, BackendTarget } from '../../shared/net/backend-socket.js';
 import type { SocketAddress } from '../../shared/net/client-socket.js';
 import type { NetworkStandIn } from '../../shared/net/engine/network.js';
+import type { BackendRequest, StubChannel, StubReader } from './stub-channel.js';
 import { fastcgiStub } from './stub-fastcgi.js';
 import { http1Stub } from './stub-http1.js';
 import { http2Stub } from './stub-http2.js';
 import { memcachedStub, scgiStub, uwsgiStub } from './stub-others.js';
-
-/** The protocols that backends are spoken to in. */
-export type StubProtocol = 'http' | 'http2' | 'fastcgi' | 'scgi' | 'uwsgi' | 'memcached';
-
-/** A request as a backend gets it. Texts are latin1. */
-export interface BackendRequest {
-  readonly protocol: StubProtocol;
-  /** `10.0.0.1:8080`, `[::1]:80` or `unix:/path`. */
-  readonly peer: string;
-  readonly method: string;
-  /** With its arguments; of memcached, the key. */
-  readonly uri: string;
-  /** Header fields in their order; of FastCGI, uwsgi and SCGI the parameters; of HTTP/2 without the pseudo-headers. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer;
-}
 
 /** What a backend answers. */
 export interface StubAnswer {
@@ -32,30 +17,8 @@ export interface StubAnswer {
   readonly fails?: 'refused' | 'timeout' | 'reset' | undefined;
 }
 
-/** An answer with all defaults filled in. */
-export interface CompleteAnswer {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer;
-}
-
 /** Says what a backend answers. `request` is undefined while a connection to `peer` is made: only `fails` counts then. */
 export type StubBackend = (peer: string, request: BackendRequest | undefined) => StubAnswer;
-
-/** Reads requests of one connection in one protocol. */
-export interface StubReader {
-  /** Takes what was written; calls {@link StubChannel.answer} for each request that is complete. */
-  written(bytes: Buffer): void;
-}
-
-/** What a reader is given of its connection. */
-export interface StubChannel {
-  /** Asks for the answer to a request, and notes it. Undefined: there is none. */
-  answer(request: Omit<BackendRequest, 'peer'>): CompleteAnswer | undefined;
-  send(bytes: Buffer | string): void;
-  /** The backend closes. */
-  end(): void;
-}
 
 function systemError(syscall: string, code: string, errno: number): Error {
   return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -errno, syscall });

@@ -1,4 +1,4 @@
-import type { StubChannel, StubReader } from './stub-backend.js';
+import type { StubChannel, StubReader } from './stub-channel.js';
 import { cgiAnswer } from './stub-others.js';
 
 const HEAD = 8;

@@ -1,4 +1,4 @@
-import type { StubChannel, StubReader } from './stub-backend.js';
+import type { StubChannel, StubReader } from './stub-channel.js';
 
 /** Reads HTTP/1 requests, and answers them. */
 export function http1Stub(channel: StubChannel): StubReader {

@@ -1,6 +1,6 @@
 import { HpackDecoder } from '../http/http2-frames/hpack/decoder.js';
 import { DEFAULT_FRAME, FLAG, FRAME, FRAME_HEAD, PREFACE } from '../http/http2-frames/protocol.js';
-import type { StubChannel, StubReader } from './stub-backend.js';
+import type { StubChannel, StubReader } from './stub-channel.js';
 
 interface Stream {
   readonly headers: [string, string][];

@@ -1,4 +1,4 @@
-import type { CompleteAnswer, StubChannel, StubReader } from './stub-backend.js';
+import type { CompleteAnswer, StubChannel, StubReader } from './stub-channel.js';
 
 /** An answer in the form of CGI. `first`: the line that tells the status. */
 export function cgiAnswer({ status, headers, body }: CompleteAnswer, first = `Status: ${status}`): Buffer {

@@ -1,5 +1,7 @@
 import { ownValue } from '../../shared/lib/own-value.js';
-import type { TlsPeer } from './peer.js';
+import type { CipherState } from '../../shared/net/tls-binding.js';
+import type { ClientHello } from './client-hello.js';
+import type { TlsSettings } from './settings.js';
 
 /** OpenSSL's names of cipher suites by the numbers that clients send. */
 const CIPHERS = new Map<number, string>(
@@ -91,12 +93,19 @@ function groupNamed(text: string): readonly number[] {
   return code === undefined ? [] : [Number(code)];
 }
 
+/** One end of a connection, and what the other one offered. */
+interface Negotiator {
+  readonly cipher: CipherState | null;
+  readonly hello: ClientHello | undefined;
+  readonly server: { readonly settings: Readonly<Pick<TlsSettings, 'ecdhCurve' | 'preferServerCiphers'>> };
+}
+
 /**
  * The group of a connection's key exchange. Node does not tell a server; it follows from what the client offered and how OpenSSL chooses:
  * of the first row in which there is one, the first key of the client that fits, else the first group of the client (or of the server,
  * when that prefers its own) that fits.
  */
-export function negotiatedCurve(peer: TlsPeer): string | undefined {
+export function negotiatedCurve(peer: Negotiator): string | undefined {
   const { cipher } = peer;
   if (peer.hello === undefined || cipher === null) {
     return undefined;

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { ErrorLog, fileTarget, type LogTarget } from '../../../src/shared/log/error-log.js';
+import { ErrorLog, fileTarget } from '../../../src/shared/log/error-log.js';
 import { ALERT, DEBUG, EMERG, ERROR, INFO, type Level, levelByName, NOTICE, WARN } from '../../../src/shared/log/level.js';
 import { LogFiles } from '../../../src/shared/log/log-files.js';
 import type { LogContext } from '../../../src/shared/log/log-line.js';
+import type { LogTarget } from '../../../src/shared/log/log-target.js';
 
 const collect = (level: Level, json = false): LogTarget & { lines: string[] } => {
   const lines: string[] = [];

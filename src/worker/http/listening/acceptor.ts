@@ -178,7 +178,7 @@ export class Acceptor implements Http1Host {
     return reader;
   }
 
-  /** Begins a step before the first request: the PROXY protocol, the handshake, the choice of the protocol. Its client counts as waiting. */
+  /** Begins what comes before the first request: the PROXY header, the handshake, the choice of a protocol. Its client waits. */
   #beginStep(step: OpeningStep): void {
     this.counters.waiting++;
     this.counters.changed();

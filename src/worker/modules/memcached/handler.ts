@@ -13,7 +13,7 @@ import { noBackend, UpstreamRequest } from '../../upstream/exchange/upstream-req
 import { groupsOf } from '../../upstream/group/groups.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
 import { MemcachedExchange } from './exchange.js';
-import type { MemcachedSettings } from './index.js';
+import type { MemcachedSettings } from './settings.js';
 
 /** Makes the content handler of a location. nginx: ngx_http_memcached_handler. */
 export function memcachedHandler(

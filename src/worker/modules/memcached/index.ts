@@ -7,16 +7,8 @@ import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
 import { FailureType } from '../../upstream/settings/failure.js';
-import type { UpstreamSettings } from '../../upstream/settings/settings.js';
 import { memcachedHandler } from './handler.js';
-
-/** All `memcached_*` settings of a location. nginx: ngx_http_memcached_loc_conf_t. */
-export interface MemcachedSettings extends UpstreamSettings {
-  pass: BackendPass | undefined;
-  key: ComplexValue<Request> | undefined;
-  /** Bits of an entry's flags that say it is compressed; 0: none does. */
-  gzipFlag: number;
-}
+import type { MemcachedSettings } from './settings.js';
 
 /** nginx: ngx_http_memcached_next_upstream_masks. */
 const nextUpstreamWords = {

@@ -7,7 +7,7 @@ import { switchProtocols } from '../../upstream/exchange/switch-protocols.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_OK } from '../../upstream/response/head-codes.js';
 import { Http1Reader } from '../../upstream/response/http1-reader.js';
-import type { ProxyLocation } from './location.js';
+import type { ProxyLocation } from './compiled-location.js';
 import type { CompiledHeaders } from './request-headers.js';
 import type { ProxyVars } from './settings.js';
 import { askedMethod, type ProxyContext, proxiedUri } from './target.js';

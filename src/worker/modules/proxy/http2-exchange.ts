@@ -5,7 +5,7 @@ import { acceptOf } from '../../http/syntax/websocket-accept.js';
 import { Http2Exchange } from '../../upstream/exchange/http2-exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { takeHeader } from '../../upstream/response/http1-head.js';
-import type { ProxyHttp2, ProxyLocation } from './location.js';
+import type { ProxyHttp2, ProxyLocation } from './compiled-location.js';
 import type { ProxyVars } from './settings.js';
 import { askedMethod, type ProxyContext, proxiedUri } from './target.js';
 import { ACCEPT_HEADER, KEY_HEADER, WEBSOCKET, webSocketKey } from './websocket.js';

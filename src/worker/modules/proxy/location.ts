@@ -1,17 +1,16 @@
-import type { ComplexValue } from '../../../shared/value/complex.js';
 import { makeLocationCache } from '../../cache/location-cache.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
-import type { Request } from '../../http/request/request.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
 import type { UpstreamConf } from '../../upstream/exchange/conf.js';
-import { compileHttp2Headers, type Http2HeaderSource, type Http2Headers } from '../../upstream/exchange/http2-head.js';
+import { compileHttp2Headers, type Http2HeaderSource } from '../../upstream/exchange/http2-head.js';
 import type { HeadRewriter } from '../../upstream/exchange/protocol.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
 import { clientContextsOf, TlsClient } from '../../upstream/tls/tls-client.js';
+import type { ProxyHttp2, ProxyLocation } from './compiled-location.js';
 import { rewriteCookie } from './cookies.js';
 import { usesTls } from './pass.js';
-import { type CompiledHeaders, cacheHeaders, compileHeaders, type DefaultHeader, defaultHeaders } from './request-headers.js';
+import { cacheHeaders, compileHeaders, type DefaultHeader, defaultHeaders } from './request-headers.js';
 import { defaultRedirect, rewriteValue } from './rewrite.js';
 import type { ProxyPass, ProxySettings, Rewrite } from './settings.js';
 import { cacheKey } from './target.js';
@@ -27,34 +26,6 @@ const HIDDEN = [
   'X-Accel-Buffering',
   'X-Accel-Charset',
 ];
-
-/** A location's `proxy_*` settings, compiled for requests. */
-export interface ProxyLocation {
-  readonly conf: UpstreamConf;
-  readonly pass: ProxyPass;
-  /** `proxy_pass` holds variables. */
-  readonly dynamic: boolean;
-  /** The part of the URI that the path of `proxy_pass` stands for. */
-  readonly name: string;
-  readonly headers: CompiledHeaders;
-  /** The headers of requests whose responses are cached. */
-  readonly cacheHeaders: CompiledHeaders | undefined;
-  readonly body: ComplexValue<Request> | undefined;
-  readonly method: ComplexValue<Request> | undefined;
-  readonly http11: boolean;
-  /** Requests go over HTTP/2; undefined: over HTTP/1. */
-  readonly http2: ProxyHttp2 | undefined;
-  /** ` HTTP/1.1` and the end of the line. */
-  readonly versionText: string;
-}
-
-/** What requests over HTTP/2 need besides. */
-export interface ProxyHttp2 {
-  readonly maxStreams: number;
-  readonly headers: Http2Headers;
-  /** The headers of requests whose responses are cached. */
-  readonly cacheHeaders: Http2Headers | undefined;
-}
 
 /** Compiles a location's settings. */
 export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPass, env: WorkerEnv, place: LocationRuntime): ProxyLocation {

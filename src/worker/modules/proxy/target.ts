@@ -4,7 +4,7 @@ import type { Request } from '../../http/request/request.js';
 import { TOKEN } from '../../http/syntax/token.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
-import type { ProxyLocation } from './location.js';
+import type { ProxyLocation } from './compiled-location.js';
 import type { ProxyVars } from './settings.js';
 
 /** What the exchanges of all versions of HTTP know of a request. nginx: ngx_http_proxy_ctx_t. */

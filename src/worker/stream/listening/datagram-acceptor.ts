@@ -16,7 +16,7 @@ export class DatagramAcceptor implements DatagramServer {
   readonly #connections: Connections;
   readonly #stream: StreamRuntime;
   readonly #listener: StreamListener;
-  readonly #table = new SessionTable();
+  readonly #table = new SessionTable<DatagramClient>();
   #socket!: DatagramSocket;
   /** Sessions that may still send. */
   #living = 0;

@@ -14,11 +14,11 @@ export class DatagramClient implements ClientSocket {
   readonly port: number;
   readonly #socket: DatagramSocket;
   readonly #peer: DatagramPeer;
-  readonly #table: SessionTable;
+  readonly #table: SessionTable<DatagramClient>;
   readonly #released: () => void;
   session!: Session;
 
-  constructor(address: string, port: number, socket: DatagramSocket, table: SessionTable, released: () => void) {
+  constructor(address: string, port: number, socket: DatagramSocket, table: SessionTable<DatagramClient>, released: () => void) {
     this.address = address;
     this.port = port;
     this.#socket = socket;

@@ -1,16 +1,20 @@
-import type { DatagramClient } from './datagram-client.js';
+/** A client's address. */
+interface Addressed {
+  readonly address: string;
+  readonly port: number;
+}
 
 /** The clients that have sessions of datagrams, by their address. nginx: the rbtree of ngx_listening_t. */
-export class SessionTable {
+export class SessionTable<C extends Addressed> {
   /** By port; where several clients have the same one, by address. */
-  readonly #byPort = new Map<number, DatagramClient | Map<string, DatagramClient>>();
+  readonly #byPort = new Map<number, C | Map<string, C>>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  get(address: string, port: number): DatagramClient | undefined {
+  get(address: string, port: number): C | undefined {
     const found = this.#byPort.get(port);
     if (found === undefined || found instanceof Map) {
       return found?.get(address);
@@ -18,7 +22,7 @@ export class SessionTable {
     return found.address === address ? found : undefined;
   }
 
-  add(client: DatagramClient): void {
+  add(client: C): void {
     const { address, port } = client;
     const found = this.#byPort.get(port);
     if (found === undefined) {
@@ -32,7 +36,7 @@ export class SessionTable {
   }
 
   /** Takes a client out, unless another session stands for it by now. */
-  remove(client: DatagramClient): void {
+  remove(client: C): void {
     const { address, port } = client;
     const found = this.#byPort.get(port);
     if (found === client) {

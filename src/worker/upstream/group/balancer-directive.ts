@@ -1,5 +1,5 @@
 import type { SharedContext } from '../../module.js';
-import type { BalancerFactory } from './group-build.js';
+import type { BalancerFactory } from './balancer-factory.js';
 import { ACCEPTS, ACCEPTS_ALL, groupScope } from './group-config.js';
 
 /** What `server` lines may say where a method looks at all peers alike: it knows no backup and no weight that grows. */

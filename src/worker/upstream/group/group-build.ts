@@ -4,7 +4,6 @@ import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
-import type { Balancer } from '../balancing/balancer.js';
 import { Peer, PeerSet } from '../balancing/peer.js';
 import { Rotation } from '../balancing/rotation.js';
 import { RoundRobin } from '../balancing/round-robin.js';
@@ -16,12 +15,6 @@ import { meterName, type UpstreamGroup } from './group.js';
 import { ACCEPTS, type Declaration, type GroupServer, type GroupSettings } from './group-config.js';
 import { impliedGroup, plainPeers, unixPeer } from './groups.js';
 import { GroupState } from './state-file.js';
-
-/** Makes a balancer for a group's peers. */
-export type BalancerFactory = (set: PeerSet, env: WorkerEnv) => Balancer;
-
-/** Puts something that knows where a session belongs before a group's balancer. */
-export type AffinityFactory = (balancer: Balancer, env: WorkerEnv) => Balancer;
 
 /** The idle connections of a group without a word about them: as nginx keeps them, and as we do by default. */
 function keepaliveOf(conf: Readonly<GroupSettings>, env: WorkerEnv): KeepaliveSettings | undefined {

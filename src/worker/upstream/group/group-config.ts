@@ -11,7 +11,7 @@ import type { ResolverSpec } from '../../resolver/resolver-spec.js';
 import type { PeerOptions } from '../balancing/peer.js';
 import type { PeerZoneRef } from '../balancing/peer-zone.js';
 import type { KeepaliveSettings } from '../connection/idle-pool.js';
-import type { AffinityFactory, BalancerFactory } from './group-build.js';
+import type { AffinityFactory, BalancerFactory } from './balancer-factory.js';
 import type { NamesZoneRef } from './names-zone.js';
 
 /** What a balancing method lets `server` lines say, as bits. nginx: NGX_HTTP_UPSTREAM_*. */

@@ -1,0 +1,8 @@
+import type { Configuration } from '../../shared/config/configuration.js';
+import { nativeText } from '../../shared/lib/native-text.js';
+import { userId } from '../../shared/lib/user-ids.js';
+
+/** The numeric id of the user that workers become; undefined when they keep the master's. */
+export function workerUid({ process: { user } }: Configuration): number | undefined {
+  return user === undefined || process.geteuid?.() !== 0 ? undefined : userId(nativeText(user));
+}
