@@ -183,6 +183,7 @@ const TOGETHER: readonly (readonly string[])[] = [
   ['worker/upstream/exchange/*'],
   ['worker/cache/disk-cache.ts', 'worker/cache/index-zone.ts'],
   ['worker/cache/location-cache.ts', 'worker/cache/lock-jobs.ts'],
+  ['worker/modules/foreign.ts', 'worker/modules/more-foreign.ts', 'worker/modules/other-products.ts'],
   ['worker/modules/ssi/page.ts', 'worker/modules/ssi/commands.ts', 'worker/modules/ssi/include.ts'],
   ['worker/modules/stream-proxy/session-proxy.ts', 'worker/modules/stream-proxy/flow.ts'],
 ];
