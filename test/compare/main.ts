@@ -2,12 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { axes as allAxes } from './axes.js';
 import type { Case, SavedCase } from './case.js';
+import { sufferFaults } from './faults.js';
 import { generate } from './generate.js';
 import { Report } from './report.js';
 import { Runner } from './runner.js';
 import { startSites } from './sites.js';
 
 const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N]
+       scripts/compare --faults [--seed N] [--cases N] [--case FILE]
 
 Axes: ${allAxes.map(({ name }) => name).join(', ')}`;
 
@@ -22,6 +24,7 @@ const { values: options } = parseArgs({
     batch: { type: 'string', default: '50' },
     save: { type: 'string' },
     shrink: { type: 'string', default: '20' },
+    faults: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -47,8 +50,27 @@ if (axes.some(({ name }) => /^nginx/.test(name)) && options.nginx === undefined)
 
 const ends: (() => unknown)[] = [];
 const scene = { teardown: (end: () => unknown) => void ends.unshift(end) };
+
+/** Lets somebody leave at each byte of each case, on one server. */
+async function faults(): Promise<number> {
+  const site = (await startSites(scene as never, [allAxes.find(({ name }) => name === 'pieces')!])).get('libuv')!;
+  const cases = saved.length > 0 ? saved : Array.from({ length: Number(options.cases) }, (_, i) => generate(Number(options.seed), i));
+  let count = 0;
+  let harm = 0;
+  for (const one of cases) {
+    const { faults, harms } = await sufferFaults(site, one);
+    count += faults;
+    harm += harms.length;
+    for (const { fault, problem } of harms.slice(0, 3)) {
+      console.log(`${problem}\n  after ${JSON.stringify(fault)}\n${JSON.stringify({ ...one, axis: 'faults' })}`);
+    }
+  }
+  console.log(`${count} faults, ${harm} with harm to others`);
+  return harm;
+}
+
 const report = new Report((line) => console.log(line));
-try {
+async function compare(): Promise<void> {
   const runner = new Runner(await startSites(scene as never, axes, options.nginx));
   if (saved.length > 0) {
     await report.take(await runner.play(saved, axes));
@@ -69,6 +91,14 @@ try {
       writeFileSync(`${options.save}/${name}`, text);
     }
   });
+}
+
+try {
+  if (options.faults) {
+    process.exitCode = (await faults()) === 0 ? 0 : 1;
+  } else {
+    await compare();
+  }
 } finally {
   for (const end of ends) {
     await Promise.resolve(end()).catch((error: unknown) => {

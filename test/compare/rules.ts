@@ -110,6 +110,20 @@ const beside: readonly Rule[] = [
     what: /header accept-ranges$|\$bytes_sent$/,
   },
   {
+    name: 'a body in chunks that nobody reads',
+    told: '**`$content_length`** of a body in chunks',
+    axes: ['nginx'],
+    when: ({ case: one }) => anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length'),
+    what: /\$content_length$/,
+  },
+  {
+    name: 'the connection after 412',
+    told: 'After a 412 the connection is kept',
+    axes: nginx,
+    when: ({ left, right }) => [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412'),
+    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of/,
+  },
+  {
     name: 'no arguments',
     why: 'nginx logs a "-" or nothing for the arguments of a URI without any, as its memory has it',
     axes: nginx,

@@ -1,0 +1,126 @@
+import { Backend } from './backend.js';
+import type { Answer, Case, Client } from './case.js';
+import { converse } from './client.js';
+import { caseConfiguration, FORMS, type Form, portOf } from './configuration.js';
+import type { Site } from './site.js';
+
+/** One side of an exchange that leaves at a byte. */
+export interface Fault {
+  readonly who: 'client' | 'backend';
+  readonly after: number;
+  readonly how: 'close' | 'reset';
+  readonly form: Form;
+}
+
+/** What was wrong after a fault. */
+export interface Harm {
+  readonly case: Case;
+  readonly fault: Fault;
+  readonly problem: string;
+}
+
+/** Bytes at the ends of an exchange at which somebody leaves in any case; others are chosen between them. */
+const EVERY = 40;
+
+/** The bytes at which to leave in an exchange of a length: all near the start, and some of the rest. */
+const places = (length: number): number[] => {
+  const near = Array.from({ length: Math.min(length, EVERY) }, (_, i) => i + 1);
+  const far = Array.from({ length: 8 }, (_, i) => Math.floor((length * (i + 1)) / 9)).filter((at) => at > EVERY);
+  return [...near, ...far];
+};
+
+/** What the neighbour is answered. It is in the cache under a name of its own after the first time. */
+const WHOLE: Answer = { status: 200, fields: [['Cache-Control', 'max-age=60']], body: { text: 'whole ', times: 50 }, framing: 'length' };
+const BODY = 'whole '.repeat(50);
+
+const NEIGHBOUR: Client = { requests: [{ method: 'GET', target: '/beside?x=1', version: '1.1', fields: [['Connection', 'close']] }] };
+
+/** A case whose request gets the same each time. */
+const repeatable = ({ parts, client: { requests } }: Case): boolean =>
+  !parts.some(({ name }) => /^(limits|dav)$/.test(name)) && requests.every(({ method }) => method === 'GET' || method === 'HEAD');
+
+const transport = (site: Site, form: Form) => ({ port: site.server.port(portOf(form, false)), tls: false, http2: false, bytewise: false });
+
+let runs = 0;
+
+/**
+ * Lets the client, then the backend, of a case leave at one byte after another, and looks each time whether a neighbour on the same
+ * connections to the backend, and what the cache holds, are whole. Counters are looked at last.
+ */
+export async function sufferFaults(site: Site, one: Case): Promise<{ readonly faults: number; readonly harms: readonly Harm[] }> {
+  const backend = new Backend(one.answer);
+  const port = await backend.listen();
+  const beside = 'location = /beside { proxy_pass http://%%CASE%%/beside; }';
+  await site.load(new Map([['c0', caseConfiguration({ ...one, parts: [...one.parts, { name: 'beside', server: beside }] }, 'c0', port)]]));
+  const harms: Harm[] = [];
+  let faults = 0;
+  const whole = async (form: Form, host: string): Promise<string> => {
+    backend.begin(one.answer);
+    const { responses } = await converse(transport(site, form), one.client, host);
+    return `${responses[0]?.status} ${responses[0]?.body.toString('latin1').replaceAll(host, 'HOST')}`;
+  };
+  const name = (): string => `r${String(++runs).padStart(7, '0')}.c0.test`;
+  backend.begin(WHOLE);
+  const { responses } = await converse(transport(site, 'plain'), NEIGHBOUR, name());
+  if (responses[0]?.body.toString('latin1') !== BODY) {
+    // The case's own server lets nobody in.
+    backend.close();
+    return { faults, harms };
+  }
+  const expected = new Map<Form, string>();
+  for (const form of FORMS) {
+    expected.set(form, await whole(form, name()));
+  }
+  const suffer = async (fault: Fault): Promise<void> => {
+    faults++;
+    const host = name();
+    const at = transport(site, fault.form);
+    const { after, how } = fault;
+    const leaving = { after, how };
+    backend.begin(fault.who === 'backend' ? { ...one.answer, leave: leaving } : one.answer);
+    await converse(at, fault.who === 'client' ? { ...one.client, leave: { ...leaving, of: 'received' } } : one.client, host);
+    // The same again, whole: what the cache kept of the first one must not show.
+    const again = repeatable(one) ? await whole(fault.form, host) : expected.get(fault.form);
+    if (again !== expected.get(fault.form)) {
+      harms.push({ case: one, fault, problem: `the same request then got ${JSON.stringify(again?.slice(0, 200))}` });
+    }
+    backend.begin(WHOLE);
+    for (const client of [NEIGHBOUR, NEIGHBOUR]) {
+      const { responses, end } = await converse(at, client, host);
+      const [response] = responses;
+      if (response === undefined || response.status !== 200 || response.body.toString('latin1') !== BODY) {
+        const seen = response === undefined ? end : `${response.status} ${JSON.stringify(response.body.toString('latin1', 0, 200))}`;
+        harms.push({ case: one, fault, problem: `the neighbour got ${seen}` });
+      }
+    }
+  };
+  for (const form of FORMS) {
+    for (const who of ['client', 'backend'] as const) {
+      for (const after of places(400)) {
+        await suffer({ who, after, how: after % 2 === 0 ? 'close' : 'reset', form });
+      }
+    }
+  }
+  backend.close();
+  const problem = await countersProblem(site);
+  if (problem !== undefined) {
+    harms.push({ case: one, fault: { who: 'client', after: 0, how: 'close', form: 'plain' }, problem });
+  }
+  return { faults, harms };
+}
+
+/** Waits until the server counts nobody but who asks; gives what it counts for ever. */
+async function countersProblem(site: Site): Promise<string | undefined> {
+  const at = transport(site, 'plain');
+  const request = { method: 'GET', target: '/counters', version: '1.1', fields: [['Connection', 'close']] } as const;
+  let last = '';
+  for (let tries = 0; tries < 100; tries++) {
+    const { responses } = await converse(at, { requests: [request] }, 'none.test');
+    last = responses[0]?.body.toString('latin1') ?? '';
+    if (/^Active connections: 1 \n[\s\S]*Reading: 0 Writing: 1 Waiting: 0 $/m.test(last)) {
+      return undefined;
+    }
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return `it goes on to count ${last.replaceAll('\n', ' ')}`;
+}
