@@ -25,6 +25,7 @@ import { processScope } from './modules/process/index.js';
 import { namesScope } from './modules/server/index.js';
 import { sslScope } from './modules/ssl/directives.js';
 import { streamNamesScope } from './modules/stream-server/index.js';
+import { undecidedDefaults } from './undecided.js';
 
 /** Reads and checks a configuration, and takes out of it what the master works with. */
 export const loadConfiguration: LoadConfiguration = async (options) => {
@@ -88,6 +89,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     internalRoot: internal?.statePath && `${internal.statePath}/${INTERNAL_ROOT}`,
     zones: loaded.zones.all(),
     warnings,
+    advice: options.testing === true ? undecidedDefaults(loaded) : undefined,
   } satisfies Configuration;
 };
 

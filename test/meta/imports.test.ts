@@ -50,6 +50,7 @@ const FLOORS: readonly (readonly string[])[] = [
   // Composition: what names the modules.
   ['worker/modules/index.ts'],
   ['worker/language.ts', 'worker/runtime.ts', 'worker/stream-runtime.ts'],
+  ['worker/undecided.ts'],
   ['worker/configuration.ts', 'worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
   ['worker/roles.ts', 'worker/migration', 'worker/lint', 'worker/rehearsal'],
   ['worker/editor', 'worker/diff'],

@@ -12,7 +12,7 @@ t.test('-t accepts every shipped example in an http block', async (t) => {
   t.ok(names.length > 0);
   for (const name of names) {
     const { dir } = await makePrefix(t, {
-      'conf/main.conf': `pid %%DIR%%/pid; events { } http { include mime.types; include examples/${name}; }`,
+      'conf/main.conf': `nginx_compatibility on; pid %%DIR%%/pid; events { } http { include mime.types; include examples/${name}; }`,
     });
     cpSync(shipped, `${dir}/conf`, { recursive: true });
     // For modules that import packages.

@@ -1,7 +1,8 @@
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { makePrefix } from '../support/prefix.js';
-import { runCli } from '../support/run-cli.js';
+import { runCli, testConfig } from '../support/run-cli.js';
 
 if (againstNginx) {
   t.bailout('nginx has no such command');
@@ -90,4 +91,38 @@ stream {
   t.match(stdout, /^differs +1\n/m);
   t.match(stdout, /\n {2}listen: checked, without effect, with a warning: connections use one path/);
   t.notMatch(stdout, /HTTP\/1\.0|instead of/);
+});
+
+t.test('--write adds the line that makes all defaults nginx’s, once', async (t) => {
+  const conf = 'events {} http { server { listen 127.0.0.1:%%PORT_0%%; access_log off; location / { proxy_pass http://127.0.0.1:9; } } }\n';
+  const prefix = await makePrefix(t, { 'nginx.conf': conf });
+  const file = `${prefix.dir}/nginx.conf`;
+  const before = readFileSync(file, 'latin1');
+  chmodSync(file, 0o640);
+  t.match((await runCli(['migrate', file])).stdout, '\n  proxy_pass: HTTP/1.0 and a new connection');
+  t.equal(readFileSync(file, 'latin1'), before, 'without --write nothing is written');
+  const { code, stdout } = await runCli(['migrate', '--write', file]);
+  t.equal(code, 0);
+  t.match(stdout, `Written: \`nginx_compatibility on;\` at the top of ${file}. nginx itself`);
+  t.notMatch(stdout, 'HTTP/1.0');
+  t.equal(readFileSync(file, 'latin1'), `nginx_compatibility on;\n${before}`);
+  t.equal(statSync(file).mode & 0o777, 0o640);
+  t.match((await runCli(['migrate', '-w', file])).stdout, `${file}:1 has \`nginx_compatibility\` already: nothing is written.\n`);
+  t.equal(readFileSync(file, 'latin1'), `nginx_compatibility on;\n${before}`);
+  t.match(await runCli(['migrate', '--write', `${prefix.dir}/none.conf`]), { code: 78, stderr: /none.conf/ });
+});
+
+t.test('-t says once where a default differs that nobody has decided', async (t) => {
+  const tested = async (inside: string, main = ''): Promise<string> =>
+    (await testConfig(t, `pid x.pid; ${main} events {} http { access_log off; ${inside} }`)).stderr;
+  const pass = 'proxy_pass http://127.0.0.1:9;';
+  const two = await tested(`server { location / { ${pass} } location /b { ${pass} } }`);
+  t.equal(two.match(/\[notice\]/g)?.length, 1, two);
+  t.match(two, /\[notice\] "nginx_compatibility" is not set: "proxy_pass" in .*:1 speaks HTTP\/1\.0 .*\n.*test is successful\n$/);
+  t.match(await tested('upstream a { server 127.0.0.1:9; }'), 'clients get 503, with nginx 502');
+  for (const main of ['nginx_compatibility on;', 'nginx_compatibility off;']) {
+    t.notMatch(await tested(`server { location / { ${pass} } }`, main), 'notice', main);
+  }
+  t.notMatch(await tested(`server { proxy_http_version 1.1; location / { ${pass} } }`), 'notice');
+  t.notMatch(await tested('server { location / { return 204; } }'), 'notice');
 });

@@ -27,6 +27,9 @@ export async function testConfig(context: Context): Promise<number> {
   }
   closeLogs(cycle);
   if (!commandLine.quiet) {
+    if (configuration.advice !== undefined) {
+      log.say(`[notice] ${configuration.advice}`);
+    }
     log.say(`configuration file ${options.entry} test is successful`);
   }
   if (commandLine.dump) {

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { applyInclude } from '../../shared/config/apply.js';
 import { ConfigError, diagnosticDetail, placedMessage, syntaxError, unlessConfigError, withErrno } from '../../shared/config/errors.js';
 import type { Node } from '../../shared/config/language/ast.js';
@@ -7,9 +7,9 @@ import { parseConfig } from '../../shared/config/language/parser.js';
 import { diskSources, type Sources } from '../../shared/config/sources.js';
 import { fsPath } from '../../shared/lib/fs-path.js';
 import { byteText } from '../../shared/lib/native-text.js';
-import { writeFresh } from '../../shared/lib/state-file.js';
 import { EXIT } from '../command-line/exit-codes.js';
 import type { SubcommandValues } from './command.js';
+import { replaceFile } from './replace-file.js';
 import { serverOptions } from './server-options.js';
 
 /**
@@ -140,28 +140,6 @@ function meaning(nodes: readonly Node[]): string {
   const words = (node: Node): unknown =>
     'syntaxError' in node ? node.syntaxError : { name: node.name, args: node.args, block: node.block?.map(words) };
   return JSON.stringify(nodes.map(words));
-}
-
-/** Writes a file beside the old one and puts it in its place, so that a server never reads half of it. Links stay links. */
-function replaceFile(file: string, text: string): void {
-  const target = realpathSync(fsPath(file), 'buffer');
-  const fresh = Buffer.concat([target, Buffer.from(`.${process.pid}.new`)]);
-  const { mode, uid, gid } = statSync(target);
-  try {
-    writeFresh(fresh, Buffer.from(text, 'latin1'), { mode: mode & 0o7777, owner: { uid, gid } });
-    renameSync(fresh, target);
-  } catch (error) {
-    unlinkIfThere(fresh);
-    throw error;
-  }
-}
-
-function unlinkIfThere(path: Buffer): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was never made.
-  }
 }
 
 const absolute = (file: string): string => (file.startsWith('/') ? file : `${byteText(process.cwd())}/${file}`);

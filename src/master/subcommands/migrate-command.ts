@@ -1,9 +1,16 @@
 // Reaches into the worker's folders, as parts.ts does: the modules know which directives there are.
+import { ConfigError, placedMessage, withErrno } from '../../shared/config/errors.js';
+import { readConfigFile } from '../../shared/config/read-file.js';
 import { byteText } from '../../shared/lib/native-text.js';
 import { needsWork, reportText } from '../../worker/migration/report.js';
-import { surveyConfiguration } from '../../worker/migration/survey.js';
+import { type Survey, surveyConfiguration } from '../../worker/migration/survey.js';
+import { EXIT } from '../command-line/exit-codes.js';
 import { loadOptions } from '../command-line/places.js';
 import type { SubcommandValues } from './command.js';
+import { replaceFile } from './replace-file.js';
+
+/** The line that makes all defaults nginx's. */
+const COMPATIBLE = 'nginx_compatibility on;';
 
 /**
  * Runs `sluice migrate FILE`; resolves to the exit code: 0 when the configuration is accepted, 1 when something has to be changed first.
@@ -13,8 +20,37 @@ export async function runMigrateCommand(values: SubcommandValues): Promise<numbe
   const conf = byteText(String(values.file));
   const full = conf.startsWith('/') ? conf : `${byteText(process.cwd())}/${conf}`;
   const prefix = typeof values.directory === 'string' ? byteText(values.directory) : full.slice(0, full.lastIndexOf('/') + 1);
-  const survey = await surveyConfiguration(loadOptions({ prefix, conf: full, globals: undefined, errorLog: undefined, signal: undefined }));
-  const text = values.json === true ? `${JSON.stringify({ file: full, ...survey }, null, 2)}\n` : reportText(full, survey);
+  const options = loadOptions({ prefix, conf: full, globals: undefined, errorLog: undefined, signal: undefined });
+  let survey = await surveyConfiguration(options);
+  let said = '';
+  if (values.write === true) {
+    try {
+      said = write(full, survey);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) {
+        throw error;
+      }
+      process.stderr.write(`sluice: migrate: ${placedMessage(error)}\n`, 'latin1');
+      return EXIT.CONFIGURATION;
+    }
+    survey = await surveyConfiguration(options);
+  }
+  const text = values.json === true ? `${JSON.stringify({ file: full, ...survey }, null, 2)}\n` : reportText(full, survey) + said;
   process.stdout.write(text, 'latin1');
   return needsWork(survey) ? 1 : 0;
+}
+
+/** Adds the line unless the configuration has one; says what was done. @throws ConfigError */
+function write(file: string, { lines }: Survey): string {
+  const there = lines.find(({ directive }) => directive === 'nginx_compatibility');
+  if (there !== undefined) {
+    return `\n${there.places[0]} has \`nginx_compatibility\` already: nothing is written.\n`;
+  }
+  const text = readConfigFile(file, undefined);
+  try {
+    replaceFile(file, `${COMPATIBLE}\n${text}`);
+  } catch (error) {
+    throw new ConfigError(withErrno(`cannot write "${file}"`, error));
+  }
+  return `\nWritten: \`${COMPATIBLE}\` at the top of ${file}. nginx itself does not know this line: it would refuse the file.\n`;
 }

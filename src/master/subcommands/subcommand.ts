@@ -95,6 +95,7 @@ export const subcommands: readonly Subcommand[] = [
       { name: 'file', describe: "nginx's main configuration file", positional: true, required: true },
       { name: 'directory', alias: 'p', describe: 'prefix path; the folder of the file unless given' },
       { name: 'json', describe: 'as one JSON object', flag: true },
+      { name: 'write', alias: 'w', describe: 'put `nginx_compatibility on;` at the top of the file', flag: true },
     ],
     run: async (values) => (await import('./migrate-command.js')).runMigrateCommand(values),
   },

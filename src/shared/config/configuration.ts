@@ -144,6 +144,8 @@ export interface Configuration {
   readonly zones: readonly AnyZoneRef[];
   /** Findings that do not stop the server, in the order they were made. */
   readonly warnings: readonly Finding[];
+  /** What an operator may want to decide, told by `-t` alone (latin1); undefined where there is nothing, or nobody tests. */
+  readonly advice: string | undefined;
 }
 
 /** Thrown when a configuration cannot be used: all that is wrong with it, gravest reason to stop first, warnings included. */

@@ -246,14 +246,15 @@ export const differenceTables: readonly DifferenceTable[] = [
 
 /**
  * What is known of one use of a directive, with the table it stands in; undefined when it is the same as in nginx. `inStream`: it stands
- * inside `stream`.
+ * inside `stream`; `compatible`: `nginx_compatibility on` stands above.
  */
 export function differenceOf(
   name: string,
   args: readonly string[],
   inStream: boolean,
+  compatible = false,
 ): { readonly table: DifferenceTable['id']; readonly difference: Difference } | undefined {
-  for (const { id, rows } of [...differenceTables, { id: 'switched' as const, rows: switched }]) {
+  for (const { id, rows } of [...differenceTables, { id: 'switched' as const, rows: compatible ? [] : switched }]) {
     const difference = rows.find(
       ({ directives, when, httpOnly }) =>
         directives.some((known) => matches(known, name)) && !(httpOnly && inStream) && when?.(args, name) !== false,

@@ -71,6 +71,8 @@ class Walk {
   readonly sources: Sources;
   readonly #imports: DirectiveNode[] = [];
   readonly #folders: string[] = [];
+  /** `nginx_compatibility on` has been read. */
+  #compatible = false;
   readonly #lines = new Map<string, SurveyLine & { readonly places: string[] }>();
 
   constructor(sources: Sources) {
@@ -126,12 +128,14 @@ class Walk {
       }
       return;
     }
-    if (node.name === 'js_import') {
+    if (node.name === 'nginx_compatibility') {
+      this.#compatible = node.args[0]?.toLowerCase() === 'on';
+    } else if (node.name === 'js_import') {
       this.#imports.push(node);
     } else if (node.name === 'js_path') {
       this.#folders.push(node.args[0] ?? '');
     }
-    const found = differenceOf(node.name, node.args, inStream);
+    const found = differenceOf(node.name, node.args, inStream, this.#compatible);
     if (found === undefined) {
       this.#add(node, 'same', '');
     } else {

@@ -20,7 +20,8 @@ import { proxyVariables } from './variables.js';
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const hashSize = accepted<Request>((ctx: Context) => void parseInteger(ctx.node.args[0]!, ctx, 0));
 
-const scope = defineScope<ProxySettings>({
+/** The settings of each location; for the notice of `-t` on the version of HTTP. */
+export const proxyScope = defineScope<ProxySettings>({
   fields: {
     ...upstreamFields,
     ...cacheFields,
@@ -90,7 +91,7 @@ const scope = defineScope<ProxySettings>({
 /** Passes requests on to HTTP servers. nginx: ngx_http_proxy_module. */
 export const proxyModule = defineModule({
   name: 'proxy',
-  location: scope,
+  location: proxyScope,
   variables: proxyVariables,
   handler(conf, env, location) {
     if (conf.pass === undefined) {
