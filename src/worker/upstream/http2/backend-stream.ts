@@ -166,13 +166,6 @@ export class BackendStream implements Channel, Expiring {
       }
       this.#sendHead();
     }
-    // What is still to be given may leave in the same frame.
-    if (this.#owed && this.#pending <= this.#room && this.#room > 0) {
-      this.#askForMore();
-      if (this.closed || this.outClosed) {
-        return true;
-      }
-    }
     if (this.#pending > 0) {
       const size = Math.min(this.#pending, this.sendWindow.left, this.#c.sendWindow.left, DEFAULT_FRAME);
       if (size <= 0) {
