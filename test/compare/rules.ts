@@ -131,6 +131,33 @@ const beside: readonly Rule[] = [
     what: /\$args$/,
   },
   {
+    name: 'the file of a body after the response',
+    told: '`post_action` gets the request body',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /post_action/) && uses(one, /client_body_in_file_only|client_body_buffer_size/),
+    what: /^request|^error log$|^log \d+: \$(status|sent_http_content_|upstream_|body_bytes_sent|bytes_sent|request_completion)/,
+  },
+  {
+    name: 'records of FastCGI',
+    why: 'how many records a body takes depends on the pieces in which it came',
+    when: ({ case: one }) => uses(one, /fastcgi_pass/) && anyRequest(one, ({ body }) => body !== undefined),
+    what: /\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'more than was announced',
+    why: 'nginx counts what comes behind the announced end if it came with it',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.framing === 'long',
+    what: /\$upstream_(response_length|bytes_received)$/,
+  },
+  {
+    name: 'the length of a body that is already there',
+    why: 'a body without a length that came as a whole is passed on with its length, though request buffering is off',
+    axes: ['nginx-http2'],
+    when: ({ case: one }) => uses(one, /request_buffering off/) && anyRequest(one, ({ body }) => body?.framing === 'chunked'),
+    what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
+  },
+  {
     name: 'HPACK',
     why: 'header sections have other bytes, for the same fields',
     axes: ['nginx-http2'],

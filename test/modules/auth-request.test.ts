@@ -137,3 +137,19 @@ t.test('all that the subrequest asks for is asked for', async (t) => {
   t.equal(passed.text, 'the page');
   t.strictSame(passed.all('WWW-Authenticate'), []);
 });
+
+t.test('a subrequest in the access log was sent by nobody', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `access_log %%DIR%%/sub.log sub; log_subrequest on;
+      location /a { auth_request /check; try_files /page.html =404; }
+      location = /check { return 204; }`,
+      "log_format sub '$uri $request_length [$request_completion]';",
+    ),
+    files: page,
+  });
+  const request = requestText('GET', '/a', { Connection: 'close' });
+  await http(s, request);
+  await s.stop();
+  t.strictSame(s.read('sub.log').trim().split('\n'), ['/check 0 []', `/page.html ${request.length} [OK]`]);
+});

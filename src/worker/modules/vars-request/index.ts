@@ -81,9 +81,10 @@ const variables: readonly Variable[] = [
     return body === null || !body.complete || body.length === 0 ? undefined : body.inMemory()?.toString('latin1');
   }),
   live('request_body_file', (r) => (r.body ?? r.main.body)?.file?.path),
-  live('request_length', (r) => String(r.main.requestLength)),
+  // A subrequest was sent by nobody, and is never the one that is complete.
+  live('request_length', (r) => (r.main === r ? String(r.requestLength) : '0')),
   live('request_time', requestTime),
-  live('request_completion', (r) => (r.main.finished && !r.main.aborted ? 'OK' : '')),
+  live('request_completion', (r) => (r.main === r && r.main.finished && !r.main.aborted ? 'OK' : '')),
   fixed('request_id', (r) => randomPiece(r.http.env.compatible ? 16 : 8).toString('hex')),
   fixed('server_name', (r) => r.server.settings.serverName),
   live('pipe', (r) => (r.pipelined ? 'p' : '.')),
