@@ -2,7 +2,8 @@
 // of them: status, headers, body, server, location, URI, what backends are asked, and log lines. Prints each difference, and exits with 1
 // when there is one. Needs dist/ (npm run build).
 //
-//   node --import ./scripts/tests/load.mjs scripts/compare-explain.mjs SUITE.jsonl [--configs 50] [--requests 2000] [--seed 1] [--only ID] [--reasons]
+//   node --import ./scripts/tests/load.mjs scripts/compare-explain.mjs SUITE.jsonl \
+//     [--configs 50] [--requests 2000] [--seed 1] [--only ID] [--reasons]
 //
 // A line of the suite is a JSON object with `id`, `conf` (the text), `files` (by path: `text`, `dir` or `pem`) and `result` (`ok` for one
 // that nginx takes). Ports, paths and backends are put in the place of the configuration's own.

@@ -17,8 +17,8 @@ export function refuseOthersLink(path: string): void {
 }
 
 /**
- * Opens a file, and follows no link that {@link refuseOthersLink} refuses, not even one that is put there meanwhile: what is no link when it
- * is looked at is opened as none. A link that root follows leads to what root has made it lead to.
+ * Opens a file, and follows no link that {@link refuseOthersLink} refuses, not even one that is put there meanwhile: what is no link
+ * when it is looked at is opened as none. A link that root follows leads to what root has made it lead to.
  */
 export function openPastLinks(path: string, flags: number, mode?: number): number {
   const native = fsPath(path);

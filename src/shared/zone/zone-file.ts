@@ -1,3 +1,4 @@
+// What may go wrong with a zone's file and what is done then is one state, with the statements that have to be compiled anew.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../log/error-log.js';

@@ -37,7 +37,7 @@ export interface OpenSsl {
   clearErrors(): void;
   /** Makes a server's connection as new, after its first bytes; Node is told no more of its handshake. */
   startAnew(ssl: number): void;
-  /** SSL_read_early_data, which also shakes hands: {@link EARLY_READ}, with the length in `count`, {@link EARLY_OVER}, or 0 as for others. */
+  /** SSL_read_early_data, which also shakes hands: {@link EARLY_READ}, the length in `count`, {@link EARLY_OVER}, or 0 as for others. */
   readEarly(ssl: number, into: Buffer, length: number, count: BigUint64Array): number;
   /** SSL_write_early_data: encrypts for a client that has not finished its handshake. Returns 1 unless the connection is broken. */
   writeEarly(ssl: number, bytes: Buffer, length: number, count: BigUint64Array): number;

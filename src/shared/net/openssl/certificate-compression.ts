@@ -29,7 +29,10 @@ function tried(): string {
   return '';
 }
 
-/** Has a context's certificates sent in the codings that clients ask for. Returns false when that cannot be. nginx: ngx_ssl_certificate_compression. */
+/**
+ * Has a context's certificates sent in the codings that clients ask for. Returns false when that cannot be. nginx:
+ * ngx_ssl_certificate_compression.
+ */
 export function compressCertificates({ context }: SecureContext): boolean {
   return whyNoCompression() === '' && calls!.compressCertificates(contextAddress(context));
 }

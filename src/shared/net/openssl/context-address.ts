@@ -5,7 +5,7 @@ interface NativeContext {
   readonly _external?: unknown;
 }
 
-/** Where OpenSSL has Node's native context, for as long as that is there. Node says so only for people to read; throws an Error where not. */
+/** Where OpenSSL has Node's native context, for as long as that is there. Node says so for people to read alone; throws an Error if not. */
 export function contextAddress(context: unknown): number {
   const shown = /^\[External: ([0-9a-f]{1,13})\]$/.exec(inspect((context as NativeContext)._external, { colors: false }));
   if (shown === null) {

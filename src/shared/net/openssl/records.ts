@@ -156,8 +156,9 @@ export class Records {
   }
 
   /**
-   * Begins the handshake of a client that sends early data; what it sent is to be {@link put}. Node's cipher runs no part of it: what Node
-   * calls JavaScript for cannot happen on the stack that these calls have. Returns false when OpenSSL does not tell where the connection is.
+   * Begins the handshake of a client that sends early data; what it sent is to be {@link put}. Node's cipher runs no part of it: what
+   * Node calls JavaScript for cannot happen on the stack that these calls have. Returns false when OpenSSL does not tell where the
+   * connection is.
    */
   beginEarly(bytes: Buffer): boolean {
     this.handshake(bytes.subarray(0, RECORD_HEAD));

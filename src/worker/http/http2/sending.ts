@@ -51,8 +51,8 @@ export class Sending implements TickTask {
   }
 
   /**
-   * How many of a stream's `most` bytes were lost with the connection, or are behind what its client does not take. Frames lie between those
-   * of other streams: what was lost is shared out among the streams as they end.
+   * How many of a stream's `most` bytes were lost with the connection, or are behind what its client does not take. Frames lie between
+   * those of other streams: what was lost is shared out among the streams as they end.
    */
   claimLost(most: number): number {
     if (this.#c.open && !this.output.blocked) {
