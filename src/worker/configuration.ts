@@ -25,6 +25,7 @@ import { processScope } from './modules/process/index.js';
 import { namesScope } from './modules/server/index.js';
 import { sslScope } from './modules/ssl/directives.js';
 import { streamNamesScope } from './modules/stream-server/index.js';
+import { ringNeeds } from './ring-needs.js';
 import { undecidedDefaults } from './undecided.js';
 
 /** Reads and checks a configuration, and takes out of it what the master works with. */
@@ -71,6 +72,10 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
   const orders = ordersIn(loaded);
   const internal = orders.find(({ issuer }) => issuer.kind === 'internal')?.issuer;
   const warnings = loaded.warnings.map((finding) => finished(finding, loaded.sources));
+  const missed = settings.netEngine === 'libuv' ? ringNeeds(loaded) : undefined;
+  if (missed !== undefined) {
+    warnings.push(missed);
+  }
   const enough = checkConnections(settings.workerConnections, listens.length);
   if (enough !== undefined) {
     throw new ConfigErrors([enough, ...warnings], true);

@@ -1,9 +1,7 @@
-import type { Block } from '../shared/config/block.js';
-import { HTTP_CONTEXTS } from '../shared/config/context.js';
 import { reportedPos } from '../shared/config/errors.js';
-import type { DirectiveNode } from '../shared/config/language/ast.js';
 import type { Loaded } from '../shared/config/load.js';
 import type { ClientTask } from './client/client-task.js';
+import { firstNode } from './first-node.js';
 import { proxyScope } from './modules/proxy/index.js';
 
 /**
@@ -27,19 +25,4 @@ export function undecidedDefaults(loaded: Loaded<ClientTask>): string | undefine
       ? `"proxy_pass" in ${file}:${line} speaks HTTP/1.0 over a new connection for each request, nginx 1.31 HTTP/1.1 over kept ones`
       : `when all servers of "upstream" in ${file}:${line} are unavailable, clients get 503, with nginx 502`;
   return `"nginx_compatibility" is not set: ${what}; "nginx_compatibility on;" at the top does as nginx, "off" keeps this and says so`;
-}
-
-/** The first node that a block of `http` gives, in the order of the text. */
-function firstNode(block: Block, of: (block: Block) => DirectiveNode | undefined): DirectiveNode | undefined {
-  const own = (block.context & HTTP_CONTEXTS) === 0 ? undefined : of(block);
-  if (own !== undefined) {
-    return own;
-  }
-  for (const child of block.children) {
-    const found = firstNode(child, of);
-    if (found !== undefined) {
-      return found;
-    }
-  }
-  return undefined;
 }

@@ -7,6 +7,7 @@ import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
 import { block, END_HEADERS, END_STREAM, request as fields, frame, settings, T } from '../support/http2-client.js';
 import { makePrefix } from '../support/prefix.js';
+import { testConfig } from '../support/run-cli.js';
 import { httpConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -259,3 +260,10 @@ function raw(port: number, bytes: Buffer): Promise<Buffer> {
     socket.on('close', () => done(Buffer.concat(pieces)));
   });
 }
+
+t.test('-t says where early data is asked for and the engine has none', { skip: againstNginx }, async (t) => {
+  const { stderr } = await testConfig(t, `net_engine libuv;\n${httpConf('server { listen 127.0.0.1:%%PORT_0%%; ssl_early_data on; }')}`);
+  t.match(stderr, /\[warn\] "ssl_early_data" has no effect with "net_engine libuv": .* in \S+:\d+/);
+  const other = await testConfig(t, `net_engine libuv;\n${httpConf('server { listen 127.0.0.1:%%PORT_0%%; ssl_early_data off; }')}`);
+  t.notMatch(other.stderr, 'ssl_early_data');
+});
