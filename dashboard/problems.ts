@@ -44,6 +44,12 @@ export function problemsOf(state: State, live: Live): Problem[] {
   if (state.connections.dropped > 0) {
     found.push({ look: 'warn', text: `${count(state.connections.dropped)} connections dropped for want of worker_connections` });
   }
+  if (state.service.refusedAt > 0) {
+    found.push({
+      look: 'bad',
+      text: `the last reload, ${span(state.now - state.service.refusedAt)} ago, failed or was refused: the configuration of before serves, the error log says why`,
+    });
+  }
   if (state.service.respawned > 0) {
     found.push({
       look: 'warn',

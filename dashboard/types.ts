@@ -133,7 +133,13 @@ export interface State {
   readonly write: boolean;
   readonly workers_configured: number;
   readonly history: boolean;
-  readonly service: { readonly generation: number; readonly loadedAt: number; readonly respawned: number };
+  readonly service: {
+    readonly generation: number;
+    readonly loadedAt: number;
+    readonly respawned: number;
+    readonly refused: number;
+    readonly refusedAt: number;
+  };
   readonly connections: { readonly accepted: number; readonly dropped: number; readonly active: number; readonly idle: number };
   readonly requests: { readonly total: number; readonly current: number };
   readonly workers: readonly Worker[];

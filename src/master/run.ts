@@ -102,13 +102,15 @@ async function start(
   const { commandLine, log } = context;
   const configuration = await loadReported(context, undefined, undefined, daemon);
   if (configuration === undefined) {
-    return 1;
+    return tellNevertheless(context);
   }
   if (commandLine.signal !== undefined) {
     if (commandLine.check !== undefined && !(await casesPass(context, commandLine.check))) {
       return 1;
     }
-    return sendSignal(commandLine.signal, configuration, log);
+    const { pid, history, canary } = configuration.process;
+    const wait = commandLine.wait ? (canary?.time ?? 0) : undefined;
+    return sendSignal(commandLine.signal, { pid, history, entry: configuration.snapshot.entry, wait }, log);
   }
   const conf = configuration.process;
   if (conf.daemon && !daemon && process.env[INHERITED] === undefined) {
@@ -125,6 +127,20 @@ async function start(
     return serveAlone(context, configuration, ready);
   }
   return startMaster(context, configuration, { daemonized: daemon, ready });
+}
+
+/**
+ * Tells a server to end or to open its logs anew though its files are broken now: what can be read of them says where it is. To load them
+ * makes no sense, and nginx tells nobody anything then. Returns the exit code.
+ */
+async function tellNevertheless({ name, commandLine: { signal }, options, log }: Context): Promise<number> {
+  if (signal === undefined || signal === 'reload' || name === 'nginx') {
+    return 1;
+  }
+  const { findServer } = await import('./subcommands/found-server.js');
+  const { pid, history } = await findServer(options);
+  log.say(`[warn] the configuration is broken; by what can be read of it the pid file is "${pid}"`);
+  return sendSignal(signal, { pid, history, entry: options.entry, wait: undefined }, log);
 }
 
 /** Runs the cases of `--check` on the configuration that a reload would load. False when one fails: then there is to be no reload. */

@@ -21,6 +21,8 @@ export interface CommandLine {
   signal: SignalName | undefined;
   /** Ours: files or a folder of cases, of which none may fail before `-s reload` (`--check`). */
   check: string | undefined;
+  /** Ours: `-s reload` ends once it is known what became of it (`--wait`). */
+  wait: boolean;
 }
 
 /** The name that the program was called by: `nginx` when installed so, else `sluice`. Messages begin with it. */
@@ -49,6 +51,7 @@ export function parseCommandLine(args: readonly string[], own = true): CommandLi
     globals: undefined,
     signal: undefined,
     check: undefined,
+    wait: false,
   };
   for (let i = 0; i < args.length; i++) {
     const group = byteText(args[i] as string);
@@ -57,6 +60,10 @@ export function parseCommandLine(args: readonly string[], own = true): CommandLi
     }
     if (own && group === '--check') {
       line.check = byteText(args[++i] ?? missing('--check', 'the file or folder of the cases'));
+      continue;
+    }
+    if (own && group === '--wait') {
+      line.wait = true;
       continue;
     }
     for (let at = 1; at < group.length; at++) {
@@ -79,6 +86,9 @@ export function parseCommandLine(args: readonly string[], own = true): CommandLi
   }
   if (line.check !== undefined && line.signal !== 'reload') {
     throw new UsageError('option "--check" goes with "-s reload"');
+  }
+  if (line.wait && line.signal !== 'reload') {
+    throw new UsageError('option "--wait" goes with "-s reload"');
   }
   return line;
 }

@@ -45,6 +45,11 @@ export class MasterZones {
     }
   }
 
+  /** A reload failed or was refused. */
+  refused(): void {
+    this.#set?.refused();
+  }
+
   /** A worker that ended by itself is replaced. */
   respawned(): void {
     this.#set?.respawned();

@@ -36,6 +36,7 @@ export function reload(master: Master): void {
       } catch (error) {
         // What the system refused is no reason to refuse the next reload.
         master.context.log.log(EMERG, `the reload failed: ${lineOf(error)}`);
+        master.context.zones.refused();
       }
     }
     running.delete(master);
@@ -57,7 +58,7 @@ async function reloadOnce(master: Master): Promise<void> {
   log.forget();
   const configuration = await loadAsked(context, previous.configuration, history, asked);
   if (configuration === undefined || master.ending !== undefined) {
-    history.refused(asked, log.reason);
+    refuse(master, asked, log.reason);
     return;
   }
   if (configuration.process.lockFile !== previous.configuration.process.lockFile) {
@@ -65,7 +66,7 @@ async function reloadOnce(master: Master): Promise<void> {
   }
   const cycle = await openCycle(configuration, context, { held: previous.listeners, previous, testing: false });
   if (cycle === undefined) {
-    history.refused(asked, log.reason);
+    refuse(master, asked, log.reason);
     return;
   }
   // The end may have been asked for while a port in use was tried again.
@@ -81,7 +82,7 @@ async function reloadOnce(master: Master): Promise<void> {
     if ('refusal' in result && master.ending === undefined) {
       log.log(result.refusal.level, result.refusal.text);
     }
-    history.refused(asked, 'refusal' in result ? result.refusal.text : 'the server ends');
+    refuse(master, asked, 'refusal' in result ? result.refusal.text : 'the server ends');
     discard(cycle, previous);
     return;
   }
@@ -104,6 +105,14 @@ async function reloadOnce(master: Master): Promise<void> {
     master,
   );
   closeLogs(previous);
+}
+
+/** The configuration of before stays: whoever asked, and who watches the metrics, is to know. */
+function refuse({ history, context, ending }: Master, asked: Asked, text: string): void {
+  history.refused(asked, text);
+  if (ending === undefined) {
+    context.zones.refused();
+  }
 }
 
 /** Starts the workers of a new configuration, all at once or by way of a canary. A rollback is in a hurry. */

@@ -8,6 +8,8 @@ export interface ProcessStat {
   readonly began: number;
   /** It runs no more: its parent has not asked for its end yet, or the kernel is still closing what it had open. */
   readonly ended: boolean;
+  /** Seconds of processor time that it has used, to a hundredth of a second. */
+  readonly cpu: number;
 }
 
 /** PF_EXITING of the kernel's sched.h. */
@@ -28,6 +30,7 @@ export function processStat(pid: number): ProcessStat | undefined {
     parent: Number(fields[1]),
     began: Number(fields[19]),
     ended: state === 'Z' || state === 'X' || (Number(fields[6]) & EXITING) !== 0,
+    cpu: (Number(fields[11]) + Number(fields[12])) / 100,
   };
 }
 
@@ -35,4 +38,14 @@ export function processStat(pid: number): ProcessStat | undefined {
 export function beganAt(stat: ProcessStat): number {
   const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
   return Date.now() - (uptime - stat.began / 100) * 1000;
+}
+
+/** Bytes of memory that a process holds, shared ones included; undefined when there is no such process, or it may not be seen. */
+export function memoryOf(pid: number): number | undefined {
+  try {
+    const kilobytes = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
 }

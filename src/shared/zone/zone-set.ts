@@ -60,6 +60,14 @@ export class ZoneSet {
     });
   }
 
+  /** A reload failed or was refused: the plan of before stays in force. */
+  refused(): void {
+    this.#note((values) => {
+      values[SERVICE.refused]!++;
+      values[SERVICE.refusedAt] = Date.now();
+    });
+  }
+
   /** A worker that ended by itself is replaced. */
   respawned(): void {
     this.#note((values) => {

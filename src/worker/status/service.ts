@@ -13,10 +13,27 @@ const PAGE = 4096;
 export const serviceReading = (source: StatusSource): Float64Array =>
   (metersOf(source).read(serviceKind).get('') ?? emptyReading(serviceKind, '')).values;
 
-/** When the configuration was loaded, how often, and how many processes were replaced. */
-export function serviceObject(source: StatusSource): { generation: number; loadedAt: number; respawned: number } {
+/** When the configuration was loaded, how often, and how many processes were replaced and reloads refused. */
+export interface Service {
+  readonly generation: number;
+  readonly loadedAt: number;
+  readonly respawned: number;
+  readonly refused: number;
+  /** When the last reload failed, if none has succeeded since; 0 otherwise. */
+  readonly refusedAt: number;
+}
+
+export function serviceObject(source: StatusSource): Service {
   const values = serviceReading(source);
-  return { generation: values[SERVICE.generation]!, loadedAt: values[SERVICE.loadedAt]!, respawned: values[SERVICE.respawned]! };
+  const loadedAt = values[SERVICE.loadedAt]!;
+  const refusedAt = values[SERVICE.refusedAt]!;
+  return {
+    generation: values[SERVICE.generation]!,
+    loadedAt,
+    respawned: values[SERVICE.respawned]!,
+    refused: values[SERVICE.refused]!,
+    refusedAt: refusedAt > loadedAt ? refusedAt : 0,
+  };
 }
 
 const resetValues = (source: StatusSource): Float64Array =>

@@ -47,10 +47,16 @@ export function metricsText(source: StatusSource, open: boolean): string {
 }
 
 function serviceMetrics(text: MetricsText, source: StatusSource): void {
-  const { generation, loadedAt, respawned } = serviceObject(source);
+  const { generation, loadedAt, respawned, refused, refusedAt } = serviceObject(source);
   text.gauge('build_info', 'The version that runs; always 1.', [[{ version: SERVER_VERSION }, 1]]);
   text.gauge('config_generation', 'How many configurations have been loaded since the start.', [[{}, generation]]);
   text.gauge('config_last_load_timestamp_seconds', 'When the configuration in force was loaded.', [[{}, loadedAt / 1000]]);
+  text.gauge(
+    'config_last_reload_successful',
+    'Whether the last reload took its configuration over; 0 after one that failed or was refused.',
+    [[{}, refusedAt === 0 ? 1 : 0]],
+  );
+  text.counter('config_reloads_refused_total', 'Reloads that failed or were refused; the error log says why.', [[{}, refused]]);
   text.counter('processes_respawned_total', 'Processes that ended by themselves and were replaced.', [[{}, respawned]]);
 }
 

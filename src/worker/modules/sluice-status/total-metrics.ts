@@ -1,3 +1,4 @@
+import { memoryOf, processStat } from '../../../shared/lib/process-stat.js';
 import { utf8 } from '../../status/source.js';
 import type { MetricsText } from './prometheus.js';
 import type { Report } from './report.js';
@@ -36,6 +37,17 @@ export function totalMetrics(text: MetricsText, { totals, workers, zones, upstre
     'Requests begun, by worker process.',
     workers.map((worker) => [{ pid: String(worker.worker) }, worker.requests]),
   );
+  const perProcess = (value: (pid: number) => number | undefined): Sample[] =>
+    workers.flatMap(({ worker }) => {
+      const found = value(Math.abs(worker));
+      return found === undefined ? [] : [[{ pid: String(Math.abs(worker)) }, found]];
+    });
+  text.counter(
+    'worker_cpu_seconds_total',
+    'Processor time used, by worker process.',
+    perProcess((pid) => processStat(pid)?.cpu),
+  );
+  text.gauge('worker_memory_bytes', 'Memory held, by worker process.', perProcess(memoryOf));
   text.gauge(
     'zone_size_bytes',
     'Size of the shared zone as configured.',
