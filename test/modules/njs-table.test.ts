@@ -2,7 +2,18 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
-import { answerText, BASE, configurationOf, logLines, moduleOf, type Row, readTable, recordAnswers, sentBy, socketOf } from '../support/njs-table.js';
+import {
+  answerText,
+  BASE,
+  configurationOf,
+  logLines,
+  moduleOf,
+  type Row,
+  readTable,
+  recordAnswers,
+  sentBy,
+  socketOf,
+} from '../support/njs-table.js';
 import { RawClient } from '../support/raw-client.js';
 import { parseResponse } from '../support/response.js';
 import { type Server, startServer } from '../support/server.js';
@@ -35,7 +46,11 @@ async function ask(s: Server, row: Row): Promise<string> {
   const stream = mode.startsWith('stream');
   const client = await RawClient.connect(stream ? socketOf(row).replace('%%DIR%%', s.dir) : s.port(0), { timeout });
   const { method = 'GET', query, headers = {}, body } = request;
-  const fields = Object.entries({ Host: 'localhost', ...headers, ...(body === undefined ? {} : { 'Content-Length': String(body.length) }) });
+  const fields = Object.entries({
+    Host: 'localhost',
+    ...headers,
+    ...(body === undefined ? {} : { 'Content-Length': String(body.length) }),
+  });
   const sent = stream
     ? sentBy(row)
     : `${method} /${file}/${index}${query === undefined ? '' : `?${query}`} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body ?? ''}`;

@@ -60,7 +60,12 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     ngx,
     njs: {
       [Symbol.toStringTag]: 'njs',
-      version: NJS_VERSION, version_number: versionNumber(NJS_VERSION), engine: 'V8', dump, on: onEvent },
+      version: NJS_VERSION,
+      version_number: versionNumber(NJS_VERSION),
+      engine: 'V8',
+      dump,
+      on: onEvent,
+    },
     process: scriptProcess(host.argv),
     console: scriptConsole(host.log),
     setTimeout: scriptTimeout,

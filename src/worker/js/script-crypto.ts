@@ -44,7 +44,9 @@ function algorithmOf(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || !BYTES_OF_ALGORITHM.some((name) => typeof (given as Algorithm)[name] === 'string')) {
     return given;
   }
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, name === 'name' || name === 'hash' ? value : bytesIn(value)]));
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, name === 'name' || name === 'hash' ? value : bytesIn(value)]),
+  );
 }
 
 const buffer = (value: unknown): Buffer =>
@@ -103,7 +105,10 @@ function keyFor(given: unknown, algorithm: Algorithm, usage: string): { readonly
   if (key?.algorithm?.name?.toUpperCase() !== algorithm.name || !(key.usages as readonly string[]).includes(usage)) {
     return fail();
   }
-  return { key: known.get(key) ?? (key.extractable ? KeyObject.from(key) : fail()), hash: (key.algorithm as { readonly hash?: unknown }).hash };
+  return {
+    key: known.get(key) ?? (key.extractable ? KeyObject.from(key) : fail()),
+    hash: (key.algorithm as { readonly hash?: unknown }).hash,
+  };
 }
 
 /** What node:crypto is told of a signature. */

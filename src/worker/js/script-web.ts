@@ -7,13 +7,15 @@ import { currentTask } from './task.js';
 
 const inNjs = (): boolean => currentTask()?.owner.njs === true;
 
+type AnyClass = abstract new (...args: never[]) => object;
 type Make = (args: readonly unknown[]) => object;
 
 /** A class that njs's programs may call without `new`. What it does not make itself, the web's class does. */
-function scriptClass(name: 'Headers' | 'Request' | 'Response', ours: Function, make: Make): unknown {
+function scriptClass(name: 'Headers' | 'Request' | 'Response', ours: AnyClass, make: Make): unknown {
   // Node loads its own when somebody names it.
-  const web = (): Function => globalThis[name];
+  const web = (): AnyClass => globalThis[name];
   const isOne = (value: unknown): boolean => value instanceof ours || value instanceof web();
+  // biome-ignore lint/complexity/useArrowFunction: an arrow function is no constructor, and the prototype of a class is fixed
   const made: unknown = new Proxy(function () {}, {
     apply: (_target, _this, args: unknown[]) => make(args),
     construct(_target, args: unknown[], by) {
@@ -29,7 +31,8 @@ function scriptClass(name: 'Headers' | 'Request' | 'Response', ours: Function, m
 const webOr = (name: 'Request' | 'Response', body: unknown, args: readonly unknown[], make: () => object): object =>
   isPlain(body) ? make() : (Reflect.construct(globalThis[name], args) as object);
 
-const bodyIn = (init: unknown): unknown => (typeof init === 'object' && init !== null ? (init as { readonly body?: unknown }).body : undefined);
+const bodyIn = (init: unknown): unknown =>
+  typeof init === 'object' && init !== null ? (init as { readonly body?: unknown }).body : undefined;
 
 /** What the user's files find under the names of the web's classes. */
 export const scriptWeb = (): Readonly<Record<string, unknown>> => ({
