@@ -287,7 +287,10 @@ export interface Received extends FetchAnswer {
   readonly url: string;
 }
 
-/** A response that came over the network, or that a script made. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_response_t. */
+/**
+ * A response that came over the network, or that a script made. Whoever asks for what only Node's class has gets that of Node.
+ * nginx: ngx_js_response_t.
+ */
 export class FetchResponse {
   readonly #received: Received;
   readonly #body: Body;

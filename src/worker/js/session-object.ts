@@ -1,3 +1,4 @@
+// Over 400 lines: what scripts do with a session, and the object that they do it with.
 import { ownValue } from '../../shared/lib/own-value.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { lastingSlot } from '../client/client-task.js';

@@ -1,3 +1,4 @@
+// Over 400 lines: a run of a handler with all the ways in which it ends, and what is said of its exceptions.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { stackOf } from '../../shared/lib/error-text.js';
 import { setTimer } from '../../shared/lib/timer.js';
