@@ -18,7 +18,8 @@ import { RawClient } from '../support/raw-client.js';
 import { parseResponse } from '../support/response.js';
 import { type Server, startServer } from '../support/server.js';
 
-// What njs's objects do, row by row (test/njs/): the answers are those of nginx with njs. `scripts/record-njs PATH_TO_NGINX` asks for them anew.
+// What njs's objects do, row by row (test/njs/): the answers are those of nginx with njs.
+// `scripts/record-njs PATH_TO_NGINX` asks for them anew.
 
 const recording = process.env['RECORD_NJS'] !== undefined;
 if (againstNginx && !recording) {
