@@ -13,5 +13,5 @@ export function ringNeeds(loaded: Loaded<ClientTask>): Finding | undefined {
     return undefined;
   }
   const message = '"ssl_early_data" has no effect with "net_engine libuv": clients send again what they sent early';
-  return { level: WARN, message: placedMessage({ level: WARN, message, pos: reportedPos(node) }), detail: '' };
+  return { level: WARN, message: placedMessage({ level: 'warn', message, pos: reportedPos(node) }), detail: '' };
 }

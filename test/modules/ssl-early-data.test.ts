@@ -108,8 +108,9 @@ t.test('early data', { skip: why || false }, async (t) => {
     t.match(await early(port, dir, request('/only-late', '\r\n'), request('/only-late')), /425[\s\S]*late/);
     t.match(await early(port, dir, request('/proxied')), 'backend early=1');
     t.match(await early(port, dir, request('/proxied', '\r\n'), request('/proxied')), /early=1[\s\S]*backend early=(?!1)/);
-    const out = await early(port, dir, request('/large'));
-    t.ok(againstNginx || out.includes(large), 'a response that does not fit into what a client takes at once');
+    // Otherwise the command writes what it knows of tickets into the response.
+    const out = await early(port, dir, request('/large'), '', '-quiet');
+    t.ok(out.includes(large), 'a response that does not fit into what a client takes at once');
     const split = await early(port, dir, 'GET /split HT', 'TP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     t.match(split, 'path=/split early=<>', 'a request that ends behind the handshake is no early one');
     const body = await early(port, dir, request('/a', 'Content-Length: 10\r\n\r\n12345', 'POST'), `67890${request('/b')}`);
