@@ -1,7 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { againstNginx } from '../support/binary.js';
-import { needsRing } from '../support/ring.js';
+import { againstNginx, serverCommand } from '../support/binary.js';
 import { axes as allAxes } from './axes.js';
 import { type Compared, differencesOf } from './differences.js';
 import { generate } from './generate.js';
@@ -15,7 +15,10 @@ const SEED = 36;
 const CASES = 60;
 const AT_ONCE = 60;
 
-const axes = allAxes.filter(({ name }) => !/^nginx/.test(name) && (name !== 'engine' || needsRing.skip === false));
+const [command, ...first] = serverCommand();
+const hasRing = /^network engines: .*\buring/m.test(spawnSync(command, [...first, '-V'], { encoding: 'utf8' }).stderr);
+
+const axes = allAxes.filter(({ name }) => !/^nginx/.test(name) && (name !== 'engine' || hasRing));
 
 const unnamed = (compared: readonly Compared[]): Compared[] =>
   compared.filter((one) => differencesOf(one).some((difference) => ruleOf(difference, one) === undefined));

@@ -62,6 +62,13 @@ const between: readonly Rule[] = [
     what: /^responses$|^response [2-9]|^log [2-9]|^lines of|^request/,
   },
   {
+    name: 'the line of a request that was refused',
+    why: 'HTTP/2 has no line but what is made of a request that could be read',
+    axes: ['http2'],
+    when: ({ left }) => left.get('log 1: $status') === '400' && left.get('log 1: $request_uri') === '-',
+    what: /^log 1: \$request$/,
+  },
+  {
     name: 'limit_rate without buffers',
     why: 'there is no limit for responses that are passed on as they come',
     axes: ['buffering'],
