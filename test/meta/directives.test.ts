@@ -61,6 +61,7 @@ const OUR_OWN = [
   'grpc_web',
   'health_check',
   'health_check_timeout',
+  'health_endpoint',
   'https',
   'js_access',
   'js_block_timeout',

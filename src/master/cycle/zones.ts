@@ -50,6 +50,16 @@ export class MasterZones {
     this.#set?.refused();
   }
 
+  /** Every worker accepts. */
+  ready(): void {
+    this.#set?.ready();
+  }
+
+  /** The server has been told to end. */
+  ending(): void {
+    this.#set?.ending();
+  }
+
   /** A worker that ended by itself is replaced. */
   respawned(): void {
     this.#set?.respawned();

@@ -20,6 +20,7 @@ export async function quit(master: Master): Promise<void> {
     return;
   }
   master.ending = 'quit';
+  master.context.zones.ending();
   master.canary?.abandon('the server ends');
   master.pool.quit('all');
   close(master);

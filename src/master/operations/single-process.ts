@@ -52,6 +52,7 @@ export async function serveAlone(
     return 1;
   }
   log.leaveTerminal();
+  context.zones.ready();
   ready();
   return undefined;
 }
@@ -160,6 +161,7 @@ class SingleProcess {
       return;
     }
     this.#ending = true;
+    this.#context.zones.ending();
     removeListeners(this.#cycle.listeners.values(), this.#context.log);
     const { shutdownTimeout } = this.#cycle.configuration.process;
     if (shutdownTimeout > 0) {

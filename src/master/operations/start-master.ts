@@ -62,6 +62,7 @@ export async function startMaster(context: Context, configuration: Configuration
     return 1;
   }
   master.up = true;
+  zones.ready();
   options.ready();
   giveSpareMemoryBack(() => 0);
   return undefined;

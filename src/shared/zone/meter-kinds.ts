@@ -147,9 +147,12 @@ export const reasonKind = kind({ count: 0 }, 1, { id: 'reason' });
 export const JS = { runs: 0, errors: 1, timeouts: 2, time: 3, longest: 4 } as const;
 export const jsKind = kind(JS, 5, { id: 'js', latest: ['longest'] });
 
-/** What the master does. `loadedAt`, and `refusedAt` of the last reload that failed or was refused, are milliseconds of the wall clock. */
-export const SERVICE = { generation: 0, respawned: 1, loadedAt: 2, refused: 3, refusedAt: 4 } as const;
-export const serviceKind = kind(SERVICE, 5, { id: 'service', latest: ['loadedAt', 'refusedAt'] });
+/**
+ * What the master does. Times are milliseconds of the wall clock: `refusedAt` of the last reload that failed or was refused, `readyAt` of
+ * the moment when every worker accepted, `endingAt` of the request to end.
+ */
+export const SERVICE = { generation: 0, respawned: 1, loadedAt: 2, refused: 3, refusedAt: 4, readyAt: 5, endingAt: 6 } as const;
+export const serviceKind = kind(SERVICE, 7, { id: 'service', latest: ['loadedAt', 'refusedAt', 'readyAt', 'endingAt'] });
 
 /** What was taken off the totals of connections and requests when the API's counters were set to zero. */
 export const RESET = { accepted: 0, dropped: 1, requests: 2 } as const;

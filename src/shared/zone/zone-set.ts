@@ -68,6 +68,20 @@ export class ZoneSet {
     });
   }
 
+  /** Every worker accepts. */
+  ready(): void {
+    this.#note((values) => {
+      values[SERVICE.readyAt] = Date.now();
+    });
+  }
+
+  /** The server has been told to end. */
+  ending(): void {
+    this.#note((values) => {
+      values[SERVICE.endingAt] = Date.now();
+    });
+  }
+
   /** A worker that ended by itself is replaced. */
   respawned(): void {
     this.#note((values) => {

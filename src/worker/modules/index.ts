@@ -31,6 +31,7 @@ import { gzipStaticModule } from './gzip-static/index.js';
 import { hashModule } from './hash/index.js';
 import { headersModule } from './headers/index.js';
 import { healthCheckModule } from './health-check/index.js';
+import { healthEndpointModule } from './health-endpoint/index.js';
 import { http2Module, http2Scope } from './http2/index.js';
 import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
@@ -137,6 +138,7 @@ export const modules: readonly AnyModule[] = [
   // What answers in locations of its own.
   emptyGifModule,
   stubStatusModule,
+  healthEndpointModule,
   sluiceStatusModule,
   apiModule,
   dashboardModule,
