@@ -3,7 +3,7 @@ import { md5Hex } from '../../shared/lib/md5.js';
 import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { CRIT, DEBUG } from '../../shared/log/level.js';
 import { enter, leave } from '../client/at-work.js';
-import { AGAIN, DECLINED, DONE, ERROR } from '../client/codes.js';
+import { AGAIN, asStatus, DECLINED, DONE, ERROR, type Result } from '../client/codes.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import { firstTrue } from '../http/request/predicates.js';
@@ -50,7 +50,7 @@ export class LocationCache implements ResponseCache {
   }
 
   // nginx: ngx_http_upstream_cache.
-  lookup(u: UpstreamRequest): number {
+  lookup(u: UpstreamRequest): Result {
     const { r } = u;
     const { conf } = this;
     const purge = conf.cachePurge === null ? 'no' : testPurge(r, conf.cachePurge);
@@ -119,7 +119,7 @@ export class LocationCache implements ResponseCache {
     });
   }
 
-  #purge(u: UpstreamRequest, use: CacheUse): number {
+  #purge(u: UpstreamRequest, use: CacheUse): Result {
     const { key } = use;
     const disk = use.disk!;
     if (!key.endsWith('*')) {
@@ -137,7 +137,7 @@ export class LocationCache implements ResponseCache {
   }
 
   /** Looks for the entry and serves it, or says who asks the backend. nginx: ngx_http_file_cache_open. */
-  open(u: UpstreamRequest, use: CacheUse): number {
+  open(u: UpstreamRequest, use: CacheUse): Result {
     const now = nowSeconds();
     const entry = this.#find(u.r, use);
     if (u.r.debugging) {
@@ -159,7 +159,7 @@ export class LocationCache implements ResponseCache {
       use.entry = entry;
       use.disk!.noteUse(entry, now);
       this.traceStatus(u);
-      return header.error;
+      return asStatus(header.error);
     }
     use.entry = entry;
     use.validUntil = header.validUntil;
@@ -204,7 +204,7 @@ export class LocationCache implements ResponseCache {
     return undefined;
   }
 
-  #missing(u: UpstreamRequest, use: CacheUse): number {
+  #missing(u: UpstreamRequest, use: CacheUse): Result {
     use.main = use.main === '' ? md5Hex(use.key) : use.main;
     if (!use.secondary) {
       use.hash = use.main;
@@ -227,7 +227,7 @@ export class LocationCache implements ResponseCache {
   }
 
   /** Goes on with what {@link open} returned. */
-  answer(u: UpstreamRequest, code: number): void {
+  answer(u: UpstreamRequest, code: Result): void {
     if (u.r.debugging) {
       u.r.log(DEBUG, `http upstream cache: ${code}`);
     }
@@ -297,7 +297,7 @@ export class LocationCache implements ResponseCache {
   }
 
   /** Sends an entry. Returns DONE. nginx: ngx_http_upstream_cache_send. */
-  serve(u: UpstreamRequest, use: CacheUse, entry: Entry): number {
+  serve(u: UpstreamRequest, use: CacheUse, entry: Entry): Result {
     const { r } = u;
     const source = entry.body === undefined ? openBody(use.disk!, entry) : bufferSource(entry.body);
     if (source === undefined) {

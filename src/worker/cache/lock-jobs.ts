@@ -1,7 +1,7 @@
 import { DEBUG, INFO } from '../../shared/log/level.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
 import { enter, leave } from '../client/at-work.js';
-import { AGAIN, DECLINED, DONE } from '../client/codes.js';
+import { AGAIN, DECLINED, DONE, type Result } from '../client/codes.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { FailureType } from '../upstream/settings/failure.js';
 import type { LocationCache } from './location-cache.js';
@@ -63,7 +63,7 @@ export class FillJob extends LockJob implements Waiter {
     return this.use.lockDeadline;
   }
 
-  start(counts: boolean): number {
+  start(counts: boolean): Result {
     this.#counts = counts;
     this.use.disk!.index.sql.submit(this);
     return AGAIN;
@@ -159,7 +159,7 @@ export class FillJob extends LockJob implements Waiter {
  * ngx_http_file_cache_read.
  */
 export class RefreshJob extends LockJob {
-  start(): number {
+  start(): Result {
     const u = this.u;
     const use = this.use;
     // The refresh that a request has started behind its back takes over its lock.

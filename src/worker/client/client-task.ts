@@ -3,6 +3,7 @@ import type { LogSubject } from '../../shared/log/log-line.js';
 import type { Subject } from '../../shared/value/subject.js';
 import type { Work } from './at-work.js';
 import type { Client } from './client.js';
+import type { Result } from './codes.js';
 import type { ProtocolRuntime } from './protocol-runtime.js';
 import type { TaskTrace } from './task-trace.js';
 
@@ -29,7 +30,7 @@ export interface ClientTask extends Subject, LogSubject, Work {
   /** Runs a callback when the task ends, however it ends. The latest added runs first. */
   onFinish(callback: () => void): void;
   /** Goes on after a handler returned AGAIN, with the code it would have returned. */
-  resume(code: number): void;
+  resume(code: Result): void;
 }
 
 let lastingSlots = 0;

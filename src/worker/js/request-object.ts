@@ -1,6 +1,6 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
-import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import { AGAIN, asStatus, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
 import { MemorySink } from '../http/body/memory-sink.js';
 import { setContentType } from '../http/message/content-type.js';
 import { parseUnsafeUri } from '../http/message/unsafe-uri.js';
@@ -510,13 +510,13 @@ export class RequestObject {
       return;
     }
     if (code >= 400 && (body === undefined || body === null)) {
-      this.#go(code);
+      this.#go(asStatus(code));
       return;
     }
     const bytes = bufferOf(body);
     if (REDIRECTS.has(code)) {
       setLocation(r, bytes.toString('latin1'));
-      this.#go(code);
+      this.#go(asStatus(code));
       return;
     }
     setStatus(r, code);

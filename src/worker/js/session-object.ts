@@ -2,7 +2,7 @@
 import { ownValue } from '../../shared/lib/own-value.js';
 import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { lastingSlot } from '../client/client-task.js';
-import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import { AGAIN, asStatus, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
 import type { Session } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
@@ -201,7 +201,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     if (this.#filtering) {
       throw new TypeError('should not be called while filtering');
     }
-    this.#status = Math.trunc(status);
+    this.#status = asStatus(Math.trunc(status));
     this.#upload = undefined;
     this.#download = undefined;
     this.#text = undefined;

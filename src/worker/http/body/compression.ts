@@ -1,5 +1,5 @@
 import { Lru } from '../../../shared/lib/lru.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import { type ContentTypes, hasContentType } from '../message/content-types.js';
 import type { BodyStage } from '../request/body-stage.js';
 import { contextSlot, type Request } from '../request/request.js';
@@ -44,7 +44,7 @@ export class Compression<R extends CompressionRules> {
   }
 
   /** Decides by the head. nginx: ngx_http_gzip_header_filter. */
-  headerFilter(r: Request, rules: R): number {
+  headerFilter(r: Request, rules: R): Result {
     const out = r.out;
     if (
       (out.status !== 200 && out.status !== 403 && out.status !== 404) ||

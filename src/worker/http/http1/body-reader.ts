@@ -1,4 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
+import { asStatus, OK, type Result } from '../../client/codes.js';
 import type { BodySink } from '../request/client-stream.js';
 import type { Request } from '../request/request.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
@@ -99,7 +100,7 @@ export class BodyReader {
   }
 
   /** Drops what is at hand. Returns 0, or the status for a malformed body. */
-  discard(input: ClientInput): number {
+  discard(input: ClientInput): Result {
     const framing = this.#framing;
     let status = 0;
     while (status === 0 && input.at < input.end && !framing.done) {
@@ -110,7 +111,7 @@ export class BodyReader {
     if (status !== 0) {
       this.#broken();
     }
-    return status;
+    return status === 0 ? OK : asStatus(status);
   }
 
   #broken(): void {

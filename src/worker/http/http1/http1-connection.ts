@@ -4,7 +4,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { DEBUG, INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import { enter, leave, now } from '../../client/at-work.js';
-import { ERROR } from '../../client/codes.js';
+import { asStatus, ERROR, type Result } from '../../client/codes.js';
 import type { DebugClients } from '../../client/debug-clients.js';
 import type { HeldConnection } from '../../client/held-list.js';
 import type { Idle } from '../../client/idle-queue.js';
@@ -198,14 +198,14 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
     if (code !== HEAD_DONE) {
       r.keepalive = false;
-      refuseRequest(r, code);
+      refuseRequest(r, asStatus(code));
       return true;
     }
     const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
     if (refusal === 0) {
       startRequest(r);
     } else {
-      refuseRequest(r, refusal);
+      refuseRequest(r, asStatus(refusal));
     }
     return true;
   }
@@ -289,7 +289,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     body.forgetSink();
   }
 
-  discardBody(_r: Request): number {
+  discardBody(_r: Request): Result {
     const io = this.#io;
     return io === null || io.body === null ? 0 : io.body.discard(io.input);
   }

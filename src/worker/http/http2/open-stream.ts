@@ -1,4 +1,5 @@
 import { INFO } from '../../../shared/log/level.js';
+import { asStatus } from '../../client/codes.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
@@ -63,7 +64,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
     if (reader.malformed) {
       stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
     }
-    refuseRequest(r, status);
+    refuseRequest(r, asStatus(status));
     return;
   }
   stream.action = undefined;
@@ -76,7 +77,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
   if (status === 0) {
     startRequest(r);
   } else {
-    refuseRequest(r, status);
+    refuseRequest(r, asStatus(status));
   }
 }
 

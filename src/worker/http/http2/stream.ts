@@ -1,5 +1,7 @@
 // Longer than most: both directions of one exchange, which only make sense together.
+
 import { INFO } from '../../../shared/log/level.js';
+import type { Result } from '../../client/codes.js';
 import { Deadline, type Expiring } from '../../io/deadline.js';
 import { makePacer } from '../body/rate.js';
 import { SendWindow } from '../http2-frames/flow-window.js';
@@ -128,7 +130,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
     }
   }
 
-  discardBody(_r: Request): number {
+  discardBody(_r: Request): Result {
     if (!this.inClosed || this.#input !== null) {
       this.input.drop();
     }

@@ -1,3 +1,4 @@
+import type { Result } from '../../client/codes.js';
 import { METHOD } from '../syntax/method.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { AddressRuntime } from './address-runtime.js';
@@ -52,7 +53,7 @@ class NoClient implements ClientConnection, ClientStream {
     sink.end();
   }
 
-  discardBody(): number {
+  discardBody(): Result {
     return 0;
   }
 

@@ -1,3 +1,4 @@
+import type { Result } from '../../client/codes.js';
 import type { BodyStage } from './body-stage.js';
 import type { Request } from './request.js';
 import type { SubrequestQueue } from './subrequest-queue.js';
@@ -14,11 +15,11 @@ export interface Child {
   /** The sink is a place in the parent's response. */
   readonly placed: boolean;
   /** Called with each code that is about to end it; returns the one to go on with. nginx: r->post_subrequest. */
-  readonly onCode: ((sr: Request, code: number) => number) | null;
+  readonly onCode: ((sr: Request, code: Result) => Result) | null;
   /** Called when it is over, whatever became of it. */
   readonly onEnd: ((sr: Request) => void) | null;
   /** Called when it ends, with its result. */
-  onDone: ((sr: Request, rc: number) => void) | null;
+  onDone: ((sr: Request, rc: Result) => void) | null;
   /** It has not begun, and waits in the main request's {@link Children.queue}. */
   queued: boolean;
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import type { Result } from '../../client/codes.js';
 import type { AddressRuntime } from './address-runtime.js';
 import type { Chunk } from './body-stage.js';
 import type { Request } from './request.js';
@@ -58,7 +59,7 @@ export interface ClientStream {
   /** Nobody takes what is left of the body any more: whoever took it is not called again. */
   leaveBody(r: Request): void;
   /** Drops what has come of the body; what comes later is dropped too. Returns 0, or the status for a malformed body. */
-  discardBody(r: Request): number;
+  discardBody(r: Request): Result;
   /** Sends `100 Continue`. */
   sendContinue(r: Request): void;
   /** Sends another 1xx response head with the fields given, name and value by turns. */

@@ -2,7 +2,7 @@ import { lineOf } from '../../../shared/lib/error-text.js';
 import { ups } from '../../../shared/lib/ups.js';
 import { ALERT } from '../../../shared/log/level.js';
 import { RingError } from '../../../shared/net/uring/memory.js';
-import { DECLINED, DONE, ERROR } from '../../client/codes.js';
+import { DECLINED, DONE, ERROR, type Result } from '../../client/codes.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';
 import { noteReason } from './error-reason.js';
@@ -16,7 +16,7 @@ import type { UpstreamWork } from './upstream-work.js';
  * Ends a request, or what was tried for it, with a handler's code: OK when the response has gone out, a status to
  * answer with, DECLINED to let other content handlers try. nginx: ngx_http_finalize_request.
  */
-export function finalize(r: Request, code: number): void {
+export function finalize(r: Request, code: Result): void {
   if (r.debugging) {
     logFinalize(r, code);
   }
@@ -183,7 +183,7 @@ function abandonSubrequest(sr: Request): void {
  * Gives the request up: the response is broken off and the connection closed, once what is kept of the response is complete. nginx:
  * ngx_http_terminate_request, and p->downstream_error.
  */
-export function terminate(r: Request, code: number): void {
+export function terminate(r: Request, code: Result): void {
   const main = r.main;
   if (r.background && !r.finished) {
     r.source?.abort(r);
@@ -197,7 +197,7 @@ export function terminate(r: Request, code: number): void {
 }
 
 /** Ends the request at once, with all that is done for it. nginx: c->close in ngx_http_request_handler. */
-export function kill(r: Request, code: number): void {
+export function kill(r: Request, code: Result): void {
   giveUp(r, code, true);
 }
 

@@ -1,4 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
+import type { Result } from '../../client/codes.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
@@ -163,7 +164,7 @@ function match(r: Request, tree: LocationTree | undefined): number {
 }
 
 // nginx: the NGX_DONE branch of ngx_http_core_find_config_phase.
-function autoRedirect(r: Request, location: LocationRuntime): number {
+function autoRedirect(r: Request, location: LocationRuntime): Result {
   const path = escapeUri(location.info.name, 'uri');
   const target = r.args === '' ? path : `${path}?${r.args}`;
   return sendRedirect(r, 301, target);

@@ -5,6 +5,7 @@ import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { VariableTable } from '../../../shared/value/variables.js';
 import { peerKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meter, Meters } from '../../../shared/zone/meters.js';
+import type { Result } from '../../client/codes.js';
 import { type ProtocolRuntime, reportVariables } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { FairShare } from '../../io/fair-share.js';
@@ -69,10 +70,10 @@ export class ServerRuntime {
  * and ends requests.
  */
 export interface RequestLife {
-  resume(r: Request, code: number): void;
-  finalize(r: Request, code: number): void;
-  terminate(r: Request, code: number): void;
-  kill(r: Request, code: number): void;
+  resume(r: Request, code: Result): void;
+  finalize(r: Request, code: Result): void;
+  terminate(r: Request, code: Result): void;
+  kill(r: Request, code: Result): void;
 }
 
 /** What a merged location compiles to. Features that are not configured there are absent. */

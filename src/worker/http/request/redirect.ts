@@ -1,7 +1,8 @@
+import type { Result, Status } from '../../client/codes.js';
 import type { Request } from './request.js';
 
 /** Answers with a redirect: sets Location and returns the status. The location may be a path of this server. */
-export function sendRedirect(r: Request, status: number, location: string): number {
+export function sendRedirect(r: Request, status: Status, location: string): Result {
   r.out.location = location;
   return status;
 }

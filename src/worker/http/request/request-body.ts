@@ -2,6 +2,7 @@ import { readSync, unlinkSync, writeSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
+import type { Result, Status } from '../../client/codes.js';
 import { Gathered } from '../../io/gathered.js';
 import type { BodySink } from './client-stream.js';
 import type { Request } from './request.js';
@@ -257,7 +258,7 @@ class BodyCollector implements BodySink {
     this.#then(this.#r);
   }
 
-  fail(status: number): void {
+  fail(status: Status): void {
     loseBody(this.#r, this.#r.httpVersion >= HTTP_2 ? -1 : this.#body.length);
     this.#r.finalize(status);
   }
@@ -267,7 +268,7 @@ class BodyCollector implements BodySink {
  * Reads and drops the body, what has come of it now and the rest after the response. Returns OK, or the status for a
  * body that turned out malformed. nginx: ngx_http_discard_request_body.
  */
-export function discardBody(r: Request): number {
+export function discardBody(r: Request): Result {
   const main = r.main;
   if (r !== main || main.discardingBody || main.body !== null) {
     return 0;

@@ -5,7 +5,7 @@ import { requestSteps } from '../../../shared/regex/compile.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { ClientTask } from '../../client/client-task.js';
-import { ERROR } from '../../client/codes.js';
+import { ERROR, type Result } from '../../client/codes.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import type { BodyStage, Postponed, Source } from './body-stage.js';
 import type { Child, Children } from './child.js';
@@ -86,7 +86,7 @@ export class Request implements ClientTask {
   step = 0;
   contentHandler: PhaseHandler | undefined = undefined;
   /** Result of an access handler that `satisfy any` keeps until another one lets the request in. */
-  accessCode = 0;
+  accessCode: Result = 0;
   uriChanges = MAX_URI_CHANGES + 1;
   uriChanged = false;
   subrequests = MAX_SUBREQUESTS + 1;
@@ -266,7 +266,7 @@ export class Request implements ClientTask {
   }
 
   /** Goes on after a handler returned AGAIN, with the code it would have returned. */
-  resume(code: number): void {
+  resume(code: Result): void {
     this.http.life.resume(this, code);
   }
 
@@ -274,21 +274,21 @@ export class Request implements ClientTask {
    * Ends the request, or what was tried for it, with a handler's code: OK when the response has gone out, a status to answer with, DECLINED
    * to let other content handlers try. nginx: ngx_http_finalize_request.
    */
-  finalize(code: number): void {
+  finalize(code: Result): void {
     const before = enter(this);
     this.http.life.finalize(this, code);
     leave(before);
   }
 
   /** Gives the request up: the response is broken off and the connection closed. nginx: ngx_http_terminate_request. */
-  terminate(code: number): void {
+  terminate(code: Result): void {
     const before = enter(this);
     this.http.life.terminate(this, code);
     leave(before);
   }
 
   /** Ends the request at once, with all that is done for it: the worker must go, or nobody knows what state the request is in. */
-  kill(code: number): void {
+  kill(code: Result): void {
     const before = enter(this);
     this.http.life.kill(this, code);
     leave(before);

@@ -204,7 +204,7 @@ function advance(r: Request, code: Result): boolean {
 const wantsCredentials = (code: number): boolean => code === 401 || code === 407;
 
 /** Answers 401 or 407, after `auth_delay`, which makes guessing passwords slow. nginx: ngx_http_core_auth_delay. */
-function refuse(r: Request, code: number): void {
+function refuse(r: Request, code: Result): void {
   r.accessCode = 0;
   const delay = r.location.settings.authDelay;
   if (delay === 0) {
@@ -218,7 +218,7 @@ function refuse(r: Request, code: number): void {
   watchClient(r, endsWithClient);
 }
 
-function answerLate(r: Request, status: number): void {
+function answerLate(r: Request, status: Result): void {
   unwatchClient(r, endsWithClient);
   r.finalize(status);
 }

@@ -1,4 +1,5 @@
 import { DEBUG, ERROR } from '../../../shared/log/level.js';
+import type { Status } from '../../client/codes.js';
 import { firstTrue } from './predicates.js';
 import type { Request } from './request.js';
 import { discardBody, readBody } from './request-body.js';
@@ -22,7 +23,7 @@ export function startRequest(r: Request): void {
 }
 
 /** Answers a request that cannot begin: its head is malformed, or its client may not ask. */
-export function refuseRequest(r: Request, status: number): void {
+export function refuseRequest(r: Request, status: Status): void {
   r.http.tracer?.begin(r);
   r.finalize(status);
 }

@@ -1,6 +1,6 @@
 import { ups } from '../../../shared/lib/ups.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage } from './body-stage.js';
 import { Children } from './child.js';
@@ -34,14 +34,14 @@ export interface SubrequestOptions {
   /** The directive that asks for it, for traces. */
   readonly trace?: string;
   /** Called with each code that is about to end the subrequest; returns the one to go on with. nginx: ngx_http_post_subrequest_t. */
-  readonly code?: (sr: Request, code: number) => number;
+  readonly code?: (sr: Request, code: Result) => Result;
   /** Called once the subrequest is over, after its error page if it had one. Not called when the main request breaks off. */
   readonly end?: (sr: Request) => void;
   /**
    * Called once with the subrequest's result: OK or a status, for which no page is sent then. Its `out` still holds the
    * response head.
    */
-  readonly done?: (sr: Request, code: number) => void;
+  readonly done?: (sr: Request, code: Result) => void;
 }
 
 /**

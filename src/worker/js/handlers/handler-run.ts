@@ -1,6 +1,6 @@
 import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
 import { enter, leave } from '../../client/at-work.js';
-import { DONE, ERROR, type Result } from '../../client/codes.js';
+import { DONE, ERROR, type Result, type Status } from '../../client/codes.js';
 import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import type { ClientWatcher } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
@@ -83,7 +83,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   }
 
   /** Ends the request with 500, or breaks off what was begun. The log says why. */
-  breakOff(status = 500): void {
+  breakOff(status: Status = 500): void {
     this.#plan.stats.failed();
     if (!this.answered) {
       this.go(status);

@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import type { Result, Status } from '../../client/codes.js';
 import type { BodySink } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody, exceedsLimit, giveBodyAway, loseBody, type RequestBody, testExpect } from '../../http/request/request-body.js';
@@ -95,11 +96,11 @@ export class RequestInput implements BodySink {
     this.#taker!.end();
   }
 
-  fail(status: number): void {
+  fail(status: Status): void {
     this.#fail(status, status === 408 ? 'the client timed out' : 'the client broke the request off');
   }
 
-  #fail(status: number, why: string): void {
+  #fail(status: Status, why: string): void {
     this.#state = 'over';
     loseBody(this.#r);
     this.#taker!.broke(new Error(why));
@@ -109,7 +110,7 @@ export class RequestInput implements BodySink {
   }
 
   /** The answer begins: a body that nobody has asked for is dropped. Returns 0, or the status for a malformed one. */
-  drop(): number {
+  drop(): Result {
     if (this.#state !== 'unread') {
       return 0;
     }

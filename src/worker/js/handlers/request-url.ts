@@ -1,4 +1,5 @@
 import { INFO } from '../../../shared/log/level.js';
+import type { Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { escapeUri, unescapeUri } from '../../http/syntax/uri-escape.js';
@@ -107,7 +108,7 @@ const NO_FETCH = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const RARE = METHOD.UNKNOWN | METHOD.TRACE | METHOD.CONNECT;
 
 /** Whether handlers can be told of a request. Returns 0, or the status for one whose host no URL can have, or whose method no Request. */
-export function checkForHandler(r: Request, asFetch: boolean): number {
+export function checkForHandler(r: Request, asFetch: boolean): Result {
   const { host } = r.head;
   if (host !== '' && !isPlainHost(host) && !isUrlHost(host)) {
     r.log(INFO, 'client sent invalid host header');

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
-import { ERROR, OK } from '../../client/codes.js';
+import { ERROR, OK, type Result } from '../../client/codes.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
@@ -37,7 +37,7 @@ const scope = defineScope<Settings>({
 const wanted = contextSlot<boolean>();
 
 // nginx: ngx_http_addition_header_filter.
-function headerFilter(r: Request, conf: Readonly<Settings>): number {
+function headerFilter(r: Request, conf: Readonly<Settings>): Result {
   const { out } = r;
   if (out.status !== 200 || r !== r.main || !hasContentType(r, conf.types)) {
     return OK;

@@ -1,6 +1,7 @@
 import { closeSync, readFileSync } from 'node:fs';
 import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR } from '../../../shared/log/level.js';
+import type { Status } from '../../client/codes.js';
 import { freshFile, whyMissing } from '../../http/files/open-file.js';
 import type { Request } from '../../http/request/request.js';
 import { ENOENT, type FileInfo } from '../../io/file-info.js';
@@ -14,7 +15,7 @@ const parsed = new WeakMap<FileInfo, ReadonlyMap<string, string>>();
  * Reads a file of users and password hashes as it is now; returns the hashes by user, or the status to answer with when
  * it cannot be read, which has been logged then. nginx: ngx_http_auth_basic_handler.
  */
-export function readUsers(r: Request, path: string): ReadonlyMap<string, string> | number {
+export function readUsers(r: Request, path: string): ReadonlyMap<string, string> | Status {
   const info = freshFile(r, path, true, r.location.settings.files, undefined);
   const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
   if (errno !== 0) {

@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { append } from '../../../shared/lib/append.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { AGAIN, ERROR, OK } from '../../client/codes.js';
+import { AGAIN, ERROR, OK, type Result } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -57,7 +57,7 @@ const scope = defineScope<Settings>({
 const asked = contextSlot<boolean>();
 
 /** Lets the answer to a subrequest decide. nginx: ngx_http_auth_request_handler. */
-function ask(r: Request, conf: Readonly<Settings>): number {
+function ask(r: Request, conf: Readonly<Settings>): Result {
   if (asked.get(r)) {
     return OK;
   }
@@ -82,7 +82,7 @@ function setVariables(r: Request, sr: Request, sets: Settings['sets']): void {
   }
 }
 
-function verdict(r: Request, sr: Request, code: number): number {
+function verdict(r: Request, sr: Request, code: Result): Result {
   const status = code >= 300 ? code : sr.out.status;
   if (r.trace !== null) {
     const passes = status >= 200 && status < 300;

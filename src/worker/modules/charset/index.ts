@@ -5,7 +5,7 @@ import { flag } from '../../../shared/config/slots.js';
 import { append } from '../../../shared/lib/append.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import { lineValue } from '../../http/request/line-text.js';
@@ -185,7 +185,7 @@ function setCharset(r: Request, name: string): void {
 }
 
 // nginx: ngx_http_charset_header_filter.
-function headerFilter(r: Request, conf: Readonly<Settings>, known: Readonly<Charsets>): number {
+function headerFilter(r: Request, conf: Readonly<Settings>, known: Readonly<Charsets>): Result {
   const to = destination(r, conf, known);
   if (to === undefined) {
     return OK;

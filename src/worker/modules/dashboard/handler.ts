@@ -1,4 +1,4 @@
-import { AGAIN } from '../../client/codes.js';
+import { AGAIN, type Result } from '../../client/codes.js';
 import { acceptsCoding } from '../../http/message/accept-gzip.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -24,7 +24,7 @@ export function serveDashboard(write: boolean, source: StatusSource, location: L
   const access = new OperatorAccess('the dashboard', location.server);
   // Read while the process may read everything.
   const page = dashboardPage();
-  const reads = (r: Request): number => {
+  const reads = (r: Request): Result => {
     const broken = discardBody(r);
     if (broken !== 0) {
       return broken;
@@ -69,19 +69,19 @@ function historyText(r: Request): string {
   return JSON.stringify(history === undefined ? null : seriesOf(history, range, Math.floor(Date.now() / 1000)));
 }
 
-function toFolder(r: Request): number {
+function toFolder(r: Request): Result {
   r.out.location = `${r.uri}/`;
   return 301;
 }
 
-function sendJson(r: Request, text: string): number {
+function sendJson(r: Request, text: string): Result {
   forOperators(r);
   r.out.contentType = 'application/json';
   r.out.add('Cache-Control', 'no-store');
   return respondBuffer(r, 200, Buffer.from(text));
 }
 
-function sendPage(r: Request, page: ReturnType<typeof dashboardPage>): number {
+function sendPage(r: Request, page: ReturnType<typeof dashboardPage>): Result {
   forOperators(r, page.policy);
   r.out.add('Cache-Control', 'no-cache');
   r.out.contentType = 'text/html; charset=utf-8';

@@ -61,12 +61,12 @@ function mapOther(r: Request, uri: string): string | undefined {
   return path;
 }
 
-function invalid(r: Request, given: string): number {
+function invalid(r: Request, given: string): Result {
   r.log(ERR, `client sent invalid "Destination" header: "${given}"`);
   return 400;
 }
 
-function checkRequest(r: Request, given: string, uri: string): number {
+function checkRequest(r: Request, given: string, uri: string): Result {
   if (r.uri.endsWith('/') !== given.endsWith('/')) {
     r.log(ERR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
     return 409;

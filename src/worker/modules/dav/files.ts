@@ -16,6 +16,7 @@ import { dirname } from 'node:path';
 import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
 import { fsPath } from '../../../shared/lib/fs-path.js';
 import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import type { Result, Status } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 
@@ -26,13 +27,13 @@ export const folderAccess = (mode: number): number => mode | ((mode & 0o444) >> 
 export const linkInfo = (path: string): Stats => lstatSync(fsPath(path));
 
 /** Logs what failed and says which status to answer; `missing` is that for a path that is not there. nginx: ngx_http_dav_error. */
-export function failure(r: Request, error: unknown, missing: number, call: string, path: string): number {
+export function failure(r: Request, error: unknown, missing: Status, call: string, path: string): Status {
   const [level, status] = verdict(errnoCode(error), missing);
   r.log(level, `${call} "${path}" failed (${errnoText(error)})`);
   return status;
 }
 
-function verdict(code: string, missing: number): [typeof ERR | typeof CRIT, number] {
+function verdict(code: string, missing: Status): [typeof ERR | typeof CRIT, Status] {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -56,7 +57,7 @@ export function setLocation(r: Request): void {
 }
 
 /** Removes a file, or a folder with all that is in it. Returns 0 or a status. nginx: ngx_http_dav_delete_path. */
-export function deletePath(r: Request, path: string, folder: boolean): number {
+export function deletePath(r: Request, path: string, folder: boolean): Result {
   if (r.http.env.rehearsing) {
     return 0;
   }
@@ -95,7 +96,7 @@ function emptyFolder(r: Request, folder: string): boolean {
         unlinkSync(fsPath(path));
       }
     } catch (error) {
-      failure(r, error, 0, inner ? 'rmdir()' : 'unlink()', path);
+      failure(r, error, 404, inner ? 'rmdir()' : 'unlink()', path);
     }
   }
   return true;
@@ -131,7 +132,7 @@ export function copyTree(r: Request, from: string, to: string): boolean {
       try {
         mkdirSync(fsPath(target), { mode: folderAccess(info.mode & 0o777) });
       } catch (error) {
-        failure(r, error, 0, 'mkdir()', target);
+        failure(r, error, 404, 'mkdir()', target);
       }
       if (!copyTree(r, source, target)) {
         return false;

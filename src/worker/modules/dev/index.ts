@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fsPath } from '../../../shared/lib/fs-path.js';
-import { DECLINED } from '../../client/codes.js';
+import { DECLINED, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
@@ -22,7 +22,7 @@ export const devModule = defineModule({
   },
 });
 
-function show(r: Request, path: string): number {
+function show(r: Request, path: string): Result {
   if (r.methodBit !== METHOD.GET || r.header('accept')?.includes('text/html') !== true) {
     return DECLINED;
   }

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
+import type { Result } from '../../client/codes.js';
 import { runtimePart } from '../../client/protocol-runtime.js';
 import type { HttpRuntime, ServerRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
@@ -74,7 +75,7 @@ const tracers = runtimePart(() => new TokenTracer());
 const placesOf = runtimePart(() => ({ places: undefined as TracePlaces | undefined }));
 
 /** Adds what the engine decided to the answer. */
-function addTrace(r: Request): number {
+function addTrace(r: Request): Result {
   const { trace, out } = r;
   if (trace === null || r !== r.main) {
     return 0;

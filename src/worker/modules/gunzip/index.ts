@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { buffers, flag } from '../../../shared/config/slots.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import { gunzip } from '../../http/body/compressor.js';
 import { TransformStage } from '../../http/body/transform-stage.js';
 import { mayCompress } from '../../http/message/accept-gzip.js';
@@ -24,7 +24,7 @@ const scope = defineScope<{ enable: boolean }>({
 const wanted = contextSlot<boolean>();
 
 // nginx: ngx_http_gunzip_header_filter.
-function headerFilter(r: Request): number {
+function headerFilter(r: Request): Result {
   const out = r.out;
   if (out.contentEncoding?.toLowerCase() !== 'gzip') {
     return OK;

@@ -6,7 +6,7 @@ import { usualIssuer } from '../../acme/read-issuer.js';
 import { certificateScope } from '../../acme/scopes.js';
 import type { AcmeIssuer, Issuer } from '../../acme/settings.js';
 import type { ClientTask } from '../../client/client-task.js';
-import { DECLINED } from '../../client/codes.js';
+import { DECLINED, type Result } from '../../client/codes.js';
 import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope, type Module } from '../../module.js';
@@ -74,7 +74,7 @@ function readLine(ctx: Context): HttpsLine {
 /** Sends a request to the same place over TLS. */
 const redirectTo =
   (port: number) =>
-  (r: Request): number => {
+  (r: Request): Result => {
     if (r.connection.tls !== undefined || r !== r.main) {
       return DECLINED;
     }

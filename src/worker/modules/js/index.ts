@@ -3,7 +3,7 @@ import { inherit, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
 import { jsKind } from '../../../shared/zone/meter-kinds.js';
 import type { ClientTask } from '../../client/client-task.js';
-import { AGAIN, DECLINED, ERROR, OK } from '../../client/codes.js';
+import { AGAIN, DECLINED, ERROR, OK, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -201,7 +201,7 @@ function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRu
   return installScripts(location, conf, env, location.settings);
 }
 
-function missing(r: Request, name: string): number {
+function missing(r: Request, name: string): Result {
   functionMissing(r, name);
   return 500;
 }
@@ -279,7 +279,7 @@ function contentPhase(conf: Readonly<Settings>, env: WorkerEnv, scripts: Scripts
   // As in nginx, the body is there before a content handler begins.
   return (r) => {
     let now = true;
-    let code: number = AGAIN;
+    let code: Result = AGAIN;
     readBody(r, () => {
       if (now) {
         code = requestObject(r).runPhase('content', run, limit);
@@ -320,7 +320,7 @@ function callForValue(task: ClientTask, name: string): string | undefined {
   return run === undefined ? undefined : requestObject(r).value(run, name);
 }
 
-function filterHead(r: Request, run: ScriptFunction): number {
+function filterHead(r: Request, run: ScriptFunction): Result {
   return requestObject(r).filterHead(run) ? OK : ERROR;
 }
 

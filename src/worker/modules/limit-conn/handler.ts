@@ -4,7 +4,7 @@ import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { LIMIT, type MeterKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
 import { type ClientTask, lastingSlot } from '../../client/client-task.js';
-import { AGAIN, DECLINED, type Result } from '../../client/codes.js';
+import { AGAIN, asStatus, DECLINED, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
@@ -224,6 +224,6 @@ class Entry implements ZoneJob {
       return;
     }
     this.#note('REJECTED', name);
-    r.resume(conf.status);
+    r.resume(asStatus(conf.status));
   }
 }

@@ -5,7 +5,7 @@ import { LIMIT, limitReqKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import { lastingSlot } from '../../client/client-task.js';
-import { AGAIN, DECLINED } from '../../client/codes.js';
+import { AGAIN, asStatus, DECLINED } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/message/limit-settings.js';
 import { LimitedLocation } from '../../http/message/limited-location.js';
@@ -154,7 +154,7 @@ class Decision extends RateDecision implements ZoneJob {
     if (conf.retryAfter && code === BUSY) {
       r.out.add('Retry-After', String(RETRY_AFTER.get(r)));
     }
-    r.resume(conf.status);
+    r.resume(asStatus(conf.status));
   }
 
   #delay(): void {

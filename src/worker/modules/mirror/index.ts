@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import { append } from '../../../shared/lib/append.js';
-import { AGAIN, DECLINED } from '../../client/codes.js';
+import { AGAIN, DECLINED, type Result } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
@@ -46,7 +46,7 @@ const mirrored = contextSlot<boolean>();
  * Sends copies of a request to other locations and forgets about their responses. The client's next request on the connection waits
  * for them all the same. nginx: ngx_http_mirror_handler.
  */
-function mirror(r: Request, conf: Readonly<Settings>): number {
+function mirror(r: Request, conf: Readonly<Settings>): Result {
   if (r !== r.main || mirrored.get(r)) {
     return DECLINED;
   }

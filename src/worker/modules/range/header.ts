@@ -1,5 +1,5 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
@@ -106,7 +106,7 @@ function severalRanges(r: Request, ranges: readonly Range[]): Cut {
 }
 
 // nginx: ngx_http_range_not_satisfiable.
-function notSatisfiable(r: Request): number {
+function notSatisfiable(r: Request): Result {
   const out = r.out;
   out.status = 416;
   out.contentRange = undefined;

@@ -3,7 +3,7 @@ import type { Pos } from '../../../shared/config/language/ast.js';
 import { DEBUG, ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
-import { DECLINED, type Result } from '../../client/codes.js';
+import { asStatus, DECLINED, type Result } from '../../client/codes.js';
 import { setContentType } from '../../http/message/content-type.js';
 import { explain, noteReason } from '../../http/request/error-reason.js';
 import { enterLocation } from '../../http/request/find-config.js';
@@ -145,7 +145,7 @@ function compileStep(step: Step, options: ProgramOptions): Op {
           if (r.http.explains) {
             explain(r, reason);
           }
-          run.result = status;
+          run.result = asStatus(status);
           return STOP;
         };
       }
@@ -179,7 +179,7 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
   r.out.status = status;
   if (isRedirect(status)) {
     r.out.location = locationText(value?.eval(r) ?? '');
-    return status;
+    return asStatus(status);
   }
   setContentType(r);
   return respondBuffer(r, status, body ?? Buffer.from(value?.eval(r) ?? '', 'latin1'));
@@ -219,7 +219,7 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
         to: location,
       });
       r.out.location = locationText(location);
-      run.result = redirect;
+      run.result = asStatus(redirect);
       return STOP;
     }
     r.internal = true;

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { size } from '../../../shared/config/slots.js';
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../client/codes.js';
+import { ERROR, OK, type Result } from '../../client/codes.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
@@ -103,7 +103,7 @@ function sliceRange(r: Request): string | undefined {
 }
 
 /** Makes a slice look like the beginning of a whole response. nginx: ngx_http_slice_header_filter. */
-function headerFilter(r: Request): number {
+function headerFilter(r: Request): Result {
   const own = slices.get(r);
   if (own === undefined) {
     return OK;

@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { AGAIN } from '../../client/codes.js';
+import { AGAIN, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
@@ -19,7 +19,7 @@ const scope = defineScope({
   },
 });
 
-function show(r: Request, env: WorkerEnv): number {
+function show(r: Request, env: WorkerEnv): Result {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
     return 405;
   }

@@ -1,5 +1,5 @@
 import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../client/codes.js';
+import { ERROR, OK, type Result } from '../../client/codes.js';
 import { MemorySink } from '../../http/body/memory-sink.js';
 import type { Slot } from '../../http/body/postpone-stage.js';
 import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
@@ -43,7 +43,7 @@ export function include(r: Request, page: Page, values: Values): number {
     ...target,
     sink: slot,
     placed: true,
-    ...(block === undefined ? {} : { code: (sr: Request, code: number) => showStub(sr, code, slot, block) }),
+    ...(block === undefined ? {} : { code: (sr: Request, code: Result) => showStub(sr, code, slot, block) }),
     end() {
       slot.end();
       if (waits) {
@@ -97,7 +97,7 @@ function includeInVariable(r: Request, page: Page, target: { readonly uri: strin
 }
 
 /** Shows a block where the subrequest failed or has nothing to show. nginx: ngx_http_ssi_stub_output. */
-function showStub(sr: Request, code: number, slot: Slot, block: Block): number {
+function showStub(sr: Request, code: Result, slot: Slot, block: Block): Result {
   if (code === ERROR || !slot.empty) {
     return code;
   }

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, size } from '../../../shared/config/slots.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
@@ -45,7 +45,7 @@ const scope = defineScope<Settings>({
 });
 
 // nginx: ngx_http_ssi_header_filter.
-function headerFilter(r: Request, conf: Readonly<Settings>): number {
+function headerFilter(r: Request, conf: Readonly<Settings>): Result {
   const { out } = r;
   if (out.contentLength === 0 || !hasContentType(r, conf.types)) {
     return OK;

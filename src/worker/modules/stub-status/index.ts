@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import type { Counters } from '../../../shared/zone/counters.js';
-import { AGAIN } from '../../client/codes.js';
+import { AGAIN, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
@@ -16,7 +16,7 @@ const scope = defineScope({
 });
 
 // nginx: ngx_http_stub_status_handler.
-function show(r: Request, env: WorkerEnv): number {
+function show(r: Request, env: WorkerEnv): Result {
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0) {
     return 405;
   }

@@ -4,7 +4,7 @@ import { flag } from '../../../shared/config/slots.js';
 import { append } from '../../../shared/lib/append.js';
 import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -86,7 +86,7 @@ function tableFor(r: Request, pairs: readonly Pair[]): Table | undefined {
 }
 
 // nginx: ngx_http_sub_header_filter.
-function headerFilter(r: Request, conf: Readonly<Settings>, fixed: Table | undefined): number {
+function headerFilter(r: Request, conf: Readonly<Settings>, fixed: Table | undefined): Result {
   const { out } = r;
   if (out.contentLength === 0 || !hasContentType(r, conf.types)) {
     return OK;

@@ -4,7 +4,7 @@ import { errnoText } from '../../../shared/lib/errno.js';
 import { climbs, ups } from '../../../shared/lib/ups.js';
 import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { DECLINED, type Result } from '../../client/codes.js';
+import { asStatus, DECLINED, type Result } from '../../client/codes.js';
 import { testFile } from '../../http/files/open-file.js';
 import { explain } from '../../http/request/error-reason.js';
 import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/request/internal-redirect.js';
@@ -133,7 +133,7 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
       r.trace.add(r, 'file', text, { in: r.location, directive: 'try_files' }, { status });
     }
     if (status !== undefined) {
-      return status;
+      return asStatus(status);
     }
     const target = nameIn(r, fallback, alias);
     return fallBack(r, target, upsMeant(r, fallback, target));

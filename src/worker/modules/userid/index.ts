@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { bits, int, oneOf, text } from '../../../shared/config/slots.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
-import { OK } from '../../client/codes.js';
+import { OK, type Result } from '../../client/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -98,7 +98,7 @@ const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
 const resetting = (r: Request): string => r.http.variables.named(r, 'uid_reset') ?? '';
 
 // nginx: ngx_http_userid_set_uid.
-function headerFilter(r: Request, conf: Readonly<Settings>): number {
+function headerFilter(r: Request, conf: Readonly<Settings>): Result {
   if (r !== r.main) {
     return OK;
   }

@@ -11,6 +11,7 @@ import type { Meter } from '../../../shared/zone/meters.js';
 import { enter, leave } from '../../client/at-work.js';
 import type { Client, TlsConnection } from '../../client/client.js';
 import type { ClientTask } from '../../client/client-task.js';
+import type { Result } from '../../client/codes.js';
 import type { Connections } from '../../client/connections.js';
 import type { HeldConnection } from '../../client/held-list.js';
 import type { PassedClient } from '../../client/passing.js';
@@ -359,7 +360,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   // ---------------------------------------------------------------- its life
 
   /** Goes on after a handler returned AGAIN, with the code it would have returned. */
-  resume(code: number): void {
+  resume(code: Result): void {
     runPhases(this, code);
   }
 

@@ -1,3 +1,4 @@
+import type { Status } from '../../client/codes.js';
 import type { BodySink } from '../../http/request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import { exceedsLimit, loseBody, RequestBody } from '../../http/request/request-body.js';
@@ -180,7 +181,7 @@ export class BodyRelay implements RequestSender, BodySink {
     }
   }
 
-  fail(status: number): void {
+  fail(status: Status): void {
     if (!this.#stopped) {
       // As in nginx, where it does not count who ended the body.
       this.#u.finalize(status === CLIENT_CLOSED_REQUEST ? 400 : status);

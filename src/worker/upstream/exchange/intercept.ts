@@ -1,3 +1,4 @@
+import { asStatus } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { HeaderKind } from '../response/header-kinds.js';
 import type { UpstreamHead } from '../response/upstream-head.js';
@@ -34,7 +35,7 @@ export function interceptError(u: UpstreamRequest, status: number): boolean {
       passChallenges(head, r);
     }
     conf.cache?.intercepted(u, status);
-    u.finalize(status);
+    u.finalize(asStatus(status));
     return true;
   }
   return false;

@@ -1,7 +1,9 @@
 // Over 400 lines: taking, using, giving back and losing one connection share its state.
+
 import { EMPTY } from '../../../shared/lib/empty.js';
 import { DEBUG, ERROR as ERR, type Level } from '../../../shared/log/level.js';
 import { now } from '../../client/at-work.js';
+import { asStatus } from '../../client/codes.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { Attempt } from '../balancing/attempt.js';
@@ -371,7 +373,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       if (failure === FailureType.REFUSED) {
         this.r.log(ERR, attempt.reason);
       }
-      u.finalize(status);
+      u.finalize(asStatus(status));
       return;
     }
     this.#close();

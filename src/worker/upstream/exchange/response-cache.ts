@@ -1,3 +1,4 @@
+import type { Result } from '../../client/codes.js';
 import type { Trace } from '../../http/request/trace.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -10,7 +11,7 @@ export interface ResponseCache {
    * Before a backend is asked. Returns DECLINED to ask it, AGAIN when the cache will call `u.proceed()` later, DONE
    * when the response was sent from the cache, or a status to answer with. nginx: ngx_http_upstream_cache.
    */
-  lookup(u: UpstreamRequest): number;
+  lookup(u: UpstreamRequest): Result;
   /** Tells the trace of the request what the cache had for it, when its backend is asked. */
   traceStatus(u: UpstreamRequest): void;
   /** Notes what was found, before a backend is asked or an error is answered that the cache remembers. */

@@ -1,6 +1,6 @@
 import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
 import { now } from '../../client/at-work.js';
-import { AGAIN, DECLINED, DONE, ERROR, OK } from '../../client/codes.js';
+import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../../client/codes.js';
 import type { ClientWatcher } from '../../http/request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
@@ -327,7 +327,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
   }
 
   /** Ends the business with backends and, unless `code` is DECLINED, answers. nginx: ngx_http_upstream_finalize_request. */
-  finalize(code: number): void {
+  finalize(code: Result): void {
     const { r } = this;
     if (this.#done) {
       return;
@@ -385,7 +385,7 @@ export const upstreamOf = (r: Request): UpstreamRequest | null => r.upstream as 
  * Tells, with nginx's alert, that a request has come to a location without a backend: an `if` brought it here after another
  * one had set the handler. Returns the status to answer with. nginx: the end of ngx_http_upstream_init_request.
  */
-export function noBackend(r: Request): number {
+export function noBackend(r: Request): Result {
   r.log(ALERT, 'no upstream configuration');
   return 500;
 }
