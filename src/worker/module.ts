@@ -4,6 +4,7 @@ import type { ClientTask } from './client/client-task.js';
 import type { WorkerEnv } from './env.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
+import type { LocationSlot } from './http/request/location-slot.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
 import type { SessionHandler, StreamRuntime, StreamServer } from './stream/session/runtime.js';
@@ -61,6 +62,8 @@ export interface Module<
   readonly main?: Scope<M, Request>;
   readonly server?: Scope<S, Request>;
   readonly location?: Scope<L, Request>;
+  /** Where each location keeps the settings of `location`, for code that asks for them while a request runs. */
+  readonly slot?: LocationSlot<L>;
   readonly upstream?: Scope<U, Request>;
   /** What it does in `stream`. */
   readonly stream?: StreamPart<M, S, L, U>;

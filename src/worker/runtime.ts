@@ -135,6 +135,7 @@ class Builder {
   readonly #env: WorkerEnv;
   readonly #http: HttpRuntime;
   readonly #serverInstallers: readonly AnyModule[];
+  readonly #slotted: readonly AnyModule[];
   readonly #locationInstallers: readonly AnyModule[];
   readonly #finishers: readonly AnyModule[];
   readonly #phases: { readonly [X in Phase]: Makers<PhaseHandler> };
@@ -147,6 +148,7 @@ class Builder {
     this.#env = env;
     this.#http = http;
     this.#serverInstallers = modules.filter(({ server, installServer }) => server !== undefined && installServer !== undefined);
+    this.#slotted = modules.filter(({ slot }) => slot !== undefined);
     this.#locationInstallers = modules.filter(({ location, installLocation }) => location !== undefined && installLocation !== undefined);
     this.#finishers = modules.filter(({ finishLocation }) => finishLocation !== undefined);
     this.#phases = Object.fromEntries(PHASES.map((name) => [name, makers(modules, ({ phases }) => phases?.[name])])) as {
@@ -216,6 +218,7 @@ class Builder {
   #location(block: Block, server: ServerRuntime, parent: LocationRuntime | undefined): LocationRuntime {
     const location = new LocationRuntime(block.info as LocationInfo, server, parent);
     this.#http.locationOf.set(block, location);
+    location.confs = this.#confs(block, parent);
     for (const module of this.#locationInstallers) {
       module.installLocation!(this.#loaded.settings(module.location!, block), location, this.#env);
     }
@@ -223,6 +226,18 @@ class Builder {
       this.#http.debugs = true;
     }
     return location;
+  }
+
+  /** The settings of the modules that have a slot. A location whose settings are all those of the one around it has its list, too. */
+  #confs(block: Block, around: LocationRuntime | undefined): readonly object[] {
+    const confs: object[] = [];
+    let same = around !== undefined;
+    for (const module of this.#slotted) {
+      const { index } = module.slot!;
+      confs[index] = this.#confOf(module, block);
+      same &&= confs[index] === around!.confs[index];
+    }
+    return same ? around!.confs : confs;
   }
 
   /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */

@@ -16,6 +16,7 @@ import type { ListenerRuntime } from './address-runtime.js';
 import type { BodyFilter, HeaderFilter } from './body-stage.js';
 import type { LocationInfo } from './location-info.js';
 import { LocationSettings } from './location-settings.js';
+import type { LocationSlot } from './location-slot.js';
 import type { LocationTree } from './location-tree.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { Request } from './request.js';
@@ -87,6 +88,8 @@ export class LocationRuntime {
   readonly nameless: LocationRuntime[] = [];
   log!: Logger;
   readonly settings = new LocationSettings();
+  /** The settings of the modules that have a slot, by its index; one list for locations that have the same. */
+  confs: readonly object[] = NONE;
   postRead: readonly PhaseHandler[] = NONE;
   serverRewrite: readonly PhaseHandler[] = NONE;
   rewrite: readonly PhaseHandler[] = NONE;
@@ -106,6 +109,11 @@ export class LocationRuntime {
     this.info = info;
     this.server = server;
     this.parent = parent;
+  }
+
+  /** The settings that a module has here. */
+  conf<C extends object>(slot: LocationSlot<C>): Readonly<C> {
+    return this.confs[slot.index] as C;
   }
 }
 

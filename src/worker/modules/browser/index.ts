@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { BROWSER, browserFlags } from '../../http/syntax/browser.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
@@ -87,7 +87,7 @@ const scope = defineScope<Settings>({
   },
 });
 
-const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
+const slot = new LocationSlot<Settings>();
 
 // nginx: ngx_http_browser.
 function modern(r: Request, conf: Readonly<Settings>): boolean {
@@ -114,9 +114,7 @@ function modern(r: Request, conf: Readonly<Settings>): boolean {
 export const browserModule = defineModule({
   name: 'browser',
   location: scope,
-  installLocation(conf, location) {
-    settings.set(location, conf);
-  },
+  slot,
   variables: [
     {
       name: 'msie',
@@ -130,7 +128,7 @@ export const browserModule = defineModule({
 
 // nginx: ngx_http_browser_variable.
 function verdictValue(r: Request, wanted: boolean): string {
-  const conf = settings.get(r.location)!;
+  const conf = r.location.conf(slot);
   if (modern(r, conf) !== wanted) {
     return '';
   }

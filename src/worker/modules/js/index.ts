@@ -6,6 +6,7 @@ import type { ClientTask } from '../../client/client-task.js';
 import { AGAIN, DECLINED, ERROR, OK, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
@@ -295,13 +296,13 @@ function contentPhase(conf: Readonly<Settings>, env: WorkerEnv, scripts: Scripts
   };
 }
 
-/** The settings of locations with `js_access`. */
-const accessSettings = new WeakMap<LocationRuntime, Readonly<Settings>>();
+/** For `js_access`, whose module runs at another place among the others. */
+const slot = new LocationSlot<Settings>();
 
 // nginx: ngx_http_js_access_handler.
 function accessPhase(env: WorkerEnv, location: LocationRuntime): PhaseHandler | undefined {
-  const conf = accessSettings.get(location);
-  if (conf?.access === undefined) {
+  const conf = location.conf(slot);
+  if (conf.access === undefined) {
     return undefined;
   }
   const name = conf.access;
@@ -346,13 +347,11 @@ export const jsModule = defineModule({
     }
   },
   location: scope,
+  slot,
   installLocation(conf, location, env) {
     // What runs apart from the worker is not loaded into it.
     if (conf.imports.length > 0 && conf.isolation === undefined) {
       placeFor(conf, env, location);
-    }
-    if (conf.access !== undefined) {
-      accessSettings.set(location, conf);
     }
   },
   finishLocation(conf, location, env) {

@@ -4,8 +4,8 @@ import { inherit, own } from '../../../shared/config/define.js';
 import { ConfigError, mergeErrorPos } from '../../../shared/config/errors.js';
 import { int } from '../../../shared/config/slots.js';
 import { type CompiledRegex, compileRegex } from '../../../shared/regex/compile.js';
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { RefererTable } from './table.js';
 
@@ -133,22 +133,18 @@ function addServerNames(table: RefererTable, block: Block): string | undefined {
   return names.length === 0 ? added(table, '', '') : undefined;
 }
 
-const tables = new WeakMap<LocationRuntime, RefererTable>();
+const slot = new LocationSlot<Settings>();
 
 /** Tells requests that come from other sites' pages. nginx: ngx_http_referer_module. */
 export const refererModule = defineModule({
   name: 'referer',
   location: scope,
-  installLocation({ table }, location) {
-    if (table !== undefined) {
-      tables.set(location, table);
-    }
-  },
+  slot,
   variables: [
     {
       name: 'invalid_referer',
       changeable: true,
-      get: (r) => (tables.get(r.location)?.isValid(r, r.header('referer')) === false ? '1' : ''),
+      get: (r) => (r.location.conf(slot).table?.isValid(r, r.header('referer')) === false ? '1' : ''),
     },
   ],
 });

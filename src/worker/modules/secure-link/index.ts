@@ -6,7 +6,7 @@ import { complex } from '../../../shared/config/slots.js';
 import { md5Bytes } from '../../../shared/lib/md5.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 
@@ -62,18 +62,18 @@ const scope = defineScope<Settings>({
   },
 });
 
-const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
+const slot = new LocationSlot<Settings>();
 
 /** `$secure_link_expires`, known once `$secure_link` was looked at. */
 const expiry = contextSlot<string>();
 
 // nginx: ngx_http_secure_link_variable.
 function secureLink(r: Request): string | undefined {
-  const conf = settings.get(r.location);
-  if (conf?.secret !== undefined) {
+  const conf = r.location.conf(slot);
+  if (conf.secret !== undefined) {
     return linkBySecret(r.unparsedUri, conf.secret);
   }
-  if (conf?.link === undefined || conf.md5 === undefined) {
+  if (conf.link === undefined || conf.md5 === undefined) {
     return undefined;
   }
   const value = conf.link.eval(r);
@@ -114,9 +114,7 @@ function linkBySecret(uri: string, secret: string): string | undefined {
 export const secureLinkModule = defineModule({
   name: 'secure_link',
   location: scope,
-  installLocation(conf, location) {
-    settings.set(location, conf);
-  },
+  slot,
   variables: [
     { name: 'secure_link', get: secureLink },
     { name: 'secure_link_expires', get: (r) => expiry.get(r) },

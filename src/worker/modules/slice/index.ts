@@ -5,7 +5,7 @@ import { ERROR as ERR } from '../../../shared/log/level.js';
 import { ERROR, OK, type Result } from '../../client/codes.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
@@ -85,7 +85,7 @@ function firstByte(r: Request): number {
 }
 
 /** For the variable, which learns its location only when it is asked for. */
-const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
+const slot = new LocationSlot<Settings>();
 
 // nginx: ngx_http_slice_range_variable.
 function sliceRange(r: Request): string | undefined {
@@ -93,7 +93,7 @@ function sliceRange(r: Request): string | undefined {
   if (known !== undefined) {
     return known.range;
   }
-  const size = settings.get(r.location)?.slice ?? 0;
+  const size = r.location.conf(slot).slice;
   if (r !== r.main || r.out.status !== 0 || size === 0) {
     return undefined;
   }
@@ -200,10 +200,8 @@ const variables: readonly Variable[] = [{ name: 'slice_range', cacheable: false,
 export const sliceModule = defineModule({
   name: 'slice',
   location: scope,
+  slot,
   variables,
-  installLocation(conf, location) {
-    settings.set(location, conf);
-  },
   headerFilter: (conf) => (conf.slice === 0 ? undefined : headerFilter),
   bodyFilter: (conf) => (conf.slice === 0 ? undefined : bodyFilter),
 });

@@ -4,7 +4,7 @@ import { parseTime } from '../../../shared/config/language/units.js';
 import { bits, int, oneOf, text } from '../../../shared/config/slots.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
 import { OK, type Result } from '../../client/codes.js';
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { FLAGS, type Settings } from './settings.js';
@@ -93,7 +93,7 @@ const scope = defineScope<Settings>({
   },
 });
 
-const settings = new WeakMap<LocationRuntime, Readonly<Settings>>();
+const slot = new LocationSlot<Settings>();
 
 const resetting = (r: Request): string => r.http.variables.named(r, 'uid_reset') ?? '';
 
@@ -125,8 +125,8 @@ function headerFilter(r: Request, conf: Readonly<Settings>): Result {
 }
 
 function uidGot(r: Request): string | undefined {
-  const conf = settings.get(r.main.location);
-  if (conf === undefined || conf.mode === 'off') {
+  const conf = r.main.location.conf(slot);
+  if (conf.mode === 'off') {
     return undefined;
   }
   const { got } = userId(r.main, conf);
@@ -134,8 +134,8 @@ function uidGot(r: Request): string | undefined {
 }
 
 function uidSet(r: Request): string | undefined {
-  const conf = settings.get(r.main.location);
-  if (conf === undefined || conf.mode === 'off' || conf.mode === 'log') {
+  const conf = r.main.location.conf(slot);
+  if (conf.mode === 'off' || conf.mode === 'log') {
     return undefined;
   }
   const id = userId(r.main, conf);
@@ -147,13 +147,11 @@ function uidSet(r: Request): string | undefined {
 export const useridModule = defineModule({
   name: 'userid',
   location: scope,
+  slot,
   variables: [
     { name: 'uid_got', get: uidGot },
     { name: 'uid_set', get: uidSet },
     { name: 'uid_reset', changeable: true, get: () => '' },
   ],
-  installLocation(conf, location) {
-    settings.set(location, conf);
-  },
   headerFilter: (conf) => (conf.mode === 'on' || conf.mode === 'v1' ? (r) => headerFilter(r, conf) : undefined),
 });
