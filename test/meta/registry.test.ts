@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import t from 'tap';
+import { LocationSlot } from '../../src/worker/http/request/location-slot.js';
 import { modules } from '../../src/worker/modules/index.js';
 import { imports, root } from './source-files.js';
 
@@ -62,4 +63,15 @@ t.test('every module has a test of its name', async (t) => {
     return !tests.some((file) => file === `${folder}.test.ts` || (file.startsWith(`${folder}-`) && !folders.includes(file.slice(0, -8))));
   });
   t.strictSame(without, []);
+});
+
+t.test("every slot for settings of locations is one module's", async (t) => {
+  const indexes = modules.flatMap(({ slot }) => (slot === undefined ? [] : [slot.index]));
+  const made = new LocationSlot<object>().index;
+  t.ok(made > 5);
+  t.strictSame(
+    indexes.sort((a, b) => a - b),
+    Array.from({ length: made }, (_, i) => i),
+    'a slot that no module names would be empty',
+  );
 });

@@ -1,5 +1,15 @@
 import { parseSize } from '../../../shared/config/language/units.js';
+import type { ComplexValue } from '../../../shared/value/complex.js';
+import { LocationSlot } from '../request/location-slot.js';
 import type { Request } from '../request/request.js';
+
+/** A location's `limit_rate` and `limit_rate_after`. */
+export interface Rates {
+  limitRate: ComplexValue<Request> | undefined;
+  limitRateAfter: ComplexValue<Request> | undefined;
+}
+
+export const ratesSlot = new LocationSlot<Readonly<Rates>>();
 
 /** How often a throttled response gets its next piece, in milliseconds. */
 const TICK = 200;
@@ -34,7 +44,7 @@ export class RatePacer {
 
 /** The pacer of a response, or null when its rate is not limited. nginx: the limit_rate part of ngx_http_write_filter. */
 export function makePacer(r: Request): RatePacer | null {
-  const { limitRate, limitRateAfter } = r.location.settings;
+  const { limitRate, limitRateAfter } = r.location.conf(ratesSlot);
   if (!r.limitRateSet) {
     r.limitRate = limitRate === undefined ? 0 : (parseSize(limitRate.eval(r)) ?? 0);
   }

@@ -11,6 +11,7 @@ import { clientLost } from '../request/client-gone.js';
 import type { BodySink, ClientConnection, ClientStream, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from '../request/codes.js';
 import type { Request } from '../request/request.js';
+import { chunkSizeSlot } from './chunk-size.js';
 import { StreamTunnel } from './client-tunnel.js';
 import type { Http2Connection } from './connection.js';
 import type { Dependency } from './dependency-tree.js';
@@ -258,7 +259,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
       this.time(this.request.location.settings.sendTimeout);
       return 0;
     }
-    const size = Math.min(left, window, most, this.request.location.settings.http2ChunkSize);
+    const size = Math.min(left, window, most, this.request.location.conf(chunkSizeSlot).http2ChunkSize);
     if (size <= 0) {
       this.#queued = true;
       if (!this.#starved) {

@@ -1,8 +1,23 @@
 import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { GzipRules } from '../request/location-settings.js';
+import type { RegexValue } from '../../../shared/value/regex-value.js';
+import { LocationSlot } from '../request/location-slot.js';
 import type { Request } from '../request/request.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
+
+/** When a client gets compressed responses. */
+export interface GzipRules {
+  readonly vary: boolean;
+  /** The lowest HTTP version, as in `Request.httpVersion`. */
+  readonly httpVersion: number;
+  /** Bits of {@link GzipProxied}. */
+  readonly proxied: number;
+  readonly disable: readonly RegexValue<Request>[];
+  readonly disableMsie6: boolean;
+}
+
+/** The location's rules, which the module `gzip` reads. */
+export const gzipSlot = new LocationSlot<GzipRules>();
 
 /** Which responses to requests from proxies are compressed. */
 export const GzipProxied = {

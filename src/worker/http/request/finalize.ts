@@ -7,6 +7,7 @@ import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';
 import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation } from './internal-redirect.js';
+import { postActionSlot } from './post-action.js';
 import type { Request } from './request.js';
 import { runContentPhases } from './run-phases.js';
 import { specialResponse } from './special-response.js';
@@ -100,7 +101,7 @@ function needsClient(r: Request): boolean {
 
 /** Sends the request, whose response is done with, through the location's `post_action`, if there is one. nginx: ngx_http_post_action. */
 function startPostAction(r: Request): boolean {
-  const target = r.location.settings.postAction;
+  const { target } = r.location.conf(postActionSlot);
   if (target === undefined || (r.postAction && r.uriChanges === 0)) {
     return false;
   }

@@ -1,20 +1,8 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { ErrorPage } from './error-page.js';
 import type { FileSettings } from './file-settings.js';
 import type { Request } from './request.js';
-
-/** When a client gets compressed responses; filled by the `gzip` module. */
-export interface GzipRules {
-  readonly vary: boolean;
-  /** The lowest HTTP version, as in {@link Request.httpVersion}. */
-  readonly httpVersion: number;
-  /** Bits of GzipProxied (message/accept-gzip.ts). */
-  readonly proxied: number;
-  readonly disable: readonly RegexValue<Request>[];
-  readonly disableMsie6: boolean;
-}
 
 /**
  * The settings of a location that the engine itself reads. Each field is filled by the module that declares its directive.
@@ -67,23 +55,13 @@ export class LocationSettings {
   serverNameInRedirect!: boolean;
   portInRedirect!: boolean;
   absoluteRedirect!: boolean;
-  /** URI or `@name` that requests are sent to once their response is over. */
-  postAction: string | undefined = undefined;
   logNotFound!: boolean;
   logSubrequest!: boolean;
   uninitializedVariableWarn!: boolean;
-  gzip!: GzipRules;
-  /** How `$fastcgi_script_name` and `$fastcgi_path_info` are made. */
-  fastcgi!: { readonly index: string; readonly split: RegexValue<Request> | undefined };
-  earlyHints!: readonly ComplexValue<Request>[];
   /** Looks names up at request time. */
   resolver: Resolver | undefined = undefined;
   /** Milliseconds. */
   resolverTimeout!: number;
-  limitRate: ComplexValue<Request> | undefined = undefined;
-  limitRateAfter: ComplexValue<Request> | undefined = undefined;
-  /** The longest piece of a body that is sent in one HTTP/2 frame, in bytes. */
-  http2ChunkSize!: number;
 }
 
 /** A folder for temporary files with nginx's hashed sub-folders. */

@@ -8,6 +8,6 @@ let slots = 0;
 export class LocationSlot<C extends object> {
   /** The place in `LocationRuntime.confs`: only modules that have a slot take one, so that the lists stay short. */
   readonly index: number = slots++;
-  /** Ties a slot to its settings' type: no slot passes for another's. */
-  declare readonly settings: C;
+  /** Ties a slot to what is read through it: settings that have more pass, others do not. */
+  declare readonly takes: (settings: C) => void;
 }

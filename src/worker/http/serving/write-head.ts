@@ -1,4 +1,5 @@
 import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
+import { gzipSlot } from '../message/accept-gzip.js';
 import type { Request } from '../request/request.js';
 import { absoluteLocation } from './absolute-location.js';
 
@@ -40,7 +41,7 @@ export function writeHead(r: Request, status: number, to: HeadEncoder): void {
     to.location(redirect.value);
   }
   to.framing(r, status);
-  if (r.gzipVary && settings.gzip.vary) {
+  if (r.gzipVary && r.location.conf(gzipSlot).vary) {
     to.vary('Accept-Encoding');
   }
   const { list } = out;

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { predicates } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { earlyHintsSlot } from '../../http/message/early-hints.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 
@@ -16,7 +17,5 @@ const scope = defineScope<{ earlyHints: readonly ComplexValue<Request>[] }>({
 export const earlyHintsModule = defineModule({
   name: 'early_hints',
   location: scope,
-  installLocation(conf, location) {
-    location.settings.earlyHints = conf.earlyHints;
-  },
+  slot: earlyHintsSlot,
 });

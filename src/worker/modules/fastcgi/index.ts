@@ -10,7 +10,7 @@ import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { FastcgiExchange } from './exchange.js';
 import { PAIR } from './records.js';
-import { pathInfo, scriptName } from './split.js';
+import { pathInfo, scriptName, scriptSlot } from './split.js';
 
 /** All `fastcgi_*` settings of a location. nginx: ngx_http_fastcgi_loc_conf_t. */
 interface FastcgiSettings extends CgiSettings {
@@ -62,6 +62,7 @@ const scope = defineScope<FastcgiSettings>({
 export const fastcgiModule = defineModule({
   name: 'fastcgi',
   location: scope,
+  slot: scriptSlot,
   variables: [
     { name: 'fastcgi_script_name', cacheable: false, get: (r) => scriptName(r) },
     { name: 'fastcgi_path_info', cacheable: false, get: (r) => pathInfo(r) },
@@ -84,8 +85,5 @@ export const fastcgiModule = defineModule({
       chunkedBodies: true,
       exchange: () => new FastcgiExchange(plan),
     });
-  },
-  installLocation(conf, location) {
-    location.settings.fastcgi = { index: conf.index, split: conf.split };
   },
 });

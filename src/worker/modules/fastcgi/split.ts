@@ -1,3 +1,5 @@
+import type { RegexValue } from '../../../shared/value/regex-value.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 
 interface Split {
@@ -6,11 +8,19 @@ interface Split {
   readonly info: string;
 }
 
+/** How `$fastcgi_script_name` and `$fastcgi_path_info` are made. */
+interface ScriptRules {
+  readonly index: string;
+  readonly split: RegexValue<Request> | undefined;
+}
+
+export const scriptSlot = new LocationSlot<ScriptRules>();
+
 const slot = contextSlot<Split>();
 
 /** Cuts the URI into script and path info as `fastcgi_split_path_info` says; kept while the URI stays. nginx: ngx_http_fastcgi_split. */
 function split(r: Request): Split | undefined {
-  const { split: regex } = r.location.settings.fastcgi;
+  const { split: regex } = r.location.conf(scriptSlot);
   if (regex === undefined) {
     return undefined;
   }
@@ -31,7 +41,7 @@ function split(r: Request): Split | undefined {
 /** nginx: ngx_http_fastcgi_script_name_variable. */
 export function scriptName(r: Request): string {
   const script = split(r)?.script ?? r.uri;
-  return script.endsWith('/') ? script + r.location.settings.fastcgi.index : script;
+  return script.endsWith('/') ? script + r.location.conf(scriptSlot).index : script;
 }
 
 /** nginx: ngx_http_fastcgi_path_info_variable. */

@@ -4,7 +4,7 @@ import { buffers, flag } from '../../../shared/config/slots.js';
 import { OK, type Result } from '../../client/codes.js';
 import { gunzip } from '../../http/body/compressor.js';
 import { TransformStage } from '../../http/body/transform-stage.js';
-import { mayCompress } from '../../http/message/accept-gzip.js';
+import { gzipSlot, mayCompress } from '../../http/message/accept-gzip.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -30,7 +30,7 @@ function headerFilter(r: Request): Result {
     return OK;
   }
   r.gzipVary = true;
-  if (mayCompress(r, r.location.settings.gzip, 'gzip')) {
+  if (mayCompress(r, r.location.conf(gzipSlot), 'gzip')) {
     return OK;
   }
   wanted.set(r, true);

@@ -6,7 +6,7 @@ import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
 import { DECLINED, type Result } from '../../client/codes.js';
 import { closeFile, openFile } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
-import { mayCompress, takes } from '../../http/message/accept-gzip.js';
+import { gzipSlot, mayCompress, takes } from '../../http/message/accept-gzip.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -53,7 +53,7 @@ function sendCompressed(r: Request, mode: Mode, { coding, suffix, ruled }: Form)
   if ((r.methodBit & (METHOD.GET | METHOD.HEAD)) === 0 || r.uri.endsWith('/')) {
     return DECLINED;
   }
-  const { gzip: rules } = r.location.settings;
+  const rules = r.location.conf(gzipSlot);
   const accepted = mode === 'always' || (ruled ? mayCompress(r, rules, coding) : takes(r, coding));
   if (!accepted && !rules.vary) {
     return DECLINED;

@@ -6,7 +6,7 @@ import { append } from '../../../shared/lib/append.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { Compression } from '../../http/body/compression.js';
 import { gzip } from '../../http/body/compressor.js';
-import { GzipProxied, mayCompress } from '../../http/message/accept-gzip.js';
+import { GzipProxied, gzipSlot, mayCompress } from '../../http/message/accept-gzip.js';
 import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { HTTP_10, HTTP_11 } from '../../http/syntax/request-line.js';
@@ -133,7 +133,7 @@ const scope = defineScope<Settings>({
 
 const compression = new Compression<Settings>(
   'gzip',
-  (r) => mayCompress(r, r.location.settings.gzip, 'gzip'),
+  (r) => mayCompress(r, r.location.conf(gzipSlot), 'gzip'),
   (r, conf) => {
     // A small body needs only a small window. nginx: ngx_http_gzip_filter_memory.
     let { windowBits, memLevel } = conf;
@@ -150,11 +150,8 @@ const compression = new Compression<Settings>(
 export const gzipModule = defineModule({
   name: 'gzip',
   location: scope,
+  slot: gzipSlot,
   variables: [{ name: 'gzip_ratio', cacheable: false, get: (r) => compression.ratio(r) }],
   headerFilter: (conf) => (conf.enable ? (r) => compression.headerFilter(r, conf) : undefined),
   bodyFilter: (conf) => (conf.enable ? (r, next) => compression.bodyFilter(r, conf, next) : undefined),
-  installLocation(conf, location) {
-    const { vary, httpVersion, proxied, disable, disableMsie6 } = conf;
-    location.settings.gzip = { vary, httpVersion, proxied, disable, disableMsie6 };
-  },
 });

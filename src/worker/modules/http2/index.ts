@@ -3,6 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, int, parseInteger, size } from '../../../shared/config/slots.js';
+import { chunkSizeSlot } from '../../http/http2/chunk-size.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { http3Directives, obsolete } from './without-effect.js';
@@ -125,6 +126,7 @@ export const http2Module = defineModule({
   name: 'http2',
   server: http2Scope,
   location,
+  slot: chunkSizeSlot,
   variables: [
     {
       name: 'http2',
@@ -136,8 +138,5 @@ export const http2Module = defineModule({
   installServer(conf, server) {
     const { http2ByDefault: _, ...settings } = conf;
     Object.assign(server.settings, settings);
-  },
-  installLocation(conf, location) {
-    location.settings.http2ChunkSize = conf.http2ChunkSize;
   },
 });

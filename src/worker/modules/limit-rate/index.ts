@@ -2,15 +2,11 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { type Rates, ratesSlot } from '../../http/body/rate.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LOCATION_IF;
-
-interface Rates {
-  limitRate: ComplexValue<Request> | undefined;
-  limitRateAfter: ComplexValue<Request> | undefined;
-}
 
 /** A size that may hold variables. nginx: ngx_http_set_complex_value_size_slot. */
 const rate = (key: keyof Rates) => (conf: Partial<Rates>, node: { readonly args: readonly string[] }, ctx: Context) => {
@@ -39,12 +35,13 @@ const scope = defineScope<Rates>({
 export const limitRateModule = defineModule({
   name: 'limit_rate',
   location: scope,
+  slot: ratesSlot,
   variables: [
     {
       name: 'limit_rate',
       cacheable: false,
       changeable: true,
-      get: (r) => String(r.limitRateSet ? r.limitRate : (parseSize(r.location.settings.limitRate?.eval(r) ?? '0') ?? 0)),
+      get: (r) => String(r.limitRateSet ? r.limitRate : (parseSize(r.location.conf(ratesSlot).limitRate?.eval(r) ?? '0') ?? 0)),
       set(r, value) {
         const bytes = parseSize(value);
         if (bytes === undefined) {
@@ -55,8 +52,4 @@ export const limitRateModule = defineModule({
       },
     },
   ],
-  installLocation(conf, location) {
-    location.settings.limitRate = conf.limitRate;
-    location.settings.limitRateAfter = conf.limitRateAfter;
-  },
 });

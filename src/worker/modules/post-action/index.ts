@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
+import { postActionSlot } from '../../http/request/post-action.js';
 import { defineModule, defineScope } from '../../module.js';
 
 const scope = defineScope<{ target: string | undefined }>({
@@ -14,7 +15,5 @@ const scope = defineScope<{ target: string | undefined }>({
 export const postActionModule = defineModule({
   name: 'post_action',
   location: scope,
-  installLocation(conf, location) {
-    location.settings.postAction = conf.target;
-  },
+  slot: postActionSlot,
 });
